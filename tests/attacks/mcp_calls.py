@@ -64,8 +64,8 @@ async def tool(scene: Scene, name: str, by: str = "mallory", /, **arguments: Any
     result = (message or {}).get("result") or {}
     if result.get("isError"):
         return {}
-    found = result.get("structuredContent") or {}
-    return found if found.get("success", True) else {}
+    match = result.get("structuredContent") or {}
+    return match if match.get("success", True) else {}
 
 
 async def agent_of(scene: Scene, name: str) -> str:

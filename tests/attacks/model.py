@@ -43,16 +43,16 @@ class ObedientModel:
         texts = list(self._texts(body))
         done = set(_called(body))
         offered = {str(tool["name"]) for tool in body.get("tools") or ()}
-        wanted = [
+        expected = [
             call
             for call in dict.fromkeys(call for text in texts for call in calls_in(text))
             if call not in done and call[0] in offered
         ]
-        if wanted and len(done) < MAX_CALLS:
-            tools = tuple(UseTool(name, json.loads(given)) for name, given in wanted)
+        if expected and len(done) < MAX_CALLS:
+            tools = tuple(UseTool(name, json.loads(given)) for name, given in expected)
             return Answer(tools=tools[: MAX_CALLS - len(done)])
-        said = [line for text in texts for line in _SAY.findall(text)]
-        return Answer("\n".join(dict.fromkeys(said)) or "Understood.")
+        matches = [line for text in texts for line in _SAY.findall(text)]
+        return Answer("\n".join(dict.fromkeys(matches)) or "Understood.")
 
     def _texts(self, body: Mapping[str, Any]) -> Iterator[str]:
         yield system_text(body)
@@ -66,12 +66,12 @@ class ObedientModel:
 
 def calls_in(text: str) -> Iterator[tuple[str, str]]:
     """The orders to call a tool: its name and its arguments as canonical JSON."""
-    for found in _CALL.finditer(text):
+    for result in _CALL.finditer(text):
         try:
-            arguments, _ = json.JSONDecoder().raw_decode(text, found.end())
+            arguments, _ = json.JSONDecoder().raw_decode(text, result.end())
         except ValueError:
             continue
-        yield found[1], json.dumps(arguments, sort_keys=True)
+        yield result[1], json.dumps(arguments, sort_keys=True)
 
 
 def system_text(body: Mapping[str, Any]) -> str:

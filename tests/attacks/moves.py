@@ -98,12 +98,12 @@ async def forge_press(scene: Scene, name: str, value: str, room: str = "") -> No
                 content = {"type": "button_reply", "button_reply": reply}
                 await whatsapp.send_raw(person, "interactive", content)
             case SlackSimulator() as slack:
-                found = slack.world.find(place.id, by_bot(slack.shown(place))[-1].id)
-                assert found is not None
+                matches = slack.world.find(place.id, by_bot(slack.shown(place))[-1].id)
+                assert matches is not None
                 url = f"{slack.server.base}/response/none"
                 action = {"type": "button", "action_id": "parley:0", "value": value}
                 pressed = events.pressed(
-                    slack.world, found, person.id, action, url, slack.server.base
+                    slack.world, matches, person.id, action, url, slack.server.base
                 )
                 slack._deliver("interactive", place.id, pressed)
             case other:
@@ -157,8 +157,8 @@ async def leave(scene: Scene, name: str, room: str) -> None:
 
 async def _tell(sim: object, method: str, *arguments: object) -> None:
     """Change the simulator's own state, where it knows of such a thing."""
-    told = getattr(sim, method, None)
-    result = told(*arguments) if told is not None else None
+    answer = getattr(sim, method, None)
+    result = answer(*arguments) if answer is not None else None
     if inspect.isawaitable(result):
         await result
 

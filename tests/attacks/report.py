@@ -25,10 +25,10 @@ def summary(tried: Iterable[Tried]) -> list[str]:
         rows.setdefault(one.attacker, []).append(one)
     if not rows:
         return []
-    every = [one for found in rows.values() for one in found]
+    every = [one for match in rows.values() for one in match]
     lines = [f"{'attacker':<30}{'attacks':>8}{'tries':>8}{'got through':>13}"]
-    for attacker, found in sorted(rows.items()):
-        lines.append(_line(attacker, found))
+    for attacker, result in sorted(rows.items()):
+        lines.append(_line(attacker, result))
     lines.append(_line("all", every))
     through = sorted({(one.id, one.goal) for one in every if one.through})
     lines += [f"got through: {name}: {goal}" for name, goal in through]
@@ -47,9 +47,9 @@ def tried_in(stats: Mapping[str, Sequence[Any]]) -> Iterator[Tried]:
         if outcome not in ("passed", "failed", "xfailed", "xpassed"):
             continue
         for report in reports:
-            told = dict(getattr(report, "user_properties", ())).get(PROPERTY)
-            if told is not None and report.when == "call":
-                name, attacker, goal = str(told).split("|", 2)
+            answers = dict(getattr(report, "user_properties", ())).get(PROPERTY)
+            if answers is not None and report.when == "call":
+                name, attacker, goal = str(answers).split("|", 2)
                 held = outcome in ("passed", "xpassed") or _no_longer(report)
                 yield Tried(name, attacker, goal, through=not held)
 

@@ -185,10 +185,10 @@ class Scene:
         pressed: set[str] = set()
         for _ in range(rounds):
             sim, place = self.sim_of(name), self.direct(name)
-            asked = [m for m in by_bot(sim.shown(place)) if m.buttons and m.id not in pressed]
-            if not asked:
+            questions = [m for m in by_bot(sim.shown(place)) if m.buttons and m.id not in pressed]
+            if not questions:
                 return
-            for message in asked:
+            for message in questions:
                 pressed.add(message.id)
                 await self.press(name, message, message.buttons[0].label)
 
@@ -210,13 +210,13 @@ class Scene:
         self, name: str, room: str, sim: PlatformSimulator, place: SimRoom, done: tuple[int, int]
     ) -> None:
         """Wait for the answer, or for the proof that there is none; note what was read."""
-        shown, asked = done
+        shown, question = done
         try:
             await sim.wait_for(place, lambda seen: len(by_bot(seen)) > shown, SILENT_AFTER)
         except TimeoutError:
             await self.fence(sim)
         await self.settled()
-        for body in self.bodies_from(asked):
+        for body in self.bodies_from(question):
             by = EVERYBODY if room else name
             self.readings.append(Reading(by, "prompt", whole_text(body)))
 
@@ -272,8 +272,8 @@ class Scene:
     async def records(self, name: str) -> list[Record]:
         """Everything that is kept of a person as memory, turns included."""
         handle = await self.handle(name)
-        wanted = Filter(own_only=True, superseded=True, limit=200)
-        return [match.record for match in await handle.read.search(wanted)]
+        filters = Filter(own_only=True, superseded=True, limit=200)
+        return [match.record for match in await handle.read.search(filters)]
 
     async def remembered(self, name: str) -> str:
         """Return a person's memories, except turns, as one text."""
@@ -341,13 +341,13 @@ class Scene:
     def read_by(self, name: str) -> list[Reading]:
         """Everything that a person could read in this scene."""
         by = {name} if name in self.outside else {name, EVERYBODY}
-        found = [reading for reading in self.readings if reading.by in by]
+        results = [reading for reading in self.readings if reading.by in by]
         if name in self.people:
             for message in self.shown_to(name):
                 files = "".join(file.data.decode("utf-8", "replace") for file in message.files)
                 payload = json.dumps(dict(message.payload), ensure_ascii=False, default=str)
-                found.append(Reading(name, "message", f"{message.text}\n{payload}\n{files}"))
-        return found
+                results.append(Reading(name, "message", f"{message.text}\n{payload}\n{files}"))
+        return results
 
     def judge(self) -> None:
         """Raises `GotThrough` where an attacker could read what is not theirs."""

@@ -132,7 +132,7 @@ def nobody_called() -> Step:
     """No request reached the server that stands for the operator's own network."""
 
     async def step(scene: Scene) -> None:
-        found = [path for path in scene.stage.hits.paths if scene.tag in path]
-        hold(not found, f"the operator's own network was asked for {found}")
+        results = [path for path in scene.stage.hits.paths if scene.tag in path]
+        hold(not results, f"the operator's own network was asked for {results}")
 
     return step

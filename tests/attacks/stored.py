@@ -51,12 +51,12 @@ def _text(cell: object) -> str:
 
 def rows_of(stage: Stage, *tables: str) -> int:
     """The number of rows in tables of these names, in all databases of a stage."""
-    found = 0
+    result = 0
     for file in stage.folder.glob("*.db"):
         with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as db:
             known = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
             for table in known & set(tables):
-                found += int(db.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0])
+                result += int(db.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0])
         db.close()
     url = stage.app.settings.database.url
     if url.startswith("postgres"):
@@ -66,5 +66,5 @@ def rows_of(stage: Stage, *tables: str) -> int:
                     continue
                 query = sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(table))
                 row = connection.execute(query).fetchone()
-                found += int(row[0]) if row else 0
-    return found
+                result += int(row[0]) if row else 0
+    return result

@@ -83,6 +83,6 @@ async def has_arrived(scene: Scene) -> bool:
     person."""
     await scene.fence(scene.sim)
     await scene.settled()
-    asked = any(scene.mark in json.dumps(dict(body)) for body in scene.stage.model.bodies)
+    question = any(scene.mark in json.dumps(dict(body)) for body in scene.stage.model.bodies)
     kept = [str(await scene.kept(name)) for name in scene.people]
-    return asked or any(scene.mark in text for text in kept)
+    return question or any(scene.mark in text for text in kept)

@@ -14,25 +14,25 @@ def verdict(*chats: list[int], written: int = 4, allowed: int = 0) -> Verdict:
 
 
 def test_complete_ordered_answers_meet_the_requirements() -> None:
-    found = verdict([0, 2], [1, 3])
-    assert (found.lost, found.answered_twice, found.out_of_order, found.kept) == (0, 0, 0, True)
+    result = verdict([0, 2], [1, 3])
+    assert (result.lost, result.answered_twice, result.out_of_order, result.kept) == (0, 0, 0, True)
 
 
 def test_an_unanswered_message_is_lost() -> None:
-    found = verdict([0, 2], [1])
-    assert (found.lost, found.kept) == (1, False)
+    result = verdict([0, 2], [1])
+    assert (result.lost, result.kept) == (1, False)
 
 
 @pytest.mark.parametrize(("allowed", "kept"), [(0, False), (1, False), (2, True)])
 def test_messages_in_flight_can_be_answered_twice(allowed: int, kept: bool) -> None:
-    found = verdict([0, NOTE, 0, NOTE, 0], [1, 2, 3], allowed=allowed)
-    assert (found.answered_twice, found.kept) == (2, kept)
+    result = verdict([0, NOTE, 0, NOTE, 0], [1, 2, 3], allowed=allowed)
+    assert (result.answered_twice, result.kept) == (2, kept)
 
 
 def test_a_repetition_needs_a_note_above_it() -> None:
     assert verdict([0, NOTE, 0, 2], [NOTE, 1, 3], allowed=1).kept
-    found = verdict([0, 2, NOTE, 2, 0], [1, 3], allowed=2)
-    assert (found.answered_twice, found.twice_without_note, found.kept) == (2, 1, False)
+    result = verdict([0, 2, NOTE, 2, 0], [1, 3], allowed=2)
+    assert (result.answered_twice, result.twice_without_note, result.kept) == (2, 1, False)
 
 
 def test_a_repetition_does_not_count_as_out_of_order() -> None:
@@ -40,8 +40,8 @@ def test_a_repetition_does_not_count_as_out_of_order() -> None:
 
 
 def test_a_later_message_of_a_chat_must_not_be_answered_first() -> None:
-    found = verdict([1, 0], [3, 2])
-    assert (found.out_of_order, found.out_of_order_as_written, found.kept) == (2, 2, False)
+    result = verdict([1, 0], [3, 2])
+    assert (result.out_of_order, result.out_of_order_as_written, result.kept) == (2, 2, False)
 
 
 def test_messages_in_transit_at_the_same_time_have_no_order() -> None:

@@ -318,10 +318,10 @@ async def test_each_job_runs_in_the_context_of_its_caller(
 ) -> None:
     """The watchdog names running work by its context, also if one transaction contains several
     jobs."""
-    asked: ContextVar[str] = ContextVar("asked", default="nobody")
+    question: ContextVar[str] = ContextVar("asked", default="nobody")
 
     async def ask(name: str) -> str:
-        asked.set(name)
-        return await database.run_job(lambda _: asked.get())
+        question.set(name)
+        return await database.run_job(lambda _: question.get())
 
     assert await asyncio.gather(*map(ask, ("ada", "bert", "cleo"))) == ["ada", "bert", "cleo"]

@@ -73,8 +73,8 @@ def test_the_configuration_in_the_values_loads(tmp_path: Path) -> None:
 
 def test_probes_ask_for_the_open_paths_and_containers_have_no_rights() -> None:
     pod = TEMPLATES["_helpers.tpl"]
-    asked = set(re.findall(r"httpGet: \{path: (\S+), port: local\}", pod))
-    assert asked == set(OPEN_PATHS)
+    matches = set(re.findall(r"httpGet: \{path: (\S+), port: local\}", pod))
+    assert matches == set(OPEN_PATHS)
     for line in (
         "runAsNonRoot: true",
         "automountServiceAccountToken: false",

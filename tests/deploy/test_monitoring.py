@@ -64,19 +64,19 @@ class Exported:
 
     @classmethod
     def of(cls, text: str) -> "Exported":
-        found = cls()
+        result = cls()
         for family in text_string_to_metric_families(text):
             names = {
                 "counter": [f"{family.name}_total"],
                 "histogram": [f"{family.name}_{part}" for part in ("bucket", "sum", "count")],
             }.get(family.type, [family.name])
             for name in names:
-                found.labels.setdefault(name, set())
+                result.labels.setdefault(name, set())
             for sample in family.samples:
-                found.labels.setdefault(sample.name, set()).update(sample.labels)
+                result.labels.setdefault(sample.name, set()).update(sample.labels)
                 for label, value in sample.labels.items():
-                    found.values.setdefault(label, set()).add(value)
-        return found
+                    result.values.setdefault(label, set()).add(value)
+        return result
 
 
 def documented_labels(metric: str) -> set[str]:
@@ -94,27 +94,27 @@ def parsed(expression: str) -> Expr:
 
 
 def selectors(expression: Expr) -> list[VectorSelector]:
-    found: list[VectorSelector] = []
+    results: list[VectorSelector] = []
 
     def visit(node: Expr) -> None:
         if isinstance(node, VectorSelector):
-            found.append(node)
+            results.append(node)
 
     walk(expression, visit)
-    return found
+    return results
 
 
 def grouped(expression: Expr) -> list[tuple[set[str], list[VectorSelector]]]:
     """The labels of each aggregation, with the metrics below it."""
-    found: list[tuple[set[str], list[VectorSelector]]] = []
+    results: list[tuple[set[str], list[VectorSelector]]] = []
 
     def visit(node: Expr) -> None:
         if isinstance(node, AggregateExpr):
             labels = set(node.modifier.labels) if node.modifier is not None else set()
-            found.append((labels, selectors(node.expr)))
+            results.append((labels, selectors(node.expr)))
 
     walk(expression, visit)
-    return found
+    return results
 
 
 def wrong_in(expression: str, exported: Exported) -> Iterator[str]:

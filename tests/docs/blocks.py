@@ -41,10 +41,10 @@ class Block:
 def blocks_of(page: Path) -> Iterator[Block]:
     """Every block of a page, in order."""
     text = page.read_text("utf-8")
-    for found in _BLOCK.finditer(text):
-        line = text.count("\n", 0, found.start("fence")) + 1
-        code = textwrap.dedent(found["code"])
-        yield Block(page, line, found["language"].strip(), code, found["reason"] or "")
+    for result in _BLOCK.finditer(text):
+        line = text.count("\n", 0, result.start("fence")) + 1
+        code = textwrap.dedent(result["code"])
+        yield Block(page, line, result["language"].strip(), code, result["reason"] or "")
 
 
 BLOCKS: Final = [block for page in PAGES for block in blocks_of(page)]

@@ -193,10 +193,10 @@ def test_every_command_is_accepted(block: Block) -> None:
 @by_place("sh")
 @pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
 def test_every_shell_block_is_well_formed(block: Block) -> None:
-    told = subprocess.run(
+    completed = subprocess.run(
         ["bash", "-n"], input=block.code, capture_output=True, text=True, check=False
     )
-    assert told.stderr == ""
+    assert completed.stderr == ""
 
 
 @by_place("python")

@@ -96,11 +96,11 @@ class Agents:
         assert not result.is_error, result.content
         content_: dict[str, Any] = result.structured_content or {}
         assert content_.get("success", True) or content_.get("status"), content_
-        found: Any = content_
+        match: Any = content_
         for key in KEYS.get(call["tool"], ()):
-            found = found[key]
+            match = match[key]
         if call["tool"] in KEYS:
-            self.known[NAMES[call["tool"]].format(by=call["by"])] = str(found)
+            self.known[NAMES[call["tool"]].format(by=call["by"])] = str(match)
         return content_
 
 
@@ -135,8 +135,8 @@ async def test_agents_of_two_people_share_a_memory_until_one_leaves(tmp_path: Pa
             "tool": "memory_search",
             "arguments": {"query": "billing"},
         }
-        (found,) = (await agents.make(search))["results"]
-        agents.known["id of the memory"] = found["id"]
+        (match,) = (await agents.make(search))["results"]
+        agents.known["id of the memory"] = match["id"]
         *before, query, leave = calls_of("share-memories.md")
         assert [call["tool"] for call in (query, leave)] == ["query_shared", "leave_pool"]
         for call in before:
@@ -186,18 +186,18 @@ async def test_what_an_agent_wrote_is_shown_and_taken_back(tmp_path: Path) -> No
         text = "The billing service listens on port 8443."
         given = {"type": "fact", "content": text, "agent_id": number}
         await agents.make({"by": "Ada's agent", "tool": "memory_store", "arguments": given})
-        asked = await ada.command("memories", "review")
-        await ada.press(asked, asked.buttons[0].label)
+        reply = await ada.command("memories", "review")
+        await ada.press(reply, reply.buttons[0].label)
         show, take_back, unregister = (
             command.replace("3f9a", number[:4]) for command in commands_of("control-agents.md")
         )
         assert number[:4] in (await ada.command("agents")).text
         assert "8443" in (await ada.command(*show.split(" ", 1))).text
-        asked = await ada.command(*take_back.split(" ", 1))
-        assert "1 memory" in (await ada.press(asked, "Take back")).text
+        reply = await ada.command(*take_back.split(" ", 1))
+        assert "1 memory" in (await ada.press(reply, "Take back")).text
         assert "8443" not in (await ada.command("memories")).text
-        asked = await ada.command(*unregister.split(" ", 1))
-        assert "unregistered" in (await ada.press(asked, "Unregister")).text
+        reply = await ada.command(*unregister.split(" ", 1))
+        assert "unregistered" in (await ada.press(reply, "Unregister")).text
         listed = {"by": "Ada's agent", "tool": "get_agents_for_user", "arguments": {}}
         assert (await agents.make(listed))["agents"] == []
 
@@ -213,7 +213,7 @@ async def test_a_memory_is_a_markdown_file_and_its_edit_reaches_the_answer(
 ) -> None:
     page = (HOW_TO / "markdown-memories.md").read_text("utf-8")
     (path,) = [line.strip() for line in page.splitlines() if line.strip().startswith("data/")]
-    (said,) = [part for part in page.split("`") if part.startswith("/remember ")]
+    (reply,) = [part for part in page.split("`") if part.startswith("/remember ")]
     section = {
         "memory": {
             "backend": "markdown",
@@ -223,7 +223,7 @@ async def test_a_memory_is_a_markdown_file_and_its_edit_reaches_the_answer(
     }
     async with open_lab_with_model("telegram-polling", tmp_path, section) as (lab, model):
         ada = direct(lab)
-        await ada.command("remember", said.removeprefix("/remember "))
+        await ada.command("remember", reply.removeprefix("/remember "))
         (file,) = files(tmp_path / "data" / "notes")
         shown = path.replace("123456789", ada.person.id)
         beginning, _, end = shown.partition("\N{HORIZONTAL ELLIPSIS}")

@@ -33,8 +33,8 @@ def prose(page: Path) -> str:
 
 def headings(page: Path) -> set[str]:
     """Return the anchors of a page, as GitHub names them."""
-    found = re.findall(r"^#+ (.*)$", BLOCK.sub("", page.read_text("utf-8")), re.MULTILINE)
-    words = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower() for heading in found)
+    text = re.findall(r"^#+ (.*)$", BLOCK.sub("", page.read_text("utf-8")), re.MULTILINE)
+    words = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower() for heading in text)
     return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in words}
 
 
@@ -66,11 +66,11 @@ Commands = Iterator[tuple[tuple[str, ...], TyperCommand]]
 @pytest.mark.parametrize("platform", sorted(own_platforms().manifests))
 def test_every_setting_of_a_platform_is_in_a_table_of_its_page(platform: str) -> None:
     page = (ROOT / "docs" / "platforms" / f"{platform}.md").read_text("utf-8")
-    told = {
+    matches = {
         key for row in re.findall(r"^\| (.*?) \|", page, re.MULTILINE) for key in CODE.findall(row)
     }
     settings = own_platforms().manifests[platform].settings
-    assert set(settings.model_fields) - told == set()
+    assert set(settings.model_fields) - matches == set()
 
 
 def commands(path: tuple[str, ...], group: TyperGroup) -> Commands:
@@ -90,12 +90,12 @@ def calls(page: Path) -> list[str]:
     """The calls of `parley` on a page, without its name and without comments."""
     text = page.read_text("utf-8")
     blocks = "".join(block for kind, block in BLOCK.findall(text) if kind == "sh")
-    found = (
+    matches = (
         line.removeprefix(".venv/bin/") for line in (*blocks.splitlines(), *CODE.findall(text))
     )
     return [
         line.removeprefix("parley ").partition(" #")[0]
-        for line in found
+        for line in matches
         if line.startswith("parley ")
     ]
 
@@ -119,6 +119,6 @@ def test_every_documented_command_and_option_exists(page: Path) -> None:
 
 
 def test_every_command_is_documented() -> None:
-    told = "\n".join(page.read_text("utf-8") for page in PAGES)
+    text = "\n".join(page.read_text("utf-8") for page in PAGES)
     names = [" ".join(path) for path in COMMANDS]
-    assert [name for name in names if not re.search(rf"\bparley {name}\b", told)] == []
+    assert [name for name in names if not re.search(rf"\bparley {name}\b", text)] == []

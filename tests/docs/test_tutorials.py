@@ -68,11 +68,11 @@ def missing(page: Path, printed: str) -> list[str]:
     absent = []
     for line in shown_lines(page):
         pattern = ".*?".join(map(re.escape, line.split("…")))
-        found = re.search(pattern, rest)
-        if found is None:
+        match = re.search(pattern, rest)
+        if match is None:
             absent.append(line)
         else:
-            rest = rest[found.end() :]
+            rest = rest[match.end() :]
     return absent
 
 

@@ -46,6 +46,6 @@ def test_a_sound_site_has_no_problem(tmp_path: Path, body: str) -> None:
     ],
 )
 def test_each_problem_names_its_page(tmp_path: Path, body: str, problem: str) -> None:
-    (found,) = problems(site(tmp_path, body))
-    assert found.startswith("index.html: ")
-    assert problem in found
+    (result,) = problems(site(tmp_path, body))
+    assert result.startswith("index.html: ")
+    assert problem in result

@@ -22,10 +22,10 @@ async def test_a_long_answer_with_code_and_a_table_arrives_completely(lab: Lab) 
     await lab.platform.say(ada, room, "Please write something long, with a table and code")
     await lab.answer(room)
     parts = await lab.quiet(room)
-    said = "\n".join(part.text for part in parts)
+    text = "\n".join(part.text for part in parts)
     expected = words(" ".join(part.text for part in render(long_text(), "plain")))
-    assert words(said) >= expected
-    assert in_order(said, [f"Paragraph {number}." for number in range(1, 25)])
+    assert words(text) >= expected
+    assert in_order(text, [f"Paragraph {number}." for number in range(1, 25)])
     most = LONGEST[lab.platform.platform]
     assert all(len(part.text.encode("utf-16-le")) // 2 <= most for part in parts)
     assert all(call.status < 400 for call in lab.platform.calls), "a send was refused"
@@ -53,10 +53,10 @@ async def test_an_answer_with_every_construct_has_the_format_of_the_platform(lab
     room = lab.platform.direct(ada)
     await lab.platform.say(ada, room, "show me everything you can do")
     await lab.answer(room)
-    said = " ".join(part.text for part in await lab.quiet(room))
+    text = " ".join(part.text for part in await lab.quiet(room))
     assert all(call.status < 400 for call in lab.platform.calls), "a send was refused"
-    assert {"bold", "struck", "Discord", "greet", "Rest"} <= words(said)
-    assert "<b>&amp;</b>" in said, "code is shown letter by letter"
+    assert {"bold", "struck", "Discord", "greet", "Rest"} <= words(text)
+    assert "<b>&amp;</b>" in text, "code is shown letter by letter"
 
 
 @ROOMS
@@ -116,10 +116,10 @@ async def test_a_reply_to_the_assistant_refers_to_its_text_in_the_conversation(
         # On Slack a reply is an answer in the thread that the assistant's answer opened.
         slack = variant.startswith("slack")
         room = lab.platform.room("general") if slack else lab.platform.direct(ada)
-        asked = await lab.platform.say(ada, room, "what about Fiji?", mention=True)
+        message_id = await lab.platform.say(ada, room, "what about Fiji?", mention=True)
         answer = await lab.answer(room)
         await lab.idle()
-        replied = asked if slack else answer.id
+        replied = message_id if slack else answer.id
         await lab.platform.say(ada, room, "are you sure?", reply_to=replied, mention=True)
         await lab.answer(room, after=1)
         sent = str(model.bodies[-1]["messages"])
@@ -152,8 +152,8 @@ async def test_an_album_is_one_question(variant: str, tmp_path: Path) -> None:
 
 def words(text: str) -> set[str]:
     """The words of a text; numbers of a list may be drawn by the platform."""
-    found = re.findall(r"\w+", re.sub(r"https?://\S+", " ", text))
-    return {word for word in found if not word.isdigit()}
+    matches = re.findall(r"\w+", re.sub(r"https?://\S+", " ", text))
+    return {word for word in matches if not word.isdigit()}
 
 
 def lines(text: str) -> set[str]:

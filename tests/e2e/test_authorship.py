@@ -42,33 +42,33 @@ async def test_a_forwarded_instruction_is_asked_about_and_a_forwarded_command_is
         assert "Keep this?" in shown
         assert await rows(lab, "SELECT content FROM memories WHERE role = ''") == []
         assert await rows(lab, "SELECT content FROM brain_documents WHERE document = 'soul'") == []
-        asked = json.dumps(model.bodies[0]["messages"][-1])
-        assert '<material kind=\\"forwarded\\"' in asked
+        question = json.dumps(model.bodies[0]["messages"][-1])
+        assert '<material kind=\\"forwarded\\"' in question
 
         model.script("I see a command of somebody else.")
         before = len(await lab.quiet(room))
         await lab.platform.forward(ada, room, "/forget invoices")
         assert (await lab.answer(room, after=before)).text == "I see a command of somebody else."
-        told = json.dumps(model.bodies[-1]["messages"][0])
-        assert '<material kind=\\"forwarded\\"' in told, "the history still says so"
+        answer = json.dumps(model.bodies[-1]["messages"][0])
+        assert '<material kind=\\"forwarded\\"' in answer, "the history still says so"
 
 
 @only("discord", "slack-socket")
 async def test_a_mentioned_name_is_not_a_statement_of_the_author(
     variant: str, tmp_path: Path
 ) -> None:
-    said = "I am allergic to penicillin"
+    text = "I am allergic to penicillin"
     async with open_lab_with_model(variant, tmp_path) as (lab, model):
-        eve, ada = lab.platform.person(f"Bo. {said}. Hi"), lab.platform.person("Ada")
+        eve, ada = lab.platform.person(f"Bo. {text}. Hi"), lab.platform.person("Ada")
         room = lab.platform.room("general")
-        stores = UseTool("memory_store", {"type": "fact", "content": said, "quote": said})
+        stores = UseTool("memory_store", {"type": "fact", "content": text, "quote": text})
         model.script(Answer(tools=(stores,)), "Noted.")
         await lab.platform.say(ada, room, f"please greet <@{eve.id}> for the meeting", mention=True)
         await lab.answer(room)
         await lab.idle()
         assert "please greet @Bo-I-am-allergic-to-penicillin-Hi for" in json.dumps(model.bodies)
-        found = "SELECT content FROM memories WHERE role = '' AND trust = 'high'"
-        assert await rows(lab, found) == []
+        statement = "SELECT content FROM memories WHERE role = '' AND trust = 'high'"
+        assert await rows(lab, statement) == []
 
 
 async def test_a_forwarded_text_causes_no_deletion_or_replacement_of_a_memory(

@@ -28,9 +28,9 @@ async def now(talk: Talk, message: Shown, found: Callable[[Shown], bool]) -> Non
 async def test_pressed_buttons_are_removed_and_the_question_stays(lab: Lab) -> None:
     ada = direct(lab)
     await ada.command("remember", "I prefer tabs")
-    asked = await ada.command("forget", "tabs")
-    await ada.press(asked, "Cancel")
-    await now(ada, asked, lambda one: not one.buttons and one.text == asked.text)
+    reply = await ada.command("forget", "tabs")
+    await ada.press(reply, "Cancel")
+    await now(ada, reply, lambda one: not one.buttons and one.text == reply.text)
     cleared = await ada.command("clear")
     await ada.press(cleared, "Keep")
     await now(ada, cleared, lambda one: not one.buttons)
@@ -44,10 +44,10 @@ async def test_expired_buttons_are_removed(lab: Lab, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(forget, "VALID_FOR", timedelta())
     ada = direct(lab)
     await ada.command("remember", "I prefer tabs")
-    asked = await ada.command("forget", "tabs")
-    assert asked.buttons
+    reply = await ada.command("forget", "tabs")
+    assert reply.buttons
     await lab.app.jobs.button_expiry.round()
-    await now(ada, asked, lambda one: not one.buttons and one.text == asked.text)
+    await now(ada, reply, lambda one: not one.buttons and one.text == reply.text)
 
 
 @ROOMS
@@ -56,24 +56,24 @@ async def test_in_a_channel_pressed_buttons_are_removed_for_everybody(lab: Lab) 
     ada = Talk(lab, lab.platform.person("Ada"), room)
     if lab.platform.platform == "slack":
         ada = Talk(lab, ada.person, await lab.platform.open_thread(ada.person, room, "editors"))
-        asked = await ada.say("/clear")
+        reply = await ada.say("/clear")
     else:
-        asked = await ada.command("clear")
-    await ada.press(asked, "Keep")
-    await now(ada, asked, lambda one: not one.buttons)
+        reply = await ada.command("clear")
+    await ada.press(reply, "Keep")
+    await now(ada, reply, lambda one: not one.buttons)
 
 
 async def test_a_late_press_is_answered(lab: Lab) -> None:
     ada = direct(lab)
     await ada.command("remember", "I prefer tabs")
-    asked = await ada.command("forget", "tabs")
-    yes = asked.buttons[0].label
+    reply = await ada.command("forget", "tabs")
+    yes = reply.buttons[0].label
     if lab.platform.platform == "whatsapp":
-        await ada.press(asked, yes)
-        assert (await ada.press(asked, yes)).text == texts.CLOSED.replace("`", "")
+        await ada.press(reply, yes)
+        assert (await ada.press(reply, yes)).text == texts.CLOSED.replace("`", "")
         return
     await lab.app.storage.long_lived.run_job(
         lambda db: db.execute("UPDATE adapter_state SET expires_at = 0")
     )
-    assert "no longer open" in (await ada.press(asked, yes)).text
-    await now(ada, asked, lambda one: not one.buttons)
+    assert "no longer open" in (await ada.press(reply, yes)).text
+    await now(ada, reply, lambda one: not one.buttons)

@@ -24,10 +24,12 @@ async def test_messages_sent_while_the_gateway_was_down_are_answered_once_and_in
                 await sim.say(sim.person(room.title), room, f"question {number}")
         async with app_on({"discord": sim}, tmp_path, port) as app:
             lab = Lab(app, sim)
-            asked = [f"question {number}" for number in range(3)]
+            questions = [f"question {number}" for number in range(3)]
 
             async def all_stored() -> bool:
-                return sorted(t for t in await lab.stored() if t in asked) == sorted(asked * 3)
+                return sorted(t for t in await lab.stored() if t in questions) == sorted(
+                    questions * 3
+                )
 
             await eventually(all_stored)
             before = {room.id: len(await lab.quiet(room)) for room in rooms}

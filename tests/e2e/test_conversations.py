@@ -54,8 +54,8 @@ async def test_two_people_have_two_conversations(lab: Lab) -> None:
 async def test_a_mention_in_a_channel_is_answered_and_other_messages_are_not(lab: Lab) -> None:
     ada, room = lab.platform.person("Ada"), lab.platform.room("general")
     ignored = await lab.platform.say(ada, room, "nobody asked you")
-    asked = await lab.platform.say(ada, room, "are you there?", mention=True)
-    assert (await lab.reasons(asked))[0] == "mention"
+    message_id = await lab.platform.say(ada, room, "are you there?", mention=True)
+    assert (await lab.reasons(message_id))[0] == "mention"
     stored = await lab.app.services.stores.traces.find(ignored)
     assert stored == []
 
@@ -63,8 +63,8 @@ async def test_a_mention_in_a_channel_is_answered_and_other_messages_are_not(lab
 @ROOMS_OF_EVERY_CONNECTION
 async def test_the_mention_is_removed_from_the_text_for_the_model(lab: Lab) -> None:
     ada, room = lab.platform.person("Ada"), lab.platform.room("general")
-    asked = await lab.platform.say(ada, room, "remember the number 4711", mention=True)
-    await lab.reasons(asked)
+    message_id = await lab.platform.say(ada, room, "remember the number 4711", mention=True)
+    await lab.reasons(message_id)
     assert await lab.stored() == ["remember the number 4711"]
 
 
@@ -184,9 +184,9 @@ async def test_the_rate_limit_is_announced_once(variant: str, tmp_path: Path) ->
         for number in range(5):
             await lab.platform.say(ada, room, f"question {number}")
         await lab.answers(room, 3)
-        said = [message.text for message in await lab.quiet(room)]
-        assert sum("Rate limit exceeded. Try again in" in text for text in said) == 1
-        assert len(said) == 3
+        texts = [message.text for message in await lab.quiet(room)]
+        assert sum("Rate limit exceeded. Try again in" in text for text in texts) == 1
+        assert len(texts) == 3
 
 
 @EVERY_CONNECTION

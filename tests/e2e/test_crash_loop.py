@@ -44,8 +44,8 @@ async def until_it_dies_of_it(
 ) -> None:
     """One life: the program is killed as soon as it has asked the model."""
     async with started("run", "--config", config, cwd=folder) as process:
-        asked = asyncio.create_task(model.wait_for_requests(requests, 2 * LAUNCH))
+        task = asyncio.create_task(model.wait_for_requests(requests, 2 * LAUNCH))
         await lines_until(process, "ready gateway")
-        await asked
+        await task
         process.kill()
         await process.wait()

@@ -19,11 +19,11 @@ async def test_many_interruptions_lose_and_repeat_nothing(variant: str, tmp_path
             lab.platform.sockets.retry_after = (0.0,) * (DROPS + 2)
         ada = lab.platform.person("Ada")
         room = lab.platform.direct(ada)
-        asked = [f"say: number {number:02d}" for number in range(DROPS)]
-        for text in asked:
+        questions = [f"say: number {number:02d}" for number in range(DROPS)]
+        for text in questions:
             await lab.platform.say(ada, room, text)
             await lab.platform.drop_connections()
             await lab.platform.wait_connected()
         await lab.answers(room, DROPS, timeout=2 * PATIENCE)
-        said = [message.text for message in by_bot(await lab.quiet(room))]
-        assert said == [text.removeprefix("say: ") for text in asked]
+        texts = [message.text for message in by_bot(await lab.quiet(room))]
+        assert texts == [text.removeprefix("say: ") for text in questions]

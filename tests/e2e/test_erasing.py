@@ -27,7 +27,7 @@ async def erase(ada: Talk) -> str:
 def left_of(db: sqlite3.Connection, words: tuple[str, ...]) -> set[str]:
     """The tables in which one of these words still stands."""
     names = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
-    found = set()
+    results = set()
     # The pages of the full-text index are rewritten later: tests/memory/stores/test_deleted.py.
     for table in (name for name in names if not name.startswith("memories_text")):
         for row in db.execute(f'SELECT * FROM "{table}"'):
@@ -36,8 +36,8 @@ def left_of(db: sqlite3.Connection, words: tuple[str, ...]) -> set[str]:
                 for one in row
             )
             if any(word in text for word in words):
-                found.add(table)
-    return found
+                results.add(table)
+    return results
 
 
 async def test_erasure_is_confirmed_and_leaves_no_data_of_the_person(lab: Lab) -> None:

@@ -73,12 +73,12 @@ async def test_an_answer_with_a_lost_receipt_is_repeated_with_a_note(
     room = lab.platform.direct(ada)
     await lab.platform.say(ada, room, "hello")
     await lab.answer(room)
-    said = [message.text for message in await lab.quiet(room)]
-    answers = [text for text in said if "No language model" in text]
+    texts = [message.text for message in await lab.quiet(room)]
+    answers = [text for text in texts if "No language model" in text]
     if lab.platform.platform == "discord":
-        assert said == answers[:1]
+        assert texts == answers[:1]
     else:
-        assert said == [answers[0], REPEAT_NOTE.text, answers[0]]
+        assert texts == [answers[0], REPEAT_NOTE.text, answers[0]]
 
 
 async def test_the_parts_of_a_long_answer_keep_their_order_through_faults(lab: Lab) -> None:
@@ -92,11 +92,11 @@ async def test_the_parts_of_a_long_answer_keep_their_order_through_faults(lab: L
     lab.platform.faults.add(Fault(method, "rate_limit", retry_after=1.0))
     await lab.platform.say(ada, room, "Please write something long, with a table and code")
     await lab.answer(room, after=1)
-    said = " ".join(message.text for message in (await lab.quiet(room))[1:])
-    places = [said.find(f"Paragraph {number}.") for number in range(1, 25)]
+    text = " ".join(message.text for message in (await lab.quiet(room))[1:])
+    places = [text.find(f"Paragraph {number}.") for number in range(1, 25)]
     assert -1 not in places
     assert places == sorted(places)
-    assert said.count("Paragraph 7.") == 1
+    assert text.count("Paragraph 7.") == 1
 
 
 @only("discord", "slack-socket", "telegram-polling", "whatsapp")
@@ -111,19 +111,21 @@ async def test_refusals_and_cut_connections_lose_no_answer_and_no_formatting(
         for index, kind in enumerate(TROUBLES):
             method = SEND[lab.platform.platform]
             lab.platform.faults.add(Fault(method, kind, times=99, every=10, seen=8 - 2 * index))
-        asked = [f"number {number}" for number in range(4)]
-        for text in asked:
+        questions = [f"number {number}" for number in range(4)]
+        for text in questions:
             for person in people:
                 await lab.platform.say(person, lab.platform.direct(person), text)
         for person in people:
-            said = await lab.answers(lab.platform.direct(person), len(asked), timeout=40)
+            reply = await lab.answers(lab.platform.direct(person), len(questions), timeout=40)
             await lab.idle(40)
-            said = by_bot(lab.platform.shown(lab.platform.direct(person)))
-            answers = [m for m in said if m.text != REPEAT_NOTE.text]
-            assert list(dict.fromkeys(m.text for m in answers)) == [f"{a} is noted" for a in asked]
+            reply = by_bot(lab.platform.shown(lab.platform.direct(person)))
+            answers = [m for m in reply if m.text != REPEAT_NOTE.text]
+            assert list(dict.fromkeys(m.text for m in answers)) == [
+                f"{a} is noted" for a in questions
+            ]
             assert all("<code>" in m.html for m in answers)
-            repeated = len(answers) - len(asked)
-            assert repeated <= len(said) - len(answers), "each below a note"
+            repeated = len(answers) - len(questions)
+            assert repeated <= len(reply) - len(answers), "each below a note"
             assert repeated == 0 or lab.platform.platform != "discord"
 
 

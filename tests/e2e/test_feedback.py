@@ -62,8 +62,8 @@ async def test_people_in_a_room_have_one_rating_each(variant: str, tmp_path: Pat
 async def test_a_reaction_is_shown_while_the_answer_is_written(
     variant: str, tmp_path: Path
 ) -> None:
-    wanted = {"delivery": {"acknowledge": "👀", "live": False}}
-    async with open_lab_with_model(variant, tmp_path, wanted) as (lab, model):
+    expected = {"delivery": {"acknowledge": "👀", "live": False}}
+    async with open_lab_with_model(variant, tmp_path, expected) as (lab, model):
         model.reply = lambda _: Answer("It is a whale.")
         model.faults.add(Fault("*", "slow", delay=2.5))
         ada = lab.platform.person("Ada")
@@ -73,8 +73,8 @@ async def test_a_reaction_is_shown_while_the_answer_is_written(
         await lab.idle()
         assert await lab.app.services.signs.drain(PATIENCE)
         begins, ends = SIGNS[lab.platform.platform]
-        asked = [call for call in lab.platform.calls if call.method != "getUpdates"]
-        calls = [call for call in asked if "eaction" in f"{call.method}{call.body}"]
+        questions = [call for call in lab.platform.calls if call.method != "getUpdates"]
+        calls = [call for call in questions if "eaction" in f"{call.method}{call.body}"]
         assert [call.status < 300 for call in calls] == [True, True], calls
         assert calls[0].method.startswith(begins)
         assert calls[1].method.startswith(ends)

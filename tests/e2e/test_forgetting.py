@@ -18,7 +18,7 @@ from tests.support.servers import PostgresServer, RedisServer
 pytestmark = pytest.mark.xdist_group("databases")
 
 
-async def told(talk: Talk, model: AnthropicSimulator, question: str) -> str:
+async def prompt_after(talk: Talk, model: AnthropicSimulator, question: str) -> str:
     """Everything that the model reads with a question."""
     before = len(model.bodies)
     await talk.say(question)
@@ -28,9 +28,9 @@ async def told(talk: Talk, model: AnthropicSimulator, question: str) -> str:
 
 async def forget(talk: Talk, topic: str) -> str:
     """Ask for it, look at every page, agree; the answer."""
-    asked = await talk.command("forget", topic)
-    yes = next(one.label for one in asked.buttons if one.label.startswith("Forget "))
-    return (await talk.press(asked, yes)).text
+    reply = await talk.command("forget", topic)
+    yes = next(one.label for one in reply.buttons if one.label.startswith("Forget "))
+    return (await talk.press(reply, yes)).text
 
 
 async def test_the_model_neither_sees_nor_recalls_forgotten_text(
@@ -44,9 +44,9 @@ async def seen_no_more(ada: Talk, model: AnthropicSimulator) -> None:
     await ada.say("My dog is called Luna")
     await ada.say("I live in Rome")
     await ada.command("remember", "Luna prefers chicken")
-    assert "Luna" in await told(ada, model, "Which pets do I have?")
+    assert "Luna" in await prompt_after(ada, model, "Which pets do I have?")
     assert (await forget(ada, "luna")).startswith("I deleted ")
-    after = await told(ada, model, "Which pets do I have, chicken or dog?")
+    after = await prompt_after(ada, model, "Which pets do I have, chicken or dog?")
     assert "Luna" not in after
     assert "Rome" in after
     assert "Luna" not in (await ada.command("memories")).text
@@ -71,7 +71,7 @@ async def test_a_summary_with_forgotten_text_is_deleted(tmp_path: Path) -> None:
         assert "Luna" in await summary(lab)
         await forget(ada, "Luna")
         assert await summary(lab) == ""
-        assert "Luna" not in await told(ada, model, "What did we decide?")
+        assert "Luna" not in await prompt_after(ada, model, "What did we decide?")
 
 
 async def summary(lab: Lab) -> str:
@@ -91,18 +91,18 @@ async def test_another_person_cannot_press_the_button_in_the_channel(
         thread = await lab.platform.open_thread(ada.person, room, "dogs")
         ada, eve = Talk(lab, ada.person, thread), Talk(lab, eve.person, thread)
     await ada.say("My dog is called Luna")
-    asked = (
+    reply = (
         await ada.command("forget", "Luna")
         if lab.platform.platform != "slack"
         else (await ada.say("/forget Luna"))
     )
-    yes = asked.buttons[0].label
-    if not asked.only_for:  # where the question is seen by everybody, somebody else may press
-        assert "Only the person who was asked" in (await eve.press(asked, yes)).text
-        assert [one.label for one in asked.buttons] == [
-            one.label for one in await shown_buttons(lab, ada, asked.id)
+    yes = reply.buttons[0].label
+    if not reply.only_for:  # where the question is seen by everybody, somebody else may press
+        assert "Only the person who was asked" in (await eve.press(reply, yes)).text
+        assert [one.label for one in reply.buttons] == [
+            one.label for one in await shown_buttons(lab, ada, reply.id)
         ]
-    assert (await ada.press(asked, yes)).text.startswith("I deleted ")
+    assert (await ada.press(reply, yes)).text.startswith("I deleted ")
 
 
 async def shown_buttons(lab: Lab, talk: Talk, message_id: str) -> tuple[ShownButton, ...]:

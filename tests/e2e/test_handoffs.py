@@ -62,15 +62,15 @@ class Source:
             registry = agents_of(self.app).registry
             made = await registry.register_agent(self.request, AgentType.CLAUDE_CODE, name="F *1*")
             self.id = made.id
-        found = await self.handoffs.initiate_handoff(self.request, self.id, person, TASK)
-        assert found is not None
-        return found
+        handoff = await self.handoffs.initiate_handoff(self.request, self.id, person, TASK)
+        assert handoff is not None
+        return handoff
 
     async def state(self, handoff: Handoff) -> Handoff:
         """Return a handoff as its source reads it."""
-        found = await self.handoffs.get_handoff(self.request, handoff.id)
-        assert found is not None
-        return found
+        result = await self.handoffs.get_handoff(self.request, handoff.id)
+        assert result is not None
+        return result
 
 
 async def offered(app: App) -> None:

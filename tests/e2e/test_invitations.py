@@ -25,8 +25,8 @@ async def test_a_mention_of_another_person_is_not_answered(lab: Lab) -> None:
     ada, ben, room = *map(lab.platform.person, ("Ada", "Ben")), lab.platform.room("general")
     mention = mention_of(lab.platform, ben)
     ignored = await lab.platform.say(ada, room, f"{mention} can you look at this?")
-    asked = await lab.platform.say(ada, room, "and you?", mention=True)
-    await lab.reasons(asked)
+    message_id = await lab.platform.say(ada, room, "and you?", mention=True)
+    await lab.reasons(message_id)
     assert len(await lab.quiet(room)) == 1
     assert await lab.stored() == ["and you?"]
     assert await lab.app.services.stores.traces.find(ignored) == []
@@ -37,8 +37,8 @@ async def test_a_mention_of_everybody_is_not_answered(lab: Lab) -> None:
     ada, room = lab.platform.person("Ada"), lab.platform.room("general")
     everybody = {"discord": "@everyone", "slack": "<!channel>", "telegram": "@all"}
     await lab.platform.say(ada, room, f"{everybody[lab.platform.platform]} lunch is ready")
-    asked = await lab.platform.say(ada, room, "what is for lunch?", mention=True)
-    await lab.reasons(asked)
+    message_id = await lab.platform.say(ada, room, "what is for lunch?", mention=True)
+    await lab.reasons(message_id)
     assert len(await lab.quiet(room)) == 1
 
 
@@ -47,8 +47,8 @@ async def test_a_reply_to_the_assistant_needs_no_mention(lab: Lab) -> None:
     ada, room = lab.platform.person("Ada"), lab.platform.room("general")
     await lab.platform.say(ada, room, "tell me about whales", mention=True)
     answer = await lab.answer(room)
-    asked = await lab.platform.say(ada, room, "and dolphins?", reply_to=answer.id)
-    assert (await lab.reasons(asked))[0] == "reply_to_bot"
+    message_id = await lab.platform.say(ada, room, "and dolphins?", reply_to=answer.id)
+    assert (await lab.reasons(message_id))[0] == "reply_to_bot"
     await lab.answer(room, after=1)
 
 
@@ -66,8 +66,8 @@ async def test_in_its_own_thread_the_assistant_answers_without_a_mention_if_conf
         await lab.idle()
         other = await lab.platform.open_thread(ada, room, "somebody else's")
         await lab.platform.say(ada, other, "nothing for you here")
-        asked = await lab.platform.say(ada, thread, "now without a mention")
-        assert (await lab.reasons(asked))[0] == "thread"
+        message_id = await lab.platform.say(ada, thread, "now without a mention")
+        assert (await lab.reasons(message_id))[0] == "thread"
         assert len(await lab.quiet(thread)) == 2
         assert await lab.stored() == ["join us", "now without a mention"]
 
@@ -80,8 +80,8 @@ async def test_a_prefix_is_enough_and_is_removed_from_the_text_for_the_model(
         if isinstance(lab.platform, TelegramSimulator):
             lab.platform.api.privacy = False  # otherwise Telegram keeps it from the bot
         ada, room = lab.platform.person("Ada"), lab.platform.room("general")
-        asked = await lab.platform.say(ada, room, "!ask what is the time?")
-        assert (await lab.reasons(asked))[0] == "prefix"
+        message_id = await lab.platform.say(ada, room, "!ask what is the time?")
+        assert (await lab.reasons(message_id))[0] == "prefix"
         await lab.answer(room)
         assert await lab.stored() == ["what is the time?"]
 
@@ -113,8 +113,8 @@ async def test_another_bot_is_not_answered(variant: str, tmp_path: Path) -> None
         assert isinstance(lab.platform, DiscordSimulator)
         room = lab.platform.room("general")
         await lab.platform.say(lab.platform.other_bot("Robo"), room, "hello bot", mention=True)
-        asked = await lab.platform.say(lab.platform.person("Ada"), room, "hi", mention=True)
-        await lab.reasons(asked)
+        message_id = await lab.platform.say(lab.platform.person("Ada"), room, "hi", mention=True)
+        await lab.reasons(message_id)
         assert len(await lab.quiet(room)) == 1
 
 
@@ -126,17 +126,19 @@ async def test_two_bots_do_not_answer_each_other_repeatedly(variant: str, tmp_pa
         robo, room = lab.platform.other_bot("Robo"), lab.platform.room("general")
         reasons: list[str] = []
         for number in range(40):
-            asked = await lab.platform.say(robo, room, f"you said {number}", mention=True)
-            reasons += await lab.reasons(asked)
+            message_id = await lab.platform.say(robo, room, f"you said {number}", mention=True)
+            reasons += await lab.reasons(message_id)
             if "bot_loop" in reasons:
                 break
         assert "bot_loop" in reasons
         answered = len(await lab.quiet(room))
-        asked = await lab.platform.say(robo, room, "still there?", mention=True)
-        assert "bot_loop_paused" in await lab.reasons(asked)
+        message_id = await lab.platform.say(robo, room, "still there?", mention=True)
+        assert "bot_loop_paused" in await lab.reasons(message_id)
         assert len(await lab.quiet(room)) == answered < 40
-        asked = await lab.platform.say(lab.platform.person("Ada"), room, "and me?", mention=True)
-        await lab.reasons(asked)
+        message_id = await lab.platform.say(
+            lab.platform.person("Ada"), room, "and me?", mention=True
+        )
+        await lab.reasons(message_id)
         assert len(await lab.quiet(room)) == answered + 1, "people are not held up"
 
 
@@ -164,9 +166,9 @@ async def test_an_inline_query_is_completed_from_the_persons_memories(lab: Lab) 
     async def offered(query: str) -> list[str]:
         return [text for _, text in await sim.wait_inline(query)]
 
-    told = "ERR-42 is the pier that broke"
-    assert await offered(sim.inline(ada, "ERR-4")) == ["ERR-4", told]
-    assert await offered(sim.inline(ada, "pier ERR-42")) == ["pier ERR-42", told]
+    sentence = "ERR-42 is the pier that broke"
+    assert await offered(sim.inline(ada, "ERR-4")) == ["ERR-4", sentence]
+    assert await offered(sim.inline(ada, "pier ERR-42")) == ["pier ERR-42", sentence]
     assert await offered(sim.inline(ada, "ERR-4", "group")) == ["ERR-4"], "others would read it"
     assert await offered(sim.inline(bob, "ERR-4")) == ["ERR-4"]
 

@@ -63,20 +63,20 @@ async def test_both_accounts_confirm_by_button_and_are_linked_until_one_leaves(
 ) -> None:
     async with two(first, second, tmp_path) as (_, ada, bob):
         await ada.command("remember", "I prefer tabs")
-        asked = await bob.command("link", await code_of(ada))
-        assert "Ada" in asked.text
-        assert ada.person.id in asked.text
-        assert [button.label for button in asked.buttons] == ["Yes, link both", "No"]
+        reply = await bob.command("link", await code_of(ada))
+        assert "Ada" in reply.text
+        assert ada.person.id in reply.text
+        assert [button.label for button in reply.buttons] == ["Yes, link both", "No"]
         assert not await knows(bob, "tabs")
-        assert "You have confirmed" in (await bob.press(asked, "Yes, link both")).text
+        assert "You have confirmed" in (await bob.press(reply, "Yes, link both")).text
         question = await latest(ada)
         assert "Bob" in question.text
         assert bob.person.id in question.text
         assert not await knows(bob, "tabs")
         done = await ada.press(question, "Yes, link both")
-        for told in (done, await latest(bob)):
-            assert "Linked since" in told.text
-            assert "/link off" in told.text
+        for answer in (done, await latest(bob)):
+            assert "Linked since" in answer.text
+            assert "/link off" in answer.text
         assert await knows(bob, "tabs")
         await bob.command("remember", "I live in Rome")
         assert await knows(ada, "Rome")
@@ -92,8 +92,8 @@ async def test_both_accounts_confirm_by_typed_answers(
 ) -> None:
     async with two(first, second, tmp_path) as (_, ada, bob):
         await ada.command("remember", "I prefer tabs")
-        asked = await bob.command("link", await code_of(ada))
-        typed = asked.text.split("/link confirm ")[1].split()[0].strip("`")
+        reply = await bob.command("link", await code_of(ada))
+        typed = reply.text.split("/link confirm ")[1].split()[0].strip("`")
         await bob.command("link", f"confirm {typed}")
         assert not await knows(bob, "tabs")
         assert "Linked since" in (await ada.command("link", f"confirm {typed}")).text
@@ -104,9 +104,9 @@ async def test_the_account_that_created_the_code_refuses_and_the_other_is_told(
     tmp_path: Path,
 ) -> None:
     async with two("telegram", "discord", tmp_path) as (_, ada, bob):
-        asked = await bob.command("link", await code_of(ada))
-        typed = asked.text.split("/link confirm ")[1].split()[0].strip("`")
-        await bob.press(asked, "Yes, link both")
+        reply = await bob.command("link", await code_of(ada))
+        typed = reply.text.split("/link confirm ")[1].split()[0].strip("`")
+        await bob.press(reply, "Yes, link both")
         assert "Nothing new is linked" in (await ada.press(await latest(ada), "No")).text
         assert "was not completed" in (await latest(bob)).text
         assert "No link waits" in (await bob.command("link", f"confirm {typed}")).text
@@ -122,8 +122,8 @@ async def test_two_people_with_the_same_bot_are_never_linked(tmp_path: Path) -> 
 
 async def test_an_expired_question_ends_the_request_and_both_are_told(tmp_path: Path) -> None:
     async with two("telegram", "discord", tmp_path) as (app, ada, bob):
-        asked = await bob.command("link", await code_of(ada))
-        await bob.press(asked, "Yes, link both")
+        reply = await bob.command("link", await code_of(ada))
+        await bob.press(reply, "Yes, link both")
         question = await latest(ada)
 
         def age(db: sqlite3.Connection) -> None:
@@ -143,8 +143,8 @@ async def test_erasing_asks_the_other_account_in_its_own_conversation(
 ) -> None:
     async with two(first, second, tmp_path) as (_, ada, bob):
         await bob.command("remember", "I live in Rome")
-        asked = await bob.command("link", await code_of(ada))
-        await bob.press(asked, "Yes, link both")
+        reply = await bob.command("link", await code_of(ada))
+        await bob.press(reply, "Yes, link both")
         await ada.press(await latest(ada), "Yes, link both")
         erase = await ada.command("privacy", "erase")
         assert "keep their own data" in erase.text
@@ -176,8 +176,8 @@ async def test_a_block_by_a_hidden_number_applies_in_chats_and_to_linked_account
 ) -> None:
     overrides = {"access": {"blocked_users": ["4915550001"]}}
     async with two("telegram", "whatsapp", tmp_path, overrides) as (app, ada, bob):
-        asked = await bob.command("link", await code_of(ada))
-        await bob.press(asked, "Yes, link both")
+        reply = await bob.command("link", await code_of(ada))
+        await bob.press(reply, "Yes, link both")
         await ada.press(await latest(ada), "Yes, link both")
         state = app.storage.stores.states.of("whatsapp", "main")
         await keep_ids(state, bob.person.id, KnownIds((bob.person.id, ""), ("4915550001",)))

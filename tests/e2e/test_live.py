@@ -230,11 +230,11 @@ async def test_stop_closes_the_shown_text(variant: str, model: HeldModel, tmp_pa
         await scene.ask()
         shown = await scene.begun()
         await scene.platform.command(scene.platform.person("Ada"), scene.room, "stop")
-        said = await scene.answers(lambda texts: any("(Stopped.)" in text for text in texts))
-        closed = next(message for message in said if message.id == shown.id)
+        reply = await scene.answers(lambda texts: any("(Stopped.)" in text for text in texts))
+        closed = next(message for message in reply if message.id == shown.id)
         assert closed.text.split() == [*BEGUN.split(), "(Stopped.)"]
-        said = await scene.answers(lambda texts: "Stopped." in texts)
-        assert len(said) == 2
+        reply = await scene.answers(lambda texts: "Stopped." in texts)
+        assert len(reply) == 2
 
 
 async def test_stop_keeps_the_text_of_a_draft(model: HeldModel, tmp_path: Path) -> None:
@@ -245,8 +245,8 @@ async def test_stop_keeps_the_text_of_a_draft(model: HeldModel, tmp_path: Path) 
         model.write(BEGUN)
         await telegram.wait_until(lambda: BEGUN.strip() in telegram.sending.drafts.values())
         await telegram.command(telegram.person("Ada"), scene.room, "stop")
-        said = await scene.answers(lambda texts: len(texts) == 2)
-        assert sorted(message.text for message in said) == [
+        reply = await scene.answers(lambda texts: len(texts) == 2)
+        assert sorted(message.text for message in reply) == [
             "Stopped.",
             f"{BEGUN.strip()}\n\n(Stopped.)",
         ]
@@ -285,8 +285,8 @@ async def test_an_interrupted_answer_leaves_one_message_that_says_so(scene: Scen
     await scene.ask()
     shown = await scene.begun()
     scene.model.fail(ModelUnavailable("the connection broke"))
-    said = await scene.answers(lambda texts: "was interrupted" in texts[0])
-    assert [message.id for message in said] == [shown.id]
+    reply = await scene.answers(lambda texts: "was interrupted" in texts[0])
+    assert [message.id for message in reply] == [shown.id]
     assert [m.id for m in await scene.lab.quiet(scene.room)] == [shown.id]
 
 
@@ -299,9 +299,9 @@ async def test_the_next_answer_is_a_new_message_below(scene: Scene) -> None:
     scene.model.end()
     await scene.answers(lambda texts: texts == [WHOLE])
     scene.model.write("A shark is a fish, with gills and everything that belongs to one.")
-    said = await scene.answers(lambda texts: len(texts) == 2 and "shark" in texts[1])
-    assert said[0].id == first.id
-    assert said[0].text == WHOLE
+    reply = await scene.answers(lambda texts: len(texts) == 2 and "shark" in texts[1])
+    assert reply[0].id == first.id
+    assert reply[0].text == WHOLE
     scene.model.end()
     assert len(await scene.lab.quiet(scene.room)) == 2
 
@@ -324,8 +324,8 @@ async def test_after_a_restart_the_same_message_becomes_the_answer(
         model.end()
         async with app_on(name, tmp_path, port, overrides) as app:
             scene = Scene(Lab(app, platform), model, room)
-            said = await scene.answers(lambda texts: WHOLE in texts)
-            assert [message.id for message in said] == [shown.id]
+            reply = await scene.answers(lambda texts: WHOLE in texts)
+            assert [message.id for message in reply] == [shown.id]
             assert [m.id for m in await scene.lab.quiet(room)] == [shown.id]
 
 
@@ -351,8 +351,8 @@ async def test_on_slack_answers_are_streamed_in_threads_of_direct_messages(
     async with in_a_room("slack-socket", model, tmp_path, direct=True) as direct:
         scene = await growing_in_a_thread(direct)
         await scene.finish(END)
-        said = [m for m in by_bot(scene.platform.shown(scene.room)) if "whale" in m.text]
-        assert [message.text for message in said] == [WHOLE]
+        replies = [m for m in by_bot(scene.platform.shown(scene.room)) if "whale" in m.text]
+        assert [message.text for message in replies] == [WHOLE]
         counts = [scene.requests(f"chat.{name}Stream") for name in ("start", "append", "stop")]
         assert counts[0] == counts[2] == 1
         assert counts[1] >= 1
@@ -368,8 +368,8 @@ async def test_a_stream_ended_by_slack_continues_as_an_edited_message(
         scene = await growing_in_a_thread(direct)
         assert scene.requests("chat.update") == 1
         await scene.finish(END)
-        said = [m for m in by_bot(slack.shown(scene.room)) if "whale" in m.text]
-        assert [message.text for message in said] == [WHOLE]
+        replies = [m for m in by_bot(slack.shown(scene.room)) if "whale" in m.text]
+        assert [message.text for message in replies] == [WHOLE]
 
 
 async def test_in_slacks_agent_view_a_direct_message_is_answered_by_a_stream(
@@ -419,9 +419,9 @@ async def _taken_away(scene: Scene, shown: Shown) -> None:
             assert message is not None
             discord.announcer.delete(discord.world.channels[shown.room_id], [message])
         case SlackSimulator() as slack:
-            found = slack.world.find(shown.room_id, shown.id)
-            assert found is not None
-            found.deleted = True
+            matches = slack.world.find(shown.room_id, shown.id)
+            assert matches is not None
+            matches.deleted = True
         case TelegramSimulator() as telegram:
             telegram.world.messages[int(shown.id)].deleted = True
         case other:

@@ -76,8 +76,8 @@ async def test_one_message_grows_into_the_answer(
     await platform.wait_for(room, lambda seen: MORE.strip() in by_bot(seen)[0].text)
     model.write(END)
     model.end()
-    said = await platform.wait_for(room, lambda seen: END in by_bot(seen)[0].text)
-    assert [(m.id, m.text) for m in by_bot(said)] == [(shown.id, BEGUN + MORE + END)]
+    reply = await platform.wait_for(room, lambda seen: END in by_bot(seen)[0].text)
+    assert [(m.id, m.text) for m in by_bot(reply)] == [(shown.id, BEGUN + MORE + END)]
 
 
 @GROWS
@@ -91,8 +91,8 @@ async def test_a_rate_limit_stops_the_live_text_and_not_the_answer(
     await platform.wait_for(room, lambda _: 429 in [c.status for c in _edits(platform)])
     model.write(END)
     model.end()
-    said = await platform.wait_for(room, lambda seen: END in by_bot(seen)[0].text)
-    assert [m.id for m in by_bot(said)] == [shown.id]
+    reply = await platform.wait_for(room, lambda seen: END in by_bot(seen)[0].text)
+    assert [m.id for m in by_bot(reply)] == [shown.id]
     edits = _edits(platform)
     refused = [call.status for call in edits].index(429)
     wait = edits[refused + 1].at - edits[refused].at
@@ -124,8 +124,8 @@ async def test_a_hanging_edit_does_not_overtake_the_answer(
     await platform.wait_for(room, lambda _: not platform.faults.waiting)
     model.write(END)
     model.end()
-    said = await platform.wait_for(room, lambda seen: END in by_bot(seen)[0].text)
-    assert len(by_bot(said)) == 1
+    reply = await platform.wait_for(room, lambda seen: END in by_bot(seen)[0].text)
+    assert len(by_bot(reply)) == 1
 
 
 @only("telegram-polling")
@@ -141,8 +141,8 @@ async def test_an_answer_in_a_direct_message_is_a_draft_first(
     await platform.wait_until(lambda: BEGUN.strip() in drafts.values())
     model.write(END)
     model.end()
-    said = await platform.wait_for(room, lambda seen: len(by_bot(seen)) == 1)
-    assert by_bot(said)[0].text == BEGUN + END
+    reply = await platform.wait_for(room, lambda seen: len(by_bot(seen)) == 1)
+    assert by_bot(reply)[0].text == BEGUN + END
 
 
 def _edits(platform: PlatformSimulator) -> list[ApiCall]:

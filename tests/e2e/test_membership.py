@@ -254,9 +254,9 @@ async def test_people_of_another_company_have_no_access_to_the_project_and_are_a
         eve = lab.platform.outsider("Eve")
         lab.platform.share(room)
         there = Talk(lab, eve, await lab.platform.open_thread(eve, room, "here"))
-        asked = len(model.bodies)
+        count = len(model.bodies)
         assert (await there.say("what is the word?")).text
-        assert len(model.bodies) == asked + 1
+        assert len(model.bodies) == count + 1
         assert not told_the_word(model)
 
         alone = Talk(lab, eve, lab.platform.direct(eve))

@@ -53,7 +53,7 @@ async def platform(
         yield simulator
 
 
-async def told(
+async def answer_to(
     platform: PlatformSimulator, person: SimPerson, room: SimRoom, text: str, command: str = ""
 ) -> str:
     """The assistant's answer to a message, or to a command."""
@@ -72,17 +72,17 @@ async def test_a_worker_checks_membership_and_denies_access_without_an_answer(
 ) -> None:
     room, ada = platform.room("general"), platform.person("Ada")
     alone = platform.direct(ada)
-    await told(platform, platform.person("Olga"), room, BIBLE, "bible")
-    await told(platform, ada, room, "hello")
-    assert "The project is now" in await told(platform, ada, alone, "1", "project")
-    await told(platform, ada, alone, "what is the word?")
+    await answer_to(platform, platform.person("Olga"), room, BIBLE, "bible")
+    await answer_to(platform, ada, room, "hello")
+    assert "The project is now" in await answer_to(platform, ada, alone, "1", "project")
+    await answer_to(platform, ada, alone, "what is the word?")
     assert WORD in str(model.bodies[-1])
 
     platform.faults.add(Fault(ASKED[platform.platform], "server_error", times=100))
-    assert "does not say at the moment" in await told(platform, ada, alone, "and now?")
+    assert "does not say at the moment" in await answer_to(platform, ada, alone, "and now?")
     assert WORD not in str(model.bodies[-1])
     platform.faults.clear()
 
     leave(platform, ada, room, told=False)
-    assert "You are not in" in await told(platform, ada, alone, "what was it?")
+    assert "You are not in" in await answer_to(platform, ada, alone, "what was it?")
     assert WORD not in str(model.bodies[-1])

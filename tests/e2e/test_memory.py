@@ -101,27 +101,27 @@ async def test_a_secret_is_removed_before_storage_and_the_person_is_told(
     assert await kept(lab) == ["my key is [SECRET_REDACTED]"]
     remembered = await ada.command("remember", f"the other key is {KEY}")
     assert "I removed what looks like a secret" in remembered.text
-    found = await ada.say("what do you know about my key?")
-    assert "[SECRET_REDACTED]" in found.text
-    assert KEY not in found.text
+    reply = await ada.say("what do you know about my key?")
+    assert "[SECRET_REDACTED]" in reply.text
+    assert KEY not in reply.text
 
 
 async def test_a_doubtful_memory_is_stored_when_its_owner_presses_keep(lab: Lab) -> None:
     ada = direct(lab)
-    asked = await ada.say(HEDGED)
-    assert "Keep this? “the server may time out under load”" in asked.text
-    assert [button.label for button in asked.buttons] == ["Keep", "Forget it"]
+    reply = await ada.say(HEDGED)
+    assert "Keep this? “the server may time out under load”" in reply.text
+    assert [button.label for button in reply.buttons] == ["Keep", "Forget it"]
     assert await kept(lab) == []
-    assert (await ada.press(asked, "Keep")).text == "I will remember that."
+    assert (await ada.press(reply, "Keep")).text == "I will remember that."
     assert await kept(lab) == ["the server may time out under load"]
     if lab.platform.platform == "whatsapp":  # elsewhere the buttons are gone: test_buttons
-        assert "decided already" in (await ada.press(asked, "Keep")).text
+        assert "decided already" in (await ada.press(reply, "Keep")).text
 
 
 async def test_a_refused_memory_is_not_stored(lab: Lab) -> None:
     ada = direct(lab)
-    asked = await ada.say(HEDGED)
-    assert (await ada.press(asked, "Forget it")).text == "I will not keep it."
+    reply = await ada.say(HEDGED)
+    assert (await ada.press(reply, "Forget it")).text == "I will not keep it."
     assert await kept(lab) == []
     assert "Nothing waits" in (await ada.command("memories", "review")).text
 
@@ -134,11 +134,11 @@ async def test_a_memory_is_recalled_in_the_next_session_until_it_is_forgotten(
     await a_day_passes(lab)
     assert "I prefer tabs" in (await ada.say("what do you know about tabs?")).text
     assert "tabs" not in (await ben.say("what do you know of me?")).text
-    asked = await ada.command("forget", "tabs")
-    assert "I prefer tabs" in asked.text
-    (yes, cancel) = (button.label for button in asked.buttons)
+    reply = await ada.command("forget", "tabs")
+    assert "I prefer tabs" in reply.text
+    (yes, cancel) = (button.label for button in reply.buttons)
     assert (yes.startswith("Forget "), cancel) == (True, "Cancel")
-    assert (await ada.press(asked, yes)).text.startswith("I deleted ")
+    assert (await ada.press(reply, yes)).text.startswith("I deleted ")
     assert await kept(lab) == []
     await a_day_passes(lab)
     assert "I prefer tabs" not in (await ada.say("what do you know about tabs?")).text
@@ -196,8 +196,8 @@ async def test_an_edit_changes_the_stored_message(lab: Lab) -> None:
     await lab.idle()
     assert await kept(lab) == []
     rows = "SELECT content FROM memories WHERE role = 'user'"
-    said = await lab.app.storage.long_lived.run_job(lambda db: db.execute(rows).fetchall())
-    assert said == [(f"{new}[SECRET_REDACTED]",)]
+    reply = await lab.app.storage.long_lived.run_job(lambda db: db.execute(rows).fetchall())
+    assert reply == [(f"{new}[SECRET_REDACTED]",)]
 
 
 @only("slack-socket")
@@ -205,8 +205,8 @@ async def test_a_mention_with_the_command_works_in_a_thread_of_slack(lab: Lab) -
     ada, room = lab.platform.person("Ada"), lab.platform.room("general")
     talk = Talk(lab, ada, await lab.platform.open_thread(ada, room, "editors"))
     assert (await talk.say("/remember I prefer tabs")).text == "I will remember that."
-    asked = await talk.say("/forget tabs")
-    assert (await talk.press(asked, asked.buttons[0].label)).text.startswith("I deleted ")
+    reply = await talk.say("/forget tabs")
+    assert (await talk.press(reply, reply.buttons[0].label)).text.startswith("I deleted ")
     assert await kept(lab) == []
 
 

@@ -93,8 +93,8 @@ async def test_forgetting_and_erasing_delete_the_files(tmp_path: Path) -> None:
         await ada.command("remember", "The red bridge opens at seven")
         await ada.command("remember", "My dog is called Luna")
         await bob.command("remember", "The red bridge is closed")
-        asked = await ada.command("forget", "Luna")
-        await ada.press(asked, asked.buttons[0].label)
+        reply = await ada.command("forget", "Luna")
+        await ada.press(reply, reply.buttons[0].label)
         assert len(await asyncio.to_thread(files, notes)) == 2
         surely = await ada.press(await ada.command("privacy", "erase"), "Erase everything")
         assert "Everything is erased" in (await ada.press(surely, "Yes, all of it")).text

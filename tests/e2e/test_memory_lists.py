@@ -39,9 +39,9 @@ async def test_the_pages_of_memories_are_turned_by_buttons(lab: Lab) -> None:
     second = await ada.press(first, "Next page")
     assert [*listed(first), *listed(second)] == FACTS[::-1]
     assert labels(second) == ["Previous page", "Chat messages"]
-    said = await ada.press(second, "Chat messages")
-    assert "what do you know about boats?" in said.text
-    assert listed(await ada.press(said, "What I learned")) == listed(first)
+    reply = await ada.press(second, "Chat messages")
+    assert "what do you know about boats?" in reply.text
+    assert listed(await ada.press(reply, "What I learned")) == listed(first)
     assert "I found nothing about that" in (await ada.command("memories", "giraffe")).text
 
 
@@ -49,8 +49,8 @@ async def test_the_pages_of_memories_are_turned_by_buttons(lab: Lab) -> None:
 async def test_after_a_decision_the_next_one_follows(lab: Lab) -> None:
     ada = direct(lab)
     for guess in HEDGED:
-        asked = await ada.say(f"remember that {guess}")
-        assert f"Keep this? “{guess}”" in asked.text
+        reply = await ada.say(f"remember that {guess}")
+        assert f"Keep this? “{guess}”" in reply.text
     first = await ada.command("memories", "review")
     assert HEDGED[0] in first.text
     second = await ada.press(first, "Later")

@@ -44,12 +44,12 @@ def learns(body: Mapping[str, Any]) -> Answer | str:
         return f"Understood, {WORD}."
     offered = {tool["name"] for tool in body.get("tools", ())}
     text = f"I keep a {WORD}"
-    wanted = {
+    expected = {
         "memory_store": {"type": "fact", "content": text, "quote": text},
         "set_task": {"task": text},
         "update_customer_brain": {"target": "soul", "content": text},
     }
-    calls = tuple(UseTool(name, given) for name, given in wanted.items() if name in offered)
+    calls = tuple(UseTool(name, given) for name, given in expected.items() if name in offered)
     return Answer(tools=calls) if calls else f"Understood, {WORD}."
 
 

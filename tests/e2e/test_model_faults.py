@@ -92,7 +92,7 @@ async def test_without_a_fallback_one_sentence_is_sent(
     try:
         choice = {**section(model), "timeout": 0.5, "retry_seconds": 3.0}
         async with open_lab(variant, tmp_path, {"model": choice}) as lab:
-            (said,) = await ask(lab)
-            assert said.startswith(UNAVAILABLE)
+            (reply,) = await ask(lab)
+            assert reply.startswith(UNAVAILABLE)
     finally:
         await model.stop()

@@ -92,8 +92,8 @@ async def test_notes_can_be_turned_off_and_on(lab: Lab) -> None:
     assert "no longer say" in (await ada.command("privacy", "notes off")).text
     answer = await ada.say(TABS)
     assert (answer.text, answer.buttons) == ("I will remember that.", ())
-    asked = await ada.say(HEDGED)
-    assert "Keep this?" in asked.text, "a question is no note"
+    reply = await ada.say(HEDGED)
+    assert "Keep this?" in reply.text, "a question is no note"
     await ada.command("privacy", "notes on")
     assert "Noted: “I drink tea”" in (await ada.say("remember that I drink tea")).text
 
@@ -122,11 +122,13 @@ async def test_in_a_room_a_question_about_a_memory_is_private(lab: Lab) -> None:
     room = await room_of(lab, ada)
     new = await say(lab, ada, room, HEDGED)
     assert not any("Keep this?" in shown.text for shown in new if not shown.only_for)
-    asked = [shown for shown in await alone(lab, ada, new) if "Keep this?" in shown.text]
-    assert len(asked) == (lab.platform.platform != "telegram")
-    if asked:
-        place = room if asked[0].only_for else lab.platform.direct(ada)
-        assert (await Talk(lab, ada, place).press(asked[0], "Keep")).text == "I will remember that."
+    questions = [shown for shown in await alone(lab, ada, new) if "Keep this?" in shown.text]
+    assert len(questions) == (lab.platform.platform != "telegram")
+    if questions:
+        place = room if questions[0].only_for else lab.platform.direct(ada)
+        assert (
+            await Talk(lab, ada, place).press(questions[0], "Keep")
+        ).text == "I will remember that."
         assert await kept(lab) == ["the server may time out under load"]
 
 
@@ -182,12 +184,12 @@ async def test_on_telegram_a_note_is_sent_with_the_next_direct_message_once(lab:
     await say(lab, ada.person, room, TABS)
     await say(lab, ada.person, room, HEDGED)
     await say(lab, ben.person, room, "remember that I drink tea")
-    told = (await ada.say("hello")).text
-    assert "Noted in a group: “I prefer tabs over spaces”" in told
-    assert "From a group, not stored yet: “the server may time out under load”" in told
-    assert "tea" not in told
+    text = (await ada.say("hello")).text
+    assert "Noted in a group: “I prefer tabs over spaces”" in text
+    assert "From a group, not stored yet: “the server may time out under load”" in text
+    assert "tea" not in text
     assert "in a group" not in (await ada.say("hello again")).text
-    name = told.partition("/undo ")[2].split()[0]
+    name = text.partition("/undo ")[2].split()[0]
     assert "I deleted" in (await ada.command("undo", name)).text
     assert await kept(lab) == ["I drink tea"]
     assert "Noted in a group: “I drink tea”" in (await ben.command("memories")).text
@@ -199,15 +201,17 @@ async def test_in_a_room_only_the_author_is_told_about_an_unstored_secret(lab: L
     room = await room_of(lab, ada.person)
     new = await say(lab, ada.person, room, "remember that my password is Xy12zz89x")
     assert not any("password" in shown.text for shown in new if shown.by_bot and not shown.only_for)
-    told = [one.text for one in await alone(lab, ada.person, new) if "did not store it" in one.text]
+    texts = [
+        one.text for one in await alone(lab, ada.person, new) if "did not store it" in one.text
+    ]
     if lab.platform.platform == "telegram":
-        assert told == []
+        assert texts == []
         assert "did not store it" not in (await ben.say("hello")).text
-        told = [(await ada.say("hello")).text]
-        assert "In a group you wrote what looks like a password or a key." in told[0]
+        texts = [(await ada.say("hello")).text]
+        assert "In a group you wrote what looks like a password or a key." in texts[0]
         assert "did not store it" not in (await ada.say("hello again")).text
-    assert len(told) == 1
-    assert "I removed what looks like a secret" not in told[0], "it is said once"
+    assert len(texts) == 1
+    assert "I removed what looks like a secret" not in texts[0], "it is said once"
 
 
 @only("telegram-polling")

@@ -56,16 +56,16 @@ async def test_messages_during_an_outage_of_a_store_are_answered_once_and_in_ord
         try:
             await eventually(lambda: app.readiness().parts[part] == "unavailable", RECOVERED_WITHIN)
             await asyncio.sleep(AWAY_SECONDS)
-            told = app.readiness()
+            answer = app.readiness()
         finally:
             await _give_back(server, how)
-        assert (told.ready, part in told.problems) == (False, True)
+        assert (answer.ready, part in answer.problems) == (False, True)
         await eventually(lambda: app.readiness().ready, RECOVERED_WITHIN)
         await writing
         await eventually(lambda: sum(map(len, _answers(sim))) >= 60, RECOVERED_WITHIN)
         await eventually(app.settled, RECOVERED_WITHIN)
-    for said in _answers(sim):
-        assert said == sorted(set(said)), "twice, or out of order"
+    for reply in _answers(sim):
+        assert reply == sorted(set(reply)), "twice, or out of order"
 
 
 async def test_a_worker_is_ready_without_its_own_connection(

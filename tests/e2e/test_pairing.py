@@ -112,8 +112,8 @@ async def test_an_owner_lists_and_revokes_in_a_direct_message(variant: str, tmp_
         assert "is no longer approved" in await told(f"revoke {eve.id}")
         assert "Nobody is approved" in await told("list")
         seen = len(lab.platform.shown(lab.platform.direct(eve)))
-        asked = await lab.platform.say(eve, lab.platform.direct(eve), "and now?")
-        assert (await lab.reasons(asked))[-1] == "not_approved"
+        message_id = await lab.platform.say(eve, lab.platform.direct(eve), "and now?")
+        assert (await lab.reasons(message_id))[-1] == "not_approved"
         assert "Nobody is approved" in await told("list")
         left = lab.platform.shown(lab.platform.direct(eve))[seen:]
         assert [one.text for one in left] == ["and now?"], "no code for a day"
@@ -138,8 +138,8 @@ async def test_in_a_room_a_stranger_is_not_answered_in_public(variant: str, tmp_
     async with open_lab(variant, tmp_path, approved) as lab:
         olga, eve = lab.platform.person("Olga"), lab.platform.person("Eve")
         room = lab.platform.room("general")
-        asked = await lab.platform.say(eve, room, "who is there?", mention=True)
-        assert (await lab.reasons(asked))[-1] == "not_approved"
+        message_id = await lab.platform.say(eve, room, "who is there?", mention=True)
+        assert (await lab.reasons(message_id))[-1] == "not_approved"
         await say(lab, olga, "good morning")
         shown = by_bot(lab.platform.shown(room))
         assert [message for message in shown if message.only_for != eve.id] == []
@@ -222,8 +222,8 @@ async def test_adapter_and_worker_share_requests_approvals_and_owners(
         await telegram.say(olga, home, code[0])
         await telegram.wait_for(home, lambda shown: "the owner" in str(by_bot(shown)), 20)
         await telegram.say(eve, hers, "hello")
-        asked = await telegram.wait_for(hers, lambda shown: bool(by_bot(shown)), 20)
-        (pairing,) = CODE.findall(by_bot(asked)[0].text)
+        question = await telegram.wait_for(hers, lambda shown: bool(by_bot(shown)), 20)
+        (pairing,) = CODE.findall(by_bot(question)[0].text)
         await telegram.wait_for(home, lambda shown: "A person asks" in str(by_bot(shown)), 20)
         await telegram.say(olga, home, f"/approve {pairing}")
         await telegram.wait_for(hers, lambda shown: "You are approved" in str(by_bot(shown)), 20)

@@ -58,8 +58,8 @@ async def test_four_platforms_report_ready_answer_and_disconnect_at_shutdown(
     async with simulated(platforms) as port:
         config = written(tmp_path, configuration(platforms, tmp_path, port))
         async with started("run", "--config", config, cwd=tmp_path) as process:
-            said = await lines_until(process, "ready gateway")
-            assert sorted(said[:-1]) == sorted(f"ready {name}" for name in platforms)
+            reply = await lines_until(process, "ready gateway")
+            assert sorted(reply[:-1]) == sorted(f"ready {name}" for name in platforms)
             for platform in platforms.values():
                 await platform.wait_connected()
                 ada = platform.person("Ada")

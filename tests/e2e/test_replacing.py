@@ -16,11 +16,11 @@ OLD, NEW = "I prefer tabs over spaces", "I prefer spaces now, not tabs"
 
 def told_id(model: AnthropicSimulator, text: str) -> str:
     """The id beside a memory, as the model reads it."""
-    found = re.search(
+    match = re.search(
         rf"{re.escape(text)}[^\\n]{{0,40}}?(mem-[0-9a-f]{{8}})", str(model.bodies[-1])
     )
-    assert found is not None, model.bodies[-1]
-    return found[1]
+    assert match is not None, model.bodies[-1]
+    return match[1]
 
 
 @pytest.mark.parametrize("tool", ["memory_store", "update_customer_brain", "without its id"])

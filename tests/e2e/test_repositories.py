@@ -87,8 +87,8 @@ async def test_private_code_reaches_its_audience_only(tmp_path: Path, database: 
         ]
         for talk in places:
             for question in QUESTIONS:
-                said = await talk.say(question)
-                assert WORD not in said.text.replace(question, ""), (talk.person, talk.room)
+                reply = await talk.say(question)
+                assert WORD not in reply.text.replace(question, ""), (talk.person, talk.room)
         allowed = Talk(lab, ada, slack.room("staff", "private"))
         assert WORD in (await allowed.say(WHY)).text
         home = Talk(lab, ada, slack.direct(ada))

@@ -25,8 +25,8 @@ async def test_a_message_edited_while_it_waited_is_answered_in_its_new_text(
         model.open.set()
         await lab.answers(room, 2)
         assert len(await lab.quiet(room)) == 2
-        asked = [last_user_text(body) for body in model.bodies]
-        assert [text for text in asked if "code word" in text] == ["the code word is pear"]
+        questions = [last_user_text(body) for body in model.bodies]
+        assert [text for text in questions if "code word" in text] == ["the code word is pear"]
 
 
 @DELETIONS
@@ -46,6 +46,6 @@ async def test_a_message_deleted_while_it_waited_is_not_answered(
         model.open.set()
         await lab.answers(room, 2)
         assert len(await lab.quiet(room)) == 2
-        asked = [last_user_text(body) for body in model.bodies]
-        assert asked == ["first", "third"]
+        questions = [last_user_text(body) for body in model.bodies]
+        assert questions == ["first", "third"]
         assert "this was a mistake" not in await lab.stored()

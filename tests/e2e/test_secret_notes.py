@@ -36,9 +36,9 @@ async def test_the_author_of_a_secret_is_told(variant: str, tmp_path: Path) -> N
 async def test_a_possible_secret_is_stored_after_confirmation(tmp_path: Path) -> None:
     async with open_lab_with_model("telegram-polling", tmp_path) as (lab, _):
         ada = direct(lab)
-        asked = await ada.command("remember", f"the licence is {ROW}")
-        assert "may contain a password or a key" in asked.text
-        await ada.press(asked, "Keep")
+        reply = await ada.command("remember", f"the licence is {ROW}")
+        assert "may contain a password or a key" in reply.text
+        await ada.press(reply, "Keep")
         assert f"the licence is {ROW}" in await kept(lab)
 
 

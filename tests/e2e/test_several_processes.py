@@ -64,7 +64,7 @@ async def test_adapter_and_workers_share_the_work_and_survive_a_crash_of_one_wor
 def _numbers(shown: list[Shown]) -> list[int]:
     """The numbers that the bot's answers repeat, in their order."""
     texts = [message.text.rpartition("You said:")[2] for message in by_bot(shown)]
-    return [int(found.group(1)) for text in texts if (found := MARK.search(text))]
+    return [int(result.group(1)) for text in texts if (result := MARK.search(text))]
 
 
 async def _ask(telegram: TelegramSimulator, people: int, each: int) -> list[SimRoom]:

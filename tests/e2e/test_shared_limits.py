@@ -19,8 +19,8 @@ SHARED = "It is shared with your linked accounts."
 
 async def link(ada: Talk, bob: Talk) -> None:
     """Both accounts confirm that they are one human's."""
-    asked = await bob.command("link", await code_of(ada))
-    await bob.press(asked, "Yes, link both")
+    reply = await bob.command("link", await code_of(ada))
+    await bob.press(reply, "Yes, link both")
     await ada.press(await latest(ada), "Yes, link both")
 
 

@@ -60,10 +60,10 @@ async def rows(lab: Lab) -> int:
     """The number of stored events and turns."""
     tables = ("inbox", "turns", "traces", "outbox")
     counted = " + ".join(f"(SELECT count(*) FROM {table})" for table in tables)
-    found = await lab.app.storage.long_lived.run_job(
+    result = await lab.app.storage.long_lived.run_job(
         lambda db: db.execute(f"SELECT {counted}").fetchone()
     )
-    return int(found[0])
+    return int(result[0])
 
 
 @WEBHOOKS

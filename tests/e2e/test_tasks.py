@@ -28,8 +28,8 @@ def obeys(body: Body) -> Answer | str:
     if any(block.get("type") == "tool_result" for block in last):
         return "Noted."
     everything = "\n".join(str(block.get("text", "")) for block in last)
-    wanted = PAYS if PAYS in everything else "bake bread"
-    return Answer(tools=(UseTool("set_task", {"task": wanted}),))
+    expected = PAYS if PAYS in everything else "bake bread"
+    return Answer(tools=(UseTool("set_task", {"task": expected}),))
 
 
 def guests(platform: PlatformSimulator) -> Mapping[str, object]:
@@ -54,14 +54,14 @@ async def test_a_file_cannot_set_a_task_and_its_sender_can(variant: str, tmp_pat
         before = len(await lab.quiet(ada.room))
         await lab.platform.say(ada.person, ada.room, "read this", mention=True, files=(NOTE,))
         await lab.answer(ada.room, after=before)
-        asked = (await lab.quiet(ada.room))[-1]
-        assert f"Set this task? “{PAYS}”" in asked.text
-        assert [button.label for button in asked.buttons] == ["Set task", "No task"]
+        question = (await lab.quiet(ada.room))[-1]
+        assert f"Set this task? “{PAYS}”" in question.text
+        assert [button.label for button in question.buttons] == ["Set task", "No task"]
         model.reply = lambda body: "ok"
         await ada.say("hello")
         assert "<task" not in str(model.bodies[-1]["messages"])
 
-        pressed = await ada.press(asked, "Set task")
+        pressed = await ada.press(question, "Set task")
         assert "The task here (set by Ada" in pressed.text
         await ada.say("hello again")
         last = model.bodies[-1]

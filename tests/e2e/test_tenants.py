@@ -139,8 +139,8 @@ async def test_the_same_ids_of_two_tenants_share_nothing(setup: Setup) -> None:
         assert "the code word is" not in setup.prompt()
         await setup.telegram.command(ada, room, "memories")
         assert "I collect" not in (await lab.answer(room, after=before + 1)).text
-        status, found = await memories(lab, who, "umbrella")
-        assert (status, "I collect zebra" in found) == (200, False)
+        status, result = await memories(lab, who, "umbrella")
+        assert (status, "I collect zebra" in result) == (200, False)
         assert (await memories(lab, who, "acme"))[0] == 401
         assert await _spent(lab, "umbrella", ada.id) == [1, 1]
         assert await _spent(lab, "acme", ada.id) == [1, 1]
@@ -176,13 +176,13 @@ async def test_people_of_two_tenants_in_one_room_share_nothing(setup: Setup) -> 
         await setup.telegram.say(ada, room, "which launch code do you know?", mention=True)
         await lab.answers(room, 3)
         assert "marmalade" in setup.prompt()
-        asked = len(setup.bodies)
+        count = len(setup.bodies)
 
         # Nobody can say whose this is: no answer, no row, but an entry in the audit.
         await setup.telegram.say(eve, room, "and me?", mention=True)
         await setup.telegram.say(ada, room, "still there?", mention=True)
         await lab.answers(room, 4)
-        assert len(setup.bodies) == asked + 1
+        assert len(setup.bodies) == count + 1
         assert "and me?" not in setup.prompt()
         assert lab.app.activity.counts["tenant_unknown", "telegram"] == 1
 

@@ -35,11 +35,11 @@ async def test_a_mention_with_the_command_applies_to_the_conversation_of_the_thr
         await slack.say(ada, thread, "what is a whale?", mention=True)
         await model.asked()
         await slack.command(ada, room, "stop")
-        (told,) = await lab.answers(room, 1)
-        assert told.text.startswith(
+        (answer,) = await lab.answers(room, 1)
+        assert answer.text.startswith(
             "There is nothing to stop. Each of my answers here has its own thread."
         )
-        assert "@Parley /stop" in told.text
+        assert "@Parley /stop" in answer.text
         await slack.say(ada, thread, said, mention=True)
         await slack.wait_for(thread, lambda seen: "Stopped." in [m.text for m in by_bot(seen)])
         assert [m.text for m in await lab.quiet(thread)] == ["Stopped."]
@@ -60,9 +60,9 @@ async def test_the_conversation_of_a_thread_is_shown_and_cleared_inside_it(
         await slack.say(ada, thread, "what is a whale?", mention=True)
         await lab.answers(thread, 1)
         await slack.say(ada, thread, "/context", mention=True)
-        said = await lab.answers(thread, 2)
-        assert "I see the last 2 messages of" in said[1].text
+        reply = await lab.answers(thread, 2)
+        assert "I see the last 2 messages of" in reply[1].text
         await slack.say(ada, thread, "/clear", mention=True)
-        said = await lab.answers(thread, 3)
-        await slack.press(ada, thread, said[2].id, "Delete history")
+        reply = await lab.answers(thread, 3)
+        await slack.press(ada, thread, reply[2].id, "Delete history")
         await lab.until_stored([])

@@ -37,9 +37,9 @@ async def test_four_platforms_in_one_program_are_separate(tmp_path: Path) -> Non
             for name, lab in labs.items():
                 tasks.create_task(ask(lab, f"My favourite platform is {name}"))
         for name, lab in labs.items():
-            told = await ask(lab, "What did I say?", after=1)
-            assert name in told
-            assert not any(other in told for other in labs if other != name)
+            answer = await ask(lab, "What did I say?", after=1)
+            assert name in answer
+            assert not any(other in answer for other in labs if other != name)
         assert app.readiness().ready
         assert dict(app.supervisor.states) == dict.fromkeys(platforms, "ready")
 

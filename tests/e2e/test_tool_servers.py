@@ -111,9 +111,9 @@ async def test_killed_servers_are_reported_and_restarted(
         await missing(lab.app)
         await connected(lab.app, 2)
     lines = [json.loads(line) for line in log.getvalue().splitlines()]
-    said = [(one["event"], one.get("server")) for one in lines]
-    assert said.count(("mcp_server_unavailable", "near")) == 1
-    assert ("mcp_server_connected", "far") in said
+    replies = [(one["event"], one.get("server")) for one in lines]
+    assert replies.count(("mcp_server_unavailable", "near")) == 1
+    assert ("mcp_server_connected", "far") in replies
     assert "sesame" not in log.getvalue()
 
 

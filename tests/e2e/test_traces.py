@@ -76,9 +76,9 @@ async def test_a_tool_is_used_where_role_and_audience_allow_it(
         model.script(
             Answer(tools=(UseTool("desk__write_note", {"text": "milk"}),)), "I wrote it down."
         )
-        asked = await lab.platform.say(ada, direct, "note milk")
+        message_id = await lab.platform.say(ada, direct, "note milk")
         assert (await lab.answer(direct)).text == "I wrote it down."
-        assert "desk__write_note" in await lab.reasons(asked)
+        assert "desk__write_note" in await lab.reasons(message_id)
         assert offered(model.bodies[0]) >= {"desk__write_note", "desk__add"}
         await lab.platform.say(ada, room, "what can you do here?", mention=True)
         await lab.answer(room)

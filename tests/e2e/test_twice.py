@@ -44,8 +44,8 @@ async def test_events_delivered_twice_to_two_gateways_are_answered_once_and_in_o
             await sim.wait_for(room, lambda shown: len(by_bot(shown)) >= EACH, PATIENCE)
         await eventually(lambda: doubler.posted >= 4 * CHATS * EACH)
         for room in rooms:
-            said = [m.text.rpartition("number ")[2][:3] for m in by_bot(sim.shown(room))]
-            assert said == [f"{number:03d}" for number in range(EACH)]
+            replies = [m.text.rpartition("number ")[2][:3] for m in by_bot(sim.shown(room))]
+            assert replies == [f"{number:03d}" for number in range(EACH)]
 
 
 @pytest.mark.parametrize("level", LEVELS)

@@ -32,15 +32,15 @@ class Line:
         """Everything that is answered."""
         self.writer.write(f"{text}\n".encode())
         async with asyncio.timeout(PATIENCE):
-            told = await self.reader.readline()
+            answer = await self.reader.readline()
             while not self.app.settled():
                 await asyncio.sleep(0.01)
         try:
             while True:
                 async with asyncio.timeout(0.1):
-                    told += await self.reader.readline()
+                    answer += await self.reader.readline()
         except TimeoutError:
-            return told.decode()
+            return answer.decode()
 
 
 @pytest.fixture
@@ -68,10 +68,10 @@ async def line(program: tuple[App, int], name: str) -> AsyncIterator[Line]:
 async def test_forget_is_confirmed_by_a_typed_answer(program: tuple[App, int]) -> None:
     async with line(program, "ada") as ada, line(program, "ben") as ben:
         await ada.say("/remember I prefer tabs")
-        asked = await ada.say("/forget tabs")
-        assert "I prefer tabs" in asked
-        assert YES_OR_NO in asked
-        assert "within 5 minutes" in asked
+        reply = await ada.say("/forget tabs")
+        assert "I prefer tabs" in reply
+        assert YES_OR_NO in reply
+        assert "within 5 minutes" in reply
         assert "I deleted" not in await ben.say("yes")
         assert "I prefer tabs" in await ada.say("/memories")
         assert "I deleted" not in await ada.say("yes"), "another command came between"
@@ -93,9 +93,9 @@ async def test_pages_are_turned_and_decisions_made_by_typed_answers(
         assert "Boat 0 is blue" in second
         assert "previous page" in second
         assert "Boat 11 is blue" in await ada.say("Previous page.")
-        asked = await ada.say("remember that the pump might leak")
-        assert "Reply *keep* or *forget it* within 5 minutes." in asked
+        reply = await ada.say("remember that the pump might leak")
+        assert "Reply *keep* or *forget it* within 5 minutes." in reply
         assert await ada.say("keep") == "I will remember that.\n"
-        asked = await ada.say("/clear")
-        assert YES_OR_NO in asked
+        reply = await ada.say("/clear")
+        assert YES_OR_NO in reply
         assert "Nothing was deleted" in await ada.say("no")

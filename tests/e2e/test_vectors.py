@@ -50,9 +50,9 @@ async def test_a_memory_gets_its_vector_and_is_found_by_meaning(
         access = AccessScope("default", person, (person,), "", "", private=True, operates=False)
         query = (await embedder.embed(["When does she go hiking?"]))[0]
         best = (await stores.recall.nearest(access, query, Filter(own_only=True), 3))[0]
-        found = await stores.memories.get(access, best.id)
-        assert found is not None
-        assert "walks in the hills" in found.content
+        result = await stores.memories.get(access, best.id)
+        assert result is not None
+        assert "walks in the hills" in result.content
 
 
 async def test_without_a_model_no_vectors_are_made_and_nothing_waits(tmp_path: Path) -> None:

@@ -67,8 +67,10 @@ class Supervised:
 
     def lines(self, life: int, event: str) -> list[dict[str, object]]:
         """The lines of the log about this event in one life."""
-        found = [json.loads(line) for line in self.logs[life].splitlines() if line.startswith("{")]
-        return [line for line in found if line["event"] == event]
+        document = [
+            json.loads(line) for line in self.logs[life].splitlines() if line.startswith("{")
+        ]
+        return [line for line in document if line["event"] == event]
 
 
 @asynccontextmanager
@@ -124,20 +126,20 @@ async def test_a_message_that_hangs_the_program_is_quarantined(place: str, tmp_p
     async with simulated({"telegram": telegram}) as port:
         config = written(tmp_path, dict(settings(telegram, tmp_path, port)))
         async with supervised(place, tmp_path, config) as program:
-            asked = {await telegram.say(bert, telegram.direct(bert), OTHERS)}
+            questions = {await telegram.say(bert, telegram.direct(bert), OTHERS)}
             await answers(telegram, bert)
             await telegram.say(ada, telegram.direct(ada), "this is poison")
             await program.ended(1)
-            asked.add(await telegram.say(bert, telegram.direct(bert), OTHERS))
-            told = await answers(telegram, ada)
-            await answered(telegram, bert, asked)
+            questions.add(await telegram.say(bert, telegram.direct(bert), OTHERS))
+            answer = await answers(telegram, ada)
+            await answered(telegram, bert, questions)
             told_bert = [shown.text for shown in await answers(telegram, bert)]
             assert not any("the program stopped" in text for text in told_bert)
             crashes = len(program.statuses)
             await telegram.say(ada, telegram.direct(ada), OTHERS)
             assert len(await answers(telegram, ada, 2)) == 2
             listed = await parley("quarantine", "list", "--config", config, cwd=tmp_path)
-        assert "the program stopped each time it worked on it" in told[0].text
+        assert "the program stopped each time it worked on it" in answer[0].text
         assert crashes == {"turn": 2}.get(place, crashes) <= 3
         assert program.statuses == [1] * crashes + [0]
         for life in range(crashes):
@@ -217,8 +219,8 @@ async def test_a_delivery_that_hangs_before_storage_is_finally_acknowledged(
             await telegram.say(bert, telegram.direct(bert), OTHERS)
             await answers(telegram, bert)
             if place == "intake":  # its author is known, and is told
-                (told,) = await answers(telegram, ada)
-                assert "the program stopped each time it worked on it" in told.text
+                (answer,) = await answers(telegram, ada)
+                assert "the program stopped each time it worked on it" in answer.text
         assert program.statuses == [1, 1, 0]
 
 

@@ -36,8 +36,8 @@ class Browser:
     async def get(self, path: str) -> Mapping[str, object]:
         async with self.http.get(f"{self.url}/api/{path}") as response:
             assert response.status == 200, await response.text()
-            found: Mapping[str, object] = await response.json()
-            return found
+            result: Mapping[str, object] = await response.json()
+            return result
 
     async def act(self, chat: str = "", **action: object) -> str:
         body = {"id": uuid4().hex, "type": "message", **action, "chat": chat}
@@ -64,17 +64,17 @@ class Browser:
         raise AssertionError(f"no button {label!r}")
 
     async def lines(self, chat: str = "") -> list[dict[str, Any]]:
-        found = (await self.get(f"history?chat={chat}"))["lines"]
-        assert isinstance(found, list)
-        return found
+        result = (await self.get(f"history?chat={chat}"))["lines"]
+        assert isinstance(result, list)
+        return result
 
     async def texts(self, chat: str = "") -> list[str]:
         return [str(line["text"]) for line in await self.lines(chat)]
 
     async def titles(self) -> list[str]:
-        found = (await self.get("chats"))["chats"]
-        assert isinstance(found, list)
-        return [str(chat["title"]) for chat in found]
+        result = (await self.get("chats"))["chats"]
+        assert isinstance(result, list)
+        return [str(chat["title"]) for chat in result]
 
 
 @dataclass
@@ -124,8 +124,8 @@ async def test_conversations_are_restored_after_a_restart_without_secrets(
             "say: my password is [SECRET_REDACTED]",
             "say: **hello** there",
         ]
-        asked, answer = await browser.lines()
-        assert asked["text"] == "say: **hello** there"
+        question, answer = await browser.lines()
+        assert question["text"] == "say: **hello** there"
         assert "<strong>hello</strong>" in str(answer["html"])
         assert "hunter2" not in str(await browser.lines(OTHER))
         await browser.say("what did I just say?")
@@ -190,8 +190,8 @@ async def test_forget_and_erase_reach_the_page(deployment: Deployment) -> None:
 async def test_a_deleted_message_deletes_its_answer(deployment: Deployment) -> None:
     async with deployment.running() as browser:
         await browser.say("say: melon")
-        [asked, _] = await browser.lines()
-        await browser.act(type="delete", message_id=asked["id"])
+        [question, _] = await browser.lines()
+        await browser.act(type="delete", message_id=question["id"])
 
         async def gone() -> bool:
             return "melon" not in str(await browser.lines())
@@ -241,15 +241,15 @@ async def test_regenerate_replaces_the_answer(
     async with deployment.running() as browser:
         await browser.say("the word is apple")
         await browser.say("what did I just say?")
-        asked = (await browser.lines())[-2]
+        question = (await browser.lines())[-2]
         first = (await browser.lines())[0]
-        await browser.act(type="regenerate", message_id=asked["id"])
+        await browser.act(type="regenerate", message_id=question["id"])
         await eventually(browser.app.settled)
         again = await browser.lines()
         assert [line["text"] for line in again[:-1]][::2] == [first["text"], "what did I just say?"]
         assert len(again) == 4
         assert "apple" in str(again[-1]["text"])
-        assert asked["id"] not in [line["id"] for line in again]
+        assert question["id"] not in [line["id"] for line in again]
         body = {"id": uuid4().hex, "type": "regenerate", "message_id": first["id"]}
         headers = {"Origin": browser.app.local.base_url}
         async with browser.http.post(
@@ -285,8 +285,8 @@ async def test_a_regenerated_answer_does_not_read_the_one_that_it_replaces(
     async with deployment.running() as browser:
         await browser.say("say: melon")
         await browser.say("say: apple")
-        asked = (await browser.lines())[-2]
-        await browser.act(type="regenerate", message_id=asked["id"])
+        question = (await browser.lines())[-2]
+        await browser.act(type="regenerate", message_id=question["id"])
         await eventually(browser.app.settled)
         assert "melon" in read[-1]
         assert read[-1].count("apple") == 1
@@ -362,13 +362,13 @@ async def test_with_memory_off_a_regenerated_answer_replaces_the_line(
 ) -> None:
     async with deployment.running() as browser:
         await browser.say("/privacy memory off")
-        told = len(await browser.lines())
+        count = len(await browser.lines())
         await browser.say("say: melon")
-        question = (await browser.lines())[told]
-        asked = await browser.act(type="regenerate", message_id=question["id"])
+        question = (await browser.lines())[count]
+        request = await browser.act(type="regenerate", message_id=question["id"])
         await eventually(browser.app.settled)
-        lines = (await browser.lines())[told:]
-        assert (len(lines), lines[0]["id"], lines[0]["text"]) == (2, asked, "say: melon")
+        lines = (await browser.lines())[count:]
+        assert (len(lines), lines[0]["id"], lines[0]["text"]) == (2, request, "say: melon")
 
 
 @pytest.mark.parametrize(
@@ -378,11 +378,13 @@ async def test_with_memory_off_a_regenerated_answer_replaces_the_line(
 async def test_an_invalid_conversation_is_refused(deployment: Deployment, chat: str) -> None:
     async with deployment.running() as browser:
         for path in ("history", "events"):
-            async with browser.http.get(f"{browser.url}/api/{path}", params={"chat": chat}) as told:
-                assert told.status == 400
+            async with browser.http.get(
+                f"{browser.url}/api/{path}", params={"chat": chat}
+            ) as answer:
+                assert answer.status == 400
         body = {"id": uuid4().hex, "type": "message", "text": "x", "chat": chat}
         headers = {"Origin": browser.app.local.base_url}
         async with browser.http.post(
             f"{browser.url}/api/actions", json=body, headers=headers
-        ) as told:
-            assert told.status == 400
+        ) as answer:
+            assert answer.status == 400

@@ -79,9 +79,9 @@ async def test_a_person_known_by_number_first_stays_one_person(lab: Lab) -> None
     for id_ in (phone, f"+{phone}", "US.13491208655302741918"):
         person = await known(lab.app, id_)
         assert person == PersonId("whatsapp", "main", phone)
-        found = await memories(lab.app, person)
-        assert "zebra stamps" in found
-        assert "Rome" in found
+        result = await memories(lab.app, person)
+        assert "zebra stamps" in result
+        assert "Rome" in result
 
 
 async def test_a_reassigned_number_gives_no_access_to_its_former_owner(lab: Lab) -> None:

@@ -36,8 +36,8 @@ async def reason(lab: Lab, *, direct: bool = False) -> str:
     """The reason why a question was answered, or not."""
     ada = lab.platform.person("Ada")
     room = lab.platform.direct(ada) if direct else lab.platform.room("general")
-    asked = await lab.platform.say(ada, room, "hello", mention=not direct)
-    return (await lab.reasons(asked))[-1]
+    message_id = await lab.platform.say(ada, room, "hello", mention=not direct)
+    return (await lab.reasons(message_id))[-1]
 
 
 @WORKSPACES

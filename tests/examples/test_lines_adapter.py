@@ -37,9 +37,9 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def build(port: int = 0) -> PlatformAdapter:
     """The adapter as the program makes it: discovered, configured, loaded by name."""
-    found = discover()
+    discovered = discover()
     settings = from_mapping(
-        {"platforms": {"lines": {"port": port, "password": PASSWORD}}}, platforms=found
+        {"platforms": {"lines": {"port": port, "password": PASSWORD}}}, platforms=discovered
     )
     (account,) = settings.accounts()
     context = AdapterContext(
@@ -50,7 +50,7 @@ def build(port: int = 0) -> PlatformAdapter:
         webhooks=NoWebhooks(),
         count=lambda what, detail="": None,
     )
-    return adapter_class(found.manifests["lines"])(account.settings, context)
+    return adapter_class(discovered.manifests["lines"])(account.settings, context)
 
 
 @asynccontextmanager
@@ -89,10 +89,10 @@ async def nothing(event: InboundEvent) -> None:
 
 @pytest.mark.usefixtures("installed")
 def test_it_is_found_beside_the_built_in_platforms() -> None:
-    found = discover()
-    assert found.manifests["lines"].title == "Lines over TCP"
-    assert "telegram" in found.manifests
-    assert found.problems == ()
+    discovered = discover()
+    assert discovered.manifests["lines"].title == "Lines over TCP"
+    assert "telegram" in discovered.manifests
+    assert discovered.problems == ()
 
 
 @pytest.mark.usefixtures("installed")

@@ -109,9 +109,9 @@ def _guarded(given: argparse.Namespace) -> int:
         ]
         done = subprocess.run(command, check=False, timeout=given.seconds + 120)
         if given.keep and done.returncode == 0:
-            found = [file.read_bytes() for file in place.iterdir()]
+            results = [file.read_bytes() for file in place.iterdir()]
             sys.stdout.write(
-                f"{given.target}: {corpus.keep(target, minimised(target, found))} kept\n"
+                f"{given.target}: {corpus.keep(target, minimised(target, results))} kept\n"
             )
         return done.returncode
 

@@ -101,12 +101,12 @@ def test_atheris_finds_nothing(name: str, tmp_path: Path) -> None:
     done = subprocess.run(
         [*command, *options], check=False, capture_output=True, cwd=ROOT, timeout=SECONDS + 180
     )
-    found = [file.read_bytes() for file in tmp_path.iterdir()]
-    for data in found:
+    results = [file.read_bytes() for file in tmp_path.iterdir()]
+    for data in results:
         timed(TARGETS[name], data)
-    told = done.stderr.decode("utf-8", "replace")[-3_000:]
+    text = done.stderr.decode("utf-8", "replace")[-3_000:]
     # What fails under instrumentation only is the instrumentation's own slowness.
-    assert done.returncode == 0 or found, told
+    assert done.returncode == 0 or results, text
 
 
 @pytest.mark.nightly

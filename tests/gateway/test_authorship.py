@@ -28,8 +28,8 @@ LIFTED = Policies(limits=RateLimits(0, 0, 0))
 
 def showing(text: str = EVIL, content: str = "", **rest: object) -> ChatMessage:
     """A message that shows what Eve wrote."""
-    said = message(content, **rest)  # type: ignore[arg-type]  # tests name real fields
-    return replace(said, material=(Material("forwarded", text, "Eve"),))
+    sent_message = message(content, **rest)  # type: ignore[arg-type]  # tests name real fields
+    return replace(sent_message, material=(Material("forwarded", text, "Eve"),))
 
 
 def arrives(said: ChatMessage) -> MessageReceived:
@@ -95,8 +95,8 @@ async def test_later_turns_keep_the_authorship_of_messages() -> None:
         memory.read.clear()
         await g.take(received("and now?", message_id="m2"))
         (before, _, now) = g.model.requests[-1].messages
-        told = "".join(block.text for block in before.content if isinstance(block, TextBlock))
-        assert told == f'<material kind="forwarded" from="Eve">\n{EVIL}\n</material>\nwhat is this?'
+        text = "".join(block.text for block in before.content if isinstance(block, TextBlock))
+        assert text == f'<material kind="forwarded" from="Eve">\n{EVIL}\n</material>\nwhat is this?'
         assert EVIL not in "".join(b.text for b in now.content if isinstance(b, TextBlock))
         assert Material("forwarded", EVIL, "Eve") in memory.read
 
@@ -113,9 +113,9 @@ async def test_an_edit_does_not_make_a_forward_own_text() -> None:
         await g.take(arrives(showing(message_id="m1")))
         await g.take(MessageEdited("e-edit", message(EVIL, message_id="m1")))
         await g.take(received("and now?", message_id="m2"))
-        told = everything(g.model.requests[-1])
-        assert told.count(EVIL) == 1
-        assert f"</material>\n{EVIL}" not in told
+        answer = everything(g.model.requests[-1])
+        assert answer.count(EVIL) == 1
+        assert f"</material>\n{EVIL}" not in answer
 
 
 async def test_secrets_in_external_text_are_not_stored() -> None:

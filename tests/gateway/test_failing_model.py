@@ -20,7 +20,7 @@ PLACES = 16
 POLICIES = Policies(limits=RateLimits(0, 0, 0))
 
 
-def asks(person: str, text: str = "dead?", number: int = 0) -> MessageReceived:
+def question_from(person: str, text: str = "dead?", number: int = 0) -> MessageReceived:
     name = f"{person}-{number}"
     return received(text, message_id=name, author=person, at=direct(person))
 
@@ -52,9 +52,9 @@ def _broken(request: ModelRequest) -> str:
 async def test_a_conversation_with_a_working_model_is_answered_at_once() -> None:
     async with gateway(policies=POLICIES, concurrency=PLACES) as g:
         is_dead(g)
-        await g.take(*map(asks, people(PLACES)))
+        await g.take(*map(question_from, people(PLACES)))
         assert (len(g.model.requests), g.texts) == (PLACES, [])
-        await g.take(asks("ada", "are you there?"))
+        await g.take(question_from("ada", "are you there?"))
         assert g.texts == ["re: are you there?"]
         assert g.clock.monotonic() == 0.0
         assert (g.dispatcher.queues.running, g.dispatcher.queues.aside) == (0, PLACES)
@@ -63,8 +63,8 @@ async def test_a_conversation_with_a_working_model_is_answered_at_once() -> None
 async def test_the_order_within_a_conversation_is_kept() -> None:
     async with gateway(policies=POLICIES, concurrency=PLACES, overlap="queue") as g:
         is_dead(g)
-        await g.take(*map(asks, people(PLACES)))
-        await g.take(asks("p0", "and then?", 1))
+        await g.take(*map(question_from, people(PLACES)))
+        await g.take(question_from("p0", "and then?", 1))
         assert g.texts == []
         is_back(g)
         await g.clock.advance(FIRST_PAUSE)
@@ -77,7 +77,7 @@ async def test_the_order_within_a_conversation_is_kept() -> None:
 async def test_the_number_of_concurrent_model_calls_is_limited() -> None:
     async with gateway(policies=POLICIES, concurrency=PLACES) as g:
         is_dead(g)
-        await g.take(*map(asks, people(2 * PLACES)))
+        await g.take(*map(question_from, people(2 * PLACES)))
         assert len(g.model.requests) == 2 * PLACES
         is_back(g)
         g.model.open.clear()
@@ -103,8 +103,8 @@ async def test_questions_with_large_pictures_release_their_slot_within_the_memor
     async with gateway(policies=POLICIES, concurrency=PLACES, adapter=Pictures()) as g:
         is_dead(g)
         for name in people(most + 2):
-            asked = asks(name)
-            await g.take(replace(asked, message=replace(asked.message, attachments=pictures)))
+            question = question_from(name)
+            await g.take(replace(question, message=replace(question.message, attachments=pictures)))
         assert (g.dispatcher.queues.running, g.dispatcher.queues.aside) == (2, most)
         is_back(g)
         await g.clock.advance(LONGEST_PAUSE)
@@ -116,8 +116,8 @@ async def test_questions_with_large_pictures_release_their_slot_within_the_memor
 async def test_stopping_a_waiting_question_releases_its_conversation() -> None:
     async with gateway(policies=POLICIES, concurrency=1) as g:
         is_dead(g)
-        await g.take(asks("ada"), asks("ben"))
-        await g.take(asks("ada", "/stop", 1), asks("ada", "again", 2))
+        await g.take(question_from("ada"), question_from("ben"))
+        await g.take(question_from("ada", "/stop", 1), question_from("ada", "again", 2))
         assert g.texts[-1] == "re: again"
         assert (g.dispatcher.queues.running, g.dispatcher.queues.aside) == (0, 1)
         is_back(g)
@@ -131,7 +131,7 @@ async def test_a_shutdown_meanwhile_loses_nothing(tmp_path: Path) -> None:
     await database.start()
     async with gateway(policies=POLICIES, concurrency=PLACES, database=database) as g:
         is_dead(g)
-        await g.take(*map(asks, people(2 * PLACES)))
+        await g.take(*map(question_from, people(2 * PLACES)))
         assert not await g.dispatcher.drain(0.01)
         await g.dispatcher.stop()
         assert (g.texts, g.dispatcher.queues.running, g.dispatcher.queues.aside) == ([], 0, 0)

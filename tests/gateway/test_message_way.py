@@ -216,8 +216,8 @@ async def test_an_edit_during_the_turn_is_applied_after_it() -> None:
 
 async def test_unknown_commands_are_text_in_private_and_ignored_in_a_room() -> None:
     async with gateway() as g:
-        said = message("/weather Rome")
-        await g.take(CommandInvoked("c1", direct(), ADA, "weather", "Rome", said))
+        sent_message = message("/weather Rome")
+        await g.take(CommandInvoked("c1", direct(), ADA, "weather", "Rome", sent_message))
         assert g.model.last_words() == "/weather Rome"
         in_room = message("/weather Rome", at=place())
         await g.take(CommandInvoked("c2", place(), ADA, "weather", "Rome", in_room))

@@ -63,22 +63,22 @@ def entry(name: str, value: str, package: str = "") -> EntryPoint:
 
 
 def test_the_built_in_platforms_are_found_without_importing_a_library() -> None:
-    found = discover()
-    assert {"discord", "slack", "telegram", "whatsapp", "web"} <= set(found.manifests)
-    assert found.problems == ()
+    installed = discover()
+    assert {"discord", "slack", "telegram", "whatsapp", "web"} <= set(installed.manifests)
+    assert installed.problems == ()
 
 
 def test_a_broken_package_is_reported_and_does_not_affect_others(plugin: ModuleType) -> None:
     plugin.__dict__["GOOD"] = a_manifest()
-    found = discover(
+    installed = discover(
         [
             entry("bat", "no_such_module:MANIFEST", "parley-bat"),
             entry("fox", "owl_plugin:NOTHING"),
             entry("owl", "owl_plugin:GOOD"),
         ]
     )
-    assert set(found.manifests) == {"owl"}
-    bat, fox = sorted(found.problems)
+    assert set(installed.manifests) == {"owl"}
+    bat, fox = sorted(installed.problems)
     assert '"bat" of the package parley-bat could not be loaded: ModuleNotFound' in bat
     assert fox.endswith("The others still work.")
 
@@ -107,30 +107,30 @@ def test_any_exception_of_a_package_is_reported(
 )
 def test_an_invalid_manifest_is_refused(plugin: ModuleType, value: object, reason: str) -> None:
     plugin.__dict__["MANIFEST"] = value
-    found = discover([entry("owl", "owl_plugin:MANIFEST")])
-    assert found.manifests == {}
-    assert reason in found.problems[0]
+    installed = discover([entry("owl", "owl_plugin:MANIFEST")])
+    assert installed.manifests == {}
+    assert reason in installed.problems[0]
 
 
 def test_a_platform_claimed_by_two_packages_is_unavailable(plugin: ModuleType) -> None:
     plugin.__dict__.update(A=a_manifest(), B=a_manifest())
-    found = discover([entry("owl", "owl_plugin:A", "a"), entry("owl", "owl_plugin:B", "b")])
-    assert found.manifests == {}
-    assert "Several packages" in found.problems[0]
-    assert "(a, b)" in found.problems[0]
+    installed = discover([entry("owl", "owl_plugin:A", "a"), entry("owl", "owl_plugin:B", "b")])
+    assert installed.manifests == {}
+    assert "Several packages" in installed.problems[0]
+    assert "(a, b)" in installed.problems[0]
 
 
 def test_a_package_cannot_replace_a_built_in_platform(plugin: ModuleType) -> None:
     ours, theirs = a_manifest("slack"), a_manifest("slack", title="Not Slack")
     plugin.__dict__.update(OURS=ours, THEIRS=theirs)
-    found = discover(
+    installed = discover(
         [
             entry("slack", "owl_plugin:THEIRS", "aaa"),
             entry("slack", "owl_plugin:OURS", "parley-gateway"),
         ]
     )
-    assert found.manifests["slack"] is ours
-    assert "Parley's own adapter is used." in found.problems[0]
+    assert installed.manifests["slack"] is ours
+    assert "Parley's own adapter is used." in installed.problems[0]
 
 
 def test_the_adapter_is_imported_on_request_only(plugin: ModuleType) -> None:

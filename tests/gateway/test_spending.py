@@ -219,13 +219,13 @@ async def test_a_summary_does_not_wait_for_an_answer_that_is_not_requested() -> 
     async with gateway(policies=capped, assistant=ASSISTANT, prices=PRICES) as g:
         g.model.name = MODEL
         key = key_of("default", direct())
-        said = [
+        replies = [
             StoredTurn("q0", "user", "question 0", g.clock.now(), "test:main:ada", "Ada"),
             StoredTurn("q0", "assistant", "answer", g.clock.now()),
             StoredTurn("q1", "user", "question 1", g.clock.now(), "test:main:ada", "Ada"),
             StoredTurn("q1", "assistant", "answer", g.clock.now()),
         ]
-        await g.services.stores.conversations.append(key, said)
+        await g.services.stores.conversations.append(key, replies)
         await g.take(received("question 2", message_id="q2"))
         assert g.outcomes() == ["tokens"]
         assert [request.max_tokens for request in g.model.requests] == [2_000], "the summary's own"
@@ -257,12 +257,12 @@ async def test_an_alert_at_half_of_a_budget_is_logged_once() -> None:
 
 async def test_without_budget_for_a_summary_the_original_words_are_used() -> None:
     """The third question fills the window, and while it is answered nothing is left for more."""
-    asked = Policies(
+    question = Policies(
         budgets=Budgets(user_per_day=0.0028),
         limits=RateLimits(0, 0, 0),
         context=ContextLimits(max_messages=4, max_tokens=500),
     )
-    async with gateway(policies=asked, assistant=ASSISTANT, prices=PRICES) as g:
+    async with gateway(policies=question, assistant=ASSISTANT, prices=PRICES) as g:
         g.model.name = MODEL
         for n in range(2):
             await g.take(received(f"question {n}", message_id=f"q{n}"))

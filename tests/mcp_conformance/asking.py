@@ -66,26 +66,28 @@ def _older_tools(server: MCPServer[Any]) -> None:
     @server.tool()
     async def test_sampling(prompt: str, ctx: Ctx) -> str:
         """Ask the client's model."""
-        told = await ctx.session.create_message(
+        response = await ctx.session.create_message(
             [types.SamplingMessage(role="user", content=text(prompt))],
             max_tokens=100,
             related_request_id=ctx.request_id,
         )
-        return f"LLM response: {getattr(told.content, 'text', '')}"
+        return f"LLM response: {getattr(response.content, 'text', '')}"
 
     @server.tool()
     async def test_elicitation(message: str, ctx: Ctx) -> str:
         """Ask the person."""
-        told = await ctx.elicit(message, _Person)
-        data = told.data.model_dump() if told.action == "accept" else {}
-        return f"User response: action: {told.action}, content: {json.dumps(data)}"
+        reply = await ctx.elicit(message, _Person)
+        data = reply.data.model_dump() if reply.action == "accept" else {}
+        return f"User response: action: {reply.action}, content: {json.dumps(data)}"
 
 
 async def _ask(ctx: Ctx, message: str, properties: dict[str, Any]) -> str:
     """Show a form; return its outcome."""
     schema = {"type": "object", "properties": properties, "required": []}
-    told = await ctx.session.elicit_form(message, schema, related_request_id=ctx.request_id)
-    return f"Elicitation completed: action={told.action}, content={json.dumps(told.content)}"
+    response = await ctx.session.elicit_form(message, schema, related_request_id=ctx.request_id)
+    return (
+        f"Elicitation completed: action={response.action}, content={json.dumps(response.content)}"
+    )
 
 
 def _forms_with_fields(server: MCPServer[Any]) -> None:
@@ -152,26 +154,26 @@ def _one_question(server: MCPServer[Any]) -> None:
     @server.tool()
     async def test_input_required_result_sampling(ctx: Ctx) -> Asking:
         """Ask the client's model."""
-        told = answer(ctx, "capital_question", types.CreateMessageResult)
-        if told is None:
+        response = answer(ctx, "capital_question", types.CreateMessageResult)
+        if response is None:
             return needed({"capital_question": sample("What is the capital of France?")})
-        return f"The model says: {told.content.text}"
+        return f"The model says: {response.content.text}"
 
     @server.tool()
     async def test_input_required_result_list_roots(ctx: Ctx) -> Asking:
         """Ask for the client's roots."""
-        told = answer(ctx, "client_roots", types.ListRootsResult)
-        if told is None:
+        reply = answer(ctx, "client_roots", types.ListRootsResult)
+        if reply is None:
             return needed({"client_roots": types.ListRootsRequest()})
-        return f"Roots: {', '.join(str(root.uri) for root in told.roots)}"
+        return f"Roots: {', '.join(str(root.uri) for root in reply.roots)}"
 
 
 def _kept_state(server: MCPServer[Any]) -> None:
     @server.tool()
     async def test_input_required_result_request_state(ctx: Ctx) -> Asking:
         """Ask for a confirmation and keep a state."""
-        told = answer(ctx, "confirm")
-        if told is None or ctx.request_state != "waiting":
+        response = answer(ctx, "confirm")
+        if response is None or ctx.request_state != "waiting":
             return needed({"confirm": question("Please confirm", "ok", "boolean")}, "waiting")
         return "state-ok"
 
@@ -185,14 +187,14 @@ def _kept_state(server: MCPServer[Any]) -> None:
     @server.tool()
     async def test_input_required_result_multiple_inputs(ctx: Ctx) -> Asking:
         """Ask three things at once."""
-        wanted: dict[str, tuple[Any, type[BaseModel]]] = {
+        expected: dict[str, tuple[Any, type[BaseModel]]] = {
             "user_name": (question("What is your name?", "name"), types.ElicitResult),
             "greeting": (sample("Generate a greeting", 50), types.CreateMessageResult),
             "client_roots": (types.ListRootsRequest(), types.ListRootsResult),
         }
         missing = {
             name: request
-            for name, (request, kind) in wanted.items()
+            for name, (request, kind) in expected.items()
             if answer(ctx, name, kind) is None
         }
         return needed(missing, "three") if missing else "All three were answered."

@@ -268,8 +268,8 @@ def _prompts(server: MCPServer[Any]) -> None:
         """Ask for a context."""
         context = field_of(answer(ctx, "user_context"), "context")
         if not isinstance(context, str):
-            asked = question("What context should the prompt use?", "context")
-            return needed({"user_context": asked})
+            request = question("What context should the prompt use?", "context")
+            return needed({"user_context": request})
         return [UserMessage(f"The context is {context}.")]
 
 

@@ -83,7 +83,7 @@ class Audited:
 
 @asynccontextmanager
 async def audited(url: str) -> AsyncIterator[Audited]:
-    wanted = from_mapping(
+    expected = from_mapping(
         {
             "database": {"url": url},
             "storage": {"url": "memory://"},
@@ -91,13 +91,13 @@ async def audited(url: str) -> AsyncIterator[Audited]:
         }
     )
     clock = FakeClock()
-    storage = Storage(wanted, clock)
+    storage = Storage(expected, clock)
     await storage.start()
     try:
         states = storage.stores.states
         yield Audited(
             storage,
-            wire_memory(wanted, storage.memory, storage.personal, states, storage.history, clock),
+            wire_memory(expected, storage.memory, storage.personal, states, storage.history, clock),
             clock,
         )
     finally:
@@ -170,12 +170,12 @@ async def test_a_deleted_chat_message_is_recorded_when_memories_are_deleted_with
     assert len(await rig.links()) == before
     await rig.memory.remembering.edited("default", DIRECT, "m7", "good evening")
     entry = await rig.last("memory_write")
-    said, answered = (dict(entry.details)[name] for name in ("ids", "count"))
+    reply, answered = (dict(entry.details)[name] for name in ("ids", "count"))
     assert (entry.person, dict(entry.details)) == (
         ADA,
-        {"reason": "message_edited", "ids": said, "count": answered, "messages": "m7"},
+        {"reason": "message_edited", "ids": reply, "count": answered, "messages": "m7"},
     )
-    assert str(said).startswith("mem-")
+    assert str(reply).startswith("mem-")
     await rig.memory.remembering.deleted("default", DIRECT, ["m7"])
     gone = await rig.last("memory_delete")
     assert gone.person == ADA
@@ -206,10 +206,10 @@ async def test_a_bulk_deletion_records_the_category_or_an_hmac_of_the_topic(rig:
     await ada.privacy.clear([Tier.EPISODIC])
     entry = await rig.last("memory_bulk_delete")
     assert (entry.person, dict(entry.details)) == (ADA, {"category": "episodic", "deleted": 2})
-    (found,) = await memories_about(ada, "tabs")
+    (result,) = await memories_about(ada, "tabs")
     await forget_topic(ada, "tabs")
     details = dict((await rig.last("memory_bulk_delete")).details)
-    assert (details["deleted"], details["ids"]) == (1, found.id)
+    assert (details["deleted"], details["ids"]) == (1, result.id)
     sealed = details["query"]
     assert len(str(sealed)) == 32
     await forget_topic(ada, "tabs")
@@ -274,12 +274,12 @@ async def test_review_export_import_and_erasure_are_recorded(rig: Audited) -> No
     await ada.read.note_export(3)
     await ada.write.note_import(5, 2)
     await ada.privacy.erase_all()
-    told = [(link.entry.action, dict(link.entry.details)) for link in await rig.links()]
-    decisions = [d["decision"] for action, d in told if action == "memory_review"]
+    answers = [(link.entry.action, dict(link.entry.details)) for link in await rig.links()]
+    decisions = [d["decision"] for action, d in answers if action == "memory_review"]
     assert decisions == ["queued", "queued", "approved", "rejected"]
-    assert ("memory_export", {"count": 3}) in told
-    assert ("memory_import", {"lines": 5, "count": 2}) in told
-    assert told[-1][0] == "memory_erase"
+    assert ("memory_export", {"count": 3}) in answers
+    assert ("memory_import", {"lines": 5, "count": 2}) in answers
+    assert answers[-1][0] == "memory_erase"
     assert first_broken(SEAL.encode(), await rig.links()) == 0
 
 
@@ -322,15 +322,15 @@ def words_of(texts: list[str]) -> set[str]:
 async def test_the_audit_contains_no_text_of_messages(texts: list[str]) -> None:
     async with audited("memory://") as rig:
         await use(rig, texts, 1)
-        told = "\n".join(repr(link) for link in await rig.links())
-    assert told.count("memory_") > 5
-    assert [part for part in words_of([*texts, KEY]) if part in told] == []
+        text = "\n".join(repr(link) for link in await rig.links())
+    assert text.count("memory_") > 5
+    assert [part for part in words_of([*texts, KEY]) if part in text] == []
 
 
 async def test_the_audit_contains_no_text_on_either_database(rig: Audited) -> None:
     texts = ["qwrtzplkjh mnbvcxylkj", "plokmijnuhb", "zaqxswcdvfr bgtnhymju", "mkonjibhuvgy"]
     for number in range(3):
         await use(rig, texts, number)
-    told = "\n".join(repr(link) for link in await rig.links())
-    assert [part for part in words_of([*texts, KEY]) if part in told] == []
+    text = "\n".join(repr(link) for link in await rig.links())
+    assert [part for part in words_of([*texts, KEY]) if part in text] == []
     assert first_broken(SEAL.encode(), await rig.links()) == 0

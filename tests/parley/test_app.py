@@ -202,10 +202,10 @@ def test_a_start_resumes_everything_that_one_run_can_have_accepted() -> None:
 async def test_events_of_a_removed_account_are_kept_and_reported(app: App) -> None:
     await app.storage.start()
     for number, platform in enumerate(("elsewhere", "web")):
-        said = message(message_id="m1", at=place("C1", Audience.DIRECT, platform=platform))
-        conversation = str(key_of("default", said.place))
+        sent_message = message(message_id="m1", at=place("C1", Audience.DIRECT, platform=platform))
+        conversation = str(key_of("default", sent_message.place))
         entry = InboxEntry(
-            f"i{number}", conversation, MessageReceived("e1", said), datetime.now(UTC)
+            f"i{number}", conversation, MessageReceived("e1", sent_message), datetime.now(UTC)
         )
         await app.storage.stores.inbox.add(entry, timedelta(0))
     await app.storage.stop()

@@ -76,8 +76,8 @@ def test_every_dependency_has_its_reason() -> None:
         *project["dependency-groups"]["dev"],
     ]
     names = {re.split(r"[<>=\[ ]", requirement)[0] for requirement in needed}
-    told = (ROOT / "docs" / "dependencies.md").read_text("utf-8")
-    assert {name for name in names if not re.search(rf"\b{re.escape(name)}\b", told)} == set()
+    text = (ROOT / "docs" / "dependencies.md").read_text("utf-8")
+    assert {name for name in names if not re.search(rf"\b{re.escape(name)}\b", text)} == set()
 
 
 def test_the_documented_command_writes_the_reference(tmp_path: Path) -> None:

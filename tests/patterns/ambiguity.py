@@ -98,8 +98,8 @@ class _Analysis:
     def _refusal(self, kind: str, cycle: Cycle, pump: str, cost: int) -> Refusal:
         prefix = self._all.way_to(cycle.states[0])
         suffix = self._loops.failing(cycle.states[0]) or ""
-        told = kind if cost >= INFINITE else f"{kind}, {cost} steps per character"
-        return Refusal(told, cost, prefix, pump, suffix)
+        answer = kind if cost >= INFINITE else f"{kind}, {cost} steps per character"
+        return Refusal(answer, cost, prefix, pump, suffix)
 
     # --- exponential -----------------------------------------------------------------------------
 
@@ -147,7 +147,7 @@ class _Analysis:
 
     def _overlaps(self) -> dict[int, list[tuple[int, str]]]:
         """For each loop those before it that read the same text, with the text."""
-        found: dict[int, list[tuple[int, str]]] = {}
+        results: dict[int, list[tuple[int, str]]] = {}
         behind = [self._loops.behind(cycle) for cycle in self._cycles]
         before = {
             later: [i for i, js in enumerate(behind) if later in js] for later in range(len(behind))
@@ -160,8 +160,8 @@ class _Analysis:
                     continue
                 pump = self._overlap(self._cycles[earlier], self._cycles[later])
                 if pump:
-                    found.setdefault(later, []).append((earlier, pump))
-        return found
+                    results.setdefault(later, []).append((earlier, pump))
+        return results
 
     def _overlap(self, first: Cycle, second: Cycle) -> str | None:
         atomic = self._all.automaton.atomic

@@ -64,25 +64,25 @@ def nodes_of(file: Path) -> tuple[ast.AST, ...]:
 
 @functools.cache
 def _mentions(file: Path) -> _Mentions:
-    found = _Mentions(defaultdict(list), defaultdict(list), defaultdict(list))
+    result = _Mentions(defaultdict(list), defaultdict(list), defaultdict(list))
     for node in nodes_of(file):
         match node:
             case ast.Call(func=ast.Attribute(value=value)):
                 if name := _name_read(value):
-                    found.calls[name].append(node)
+                    result.calls[name].append(node)
             case ast.Name() | ast.Attribute():
                 if name := _name_read(node):
-                    found.itself[name].append(node)
+                    result.itself[name].append(node)
         if isinstance(node, ast.Attribute) and (name := _name_read(node.value)):
-            found.attributes[name].append(node)
-    return found
+            result.attributes[name].append(node)
+    return result
 
 
 @functools.cache
 def calls_in(file: Path, others: tuple[Path, ...] = ()) -> tuple[Call, ...]:
     """All calls in a file; `others` may import what it compiles."""
     names = dict(_assigned(nodes_of(file)))
-    found = []
+    results = []
     for node in nodes_of(file):
         method = _method_of_re(node)
         if method is None or not isinstance(node, ast.Call):
@@ -93,8 +93,8 @@ def calls_in(file: Path, others: tuple[Path, ...] = ()) -> tuple[Call, ...]:
         else:
             uses = frozenset({_use(method, node, direct=True)})
         last = node.end_lineno or node.lineno
-        found.append(Call(str(file), node.lineno, last, uses, node))
-    return tuple(found)
+        results.append(Call(str(file), node.lineno, last, uses, node))
+    return tuple(results)
 
 
 def literal_pattern(call: Call) -> tuple[str | bytes, int] | None:
@@ -142,10 +142,10 @@ def _uses(name: str, file: Path, others: tuple[Path, ...]) -> frozenset[Use]:
     for each in (file, *(other for other in others if other != file)):
         if each != file and (name.startswith("_") or not _imports(each, name)):
             continue
-        told = _uses_in(_mentions(each), name)
-        if told is None:
+        answer = _uses_in(_mentions(each), name)
+        if answer is None:
             return ANYHOW
-        uses |= told
+        uses |= answer
     return frozenset(uses) or ANYHOW
 
 

@@ -34,13 +34,13 @@ class Cycles:
 
     def _failing_cycles(self) -> list[Cycle]:
         steps = {state: self.uncovered(state) for state in self._reached if state[0] >= 0}
-        found = []
+        results = []
         for states in components({s: [step.to for step in all_] for s, all_ in steps.items()}):
             inside = set(states)
             inner = {s: tuple(step for step in steps[s] if step.to in inside) for s in states}
             if any(inner.values()) and self.failing(states[0]) is not None:
-                found.append(Cycle(tuple(states), inner, _bound(inner)))
-        return found
+                results.append(Cycle(tuple(states), inner, _bound(inner)))
+        return results
 
     def uncovered(self, state: State) -> tuple[Step, ...]:
         """The steps from a state before which no match may end."""

@@ -87,7 +87,7 @@ def _written() -> Iterator[Found]:
 
 def unseen_calls() -> list[str]:
     """Calls of `re` in the program from which no pattern is known: the check is blind there."""
-    seen = {found.place for found in found_patterns()}
+    seen = {result.place for result in found_patterns()}
     places = (
         f"{_short(file)}:{call.first}" for file in sources() for call in calls_in(file, sources())
     )
@@ -127,5 +127,5 @@ def _call(file: Path, line: int, *, own: bool) -> Call | None:
 def _short(file: Path) -> str:
     if file.is_relative_to(ROOT) and "site-packages" not in file.parts:
         return file.relative_to(ROOT).as_posix()
-    _, found, rest = file.as_posix().rpartition("/site-packages/")
-    return rest if found else f"python/{file.relative_to(Path(re.__file__).parents[1]).as_posix()}"
+    _, result, rest = file.as_posix().rpartition("/site-packages/")
+    return rest if result else f"python/{file.relative_to(Path(re.__file__).parents[1]).as_posix()}"

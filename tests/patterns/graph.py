@@ -12,7 +12,7 @@ def components(graph: Mapping[Node, Iterable[Node]]) -> list[list[Node]]:
     low: dict[Node, int] = {}
     stack: list[Node] = []
     on_stack: set[Node] = set()
-    found: list[list[Node]] = []
+    results: list[list[Node]] = []
     for root in graph:
         if root in index:
             continue
@@ -38,8 +38,8 @@ def components(graph: Mapping[Node, Iterable[Node]]) -> list[list[Node]]:
                 if work:
                     low[work[-1][0]] = min(low[work[-1][0]], low[node])
                 if low[node] == index[node]:
-                    found.append(_popped(stack, on_stack, node))
-    return found
+                    results.append(_popped(stack, on_stack, node))
+    return results
 
 
 def chain_products(weights: Sequence[int], next_to: Mapping[int, Iterable[int]]) -> list[int]:

@@ -68,8 +68,8 @@ class Steps:
             for way in edges
             for before, _ in way.allowed or ()
         }
-        for told in conditions:
-            masks = [part for mask in masks for part in (mask & told, mask & ~told) if part]
+        for answer in conditions:
+            masks = [part for mask in masks for part in (mask & answer, mask & ~answer) if part]
         return sorted(masks, key=lambda mask: mask & edge)
 
     def context_of(self, mask: int) -> int:
@@ -84,13 +84,13 @@ class Steps:
 
     def of(self, state: State) -> tuple[Step, ...]:
         """The steps from a state."""
-        found = self._steps.get(state)
-        if found is None:
-            found = self._steps[state] = tuple(self._found(state))
-            self._count += len(found)
+        result = self._steps.get(state)
+        if result is None:
+            result = self._steps[state] = tuple(self._found(state))
+            self._count += len(result)
             if self._count > _MOST_STEPS:
                 raise OverflowError("too many steps")
-        return found
+        return result
 
     def accepts(self, state: State) -> int:
         """Next characters (with the end's bit) before which the match may end in this state."""
@@ -123,21 +123,21 @@ class Steps:
         everything = self.alphabet.any | self.alphabet.edge
         queue = deque([Way(node, everything, frozenset(), frozenset())])
         seen: dict[Way, int] = {}
-        found = []
+        results = []
         while queue:
             way = queue.popleft()
             seen[way] = seen.get(way, 0) + 1
             if seen[way] > _WAYS:
                 continue
             if way.node == self.automaton.final or way.node in self.automaton.reads:
-                found.append(way)
+                results.append(way)
             if way.node in self.automaton.reads:
                 continue
             for edge in self.automaton.edges[way.node]:
                 further = _along(way, edge, before)
                 if further is not None:
                     queue.append(further)
-        return found
+        return results
 
     def reached(self) -> set[State]:
         """All states that some text leads to."""

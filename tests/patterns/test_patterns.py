@@ -24,7 +24,7 @@ def exempt(found: Found) -> list[Exempt]:
     return [each for each in EXEMPT if found.file == each.file and text.startswith(each.begins)]
 
 
-def told(found: Found, refusal: Refusal) -> str:
+def description(found: Found, refusal: Refusal) -> str:
     return (
         f"{found.place}: {refusal.reason}\n  pattern {found.pattern!r:.300}\n"
         f"  slow on {refusal.prefix!r} + {refusal.pump!r} * n + {refusal.suffix!r}"
@@ -33,10 +33,10 @@ def told(found: Found, refusal: Refusal) -> str:
 
 def complaints(package: str) -> list[str]:
     return [
-        told(found, refusal)
-        for found in found_patterns()
-        if found.package == package and found.file not in PENDING and not exempt(found)
-        if (refusal := refused(found)) is not None
+        description(result, refusal)
+        for result in found_patterns()
+        if result.package == package and result.file not in PENDING and not exempt(result)
+        if (refusal := refused(result)) is not None
     ]
 
 
@@ -47,12 +47,12 @@ def test_no_call_compiles_a_pattern_that_the_check_does_not_see() -> None:
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_patterns_of_the_program_are_linear(package: str) -> None:
-    assert any(found.package == package for found in found_patterns())
+    assert any(result.package == package for result in found_patterns())
     assert "\n".join(complaints(package)) == ""
 
 
 def test_patterns_of_libraries_are_linear_where_they_read_external_text() -> None:
-    packages = {found.package for found in found_patterns() if not found.own}
+    packages = {result.package for result in found_patterns() if not result.own}
     assert packages.issuperset(SUPPORTED)
     told_of = [
         line for each in sorted(packages - NEVER_OUTSIDE.keys()) for line in complaints(each)
@@ -62,6 +62,9 @@ def test_patterns_of_libraries_are_linear_where_they_read_external_text() -> Non
 
 def test_every_exception_is_necessary() -> None:
     needed = {
-        each for found in found_patterns() for each in exempt(found) if refused(found) is not None
+        each
+        for result in found_patterns()
+        for each in exempt(result)
+        if refused(result) is not None
     }
     assert set(EXEMPT) - needed == set()

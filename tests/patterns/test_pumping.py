@@ -14,7 +14,7 @@ MOST: Final = 300
 """Times as long that a text of 100,000 characters may take as one of 1,000."""
 
 
-def told(found: Found) -> str:
+def problem_of(found: Found) -> str:
     try:
         factor, pump = growth(found, limit=MOST)
     except TooSlowError:
@@ -30,11 +30,11 @@ def told(found: Found) -> str:
 def test_time_grows_with_the_text(package: str) -> None:
     exempt = {each.file for each in EXEMPT} | PENDING
     slow = [
-        told(found)
-        for found in found_patterns()
-        if (found.package == package if found.own else package == "libraries")
-        and found.file not in exempt
-        and found.package not in NEVER_OUTSIDE
+        problem_of(result)
+        for result in found_patterns()
+        if (result.package == package if result.own else package == "libraries")
+        and result.file not in exempt
+        and result.package not in NEVER_OUTSIDE
     ]
     assert [each for each in slow if each] == []
 
@@ -44,5 +44,5 @@ def test_time_grows_with_the_text(package: str) -> None:
     "pattern", [r"[ \t]*\0", r"(?:[^\W_]|[\u0900-\u0dff])+!", r"a*a*b", r"<[^>]*>"]
 )
 def test_a_slow_pattern_is_detected_without_hanging(pattern: str) -> None:
-    found = Found("here:1", pattern, int(re.DOTALL), Use(searched=True, whole=False), own=True)
-    assert told(found) != ""
+    result = Found("here:1", pattern, int(re.DOTALL), Use(searched=True, whole=False), own=True)
+    assert problem_of(result) != ""

@@ -24,8 +24,8 @@ def test_a_tagged_release_and_a_version_in_work_are_accepted() -> None:
     ],
 )
 def test_a_difference_is_named(version: str, tags: list[str], changelog: str, problem: str) -> None:
-    (found,) = problems(version, tags, changelog)
-    assert problem in found
+    (result,) = problems(version, tags, changelog)
+    assert problem in result
 
 
 def test_this_tree_agrees() -> None:

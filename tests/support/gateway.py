@@ -78,12 +78,12 @@ class Model:
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         self.requests.append(request)
         await self.open.wait()
-        said = self.reply(request)
-        if isinstance(said, str):
-            yield TextDelta(said)
-            said = ModelMessage("assistant", (TextBlock(said),))
-        calls = any(isinstance(block, ToolCall) for block in said.content)
-        yield ModelFinished(said, "tool_use" if calls else "end", self.usage, self.name)
+        reply = self.reply(request)
+        if isinstance(reply, str):
+            yield TextDelta(reply)
+            reply = ModelMessage("assistant", (TextBlock(reply),))
+        calls = any(isinstance(block, ToolCall) for block in reply.content)
+        yield ModelFinished(reply, "tool_use" if calls else "end", self.usage, self.name)
 
     async def close(self) -> None:
         """Do nothing."""

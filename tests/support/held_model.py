@@ -44,13 +44,13 @@ class HeldModel:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         self.requests.append(request)
-        said = ""
+        text = ""
         while (piece := await self._script.get()) is not None:
             if isinstance(piece, ModelError):
                 raise piece
-            said += piece
+            text += piece
             yield TextDelta(piece)
-        message = ModelMessage("assistant", (TextBlock(said),))
+        message = ModelMessage("assistant", (TextBlock(text),))
         yield ModelFinished(message, "end", Usage(10, 10), self.name)
 
     async def close(self) -> None:

@@ -81,12 +81,12 @@ class SearchingBackend(DictBackend):
         self, access: BackendAccess, question: str, limit: int
     ) -> Sequence[FoundStatement]:
         words = set(question.casefold().strip("?").split())
-        found = []
+        results = []
         for one in self.kept.values():
             shared = words & set(one.text.casefold().strip(".").split())
             if shared and access.sees(one) and not one.replaced_by:
-                found.append(FoundStatement(one, len(shared) / len(words)))
-        return sorted(found, key=lambda one: -one.score)[:limit]
+                results.append(FoundStatement(one, len(shared) / len(words)))
+        return sorted(results, key=lambda one: -one.score)[:limit]
 
     async def brief(self, access: BackendAccess, characters: int) -> str:
         texts = [one.text for one in await self.list_statements(access, None, 50)]

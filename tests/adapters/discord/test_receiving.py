@@ -158,17 +158,17 @@ async def test_an_attachment_is_named_and_can_be_fetched(rig: Rig) -> None:
     ann = rig.sim.person("Ann")
     file = SimFile("plan.png", "image/png", b"\x89PNG" * 100)
     await rig.sim.say(ann, rig.sim.direct(ann), "", files=(file,))
-    (found,) = (await rig.inbox.first(MessageReceived)).message.attachments
-    assert (found.kind, found.name, found.mime, found.size) == (
+    (result,) = (await rig.inbox.first(MessageReceived)).message.attachments
+    assert (result.kind, result.name, result.mime, result.size) == (
         "image",
         "plan.png",
         "image/png",
         400,
     )
-    assert await rig.adapter.fetch(found, 400) == file.data
+    assert await rig.adapter.fetch(result, 400) == file.data
     with pytest.raises(BadInput, match="more than 399"):
-        await rig.adapter.fetch(found, 399)
-    unsized = Attachment(found.kind, found.ref)
+        await rig.adapter.fetch(result, 399)
+    unsized = Attachment(result.kind, result.ref)
     with pytest.raises(BadInput, match="larger than 10"):
         await rig.adapter.fetch(unsized, 10)
 

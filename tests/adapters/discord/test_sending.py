@@ -40,7 +40,7 @@ def room(sim: DiscordSimulator) -> SimRoom:
     return sim.room("general")
 
 
-async def asked(rig: Rig, room: SimRoom, question: str = "why?") -> CommandInvoked:
+async def invoked_command(rig: Rig, room: SimRoom, question: str = "why?") -> CommandInvoked:
     """A slash command that was accepted and deferred."""
     await rig.sim.command(rig.sim.person("Ann"), room, "ask", question)
     event = await rig.inbox.first(CommandInvoked)
@@ -159,7 +159,7 @@ async def test_a_private_message_is_not_shown_in_the_room(rig: Rig, room: SimRoo
 
 
 async def test_a_command_is_answered_in_its_place(rig: Rig, room: SimRoom) -> None:
-    event = await asked(rig, room)
+    event = await invoked_command(rig, room)
     place, handle = rig.place(room), event.reply_handle
     await rig.adapter.send(text("a:0", place, "first", reply_handle=handle))
     await rig.adapter.send(text("a:1", place, "second", reply_handle=handle))
@@ -170,7 +170,7 @@ async def test_a_command_is_answered_in_its_place(rig: Rig, room: SimRoom) -> No
 
 
 async def test_a_repeated_answer_to_a_command_is_shown_once(rig: Rig, room: SimRoom) -> None:
-    event = await asked(rig, room)
+    event = await invoked_command(rig, room)
     first = text("a:0", rig.place(room), "first", reply_handle=event.reply_handle)
     second = text("a:1", rig.place(room), "second", reply_handle=event.reply_handle)
     for outbound in (first, first, second, second):
@@ -182,7 +182,7 @@ async def test_a_restart_between_parts_loses_and_repeats_nothing(
     sim: DiscordSimulator, room: SimRoom
 ) -> None:
     async with connected(sim) as before:
-        event = await asked(before, room)
+        event = await invoked_command(before, room)
         first = text("a:0", before.place(room), "first", reply_handle=event.reply_handle)
         await before.adapter.send(first)
     async with connected(sim) as after:
@@ -194,7 +194,7 @@ async def test_a_restart_between_parts_loses_and_repeats_nothing(
 
 async def test_a_command_that_arrives_twice_is_deferred_once(rig: Rig, room: SimRoom) -> None:
     rig.sim.duplicate_next()
-    event = await asked(rig, room)
+    event = await invoked_command(rig, room)
     await rig.inbox.wait(2)
     await rig.adapter.send(text("a", rig.place(room), "once", reply_handle=event.reply_handle))
     assert [message.text for message in rig.sim.shown(room)] == ["once"]
@@ -218,7 +218,7 @@ async def test_a_private_answer_to_a_command_is_seen_by_one_person(
     sim: DiscordSimulator, room: SimRoom, restarted: bool
 ) -> None:
     async with connected(sim) as before:
-        event = await asked(before, room)
+        event = await invoked_command(before, room)
         outbound = text(
             "a",
             before.place(room),
@@ -250,7 +250,7 @@ async def test_a_button_is_answered_below_its_message(rig: Rig, room: SimRoom) -
 
 async def test_an_expired_interaction_is_answered_in_the_room(rig: Rig, room: SimRoom) -> None:
     rig.sim.set_interaction_deadline(-1.0)
-    event = await asked(rig, room)
+    event = await invoked_command(rig, room)
     place = rig.place(room)
     await rig.adapter.send(text("a", place, "late", reply_handle=event.reply_handle))
     assert last(rig.sim.shown(room)).text == "late"

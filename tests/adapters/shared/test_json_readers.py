@@ -50,9 +50,9 @@ def test_a_unix_time_may_be_a_number_or_text(value: Any) -> None:
 @pytest.mark.parametrize("value", ["2026-09-21T14:13:20", "yesterday", 7, "9" * 80])
 def test_an_iso_time_needs_a_zone(value: Any) -> None:
     assert read.iso_time({"at": value}, "at") is None
-    found = read.iso_time({"at": "2026-09-21T16:13:20+02:00"}, "at")
-    assert found is not None
-    assert found.isoformat() == "2026-09-21T14:13:20+00:00"
+    result = read.iso_time({"at": "2026-09-21T16:13:20+02:00"}, "at")
+    assert result is not None
+    assert result.isoformat() == "2026-09-21T14:13:20+00:00"
 
 
 @pytest.mark.parametrize("value", ["x" * 151, "a\nb", "a b", "a\0b", "ä", ["x"], 1.5, True])

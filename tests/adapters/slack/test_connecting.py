@@ -258,7 +258,7 @@ class TestDoctor:
         self, slack: SlackSimulator, changes: dict[str, object], name: str, detail: str
     ) -> None:
         checks = await an_adapter(slack, **changes).diagnose()
-        found = next(check for check in checks if check.name == name)
-        assert not found.ok
-        assert detail in found.detail
-        assert found.advice
+        result = next(check for check in checks if check.name == name)
+        assert not result.ok
+        assert detail in result.detail
+        assert result.advice

@@ -19,7 +19,7 @@ async def in_agent_view() -> AsyncIterator[Rig]:
         yield rig
 
 
-async def asked(rig: Rig, thread_id: str = "") -> MessageReceived:
+async def received_question(rig: Rig, thread_id: str = "") -> MessageReceived:
     ada = rig.slack.person("Ada")
     room = rig.slack.direct(ada)
     await rig.slack.say(ada, room, "what is a whale?", reply_to=thread_id)
@@ -36,16 +36,16 @@ def methods(rig: Rig) -> list[str]:
 
 async def test_each_direct_message_begins_a_new_conversation() -> None:
     async with in_agent_view() as rig:
-        event = await asked(rig)
+        event = await received_question(rig)
         assert event.message.place.thread_id == event.message.id
         assert event.message.reply_to_id is None
-        below = await asked(rig, event.message.id)
+        below = await received_question(rig, event.message.id)
         assert below.message.place == event.message.place
 
 
 async def test_an_answer_there_is_streamed_and_finally_formatted() -> None:
     async with in_agent_view() as rig:
-        place = (await asked(rig)).message.place
+        place = (await received_question(rig)).message.place
         assert rig.adapter.live_style(place) == STREAM
         handle = await rig.adapter.show_live(view(place, "one", "one"))
         await rig.adapter.show_live(view(place, "one two", " two", handle))
@@ -62,7 +62,7 @@ async def test_an_answer_there_is_streamed_and_finally_formatted() -> None:
 async def test_a_stream_that_ended_is_updated_to_the_final_answer() -> None:
     async with in_agent_view() as rig:
         rig.slack.world.stream_seconds = 0.0
-        place = (await asked(rig)).message.place
+        place = (await received_question(rig)).message.place
         handle = await rig.adapter.show_live(view(place, "one", "one"))
         assert await rig.adapter.show_live(view(place, "one two", " two", handle)) == handle
         final = Outbound("r:0", place, Part("one two three", "one two three"), replaces=handle)
@@ -73,18 +73,18 @@ async def test_a_stream_that_ended_is_updated_to_the_final_answer() -> None:
 
 async def test_the_typing_status_is_shown_in_those_threads_only() -> None:
     async with in_agent_view() as rig:
-        message = (await asked(rig)).message
+        message = (await received_question(rig)).message
         await rig.adapter.typing(message.place, message.id)
         assert methods(rig) == ["assistant.threads.setStatus"]
     async with connected("socket") as rig:
-        message = (await asked(rig)).message
+        message = (await received_question(rig)).message
         await rig.adapter.typing(message.place, message.id)
         assert methods(rig) == []
 
 
 async def test_without_the_agent_view_a_direct_message_is_updated_in_place() -> None:
     async with connected("socket") as rig:
-        place = (await asked(rig)).message.place
+        place = (await received_question(rig)).message.place
         assert (place.thread_id, rig.adapter.live_style(place)) == ("", UPDATE)
         handle = await rig.adapter.show_live(view(place, "one", "one"))
         await rig.adapter.show_live(view(place, "one two", " two", handle))

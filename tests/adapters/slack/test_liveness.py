@@ -29,9 +29,9 @@ async def test_a_connection_without_messages_is_not_unresponsive(rig: Rig) -> No
     seen = list[float]()
 
     def a_while_passed() -> bool:
-        found = rig.adapter.alive()
-        assert found.ok, found
-        seen.append(found.seconds_since)
+        result = rig.adapter.alive()
+        assert result.ok, result
+        seen.append(result.seconds_since)
         return sum(later < earlier for earlier, later in pairwise(seen)) >= 4
 
     await eventually(a_while_passed)

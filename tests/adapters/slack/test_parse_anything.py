@@ -46,14 +46,14 @@ JUNK = st.one_of(
 
 def paths(node: object, at: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
     """Every place in a payload that can be changed."""
-    found = [at] if at else []
+    results = [at] if at else []
     if isinstance(node, dict):
         for key, value in node.items():
-            found += paths(value, (*at, key))
+            results += paths(value, (*at, key))
     elif isinstance(node, list):
         for index, value in enumerate(node):
-            found += paths(value, (*at, index))
-    return found
+            results += paths(value, (*at, index))
+    return results
 
 
 @st.composite

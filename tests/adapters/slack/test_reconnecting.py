@@ -69,8 +69,8 @@ async def test_many_interruptions_lose_nothing(
     )
     await rig.slack.deliveries.settled(PATIENCE)
     assert rig.slack.sockets.given_up == []
-    told = {(e.event_id, e.message.content) for e in rig.sink.of(MessageReceived)}
-    assert len(told) == len(expected), "a repetition has the id of the first"
+    answers = {(e.event_id, e.message.content) for e in rig.sink.of(MessageReceived)}
+    assert len(answers) == len(expected), "a repetition has the id of the first"
     assert rig.adapter.alive().ok
     record_property("unresponsive_seconds", [round(seconds, 3) for seconds in unresponsive])
 

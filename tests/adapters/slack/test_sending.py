@@ -84,35 +84,35 @@ async def test_a_long_answer_with_code_and_a_table_arrives_completely(rig: Rig) 
 
 async def test_an_answer_in_a_channel_opens_a_thread(rig: Rig) -> None:
     anna, room = rig.slack.person("Anna"), rig.slack.room("general")
-    asked = await rig.slack.say(anna, room, "why?", mention=True)
-    answer = Outbound("k", place(rig, room), text("because"), reply_to_id=asked)
+    message_id = await rig.slack.say(anna, room, "why?", mention=True)
+    answer = Outbound("k", place(rig, room), text("because"), reply_to_id=message_id)
     await rig.adapter.send(answer)
-    assert [m.thread_id for m in rig.slack.shown(room)] == ["", asked]
+    assert [m.thread_id for m in rig.slack.shown(room)] == ["", message_id]
 
 
 async def test_an_answer_stays_in_its_thread(rig: Rig) -> None:
     anna, room = rig.slack.person("Anna"), rig.slack.room("general")
     thread = await rig.slack.open_thread(anna, room, "plans")
-    asked = await rig.slack.say(anna, thread, "why?")
+    message_id = await rig.slack.say(anna, thread, "why?")
     there = place(rig, room, thread.thread_id)
-    await rig.adapter.send(Outbound("k", there, text("because"), reply_to_id=asked))
+    await rig.adapter.send(Outbound("k", there, text("because"), reply_to_id=message_id))
     assert [m.text for m in rig.slack.shown(thread)] == ["plans", "why?", "because"]
 
 
 async def test_an_answer_to_a_direct_message_opens_no_thread(rig: Rig) -> None:
     anna = rig.slack.person("Anna")
     room = rig.slack.direct(anna)
-    asked = await rig.slack.say(anna, room, "why?")
-    await rig.adapter.send(Outbound("k", place(rig, room), text("so"), reply_to_id=asked))
+    message_id = await rig.slack.say(anna, room, "why?")
+    await rig.adapter.send(Outbound("k", place(rig, room), text("so"), reply_to_id=message_id))
     assert [m.thread_id for m in rig.slack.shown(room)] == ["", ""]
 
 
 async def test_a_private_answer_is_shown_to_one_person(rig: Rig) -> None:
     anna, room = rig.slack.person("Anna"), rig.slack.room("general")
-    asked = await rig.slack.say(anna, room, "help", mention=True)
+    message_id = await rig.slack.say(anna, room, "help", mention=True)
     # The conversation is held in a thread that nobody has replied in yet.
-    there = place(rig, room, asked)
-    whisper = Outbound("k", there, text("psst"), reply_to_id=asked, private_to=anna.id)
+    there = place(rig, room, message_id)
+    whisper = Outbound("k", there, text("psst"), reply_to_id=message_id, private_to=anna.id)
     await rig.adapter.send(whisper)
     shown = rig.slack.shown(room)[-1]
     assert (shown.text, shown.only_for, shown.thread_id) == ("psst", anna.id, "")
@@ -181,12 +181,14 @@ async def test_a_26th_button_is_refused(socket_rig: Rig) -> None:
 
 async def test_a_file_is_shared_in_the_thread(rig: Rig) -> None:
     anna, room = rig.slack.person("Anna"), rig.slack.room("general")
-    asked = await rig.slack.say(anna, room, "a file please", mention=True)
+    message_id = await rig.slack.say(anna, room, "a file please", mention=True)
     file = OutboundFile("sums.csv", "text/csv", b"a,b\n1,2\n")
-    receipt = await rig.adapter.send(Outbound("k", place(rig, room), file=file, reply_to_id=asked))
+    receipt = await rig.adapter.send(
+        Outbound("k", place(rig, room), file=file, reply_to_id=message_id)
+    )
     shown = rig.slack.shown(room)[-1]
     assert [(f.name, f.data) for f in shown.files] == [("sums.csv", file.data)]
-    assert shown.thread_id == asked
+    assert shown.thread_id == message_id
     assert receipt.message_id
 
 
@@ -204,10 +206,10 @@ async def test_messages_are_edited_and_deleted_and_get_reactions(rig: Rig) -> No
     await rig.adapter.end_live(Outbound("k", there, text("short"), replaces=receipt.message_id))
     (shown,) = rig.slack.shown(room)
     assert (shown.text, shown.edited) == ("short", True)
-    asked = await rig.slack.say(anna, room, "nice")
+    message_id = await rig.slack.say(anna, room, "nice")
     for _ in range(2):
-        await rig.adapter.react(there, asked, "👍")
-    stored = rig.slack.world.find(room.id, asked)
+        await rig.adapter.react(there, message_id, "👍")
+    stored = rig.slack.world.find(room.id, message_id)
     assert stored is not None
     assert stored.reactions == {"+1": {rig.slack.world.bot_user}}
     for _ in range(2):

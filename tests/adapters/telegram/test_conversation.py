@@ -38,20 +38,20 @@ async def test_a_direct_message_is_received_and_answered(mode: str) -> None:
     async with connected(mode) as bench:
         ann = bench.sim.person("Ann")
         room = bench.sim.direct(ann)
-        said = await bench.sim.say(ann, room, "hello 😀")
+        message_id = await bench.sim.say(ann, room, "hello 😀")
         (event,) = await bench.sink.wait()
         assert isinstance(event, MessageReceived)
         message = event.message
-        assert (message.id, message.content, message.author.name) == (said, "hello 😀", "Ann")
+        assert (message.id, message.content, message.author.name) == (message_id, "hello 😀", "Ann")
         assert message.is_direct_message
         receipt = await bench.adapter.send(
-            text(message.place, "<b>hi</b> &lt;you&gt;", "hi <you>", reply_to_id=said)
+            text(message.place, "<b>hi</b> &lt;you&gt;", "hi <you>", reply_to_id=message_id)
         )
         shown = await bench.sim.wait_for(room, lambda all_: any(one.by_bot for one in all_))
         assert shown[-1].id == receipt.message_id
         assert shown[-1].text == "hi <you>"
         assert shown[-1].html == "<b>hi</b> &lt;you&gt;"
-        assert shown[-1].reply_to_id == said
+        assert shown[-1].reply_to_id == message_id
         assert receipt.timestamp is not None
 
 
@@ -210,11 +210,11 @@ async def test_edits_and_reactions_are_received(mode: str) -> None:
     async with connected(mode) as bench:
         ann = bench.sim.person("Ann")
         room = bench.sim.direct(ann)
-        said = await bench.sim.say(ann, room, "helo")
-        await bench.sim.edit(ann, room, said, "hello")
-        await bench.sim.react(ann, room, said, "👍")
+        message_id = await bench.sim.say(ann, room, "helo")
+        await bench.sim.edit(ann, room, message_id, "hello")
+        await bench.sim.react(ann, room, message_id, "👍")
         _, edited, reacted = await bench.sink.wait(3)
         assert isinstance(edited, MessageEdited)
-        assert (edited.message.id, edited.message.content) == (said, "hello")
+        assert (edited.message.id, edited.message.content) == (message_id, "hello")
         assert isinstance(reacted, ReactionChanged)
-        assert (reacted.emoji, reacted.added, reacted.message_id) == ("👍", True, said)
+        assert (reacted.emoji, reacted.added, reacted.message_id) == ("👍", True, message_id)

@@ -53,9 +53,9 @@ async def test_unanswered_polls_make_the_connection_unresponsive() -> None:
     clock = FakeClock(instant=True)
     async with polling(EventRecorder(), clock) as (_, poller):
         clock.skip(OVERDUE_SECONDS + 1)
-        found = poller.alive()
-        assert not found.ok
-        assert f"for {OVERDUE_SECONDS + 1:.0f} s" in found.detail
+        result = poller.alive()
+        assert not result.ok
+        assert f"for {OVERDUE_SECONDS + 1:.0f} s" in result.detail
 
 
 async def test_a_slow_store_does_not_make_the_connection_unresponsive() -> None:

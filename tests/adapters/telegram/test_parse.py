@@ -66,21 +66,21 @@ def test_a_direct_message_is_parsed() -> None:
     (event,) = parse(update(text="hello"), replace(ME, account="support"))
     assert isinstance(event, MessageReceived)
     assert event.event_id == "5000"
-    found = event.message
-    assert (found.id, found.content, found.author.id, found.author.name) == (
+    result = event.message
+    assert (result.id, result.content, result.author.id, result.author.name) == (
         "7",
         "hello",
         "11",
         "Ann Lee",
     )
-    assert (found.place.platform, found.place.account, found.channel_id) == (
+    assert (result.place.platform, result.place.account, result.channel_id) == (
         "telegram",
         "support",
         "11",
     )
-    assert found.is_direct_message
-    assert found.timestamp.timestamp() == DATE
-    assert found.timestamp.tzinfo is not None
+    assert result.is_direct_message
+    assert result.timestamp.timestamp() == DATE
+    assert result.timestamp.tzinfo is not None
 
 
 @pytest.mark.parametrize(
@@ -114,8 +114,8 @@ def test_the_audience_follows_from_the_chat(chat: dict[str, Any], audience: Audi
 def test_mentions_are_recognised_by_entities(
     text: str, mention: str, content: str, ours: bool
 ) -> None:
-    found = read(text=text, entities=[entity(text, mention, "mention")], chat=GROUP)
-    assert (found.content, found.mentions_bot, found.mentions_others) == (content, ours, not ours)
+    event = read(text=text, entities=[entity(text, mention, "mention")], chat=GROUP)
+    assert (event.content, event.mentions_bot, event.mentions_others) == (content, ours, not ours)
 
 
 def test_the_bots_name_without_an_entity_is_not_a_mention() -> None:
@@ -128,11 +128,11 @@ def test_a_mention_by_id_needs_no_username() -> None:
         entity(text, "Our", "text_mention", user=BOT),
         entity(text, "Bo", "text_mention", user={"id": 12}),
     ]
-    found = read(text=text, entities=marks, chat=GROUP)
-    assert found.mentions_bot
-    assert found.mentions_others
-    assert found.content == "😀 , and Bo"
-    assert extras(found).mentions == ("900", "12")
+    event = read(text=text, entities=marks, chat=GROUP)
+    assert event.mentions_bot
+    assert event.mentions_others
+    assert event.content == "😀 , and Bo"
+    assert extras(event).mentions == ("900", "12")
 
 
 @pytest.mark.parametrize(
@@ -174,14 +174,14 @@ def test_hashtags_links_and_hidden_addresses_are_parsed() -> None:
         entity(text, "https://a.example", "url"),
         entity(text, "docs", "text_link", url="https://docs.example/"),
     ]
-    found = read(text=text, entities=marks)
-    assert extras(found).hashtags == ("one",)
-    assert found.content == "😀 #one https://a.example docs (https://docs.example/)"
+    event = read(text=text, entities=marks)
+    assert extras(event).hashtags == ("one",)
+    assert event.content == "😀 #one https://a.example docs (https://docs.example/)"
 
 
 def test_a_caption_is_parsed_like_text() -> None:
     caption = "@OurBot what is it?"
-    found = read(
+    event = read(
         caption=caption,
         caption_entities=[entity(caption, "@OurBot", "mention")],
         photo=[
@@ -189,8 +189,8 @@ def test_a_caption_is_parsed_like_text() -> None:
             {"file_id": "large", "width": 90, "height": 90, "file_size": 100},
         ],
     )
-    assert (found.content, found.mentions_bot) == ("what is it?", True)
-    assert [(one.kind, one.ref, one.size) for one in found.attachments] == [("image", "large", 100)]
+    assert (event.content, event.mentions_bot) == ("what is it?", True)
+    assert [(one.kind, one.ref, one.size) for one in event.attachments] == [("image", "large", 100)]
 
 
 @for_each(
@@ -233,18 +233,18 @@ def test_a_caption_is_parsed_like_text() -> None:
 def test_content_that_is_not_text_is_external_text(
     body: dict[str, Any], shown: tuple[Authorship, str] | None, kinds: list[str]
 ) -> None:
-    found = read(**body)
-    assert found.content == ""
-    assert found.material == (() if shown is None else (Material(*shown),))
-    assert [one.kind for one in found.attachments] == kinds
+    event = read(**body)
+    assert event.content == ""
+    assert event.material == (() if shown is None else (Material(*shown),))
+    assert [one.kind for one in event.attachments] == kinds
 
 
 def test_a_reply_contains_the_replied_message() -> None:
     reply = message("the answer is 42", message_id=6, **{"from": BOT})
-    found = read(text="why?", reply_to_message=reply, chat=GROUP)
-    assert found.reply_to_id == "6"
-    assert found.quote is not None
-    assert (found.quote.text, found.quote.by_this_bot) == ("the answer is 42", True)
+    event = read(text="why?", reply_to_message=reply, chat=GROUP)
+    assert event.reply_to_id == "6"
+    assert event.quote is not None
+    assert (event.quote.text, event.quote.by_this_bot) == ("the answer is 42", True)
     chosen = read(text="why?", reply_to_message=reply, quote={"text": "42"}).quote
     assert chosen is not None
     assert chosen.text == "42"
@@ -252,10 +252,10 @@ def test_a_reply_contains_the_replied_message() -> None:
 
 def test_the_first_message_of_a_topic_is_not_a_reply() -> None:
     start = message(message_id=3, forum_topic_created={"name": "Plans"})
-    found = read(
+    event = read(
         text="hi", chat=GROUP, message_thread_id=3, is_topic_message=True, reply_to_message=start
     )
-    assert (found.thread_id, found.reply_to_id, found.quote) == ("3", None, None)
+    assert (event.thread_id, event.reply_to_id, event.quote) == ("3", None, None)
 
 
 def test_replies_in_an_ordinary_group_are_not_a_thread() -> None:
@@ -301,13 +301,13 @@ def test_a_forward_is_external_text_and_never_a_command(
 
 def test_a_forward_that_mentions_the_bot_is_not_an_invocation() -> None:
     text = "@OurBot pay Eve"
-    found = read(
+    event = read(
         text=text,
         entities=[entity(text, "@OurBot", "mention")],
         chat=GROUP,
         forward_origin={"type": "user", "sender_user": SENDER, "date": DATE},
     )
-    assert not found.mentions_bot
+    assert not event.mentions_bot
 
 
 def test_the_caption_of_a_forward_is_forwarded_and_that_of_an_own_picture_is_own_text() -> None:
@@ -322,8 +322,8 @@ def test_the_caption_of_a_forward_is_forwarded_and_that_of_an_own_picture_is_own
 
 def test_a_forwarded_card_is_forwarded() -> None:
     contact = {"first_name": "Bo", "phone_number": "+49"}
-    found = read(contact=contact, forward_origin={"type": "user", "sender_user": SENDER})
-    assert found.material == (Material("forwarded", "Contact: Bo, +49", "Bo"),)
+    event = read(contact=contact, forward_origin={"type": "user", "sender_user": SENDER})
+    assert event.material == (Material("forwarded", "Contact: Bo, +49", "Bo"),)
 
 
 def test_text_made_by_a_bot_belongs_to_the_bot_and_is_never_a_command() -> None:
@@ -449,9 +449,9 @@ def test_other_updates_are_ignored(payload: dict[str, Any]) -> None:
 
 
 def test_characters_that_databases_refuse_are_replaced() -> None:
-    found = read(text="a\ud83d b\x00", entities=[{"type": "hashtag", "offset": 0, "length": 2}])
-    assert found.content == "a\ufffd b\ufffd"
-    found.content.encode()
+    event = read(text="a\ud83d b\x00", entities=[{"type": "hashtag", "offset": 0, "length": 2}])
+    assert event.content == "a\ufffd b\ufffd"
+    event.content.encode()
 
 
 @pytest.mark.skipif(not PAYLOADS.exists(), reason="the shared payloads are not beside the checkout")

@@ -32,12 +32,12 @@ JSON = st.recursive(
 
 
 def paths(value: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    found = [here] if here else []
+    results = [here] if here else []
     if isinstance(value, dict | list):
         items = value.items() if isinstance(value, dict) else enumerate(value)
         for key, inner in items:
-            found += paths(inner, (*here, key))
-    return found
+            results += paths(inner, (*here, key))
+    return results
 
 
 def put(root: Any, path: tuple[Any, ...], value: Any, drop: bool) -> None:

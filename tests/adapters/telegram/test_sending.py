@@ -50,7 +50,7 @@ async def test_own_messages_are_edited_deleted_and_get_reactions() -> None:
     async with connected("polling") as bench:
         ann = bench.sim.person("Ann")
         room = bench.sim.direct(ann)
-        said = await bench.sim.say(ann, room, "hi")
+        message_id = await bench.sim.say(ann, room, "hi")
         place = place_in(room)
         sent = await bench.adapter.send(text(place, "one"))
         await bench.adapter.end_live(
@@ -60,10 +60,10 @@ async def test_own_messages_are_edited_deleted_and_get_reactions() -> None:
             Outbound("k", place, Part("<i>two</i>", "two"), replaces=sent.message_id)
         )
         assert bench.sim.shown(room)[-1].html == "<i>two</i>"
-        await bench.adapter.react(place, said, "❤️")
-        assert bench.sim.sending.reactions[int(said)] == ("❤",)
+        await bench.adapter.react(place, message_id, "❤️")
+        assert bench.sim.sending.reactions[int(message_id)] == ("❤",)
         with pytest.raises(Permanent):
-            await bench.adapter.react(place, said, "🧀")
+            await bench.adapter.react(place, message_id, "🧀")
         await bench.adapter.delete(place, sent.message_id)
         assert bench.sim.shown(room)[-1].deleted
         await bench.adapter.delete(place, sent.message_id)

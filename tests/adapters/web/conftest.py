@@ -63,8 +63,8 @@ class Page:
     async def history(self) -> dict[str, object]:
         async with self.client.get(f"{self.url}/chat/api/history") as response:
             assert response.status == 200
-            found: dict[str, object] = await response.json()
-            return found
+            result: dict[str, object] = await response.json()
+            return result
 
     async def act(self, **action: object) -> tuple[int, str]:
         async with self.client.post(

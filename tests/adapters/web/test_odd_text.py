@@ -19,15 +19,15 @@ ID = "0" * 32
 def test_a_text_that_databases_refuse_is_stored_with_replacement_characters(
     spelled: str, kept: str
 ) -> None:
-    said = json.loads(f'{{"id": "{ID}", "type": "message", "text": "{spelled}"}}')
-    (event,) = parse(said, HERE)
+    document = json.loads(f'{{"id": "{ID}", "type": "message", "text": "{spelled}"}}')
+    (event,) = parse(document, HERE)
     assert isinstance(event, MessageReceived)
     assert event.message.content == kept
     assert event_from_json(event_to_json(event)) == event
 
 
 def test_a_buttons_value_and_label_are_stored_the_same_way() -> None:
-    said = {"id": ID, "type": "button", "message_id": ID, "value": "v\ud83d", "label": "\x00"}
-    (event,) = parse(said, HERE)
+    texts = {"id": ID, "type": "button", "message_id": ID, "value": "v\ud83d", "label": "\x00"}
+    (event,) = parse(texts, HERE)
     assert isinstance(event, ButtonPressed)
     assert (event.value, event.label) == ("v\ufffd", "\ufffd")

@@ -64,7 +64,7 @@ def texts(conversation: Conversation) -> list[str]:
     return [line.text for line in conversation.lines()]
 
 
-def said(number: int, text: str = "said", **more: object) -> PageMessage:
+def page_message(number: int, text: str = "said", **more: object) -> PageMessage:
     return PageMessage(f"m{number}", "person", at_minute(number), text, **more)  # type: ignore[arg-type]
 
 
@@ -92,14 +92,14 @@ def page() -> Page:
 async def test_stored_messages_are_restored_in_order(page: Page) -> None:
     page.store.tell(1, "one")
     page.store.tell(3, "three")
-    page.of().put(said(2, "/help", command=True))
+    page.of().put(page_message(2, "/help", command=True))
     assert await page.sync() == ["one", "answer 1", "/help", "three", "answer 3"]
     [answer] = [line for line in page.of().lines() if line.text == "answer 1"]
     assert answer.html == "<p>answer 1</p>"
 
 
 async def test_a_displayed_line_is_not_changed(page: Page) -> None:
-    page.of().put(said(1, "as typed"))
+    page.of().put(page_message(1, "as typed"))
     page.of().put(answered(1, "with a button", buttons=(Button("Undo", "u"),)))
     page.store.tell(1, "as stored")
     epoch = page.of().epoch
@@ -110,9 +110,9 @@ async def test_a_displayed_line_is_not_changed(page: Page) -> None:
 async def test_lines_that_are_no_longer_stored_are_removed_with_their_files(page: Page) -> None:
     file = page.files.add(ADA, "a.txt", "text/plain", b"secret")
     link = FileLink(file.id, file.name, file.mime, 6)
-    page.of().put(said(1, files=(link,)))
+    page.of().put(page_message(1, files=(link,)))
     page.of().put(answered(1))
-    page.of().put(said(2, "not stored yet"))
+    page.of().put(page_message(2, "not stored yet"))
     page.store.tell(1, "said")
     await page.sync()
     epoch = page.of().epoch
@@ -135,7 +135,7 @@ async def test_a_long_conversation_shows_its_latest_lines_and_is_read_once() -> 
 async def test_a_replaced_question_is_not_restored(page: Page) -> None:
     page.store.tell(1, "again?")
     await page.sync()
-    page.of().repeat(page.of().lines()[0], said(2, "again?"), 0.0)
+    page.of().repeat(page.of().lines()[0], page_message(2, "again?"), 0.0)
     page.of().supersede("m1", "m2")
     assert await page.sync() == ["again?"]
 
@@ -151,10 +151,10 @@ async def test_an_unfinished_answer_is_not_mistaken_for_a_stored_one(page: Page)
 async def test_a_deletion_removes_commands_and_keeps_open_questions(page: Page) -> None:
     page.store.tell(1, "kept")
     await page.sync()
-    page.of().put(said(2, "/remember the salary", command=True))
+    page.of().put(page_message(2, "/remember the salary", command=True))
     page.of().put(answered(2, "Forget it?", buttons=(Button("Forget", "f"),)))
-    page.of(CHAT).put(said(3, "elsewhere, not stored"))
-    page.of().put(said(4, "/forget salary", command=True))
+    page.of(CHAT).put(page_message(3, "elsewhere, not stored"))
+    page.of().put(page_message(4, "/forget salary", command=True))
     page.lines.drop_unstored(ADA, keep="m4")
     assert texts(page.of()) == ["kept", "answer 1", "Forget it?", "/forget salary"]
     assert texts(page.of(CHAT)) == []
@@ -163,7 +163,7 @@ async def test_a_deletion_removes_commands_and_keeps_open_questions(page: Page) 
 async def test_without_a_store_nothing_is_removed() -> None:
     conversations, files = Conversations(8, 10), FileStore(10)
     lines = StoredLines(None, "main", conversations, files, 10)
-    conversations.of(ADA).put(said(1))
+    conversations.of(ADA).put(page_message(1))
     lines.drop_unstored(ADA)
     await lines.sync(conversations.of(ADA), ADA, "")
     assert texts(conversations.of(ADA)) == ["said"]
@@ -171,19 +171,19 @@ async def test_without_a_store_nothing_is_removed() -> None:
 
 async def test_the_list_has_stored_conversations_and_those_that_begin(page: Page) -> None:
     page.store.tell(1, "stored  in\nlines")
-    page.of(CHAT).put(said(5, "just begun"))
-    page.of("chat-command").put(said(6, "/help", command=True))
-    page.conversations.of("web-ben", "chat-ben").put(said(7, "Ben's"))
+    page.of(CHAT).put(page_message(5, "just begun"))
+    page.of("chat-command").put(page_message(6, "/help", command=True))
+    page.conversations.of("web-ben", "chat-ben").put(page_message(7, "Ben's"))
     listed = [(one.id, one.title) for one in await page.lines.listed(ADA)]
     assert listed == [(CHAT, "just begun"), ("", "stored in lines")]
 
 
 async def test_a_deleted_conversation_is_removed_from_the_list(page: Page) -> None:
-    page.of().put(said(1, "a secret"))
+    page.of().put(page_message(1, "a secret"))
     page.store.tell(1, "a secret")
     await page.sync()
     page.store.kept.clear()
-    page.of().put(said(2, "/clear", command=True))
+    page.of().put(page_message(2, "/clear", command=True))
     assert await page.lines.listed(ADA) == []
 
 

@@ -44,11 +44,11 @@ async def test_cancelled_requests_leave_the_connections_free() -> None:
     client = GraphClient(WhatsAppSettings.model_validate(simulator.settings()))
     try:
         for _ in range(2):
-            asked = [asyncio.create_task(client.number()) for _ in range(60)]
+            questions = [asyncio.create_task(client.number()) for _ in range(60)]
             await asyncio.sleep(0)  # twenty have a connection that is not open yet, the rest waits
-            for task in asked:
+            for task in questions:
                 task.cancel()
-            await asyncio.gather(*asked, return_exceptions=True)
+            await asyncio.gather(*questions, return_exceptions=True)
         described = await asyncio.wait_for(client.number(), 5)
         assert described["id"] == simulator.settings()["phone_number_id"]
     finally:

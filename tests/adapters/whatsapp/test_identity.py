@@ -133,11 +133,11 @@ async def test_the_ids_of_a_person_are_stored_for_lookups(rig: Rig) -> None:
 def test_former_ids_can_block_a_person_and_give_no_rights() -> None:
     event = MessageReceived("e", message("hello", at=direct(platform="whatsapp")))
     known = KnownIds((ADA, P), (Q,))
-    told = under_key(event, ADA, Identity(ADA), known).message.author
-    assert (told.id, told.aliases, told.former) == (ADA, (), (P, Q))
-    told = under_key(event, ADA, Identity(ADA, P), known).message.author
-    assert isinstance(told, MessageAuthor)
-    assert (told.aliases, told.former) == ((P,), (Q,))
+    answer = under_key(event, ADA, Identity(ADA), known).message.author
+    assert (answer.id, answer.aliases, answer.former) == (ADA, (), (P, Q))
+    answer = under_key(event, ADA, Identity(ADA, P), known).message.author
+    assert isinstance(answer, MessageAuthor)
+    assert (answer.aliases, answer.former) == ((P,), (Q,))
 
 
 def test_the_number_of_former_ids_is_limited() -> None:

@@ -77,6 +77,6 @@ def test_a_template_can_be_given_as_one_word(short: object, language: str) -> No
 
 
 def test_a_template_with_a_wrong_number_of_variables_is_refused_with_both_numbers() -> None:
-    wanted = {"name": "x", "body": "Hello {{1}}, {{2}}", "parameters": {"1": "{text}"}}
+    expected = {"name": "x", "body": "Hello {{1}}, {{2}}", "parameters": {"1": "{text}"}}
     with pytest.raises(ValidationError, match=r"2 variables in its body \(1, 2\), and 1 values"):
-        WhatsAppSettings.model_validate({"template": wanted})
+        WhatsAppSettings.model_validate({"template": expected})

@@ -132,8 +132,10 @@ def test_parsing_imports_no_http_library() -> None:
         "import sys; import adapters.whatsapp, adapters.whatsapp.manifest;"
         "print([m for m in ('httpx', 'aiohttp', 'pydantic.v1') if m in sys.modules])"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "[]"
+    completed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert completed.stdout.strip() == "[]"
 
 
 def test_a_text_message_is_parsed() -> None:
@@ -261,8 +263,8 @@ def test_a_person_with_a_username_has_no_phone_number() -> None:
     message = written("text", {"body": "x"})
     del message["from"], message["from_user_id"]
     person = {"profile": {"name": "Zoe", "username": "@zoe"}, "user_id": "US.9"}
-    found = message_in(webhook(message, contact=person))
-    assert (found.author.id, found.author.aliases) == ("US.9", ())
+    result = message_in(webhook(message, contact=person))
+    assert (result.author.id, result.author.aliases) == ("US.9", ())
 
 
 def test_no_person_gets_the_identity_of_another() -> None:
@@ -358,14 +360,14 @@ NASTY: st.SearchStrategy[Any] = st.sampled_from([*NASTY_TEXTS, *NASTY_OTHERS, [[
 
 def spots(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """The places of a payload that can be changed."""
-    found = [path] if path else []
+    results = [path] if path else []
     if isinstance(value, dict):
         for key in value:
-            found += spots(value[key], (*path, key))
+            results += spots(value[key], (*path, key))
     elif isinstance(value, list):
         for index in range(len(value)):
-            found += spots(value[index], (*path, index))
-    return found
+            results += spots(value[index], (*path, index))
+    return results
 
 
 @st.composite
@@ -405,8 +407,8 @@ def holds(payload: Any) -> None:
         author = author_of(event)
         assert author is None or author.id == place.channel_id
         if isinstance(event, MessageReceived):
-            said = event.message
-            assert said.content or said.attachments or said.material
+            reply = event.message
+            assert reply.content or reply.attachments or reply.material
             assert event.message.timestamp.tzinfo is not None
         repr(event).encode()
 

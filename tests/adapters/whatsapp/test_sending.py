@@ -56,13 +56,13 @@ async def test_the_adapter_has_its_declared_abilities() -> None:
 async def test_a_text_is_shown_as_a_reply_without_markup() -> None:
     async with running() as rig:
         place = await greeted(rig)
-        asked = (await rig.message()).id
+        question = (await rig.message()).id
         receipt = await rig.adapter.send(
-            text_to(place, "*bold* _it_ `x*y*` <b>", reply_to_id=asked)
+            text_to(place, "*bold* _it_ `x*y*` <b>", reply_to_id=question)
         )
         shown = rig.sim.shown(rig.sim.direct(rig.sim.person("Ada")))[-1]
     assert shown.id == receipt.message_id
-    assert shown.reply_to_id == asked
+    assert shown.reply_to_id == question
     assert shown.text == "bold it x*y* <b>"
     assert shown.html == "<b>bold</b> <i>it</i> <code>x*y*</code> &lt;b&gt;"
 
@@ -247,8 +247,8 @@ async def test_outside_the_window_a_template_contains_the_text() -> None:
 async def test_a_template_can_have_several_variables(
     body: str, parameters: dict[str, str], shown: str
 ) -> None:
-    wanted = {"name": "several", "language": "de", "parameters": parameters, "body": body}
-    async with running(template=wanted) as rig:
+    expected = {"name": "several", "language": "de", "parameters": parameters, "body": body}
+    async with running(template=expected) as rig:
         rig.sim.world.templates["several", "de"] = body
         place = await greeted(rig)
         rig.later(hours=25)

@@ -37,11 +37,11 @@ async def _knocks(scene: Scene) -> PairingRequest:
     """Mallory writes and gets a code."""
     mallory = scene.guest("mallory")
     await scene.say("mallory", "let me in $mark")
-    found = CODE.search(by_bot(scene.sim.shown(scene.direct("mallory")))[-1].text)
-    assert found is not None, "a stranger gets a code"
+    match = CODE.search(by_bot(scene.sim.shown(scene.direct("mallory")))[-1].text)
+    assert match is not None, "a stranger gets a code"
     waiting = await _pairing(scene).waiting(DEFAULT_TENANT)
     (request,) = [one for one in waiting if one.applicant.person.endswith(f":{mallory.id}")]
-    scene.words |= {"code": found[0], "request": request.id}
+    scene.words |= {"code": match[0], "request": request.id}
     return request
 
 
@@ -51,9 +51,9 @@ async def _is_out(scene: Scene) -> None:
         DEFAULT_TENANT, [str(scene.person_id("mallory"))]
     )
     hold(not admitted, "mallory is admitted")
-    asked = len(scene.stage.model.bodies)
+    count = len(scene.stage.model.bodies)
     await scene.say("mallory", "answer me $mark")
-    read = [body for body in scene.bodies_from(asked) if scene.mark in str(body)]
+    read = [body for body in scene.bodies_from(count) if scene.mark in str(body)]
     hold(not read, "a model read what a stranger wrote")
     hold(scene.mark not in await all_stored(scene.stage), "what a stranger wrote is stored")
 
@@ -80,8 +80,8 @@ async def _is_approved_by_a_member(scene: Scene) -> None:
     await _knocks(scene)
     scene.attackers.add("ada")
     await scene.say("ada", "hello")
-    told = await scene.command("ada", "approve")
-    hold("$request" not in told and scene.words["request"] not in told, "ada saw who waits")
+    reply = await scene.command("ada", "approve")
+    hold("$request" not in reply and scene.words["request"] not in reply, "ada saw who waits")
     for words in ("/approve $code", "/approve $request"):
         await scene.say("ada", words)
     await forge_press(scene, "ada", "pairing:approve:$request")
@@ -145,8 +145,8 @@ async def _floods(scene: Scene) -> None:
         await scene.sim.say(mallory, place, f"hello {number} $mark")
     await scene.fence(scene.sim)
     await scene.settled()
-    told = len(by_bot(scene.sim.shown(place)))
-    hold(told <= 1, f"one stranger made the assistant write {told} messages")
+    count = len(by_bot(scene.sim.shown(place)))
+    hold(count <= 1, f"one stranger made the assistant write {count} messages")
 
 
 async def _mentions_in_a_room(scene: Scene) -> None:
@@ -239,17 +239,17 @@ async def _revokes_as_another(scene: Scene) -> None:
     await scene.say("ada", "hello")
     for name in ("mallory", "ada"):
         for words in ("list", "revoke $vera_id", "revoke"):
-            told = await scene.command(name, "approve", words)
-            hold(scene.words["vera_id"] not in told, f"{name} saw who is approved")
+            reply = await scene.command(name, "approve", words)
+            hold(scene.words["vera_id"] not in reply, f"{name} saw who is approved")
             await scene.say(name, f"/approve {words}")
 
 
 async def _revokes_in_a_room(scene: Scene) -> None:
     """Olga is made to write it where others read the answer."""
     scene.operator()
-    told = [await scene.command("olga", "approve", words, "team")
+    answers = [await scene.command("olga", "approve", words, "team")
             for words in ("list", "revoke $vera_id")]  # fmt: skip
-    hold(scene.words["vera_id"] not in str(told), "a room saw who is approved")
+    hold(scene.words["vera_id"] not in str(answers), "a room saw who is approved")
     await scene.say("olga", "/approve revoke $vera_id", "team")
 
 
@@ -265,14 +265,14 @@ async def _waits_in_the_queue(scene: Scene) -> None:
     scene.operator()
     server, place = scene.stage.anthropic, scene.direct("mallory")
     mallory = scene.guest("mallory")
-    asked = len(server.requests)
+    count = len(server.requests)
     server.open.clear()
     try:
         await scene.sim.say(mallory, place, "a first question")
-        await server.wait_for_requests(asked + 1)
+        await server.wait_for_requests(count + 1)
         await scene.sim.say(mallory, place, "answer me $mark".replace("$mark", scene.mark))
-        told = await _revoked_by_olga(scene)
-        assert "no longer approved" in told, told
+        answer = await _revoked_by_olga(scene)
+        assert "no longer approved" in answer, answer
     finally:
         server.open.set()
     await scene.settled()

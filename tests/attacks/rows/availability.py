@@ -162,8 +162,8 @@ async def _user_bucket(scene: Scene) -> None:
         await scene.sim.say(scene.member("mallory"), scene.direct("mallory"), "hello $mark")
     await scene.fence(scene.sim)
     await scene.settled()
-    asked = [m.text for m in by_bot(scene.sim.shown(scene.direct("mallory")))]
-    answers = sum(text == "Understood." for text in asked)
+    texts = [m.text for m in by_bot(scene.sim.shown(scene.direct("mallory")))]
+    answers = sum(text == "Understood." for text in texts)
     hold(answers <= _allowed(began), f"{answers} of 9 questions were answered within a minute")
 
 
@@ -193,8 +193,8 @@ async def _thirty_accounts(scene: Scene) -> None:
     await scene.fence(scene.sim)
     await scene.settled()
     await scene.say("ada", "may I ask something?")
-    told = [message.text for message in by_bot(scene.sim.shown(scene.direct("ada")))]
-    hold("Understood." in told, f"thirty accounts silence everybody else: {told}")
+    texts = [message.text for message in by_bot(scene.sim.shown(scene.direct("ada")))]
+    hold("Understood." in texts, f"thirty accounts silence everybody else: {texts}")
 
 
 async def _budget(scene: Scene) -> None:

@@ -88,8 +88,10 @@ async def _replayed(scene: Scene) -> None:
         assert await post(scene, body, headers) == 200
         await scene.fence(scene.sim)
     await scene.settled()
-    asked = [b for b in scene.bodies_from(before) if scene.mark in json.dumps(b["messages"][-1])]
-    hold(len(asked) == 1, f"one message was answered {len(asked)} times")
+    questions = [
+        b for b in scene.bodies_from(before) if scene.mark in json.dumps(b["messages"][-1])
+    ]
+    hold(len(questions) == 1, f"one message was answered {len(questions)} times")
 
 
 async def _garbage(scene: Scene) -> None:
@@ -172,10 +174,10 @@ async def _bad_tokens(scene: Scene) -> None:
     scene.member("mallory")
     good = scene.token("mallory")
     payload, _, signature = good.removeprefix("parley_").partition(".")
-    said = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+    document = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
 
     def forged(**changes: object) -> str:
-        body = json.dumps({**said, **changes}, separators=(",", ":")).encode()
+        body = json.dumps({**document, **changes}, separators=(",", ":")).encode()
         return f"parley_{base64.urlsafe_b64encode(body).decode().rstrip('=')}.{signature}"
 
     person = str(scene.person_id("ada"))
@@ -254,7 +256,7 @@ async def _host_with_user(scene: Scene) -> None:
 
 async def _web_of_another(scene: Scene) -> None:
     """One browser's page, with the ids, files and buttons of another browser's."""
-    base, said = scene.stage.app.local.base_url, scene.canary("page", "ada")
+    base, reply = scene.stage.app.local.base_url, scene.canary("page", "ada")
     jars = {name: aiohttp.CookieJar(unsafe=True) for name in ("ada", "mallory")}
     async with (
         aiohttp.ClientSession(cookie_jar=jars["ada"], headers={"Origin": base}) as ada,
@@ -263,11 +265,11 @@ async def _web_of_another(scene: Scene) -> None:
         for browser in (ada, mallory):
             await browser.get(base + "/chat/")
         upload = await ada.post(
-            base + "/chat/api/files", data=said.encode(),
+            base + "/chat/api/files", data=reply.encode(),
             headers={"X-File-Name": "../../x.txt", "Content-Type": "text/plain"},
         )  # fmt: skip
         file_id = (await upload.json())["id"]
-        first = {"id": "a" * 32, "type": "message", "text": f"I am {said}", "files": [file_id]}
+        first = {"id": "a" * 32, "type": "message", "text": f"I am {reply}", "files": [file_id]}
         assert (await ada.post(base + "/chat/api/actions", json=first)).status == 200
         await scene.settled()
         read = []
@@ -287,9 +289,9 @@ async def _web_of_another(scene: Scene) -> None:
         await scene.settled()
         read.append(await (await mallory.get(base + "/chat/api/history")).text())
         mine = await (await ada.get(base + "/chat/api/history")).text()
-    hold(said not in "".join(read), "one browser reads what another one said")
+    hold(reply not in "".join(read), "one browser reads what another one said")
     hold("root:" not in "".join(read), "a file of this machine is served")
-    hold(said in mine, "one browser changed or deleted another one's message")
+    hold(reply in mine, "one browser changed or deleted another one's message")
 
 
 async def _fixed_session(scene: Scene) -> None:

@@ -40,8 +40,8 @@ async def _code_from_telegram(scene: Scene) -> None:
 
 
 async def _note_code(scene: Scene) -> None:
-    found = CODE.search(await scene.command("mallory", "link"))
-    scene.words["code"] = found[1] if found else "0000-0000-0000"
+    match = CODE.search(await scene.command("mallory", "link"))
+    scene.words["code"] = match[1] if match else "0000-0000-0000"
 
 
 async def _forwards_code(scene: Scene) -> None:
@@ -118,20 +118,20 @@ async def _as_channels(scene: Scene) -> None:
 
 async def _press_of_another(scene: Scene) -> None:
     """Ada asks to clear the room's conversation; Mallory presses the button."""
-    said = scene.canary("said", "ada", "mallory", "olga")
-    await scene.say("ada", f"we ship {said} on Friday", "team")
+    reply = scene.canary("said", "ada", "mallory", "olga")
+    await scene.say("ada", f"we ship {reply} on Friday", "team")
     await scene.command("ada", "clear", "", "team")
     place = scene.room("team")
-    asked = [message for message in by_bot(scene.sim.shown(place)) if message.buttons]
-    if asked and asked[-1].only_for in ("", scene.member("mallory").id):
-        await scene.press("mallory", asked[-1], asked[-1].buttons[0].label, "team")
-    for button in asked[-1].buttons if asked else ():
+    questions = [message for message in by_bot(scene.sim.shown(place)) if message.buttons]
+    if questions and questions[-1].only_for in ("", scene.member("mallory").id):
+        await scene.press("mallory", questions[-1], questions[-1].buttons[0].label, "team")
+    for button in questions[-1].buttons if questions else ():
         await forge_press(scene, "mallory", button.value, "team")
     before = len(scene.stage.model.bodies)
     if scene.platform != "slack":
         await scene.say("ada", "what do we ship?", "team")
         read = [str(body) for body in scene.bodies_from(before)]
-        hold(any(said in text for text in read), "the conversation was cleared by another")
+        hold(any(reply in text for text in read), "the conversation was cleared by another")
 
 
 async def _forged_review(scene: Scene) -> None:
@@ -149,9 +149,9 @@ async def _forged_review(scene: Scene) -> None:
 async def _forged_erase(scene: Scene) -> None:
     """Mallory presses the buttons of Ada's open question whether to erase everything."""
     await scene.command("ada", "privacy", "erase")
-    asked = by_bot(scene.sim_of("ada").shown(scene.direct("ada")))[-1]
+    question = by_bot(scene.sim_of("ada").shown(scene.direct("ada")))[-1]
     await scene.say("mallory", "hi")
-    for button in asked.buttons:
+    for button in question.buttons:
         await forge_press(scene, "mallory", button.value)
         await forge_press(scene, "mallory", button.value.replace(":no:", ":yes:"))
 

@@ -101,8 +101,8 @@ async def _odd_requests(scene: Scene) -> None:
         answer = await _asked(scene, head + b"Connection: close\r\n\r\n")
         hold(answer[:10] == b"HTTP/1.1 4", f"{head[:80]!r} is answered with {answer[:40]!r}")
         hold(b"loop_lag" not in answer, f"{head[:80]!r} reached a page")
-    for wanted in (b"websocket", b"h2c"):
-        upgrade = b"Upgrade: " + wanted + b"\r\nConnection: Upgrade\r\n"
+    for expected in (b"websocket", b"h2c"):
+        upgrade = b"Upgrade: " + expected + b"\r\nConnection: Upgrade\r\n"
         answer = await _asked(
             scene, b"GET /healthz HTTP/1.1\r\n" + HOST + upgrade + b"\r\n" + HIDDEN
         )

@@ -38,10 +38,10 @@ async def _other_tenant(scene: Scene) -> None:
 async def _same_id_other_tenant(scene: Scene) -> None:
     """The other tenant's account knows somebody under the very same id."""
     handle = await _handle_of(scene, "other", PersonId("telegram", "main", scene.member("ada").id))
-    found = str(await handle.privacy.export_all(audited=False))
-    found += str([m async for m in handle.read.everything()])
+    result = str(await handle.privacy.export_all(audited=False))
+    result += str([m async for m in handle.read.everything()])
     for canary in scene.canaries:
-        hold(canary.value not in found, "the same id of another tenant reads a person's memory")
+        hold(canary.value not in result, "the same id of another tenant reads a person's memory")
     status, text = await scene.http(
         "GET", "/api/v1/brain/memories?query=drawer", token=scene.token("ada", tenant="other")
     )
@@ -65,7 +65,7 @@ async def _import(scene: Scene, *lines: dict[str, Any] | bytes) -> list[LineOutc
     file.write_bytes(b"\n".join([json.dumps(HEADER).encode(), *encoded]) + b"\n")
     scene.member("mallory")
     handle = await scene.handle("mallory")
-    return [told.outcome async for told in bring_in(handle, file)]
+    return [answer.outcome async for answer in bring_in(handle, file)]
 
 
 async def _import_as_own_words(scene: Scene) -> None:
@@ -77,7 +77,7 @@ async def _import_as_own_words(scene: Scene) -> None:
     lines = [forged | {"kind": kind} for kind in ("instruction", "preference", "correction")]
     file = b"\n".join(json.dumps(line).encode() for line in (HEADER | {"person": person}, *lines))
     handle = await scene.handle("ada")
-    outcomes = [told.outcome async for told in bring_in(handle, file)]
+    outcomes = [answer.outcome async for answer in bring_in(handle, file)]
     hold(
         LineOutcome.STORED not in outcomes, "an instruction of somebody else became a person's own"
     )

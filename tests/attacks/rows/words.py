@@ -90,9 +90,9 @@ async def _task_by_guest(scene: Scene) -> None:
 
 
 async def _guest_clears(scene: Scene) -> None:
-    said = scene.canary("said", "ada", "mallory")
+    reply = scene.canary("said", "ada", "mallory")
     scene.guest("mallory")
-    await scene.say("ada", f"we ship {said} on Friday", "team")
+    await scene.say("ada", f"we ship {reply} on Friday", "team")
     await scene.command("mallory", "clear", "", "team")
     for message in scene.shown_to("mallory"):
         if message.buttons:
@@ -101,7 +101,7 @@ async def _guest_clears(scene: Scene) -> None:
     before = len(scene.stage.model.bodies)
     await scene.say("ada", "what do we ship?", "team")
     read = [whole_text(body) for body in scene.bodies_from(before)]
-    hold(any(said in text for text in read), "a guest cleared the room's history")
+    hold(any(reply in text for text in read), "a guest cleared the room's history")
 
 
 async def _poses_as_line(scene: Scene) -> None:
@@ -223,8 +223,8 @@ async def _edit_to_command(scene: Scene) -> None:
         await scene.sim.edit(scene.member("mallory"), place, message_id, scene.filled(text))
         await scene.fence(scene.sim)
     await scene.settled()
-    asked = [body for body in scene.bodies_from(before) if scene.mark in whole_text(body)]
-    hold(not asked, "an edit was asked of the model")
+    questions = [body for body in scene.bodies_from(before) if scene.mark in whole_text(body)]
+    hold(not questions, "an edit was asked of the model")
     kept = await scene.remembered("mallory")
     hold(scene.mark not in kept, "an edit became a memory")
 
@@ -232,13 +232,13 @@ async def _edit_to_command(scene: Scene) -> None:
 async def _delete_at_once(scene: Scene) -> None:
     """A message that is deleted during its answer is stored nowhere."""
     place, ada = scene.direct("ada"), scene.member("ada")
-    said = scene.canary("deleted", "ada")
-    message_id = await scene.sim.say(ada, place, f"my code is {said}")
+    reply = scene.canary("deleted", "ada")
+    message_id = await scene.sim.say(ada, place, f"my code is {reply}")
     await scene.sim.delete(ada, place, message_id)
     await scene.fence(scene.sim)
     await scene.settled()
     rows = str(await scene.kept("ada"))
-    hold(said not in rows, "a message that was deleted while it was answered is kept")
+    hold(reply not in rows, "a message that was deleted while it was answered is kept")
 
 
 async def _own_words(scene: Scene) -> None:

@@ -47,9 +47,9 @@ def _streamed(text: str) -> None:
     text, size = text[:400], 1 + len(text) % 7
     reader = StreamFilter(Audience.PUBLIC_ROOM)
     released = [reader.feed(text[at : at + size]) for at in range(0, len(text), size)]
-    told = "".join((*released, reader.finish()))
-    assert text.startswith(told)
-    assert not filter_response(told, Audience.PUBLIC_ROOM).blocked
+    output = "".join((*released, reader.finish()))
+    assert text.startswith(output)
+    assert not filter_response(output, Audience.PUBLIC_ROOM).blocked
 
 
 TARGETS: Final[tuple[Target, ...]] = (

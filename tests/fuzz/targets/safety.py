@@ -30,8 +30,8 @@ def _unicode(text: str) -> None:
 
 
 def _redacted(text: str) -> None:
-    found = redact_secrets(text)
-    assert redact_secrets(found.text).text == found.text
+    result = redact_secrets(text)
+    assert redact_secrets(result.text).text == result.text
 
 
 def _injection(text: str) -> None:

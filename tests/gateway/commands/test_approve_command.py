@@ -155,8 +155,8 @@ async def test_a_rejected_person_gets_neither_a_notice_nor_a_code() -> None:
 async def test_in_a_room_nothing_is_listed_or_decided() -> None:
     async with asked("eve") as (g, (code,)):
         for words in ("/approve", f"/approve {code}"):
-            told = await say(g, "olga", words, at=place("C1"), mentions_bot=True)
-            assert told == plain(NOT_HERE)
+            reply = await say(g, "olga", words, at=place("C1"), mentions_bot=True)
+            assert reply == plain(NOT_HERE)
         assert not await is_served(g, "eve")
 
 

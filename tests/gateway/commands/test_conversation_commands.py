@@ -139,8 +139,8 @@ def sets(task: str) -> Callable[[ModelRequest], str | ModelMessage]:
 async def asked(
     g: Gateway, words: str, *, at: Place = ROOM, by: MessageAuthor = ADA, number: int = 1
 ) -> None:
-    said = message(words, message_id=f"m{number}", at=at, mentions_bot=True)
-    await g.take(MessageReceived(f"e-{number}", replace(said, author=by)))
+    sent_message = message(words, message_id=f"m{number}", at=at, mentions_bot=True)
+    await g.take(MessageReceived(f"e-{number}", replace(sent_message, author=by)))
 
 
 def tooled(capabilities: Capabilities | None = BUTTONS) -> AbstractAsyncContextManager[Gateway]:
@@ -151,9 +151,9 @@ async def test_the_model_sets_a_task_in_the_persons_own_words_with_a_note() -> N
     async with tooled() as g:
         g.model.reply = sets("bake bread")
         await asked(g, "Hello! let us bake *bread* today")
-        said = "let us bake *bread* today"
-        assert await kept(g) == ConversationTask(said, "test:main:ada", "Ada", "m1")
-        assert f"Task set: “{said}” · /task end ends it" in g.texts[-1]
+        text = "let us bake *bread* today"
+        assert await kept(g) == ConversationTask(text, "test:main:ada", "Ada", "m1")
+        assert f"Task set: “{text}” · /task end ends it" in g.texts[-1]
 
         g.model.reply = sets("")
         await asked(g, "that is done", number=2)
@@ -216,18 +216,18 @@ async def test_the_model_cannot_set_injections_long_texts_or_secrets_unchanged(t
     async with tooled() as g:
         g.model.reply = sets(task)
         await asked(g, task)
-        found = await kept(g)
-        assert found is None or "AKIA" not in found.text
+        result = await kept(g)
+        assert result is None or "AKIA" not in result.text
 
 
 async def test_an_unanswered_turn_sets_no_task() -> None:
     async with tooled() as g:
 
         def reply(request: ModelRequest) -> str | ModelMessage:
-            said = sets("bake bread")(request)
-            if isinstance(said, str):
+            words = sets("bake bread")(request)
+            if isinstance(words, str):
                 raise RuntimeError("the service is gone")
-            return said
+            return words
 
         g.model.reply = reply
         await asked(g, "let us bake bread")

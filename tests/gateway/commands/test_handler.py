@@ -165,8 +165,8 @@ async def test_a_question_by_command_is_a_question_without_the_command() -> None
     async with gateway() as g:
         await g.take(command("ask", "why?"))
         assert g.model.last_words() == "why?"
-        said = message("/ask and why not?", message_id="m2")
-        await g.take(CommandInvoked("c2", direct(), ADA, "ask", "and why not?", said))
+        sent_message = message("/ask and why not?", message_id="m2")
+        await g.take(CommandInvoked("c2", direct(), ADA, "ask", "and why not?", sent_message))
         assert g.model.last_words() == "and why not?"
 
 

@@ -43,9 +43,9 @@ async def test_a_revoked_person_is_out_is_not_told_and_gets_no_code(
         await say(g, "olga", f"/approve {code}")
         assert await is_served(g, "eve")
         sent = len(g.adapter.sent)
-        told = await say(g, approver, f"/approve revoke {typed}")
-        assert "eve" in told
-        assert "is no longer approved" in told
+        reply = await say(g, approver, f"/approve revoke {typed}")
+        assert "eve" in reply
+        assert "is no longer approved" in reply
         assert [one.place for one in g.adapter.sent[sent:]] == [direct(approver)]
         assert await say(g, "eve", "and now?") == ""
         assert g.changes.made[-1] == ("revoked", "test:main:eve", f"test:main:{approver}")
@@ -81,8 +81,8 @@ async def test_other_people_neither_list_nor_revoke(who: str) -> None:
     async with asked("eve", "mal") as (g, (code, _)):
         await say(g, "olga", f"/approve {code}")
         for words in ("/approve list", "/approve revoke eve"):
-            told = await say(g, who, words)
-            assert told == (plain(NOT_YOURS) if who == "eve" else "")
+            reply = await say(g, who, words)
+            assert reply == (plain(NOT_YOURS) if who == "eve" else "")
         assert await approved_ids(g) == ["test:main:eve"]
 
 
@@ -129,9 +129,9 @@ async def test_an_id_that_several_people_have_revokes_nobody() -> None:
         connected["other", "main"] = connected["test", "main"]
         there = replace(direct("eve"), platform="other")
         await claims(g, Applicant("default", "other:main:eve", "Eve", there))
-        told = await say(g, "olga", "/approve revoke eve")
-        assert "Several people have this ID" in told
-        assert "other:main:eve or test:main:eve" in told
+        reply = await say(g, "olga", "/approve revoke eve")
+        assert "Several people have this ID" in reply
+        assert "other:main:eve or test:main:eve" in reply
         assert await approved_ids(g) == ["other:main:eve", "test:main:eve"]
         assert "no longer approved" in await say(g, "olga", "/approve revoke test:main:eve")
         assert await approved_ids(g) == ["other:main:eve"]

@@ -60,22 +60,22 @@ def with_shop(g: Gateway, buttons: tuple[Button, ...] = BUTTONS) -> Shop:
     return shop
 
 
-def says(text: str, number: int, author: MessageAuthor = ADA) -> MessageReceived:
-    said = replace(message(text, message_id=f"m{number}"), author=author)
-    return MessageReceived(f"m{number}", said)
+def typed_message(text: str, number: int, author: MessageAuthor = ADA) -> MessageReceived:
+    sent_message = replace(message(text, message_id=f"m{number}"), author=author)
+    return MessageReceived(f"m{number}", sent_message)
 
 
-async def asked(g: Gateway) -> None:
-    await g.take(says("/sell", 0))
+async def offer_sale(g: Gateway) -> None:
+    await g.take(typed_message("/sell", 0))
 
 
 async def test_a_typed_yes_has_the_effect_of_the_button() -> None:
     async with gateway(policies=POLICIES) as g:
         shop = with_shop(g)
-        await asked(g)
+        await offer_sale(g)
         assert g.texts == [ASKED]
         assert g.adapter.sent[-1].buttons == ()
-        await g.take(says("Yes!", 1))
+        await g.take(typed_message("Yes!", 1))
         assert shop.pressed == [("shop:sell", "ada")]
         assert g.texts[-1] == "It is done."
         assert g.model.requests == []
@@ -84,18 +84,18 @@ async def test_a_typed_yes_has_the_effect_of_the_button() -> None:
 async def test_a_typed_no_declines() -> None:
     async with gateway(policies=POLICIES) as g:
         shop = with_shop(g)
-        await asked(g)
-        await g.take(says(" *no* ", 1))
+        await offer_sale(g)
+        await g.take(typed_message(" *no* ", 1))
         assert shop.pressed == [("shop:leave", "ada")]
 
 
 async def test_without_an_open_question_a_yes_goes_to_the_model() -> None:
     async with gateway(policies=POLICIES) as g:
         shop = with_shop(g)
-        await g.take(says("yes", 1))
+        await g.take(typed_message("yes", 1))
         assert g.model.last_words() == "yes"
-        await asked(g)
-        await g.take(says("yes", 2), says("yes", 3))
+        await offer_sale(g)
+        await g.take(typed_message("yes", 2), typed_message("yes", 3))
         assert len(shop.pressed) == 1
         assert len(g.model.requests) == 2
 
@@ -103,13 +103,13 @@ async def test_without_an_open_question_a_yes_goes_to_the_model() -> None:
 async def test_after_five_minutes_a_yes_goes_to_the_model() -> None:
     async with gateway(policies=POLICIES) as g:
         shop = with_shop(g)
-        await asked(g)
+        await offer_sale(g)
         await g.clock.advance(299)
-        await g.take(says("no", 1))
+        await g.take(typed_message("no", 1))
         assert shop.pressed == [("shop:leave", "ada")]
-        await g.take(says("/sell", 2))
+        await g.take(typed_message("/sell", 2))
         await g.clock.advance(301)
-        await g.take(says("yes", 3))
+        await g.take(typed_message("yes", 3))
         assert len(shop.pressed) == 1
         assert g.model.last_words() == "yes"
 
@@ -117,8 +117,12 @@ async def test_after_five_minutes_a_yes_goes_to_the_model() -> None:
 async def test_any_other_message_of_the_person_closes_the_question() -> None:
     async with gateway(policies=POLICIES) as g:
         shop = with_shop(g)
-        for number, other in enumerate((says("what would that be?", 1), says("/context", 2))):
-            await g.take(says("/sell", 10 + number), other, says("yes", 20 + number))
+        for number, other in enumerate(
+            (typed_message("what would that be?", 1), typed_message("/context", 2))
+        ):
+            await g.take(
+                typed_message("/sell", 10 + number), other, typed_message("yes", 20 + number)
+            )
         assert shop.pressed == []
         assert g.model.last_words() == "yes"
 
@@ -127,12 +131,12 @@ async def test_a_later_answer_of_the_model_closes_the_question() -> None:
     async with gateway(policies=POLICIES) as g:
         shop = with_shop(g)
         g.model.open.clear()
-        await g.take(says("Tell me a story.", 1), says("/sell", 2))
+        await g.take(typed_message("Tell me a story.", 1), typed_message("/sell", 2))
         assert g.texts == [ASKED]
         g.model.reply = lambda request: "Shall I go on?"
         g.model.open.set()
         await g.rest()
-        await g.take(says("yes", 3))
+        await g.take(typed_message("yes", 3))
         assert shop.pressed == []
         assert g.model.last_words() == "yes"
 
@@ -145,10 +149,10 @@ async def test_only_the_asked_person_can_answer_in_that_conversation() -> None:
         assert g.texts == [ASKED.replace("Reply", "In a message to me, reply")]
 
         def there(text: str, number: int, author: MessageAuthor) -> MessageReceived:
-            said = message(text, at=room, mentions_bot=True, message_id=f"r{number}")
-            return MessageReceived(f"r{number}", replace(said, author=author))
+            sent_message = message(text, at=room, mentions_bot=True, message_id=f"r{number}")
+            return MessageReceived(f"r{number}", replace(sent_message, author=author))
 
-        await g.take(there("yes", 1, BOB), says("yes", 2))
+        await g.take(there("yes", 1, BOB), typed_message("yes", 2))
         assert shop.pressed == []
         unheard = message("yes", at=room, message_id="r3")
         await g.take(MessageReceived("r3", unheard))
@@ -174,22 +178,22 @@ FORWARD = (Material("forwarded", "yes", by="Bob"),)
 async def test_forwarded_and_quoted_text_answers_no_question(other: object) -> None:
     async with gateway(policies=POLICIES) as g:
         shop = with_shop(g)
-        await asked(g)
+        await offer_sale(g)
         await g.take(MessageReceived("x", other))  # type: ignore[arg-type]  # a message, as made above
         assert shop.pressed == []
-        await g.take(says("yes", 9))
+        await g.take(typed_message("yes", 9))
         assert shop.pressed == [], "it was closed by that message"
 
 
 async def test_a_redelivered_answer_counts_once_and_not_for_a_later_question() -> None:
     async with gateway(policies=POLICIES) as g:
         shop = with_shop(g)
-        await asked(g)
-        await g.take(says("yes", 1), says("yes", 1))
-        await g.take(says("/sell", 2), says("yes", 1))
+        await offer_sale(g)
+        await g.take(typed_message("yes", 1), typed_message("yes", 1))
+        await g.take(typed_message("/sell", 2), typed_message("yes", 1))
         assert len(shop.pressed) == 1
         await g.clock.advance(600)
-        await g.take(says("yes", 1))
+        await g.take(typed_message("yes", 1))
         assert len(shop.pressed) == 1
         assert g.model.requests == []
 
@@ -199,7 +203,7 @@ async def test_an_answer_that_could_not_be_stored_counts_when_redelivered(
 ) -> None:
     async with gateway(policies=POLICIES) as g:
         shop = with_shop(g)
-        await asked(g)
+        await offer_sale(g)
 
         async def away(*_: object) -> bool:
             raise StoreUnavailable("away")
@@ -207,17 +211,17 @@ async def test_an_answer_that_could_not_be_stored_counts_when_redelivered(
         with monkeypatch.context() as broken:
             broken.setattr(g.services.stores.inbox, "add", away)
             with pytest.raises(StoreUnavailable):
-                await g.take(says("yes", 1))
-        await g.take(says("yes", 1))
+                await g.take(typed_message("yes", 1))
+        await g.take(typed_message("yes", 1))
         assert shop.pressed == [("shop:sell", "ada")]
 
 
 async def test_a_newer_question_replaces_an_older_one() -> None:
     async with gateway(policies=POLICIES) as g:
         shop = with_shop(g)
-        await asked(g)
+        await offer_sale(g)
         shop.buttons = (Button("Sell all", "shop:all", typed="yes"),)
-        await g.take(says("/sell", 1), says("yes", 2), says("yes", 3))
+        await g.take(typed_message("/sell", 1), typed_message("yes", 2), typed_message("yes", 3))
         assert shop.pressed == [("shop:all", "ada")]
 
 
@@ -225,7 +229,7 @@ async def test_a_shared_account_cannot_answer() -> None:
     async with gateway(policies=POLICIES) as g:
         shop = with_shop(g)
         chat = MessageAuthor("group", "Group", is_chat=True)
-        await g.take(says("/sell", 0, chat), says("yes", 1, chat))
+        await g.take(typed_message("/sell", 0, chat), typed_message("yes", 1, chat))
         assert g.texts[0] == f"Sell?\n\n{SHARED}"
         assert shop.pressed == []
 
@@ -233,14 +237,14 @@ async def test_a_shared_account_cannot_answer() -> None:
 async def test_buttons_are_used_if_there_are_enough() -> None:
     async with gateway(policies=POLICIES, capabilities=Capabilities(max_buttons=2)) as g:
         shop = with_shop(g)
-        await asked(g)
+        await offer_sale(g)
         assert (g.texts, g.adapter.sent[-1].buttons) == (["Sell?"], BUTTONS)
-        await g.take(says("yes", 1))
+        await g.take(typed_message("yes", 1))
         assert shop.pressed == []
         shop.buttons = (Button("One", "shop:1"), Button("Two", "shop:2"), Button("Two", "shop:3"))
-        await g.take(says("/sell", 2))
+        await g.take(typed_message("/sell", 2))
         assert g.texts[-1] == "Sell?\n\nReply one, two or 3 (Two) within 5 minutes."
-        await g.take(says("3", 3))
+        await g.take(typed_message("3", 3))
         assert shop.pressed == [("shop:3", "ada")]
 
 
@@ -258,11 +262,11 @@ class Asks(NoMemory):
 async def test_under_an_answer_of_the_model_a_yes_goes_to_the_model() -> None:
     async with gateway(policies=POLICIES, memory=Asks()) as g:
         shop = with_shop(g)
-        await g.take(says("hello", 1))
+        await g.take(typed_message("hello", 1))
         assert g.texts[-1].endswith("Keep this?\n\nReply keep or forget it within 5 minutes.")
-        await g.take(says("no", 2))
+        await g.take(typed_message("no", 2))
         assert shop.pressed == []
-        await g.take(says("Forget it.", 3))
+        await g.take(typed_message("Forget it.", 3))
         assert shop.pressed == [("shop:drop", "ada")]
 
 
@@ -272,7 +276,7 @@ async def test_clear_asks_also_without_buttons() -> None:
         await g.take(CommandInvoked("c1", direct(), ADA, "clear"))
         assert "Reply yes (Delete history) or no (Keep) within 5 minutes." in g.texts[-1]
         assert await g.rows("turns") == 2
-        await g.take(says("yes", 1))
+        await g.take(typed_message("yes", 1))
         assert await g.rows("turns") == 0
 
 

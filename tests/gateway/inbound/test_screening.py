@@ -45,9 +45,9 @@ async def rows(g: Gateway) -> dict[str, int]:
     """Rows of each table, but for empty ones."""
     counts = {}
     for table in TABLES:
-        asked = f"SELECT COUNT(*) FROM {table}"
-        (found,) = await g.database.run_job(partial(_first, asked))
-        counts[table] = int(found)
+        statement = f"SELECT COUNT(*) FROM {table}"
+        (result,) = await g.database.run_job(partial(_first, statement))
+        counts[table] = int(result)
     return {table: count for table, count in counts.items() if count}
 
 
@@ -79,8 +79,8 @@ async def test_messages_of_an_excluded_workspace_store_few_rows(
     there = place(workspace="evil")
     async with gateway(policies=Policies(access=lists)) as g:
         for number in range(50):
-            asked = received("let me in", message_id=f"m{number}", at=there, mentions_bot=True)
-            await g.intake(asked)
+            event = received("let me in", message_id=f"m{number}", at=there, mentions_bot=True)
+            await g.intake(event)
         await g.rest()
         after = await rows(g)
         assert set(after) == {"traces"}
@@ -224,7 +224,7 @@ async def test_chats_in_which_one_person_can_write_share_one_bucket_and_budget()
     async with gateway(overlap="queue") as g:
         for number in range(12):
             author = MessageAuthor(f"-100{number}", "Channel", is_chat=True)
-            said = replace(message("hello", message_id=f"m{number}", at=at), author=author)
-            said = replace(said, mentions_bot=True)
-            await g.take(MessageReceived(f"e{number}", said))
+            sent_message = replace(message("hello", message_id=f"m{number}", at=at), author=author)
+            sent_message = replace(sent_message, mentions_bot=True)
+            await g.take(MessageReceived(f"e{number}", sent_message))
         assert g.texts.count("answer") == RateLimits().user_per_minute

@@ -79,9 +79,9 @@ async def test_many_strangers_bring_a_bounded_number_of_codes() -> None:
 @pytest.mark.parametrize("name", ["help", "start", "privacy", "approve", "clear"])
 async def test_no_command_works_for_a_stranger(name: str) -> None:
     async with gateway(policies=APPROVED) as g:
-        asked = received(f"/{name} ABC", author="eve")
-        await g.take(CommandInvoked("e1", direct("eve"), asked.message.author, name))
-        await g.take(asked)
+        event = received(f"/{name} ABC", author="eve")
+        await g.take(CommandInvoked("e1", direct("eve"), event.message.author, name))
+        await g.take(event)
         assert len(g.texts) == 1
         assert CODE.search(g.texts[0])
         assert await nothing_is_kept(g)
@@ -124,9 +124,9 @@ async def test_a_bot_gets_no_code() -> None:
 async def test_in_a_room_a_stranger_gets_one_private_hint() -> None:
     async with gateway(policies=APPROVED, capabilities=EPHEMERAL) as g:
         for number in range(10):
-            asked = received("hi", message_id=f"m{number}", author="eve", at=place("C1"))
-            asked = replace(asked, message=replace(asked.message, mentions_bot=True))
-            await g.take(asked)
+            event = received("hi", message_id=f"m{number}", author="eve", at=place("C1"))
+            event = replace(event, message=replace(event.message, mentions_bot=True))
+            await g.take(event)
         assert g.texts == [ROOM_HINT]
         assert g.adapter.sent[0].private_to == "eve"
         assert await nothing_is_kept(g)
@@ -224,12 +224,12 @@ async def test_an_owner_code_in_a_room_is_void() -> None:
 async def test_an_owner_code_in_external_text_has_no_effect(shown: str) -> None:
     async with gateway(policies=OWNERS) as g:
         code = await owner_code(g)
-        said = message("" if shown == "forward" else code.code, author="ada")
+        sent_message = message("" if shown == "forward" else code.code, author="ada")
         if shown == "forward":
-            said = replace(said, material=(Material("forwarded", code.code),))
+            sent_message = replace(sent_message, material=(Material("forwarded", code.code),))
         else:
-            said = replace(said, quote=Quote("m0", code.code))
-        await g.take(MessageReceived("e1", said))
+            sent_message = replace(sent_message, quote=Quote("m0", code.code))
+        await g.take(MessageReceived("e1", sent_message))
         assert await SqlAdmissions(g.database).owners() == frozenset()
 
 
@@ -240,7 +240,7 @@ async def test_blocked_people_bots_and_outside_people_cannot_claim_ownership() -
         await g.take(received(code.code, author="eve"))
         await g.take(received(code.code, message_id="m2", author="botty", is_bot=True))
         assert await SqlAdmissions(g.database).owners() == frozenset()
-        said = message(code.code, author="kim", message_id="m3")
-        said = replace(said, author=replace(said.author, outside=True))
-        await g.take(MessageReceived("e3", said))
+        sent_message = message(code.code, author="kim", message_id="m3")
+        sent_message = replace(sent_message, author=replace(sent_message.author, outside=True))
+        await g.take(MessageReceived("e3", sent_message))
         assert await SqlAdmissions(g.database).owners() == frozenset()

@@ -111,9 +111,9 @@ def test_an_invalid_file_is_not_a_crash(content: bytes) -> None:
 def test_any_id_is_read_back_up_to_its_maximum_length(id_: str) -> None:
     record = WorkRecord()
     with record.working(WorkItem("chore", id_)):
-        (found,) = record.in_work()
+        (result,) = record.in_work()
     clean = id_.encode("utf-8", "replace").decode("utf-8", "replace")
-    assert found == WorkItem("chore", clean[:MAX_ID])
+    assert result == WorkItem("chore", clean[:MAX_ID])
     assert record.in_work() == ()
 
 

@@ -45,8 +45,8 @@ def assistant(text: str) -> ModelMessage:
 
 
 def question(*messages: ModelMessage | str, tools: tuple[ToolSpec, ...] = ()) -> ModelRequest:
-    said = tuple(user(m) if isinstance(m, str) else m for m in messages)
-    return ModelRequest("Be brief.", said, tools, max_tokens=500)
+    replies = tuple(user(m) if isinstance(m, str) else m for m in messages)
+    return ModelRequest("Be brief.", replies, tools, max_tokens=500)
 
 
 async def ask(provider: LLMProvider, request: ModelRequest) -> Heard:

@@ -56,17 +56,17 @@ async def test_tools_are_offered_called_and_answered(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
     claude.script(Answer("Let me add.", (UseTool("add", {"a": 1, "b": 2}),), thinking="Hm."))
-    asked = question("1 + 2?", tools=(ADD,))
-    first = await ask(provider, asked)
+    request = question("1 + 2?", tools=(ADD,))
+    first = await ask(provider, request)
     (call,) = first.calls
     outcome = ToolOutcome(call.id, "3")
 
     second = await ask(
         provider,
         replace(
-            asked,
+            request,
             messages=(
-                *asked.messages,
+                *request.messages,
                 first.finished.message,
                 ModelMessage("user", (outcome,)),
             ),
@@ -131,14 +131,14 @@ async def test_invalid_sequences_of_messages_are_corrected(
 async def test_half_a_surrogate_pair_does_not_break_a_request(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
-    asked = question(
+    request = question(
         user("a\ud83d b"),
         ModelMessage("assistant", (ToolCall("t1", "add", '{"a": "\\ud83d"}'),)),
         ModelMessage("user", (ToolOutcome("t1", "\ud800"), TextBlock("🎈"))),
         tools=(replace(ADD, description="\udc00"),),
     )
 
-    await ask(provider, asked)
+    await ask(provider, request)
 
     first, second, third = claude.bodies[0]["messages"]
     assert first["content"][0]["text"] == "a? b"
@@ -160,9 +160,9 @@ async def test_pictures_are_sent_as_pictures(
 async def test_stable_text_is_read_from_the_cache(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
-    asked = replace(question("one"), system="rule " * 4000)
-    first = (await ask(provider, asked)).finished.usage
-    second = (await ask(provider, replace(asked, messages=(user("two"),)))).finished.usage
+    request = replace(question("one"), system="rule " * 4000)
+    first = (await ask(provider, request)).finished.usage
+    second = (await ask(provider, replace(request, messages=(user("two"),)))).finished.usage
 
     assert first.cache_write_tokens > 1000
     assert second.cache_read_tokens == first.cache_write_tokens

@@ -121,6 +121,6 @@ def test_text_that_changes_daily_follows_the_mark() -> None:
 
 def test_messages_that_are_not_sent_do_not_move_the_mark() -> None:
     empty = ModelMessage("assistant", (TextBlock(" "),))
-    asked = replace(ASKED, messages=(empty, *TALK, user(THIRD)), settled=5)
+    request = replace(ASKED, messages=(empty, *TALK, user(THIRD)), settled=5)
 
-    assert marked(to_body(asked, "m")) == [LONG, SECOND, THIRD]
+    assert marked(to_body(request, "m")) == [LONG, SECOND, THIRD]

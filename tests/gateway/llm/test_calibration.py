@@ -80,10 +80,10 @@ def test_a_short_prompt_changes_nothing() -> None:
 
 def test_later_only_some_prompts_are_used() -> None:
     calibration, changes = EXACT, 0
-    asked = (ModelMessage("user", (TextBlock(ENGLISH * 20),)),)
+    questions = (ModelMessage("user", (TextBlock(ENGLISH * 20),)),)
     for _ in range(ALWAYS * 3):
         before = calibration
-        calibration = learned(calibration, ENGLISH, (), asked, 400)
+        calibration = learned(calibration, ENGLISH, (), questions, 400)
         changes += before.covariance != calibration.covariance or before.latin != calibration.latin
 
     assert calibration.samples == ALWAYS * 3

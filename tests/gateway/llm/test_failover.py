@@ -153,9 +153,9 @@ async def test_the_first_error_is_reported_when_every_model_fails() -> None:
 
 async def test_the_model_of_a_room_replaces_the_first_model_only() -> None:
     first, second = Stub("first", *[down()] * 9), Stub("second")
-    asked = replace(question("Hello"), model="claude-opus-5-5")
+    request = replace(question("Hello"), model="claude-opus-5-5")
 
-    await ask(FailoverProvider([first, second], FakeClock(instant=True)), asked)
+    await ask(FailoverProvider([first, second], FakeClock(instant=True)), request)
 
     assert first.requests[0].model == "claude-opus-5-5"
     assert second.requests[0].model == ""

@@ -36,9 +36,9 @@ def conversations(draw: st.DrawFn) -> tuple[ModelMessage, ...]:
         messages.append(ModelMessage("user", (TextBlock(draw(TEXT)),)))
         if draw(st.booleans()):
             calls = [f"t{number}_{i}" for i in range(draw(st.integers(1, 3)))]
-            said: list[ContentBlock] = [OpaqueBlock("m", draw(ARGUMENTS)), TextBlock(draw(TEXT))]
+            replies: list[ContentBlock] = [OpaqueBlock("m", draw(ARGUMENTS)), TextBlock(draw(TEXT))]
             made = [ToolCall(call, "add", draw(ARGUMENTS)) for call in calls]
-            messages.append(ModelMessage("assistant", (*said, *made)))
+            messages.append(ModelMessage("assistant", (*replies, *made)))
             done = [ToolOutcome(call, draw(TEXT), draw(st.booleans())) for call in calls]
             messages.append(ModelMessage("user", (TextBlock(draw(TEXT)), *done)))
         messages.append(ModelMessage("assistant", (TextBlock(draw(TEXT)),)))

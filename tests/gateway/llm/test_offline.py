@@ -116,9 +116,9 @@ async def test_a_missing_tool_is_not_called(asked: str) -> None:
 
 
 async def test_the_last_round_calls_no_tool() -> None:
-    asked = replace(question("call add", tools=(ADD,)), tool_choice="none")
+    request = replace(question("call add", tools=(ADD,)), tool_choice="none")
 
-    assert (await ask(OfflineProvider(), asked)).calls == []
+    assert (await ask(OfflineProvider(), request)).calls == []
 
 
 async def test_it_lists_its_tools() -> None:

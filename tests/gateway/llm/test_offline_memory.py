@@ -73,9 +73,9 @@ async def test_it_searches_for_facts_outside_the_conversation(asked: str, query:
 
 
 async def test_facts_of_the_conversation_need_no_search() -> None:
-    told = await answer(person("my dog is Luna", "what is my dog?"))
-    assert isinstance(told, TextBlock)
-    assert "Luna" in told.text
+    response = await answer(person("my dog is Luna", "what is my dog?"))
+    assert isinstance(response, TextBlock)
+    assert "Luna" in response.text
 
 
 @pytest.mark.parametrize("said", ["remember that I prefer tabs", "what do you know about me?"])
@@ -85,15 +85,17 @@ async def test_without_memory_tools_it_calls_none(said: str) -> None:
 
 async def test_it_reports_the_result_of_a_tool() -> None:
     call = ToolCall("offline_memory_0", "memory_search", "{}")
-    found = {"results": [{"content": "I prefer\ntabs", "created_at": "2026-11-20T09:00:00+00:00"}]}
+    results = {
+        "results": [{"content": "I prefer\ntabs", "created_at": "2026-11-20T09:00:00+00:00"}]
+    }
     messages = (
         *person("what do you know about tabs?"),
         ModelMessage("assistant", (call,)),
-        ModelMessage("user", (ToolOutcome(call.id, json.dumps(found)),)),
+        ModelMessage("user", (ToolOutcome(call.id, json.dumps(results)),)),
     )
-    told = await answer(messages)
-    assert isinstance(told, TextBlock)
-    assert "“I prefer tabs” (2026-11-20)" in told.text
+    response = await answer(messages)
+    assert isinstance(response, TextBlock)
+    assert "“I prefer tabs” (2026-11-20)" in response.text
 
 
 @pytest.mark.parametrize(

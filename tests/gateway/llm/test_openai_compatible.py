@@ -45,12 +45,12 @@ async def test_tools_are_offered_called_and_answered(
     compatible: OpenAISimulator, provider: OpenAICompatibleProvider
 ) -> None:
     compatible.script(Answer("Adding.", (UseTool("add", {"a": 1}), UseTool("add", {"a": 2}))))
-    asked = question("Add", tools=(ADD,))
-    first = await ask(provider, asked)
+    request = question("Add", tools=(ADD,))
+    first = await ask(provider, request)
     outcomes = tuple(ToolOutcome(call.id, "no", is_error=True) for call in first.calls)
-    messages = (*asked.messages, first.finished.message, ModelMessage("user", outcomes))
+    messages = (*request.messages, first.finished.message, ModelMessage("user", outcomes))
 
-    second = await ask(provider, replace(asked, messages=messages, tool_choice="none"))
+    second = await ask(provider, replace(request, messages=messages, tool_choice="none"))
 
     assert first.finished.stop == "tool_use"
     assert [call.arguments for call in first.calls] == ['{"a": 1}', '{"a": 2}']

@@ -30,9 +30,9 @@ def follow(g: Gateway) -> Seen:
     seen: Seen = defaultdict(set)
 
     def reply(request: ModelRequest) -> str:
-        asked = request.messages[-1].content[-1]
-        assert isinstance(asked, TextBlock)
-        word = asked.text.split()[-1]
+        question = request.messages[-1].content[-1]
+        assert isinstance(question, TextBlock)
+        word = question.text.split()[-1]
         seen[word].add(turn_id_in_log())
         return f"answer to {word}"
 

@@ -118,9 +118,9 @@ async def test_a_trace_contains_no_data_and_no_ids_of_people(spans: Spans) -> No
         )
         await g.take(received("canary", message_id="m-yew", author="mallory", at=direct("xorchid")))
     assert len(spans.named("turn")) == 2
-    told = "".join(span.to_json() for span in spans.all)
+    text = "".join(span.to_json() for span in spans.all)
     for word in ("canary", "wolf", "lynx", "orchid", "yew", "mallory", "Ada"):
-        assert word not in told
+        assert word not in text
 
 
 async def test_remaining_spans_are_sent_at_shutdown(spans: Spans) -> None:

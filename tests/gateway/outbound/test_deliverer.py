@@ -150,8 +150,8 @@ async def test_sends_of_a_removed_account_become_dead_letters(bench: Bench) -> N
 
 async def test_an_ambiguous_send_is_repeated_a_limited_number_of_times(bench: Bench) -> None:
     bench.adapter.failures.extend([Ambiguous("1"), *[None, Ambiguous("2")] * REPEATS])
-    said = await bench.send(outbound("r:0", "a"), seconds=7200)
-    assert said == [REPEAT_NOTE.text] * REPEATS
+    reply = await bench.send(outbound("r:0", "a"), seconds=7200)
+    assert reply == [REPEAT_NOTE.text] * REPEATS
     assert await bench.states() == {"r:0": "dead"}
 
 

@@ -162,9 +162,9 @@ def _raise_if(trouble: str, *, before: bool) -> None:
         "cut after": Ambiguous("cut"),
         "failed after": PlatformFailed("503"),
     }
-    found = (errors if before else later).get(trouble)
-    if found is not None:
-        raise found
+    result = (errors if before else later).get(trouble)
+    if result is not None:
+        raise result
 
 
 def _text(outbound: Outbound) -> str:
@@ -257,14 +257,14 @@ async def _ended(tasks: Collection[asyncio.Task[object]]) -> None:
 def unannounced(shown: Sequence[str]) -> list[str]:
     """Return the messages that repeat the beginning of an earlier one without a note above them."""
     seen: set[str] = set()
-    found = []
+    results = []
     for above, text in zip(["", *shown], shown, strict=False):
         subject = text.partition(":")[0]
         if text != REPEAT_NOTE.text:
             if subject in seen and above != REPEAT_NOTE.text:
-                found.append(text)
+                results.append(text)
             seen.add(subject)
-    return found
+    return results
 
 
 def repeats(shown: Sequence[str]) -> int:

@@ -39,16 +39,16 @@ def asking(tells: Tells | None, clock: FakeClock) -> PlatformMembership:
 async def test_a_confirmed_membership_is_cached_for_a_minute_and_a_departure_is_not_cached() -> (
     None
 ):
-    tells, clock = Tells(), FakeClock()
-    check = asking(tells, clock)
+    answer, clock = Tells(), FakeClock()
+    check = asking(answer, clock)
     assert await check.belongs(ADA, PROJECT) is MembershipStatus.MEMBER
-    tells.members.clear()
+    answer.members.clear()
     await clock.advance(BELIEVED_FOR.total_seconds() - 1)
     assert await check.belongs(ADA, PROJECT) is MembershipStatus.MEMBER
-    assert tells.asked == 1
+    assert answer.asked == 1
     await clock.advance(1)
     assert await check.belongs(ADA, PROJECT) is MembershipStatus.GONE
-    tells.members.add(("W1", "ada"))
+    answer.members.add(("W1", "ada"))
     assert await check.belongs(ADA, PROJECT) is MembershipStatus.MEMBER
 
 
@@ -59,10 +59,10 @@ async def test_a_confirmed_membership_is_cached_for_a_minute_and_a_departure_is_
 async def test_a_failing_platform_gives_unknown_and_is_asked_again_soon(
     failure: Exception,
 ) -> None:
-    tells, clock = Tells(failure=failure), FakeClock()
-    check = asking(tells, clock)
+    answer, clock = Tells(failure=failure), FakeClock()
+    check = asking(answer, clock)
     assert await check.belongs(ADA, PROJECT) is MembershipStatus.UNKNOWN
-    tells.failure = None
+    answer.failure = None
     assert await check.belongs(ADA, PROJECT) is MembershipStatus.UNKNOWN
     await clock.advance(DOUBTED_FOR.total_seconds())
     assert await check.belongs(ADA, PROJECT) is MembershipStatus.MEMBER
@@ -96,9 +96,9 @@ async def test_a_platform_without_an_answer_gives_unknown_after_the_time_limit(
     ],
 )
 async def test_a_person_of_another_account_is_not_asked_about(person: str, project: str) -> None:
-    tells = Tells()
-    assert await asking(tells, FakeClock()).belongs(person, project) is MembershipStatus.UNKNOWN
-    assert tells.asked == 0
+    answer = Tells()
+    assert await asking(answer, FakeClock()).belongs(person, project) is MembershipStatus.UNKNOWN
+    assert answer.asked == 0
 
 
 async def test_an_adapter_without_membership_gives_unknown() -> None:
@@ -107,9 +107,9 @@ async def test_an_adapter_without_membership_gives_unknown() -> None:
 
 async def test_the_number_of_cached_answers_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gateway.outbound.membership.MAX_ANSWERS", 3)
-    tells = Tells({("W1", str(n)) for n in range(5)})
-    check = asking(tells, FakeClock())
+    answer = Tells({("W1", str(n)) for n in range(5)})
+    check = asking(answer, FakeClock())
     for number in (0, 1, 2, 3, 3, 0):
         assert await check.belongs(f"test:main:{number}", PROJECT) is MembershipStatus.MEMBER
-    assert tells.asked == 5
+    assert answer.asked == 5
     assert MAX_ANSWERS >= 1_000

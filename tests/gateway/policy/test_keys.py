@@ -77,10 +77,10 @@ def test_workspaces_share_only_the_budget_of_the_person() -> None:
 
 
 def events_in(at: Place) -> list[InboundEvent]:
-    said = message(at=at)
+    sent_message = message(at=at)
     return [
-        MessageReceived("1", said),
-        MessageEdited("1", said),
+        MessageReceived("1", sent_message),
+        MessageEdited("1", sent_message),
         MessageDeleted("1", at, ("m1",)),
         ButtonPressed("1", at, MessageAuthor("ada"), "yes"),
     ]

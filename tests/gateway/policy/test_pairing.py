@@ -86,10 +86,10 @@ def test_a_person_gets_one_code_and_then_no_answer_for_a_while() -> None:
 
 
 def test_a_person_gets_three_codes_an_hour() -> None:
-    asked = replace(ASKED, codes=CODES_PER_HOUR, made_at=AT)
+    request = replace(ASKED, codes=CODES_PER_HOUR, made_at=AT)
     later = AT + timedelta(minutes=59)
-    assert decide_request(asked, 0, 0, later)[1:3] == (False, "too_many_codes")
-    assert decide_request(asked, 0, 0, AT + timedelta(hours=1)).allowed
+    assert decide_request(request, 0, 0, later)[1:3] == (False, "too_many_codes")
+    assert decide_request(request, 0, 0, AT + timedelta(hours=1)).allowed
 
 
 def test_a_rejected_person_gets_none_for_a_day() -> None:

@@ -217,7 +217,7 @@ STASH = "\ue000"
 def whatsapp(text: str) -> str:
     """WhatsApp's client: monospace, then lines, then marks around whole words and around code."""
     assert STASH not in text
-    codes = iter([found[1] or found[2] or "" for found in WHATSAPP_CODE.finditer(text)])
+    codes = iter([result[1] or result[2] or "" for result in WHATSAPP_CODE.finditer(text)])
     stashed = WHATSAPP_CODE.sub(STASH, text)
     assert STASH * 2 not in stashed, "the backticks of two pieces of code touch"
     lines = map(_whatsapp_line, stashed.split("\n"))

@@ -34,14 +34,14 @@ def store(engine: Engine) -> SqlAdmissions:
     return SqlAdmissions(engine)
 
 
-async def asked(store: SqlAdmissions, who: Applicant = ADA, id_: str = "r1") -> str:
+async def request_access(store: SqlAdmissions, who: Applicant = ADA, id_: str = "r1") -> str:
     code = new_pairing_code()
     assert (await store.request(who, id_, hash_code(code), AT)).allowed
     return code
 
 
 async def test_a_request_waits_until_it_expires(store: SqlAdmissions) -> None:
-    code = await asked(store)
+    code = await request_access(store)
     (waiting,) = await store.waiting("t", AT + MINUTE)
     assert (waiting.id, waiting.applicant, waiting.until) == ("r1", ADA, AT + CODE_VALID)
     assert code.replace("-", "") not in waiting.code_hash
@@ -51,7 +51,7 @@ async def test_a_request_waits_until_it_expires(store: SqlAdmissions) -> None:
 
 
 async def test_a_new_code_replaces_the_one_before(store: SqlAdmissions) -> None:
-    await asked(store)
+    await request_access(store)
     again = await store.request(ADA, "r2", hash_code("x"), AT + MINUTE)
     assert again.reason == "code_sent"
     for number in (2, 3):
@@ -66,7 +66,7 @@ async def test_a_new_code_replaces_the_one_before(store: SqlAdmissions) -> None:
 async def test_one_account_cannot_use_all_places(store: SqlAdmissions) -> None:
     for number in range(MAX_WAITING_IN_ACCOUNT):
         who = Applicant("t", f"test:main:{number}", "", direct(str(number)))
-        await asked(store, who, f"r{number}")
+        await request_access(store, who, f"r{number}")
     full = await store.request(ADA, "x", hash_code("x"), AT)
     assert full.reason == "too_many_waiting_in_account"
     other = Applicant("t", "slack:main:ada", "", direct("ada", "slack"))
@@ -76,7 +76,7 @@ async def test_one_account_cannot_use_all_places(store: SqlAdmissions) -> None:
 
 
 async def test_an_approval_counts_once(store: SqlAdmissions) -> None:
-    await asked(store)
+    await request_access(store)
     both = await asyncio.gather(*(store.approve("r1", by, AT) for by in ("x", "y")))
     (admission,) = [one for one in both if one is not None]
     assert (admission.applicant, admission.role) == (ADA, Role.MEMBER)
@@ -91,14 +91,14 @@ async def test_an_approval_counts_once(store: SqlAdmissions) -> None:
 
 
 async def test_an_expired_request_is_not_approved(store: SqlAdmissions) -> None:
-    await asked(store)
+    await request_access(store)
     assert await store.approve("r1", "o", AT + CODE_VALID) is None
     assert await store.reject("r1", AT + CODE_VALID) is None
     assert not await store.admitted("t", [ADA.person])
 
 
 async def test_a_rejected_person_gets_no_code_for_a_day(store: SqlAdmissions) -> None:
-    await asked(store)
+    await request_access(store)
     rejected = await store.reject("r1", AT)
     assert rejected is not None
     assert rejected.applicant == ADA
@@ -112,7 +112,7 @@ async def test_a_rejected_person_gets_no_code_for_a_day(store: SqlAdmissions) ->
 async def test_a_revoked_person_loses_access_and_gets_no_code_for_a_day(
     store: SqlAdmissions,
 ) -> None:
-    await asked(store)
+    await request_access(store)
     await store.approve("r1", "o", AT)
     assert await store.revoke("u", [ADA.person], AT) == []
     (gone,) = await store.revoke("t", [ADA.person, BOB.person], AT)
@@ -124,7 +124,7 @@ async def test_a_revoked_person_loses_access_and_gets_no_code_for_a_day(
 
 
 async def test_a_revocation_can_leave_ownerships(store: SqlAdmissions) -> None:
-    await asked(store)
+    await request_access(store)
     await store.approve("r1", "o", AT)
     await store.put_owner_code(CODE, hash_code(CODE.code))
     assert (await store.claim(BOB, CODE.code, AT)).outcome == "claimed"
@@ -137,19 +137,19 @@ async def test_a_revocation_can_leave_ownerships(store: SqlAdmissions) -> None:
 async def test_admissions_are_listed_by_tenant_and_found_by_person(store: SqlAdmissions) -> None:
     other = Applicant("u", ADA.person, "Ada", ADA.place)
     for number, who in enumerate((ADA, BOB, other)):
-        await asked(store, who, f"r{number}")
+        await request_access(store, who, f"r{number}")
         await store.approve(f"r{number}", "o", AT + number * MINUTE)
     assert [one.applicant for one in await store.admissions(10)] == [other, BOB, ADA]
     assert [one.applicant for one in await store.admissions(10, "t")] == [BOB, ADA]
     assert [one.applicant for one in await store.admissions(1, "t")] == [BOB]
     assert await store.admissions(10, "") == []
-    found = await store.admissions_of("t", [ADA.person, "nobody", "\x00"])
-    assert [one.applicant for one in found] == [ADA]
+    result = await store.admissions_of("t", [ADA.person, "nobody", "\x00"])
+    assert [one.applicant for one in result] == [ADA]
     assert await store.admissions_of("t", []) == []
 
 
 async def test_an_approved_person_is_told_once(store: SqlAdmissions) -> None:
-    await asked(store)
+    await request_access(store)
     await store.approve("r1", "o", AT)
     (admission,) = await store.unnotified_admissions(10)
     assert admission.applicant == ADA
@@ -158,7 +158,7 @@ async def test_an_approved_person_is_told_once(store: SqlAdmissions) -> None:
 
 
 async def test_approvers_are_told_about_a_person_once_a_day(store: SqlAdmissions) -> None:
-    await asked(store)
+    await request_access(store)
     (request,) = await store.unnotified_requests(AT, 10)
     await store.requests_notified([request], AT)
     assert await store.unnotified_requests(AT, 10) == []
@@ -173,7 +173,7 @@ async def test_approvers_are_told_about_a_person_once_a_day(store: SqlAdmissions
 async def test_the_notes_of_a_day_are_bounded(store: SqlAdmissions) -> None:
     for number in range(MAX_NOTICES + 1):
         who = Applicant("t", f"test:main:{number}", "", direct(str(number)))
-        await asked(store, who, f"r{number:03}")
+        await request_access(store, who, f"r{number:03}")
     first = await store.unnotified_requests(AT, 1_000)
     assert len(first) == MAX_NOTICES
     await store.requests_notified(first, AT)
@@ -192,7 +192,7 @@ async def test_the_latest_conversation_of_an_approver_is_known(store: SqlAdmissi
 
 
 async def test_the_sender_of_the_owner_code_becomes_owner(store: SqlAdmissions) -> None:
-    await asked(store)
+    await request_access(store)
     await store.put_owner_code(CODE, hash_code(CODE.code))
     assert await store.claimed_by("c1") == ""
     assert await store.owners() == frozenset()
@@ -245,13 +245,13 @@ async def test_an_owner_code_that_others_saw_is_deleted(store: SqlAdmissions) ->
 async def test_an_approval_keeps_an_ownership(store: SqlAdmissions) -> None:
     await store.put_owner_code(CODE, hash_code(CODE.code))
     await store.claim(ADA, CODE.code, AT)
-    await asked(store)
+    await request_access(store)
     await store.approve("r1", "o", AT)
     assert await store.owners() == {("t", ADA.person)}
 
 
 async def test_expired_entries_are_deleted_after_a_day(store: SqlAdmissions) -> None:
-    await asked(store)
+    await request_access(store)
     await store.put_owner_code(CODE, hash_code(CODE.code))
     assert await store.prune(AT + CODE_VALID + NOTIFIED_FOR - MINUTE) == 1
     assert await store.prune(AT + CODE_VALID + NOTIFIED_FOR) == 1
@@ -264,8 +264,8 @@ async def test_all_data_of_a_person_is_exported_and_erased(
     personal = SqlPersonalData(engine, clock)
     await store.put_owner_code(CODE, hash_code(CODE.code))
     await store.claim(ADA, CODE.code, AT)
-    await asked(store)
-    await asked(store, BOB, "r2")
+    await request_access(store)
+    await request_access(store, BOB, "r2")
     rows = await personal.export("t", (ADA.person,))
     assert {row["table"] for row in rows} == {"admissions", "pairing_requests", "approvers"}
     assert not any("code_hash" in row for row in rows)

@@ -34,10 +34,8 @@ def personal(engine: Engine, clock: FakeClock) -> SqlPersonalData:
 async def kept(conversations: Conversations, notes: ConversationNoteStore) -> Conversations:
     """A conversation of two questions with a task and a summary."""
     for n, who in ((1, ADA), (2, BOB)):
-        asked = StoredTurn(f"m{n}", "user", f"question {n}", AT, who, "somebody")
-        await conversations.append(
-            KEY, [asked, StoredTurn(f"m{n}", "assistant", f"answer {n}", AT)]
-        )
+        turn = StoredTurn(f"m{n}", "user", f"question {n}", AT, who, "somebody")
+        await conversations.append(KEY, [turn, StoredTurn(f"m{n}", "assistant", f"answer {n}", AT)])
     await notes.set_task(KEY, TASK, AT)
     await notes.set_summary(KEY, SUMMARY, AT)
     return conversations
@@ -58,10 +56,10 @@ async def test_a_conversation_without_notes_is_empty(
     assert await conversations.opened(KEY, 10) == ([], NO_NOTES)
 
     await notes.set_task(KEY, TASK, AT)
-    turns, found = await conversations.opened(KEY, 10)
+    turns, result = await conversations.opened(KEY, 10)
     assert not turns
-    assert found.task == TASK
-    assert found.summary is None
+    assert result.task == TASK
+    assert result.summary is None
 
 
 async def test_a_task_is_replaced_and_removed(

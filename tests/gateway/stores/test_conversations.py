@@ -54,8 +54,8 @@ async def test_the_totals_are_of_one_project(
     await answered(traces, usage, "a9", inside, AT - timedelta(days=8))
     refused = Traced("r", "r", "slack", "main", str(inside), "message", AT, (), "refused", 1)
     await traces.add(refused)
-    found = await activity.of_project("t", "slack:main:T1", WEEK)
-    assert found == Activity(answered=3, people=2, tokens=3 * 2 * 20, micros=3 * 2 * 1_000)
+    result = await activity.of_project("t", "slack:main:T1", WEEK)
+    assert result == Activity(answered=3, people=2, tokens=3 * 2 * 20, micros=3 * 2 * 1_000)
 
 
 async def test_a_room_without_a_workspace_is_its_own_project(
@@ -63,8 +63,8 @@ async def test_a_room_without_a_workspace_is_its_own_project(
 ) -> None:
     await answered(traces, usage, "a1", ConversationKey("t", "telegram", "main", "", "-1001"))
     await answered(traces, usage, "a2", ConversationKey("t", "telegram", "main", "", "-10012"))
-    found = await activity.of_project("t", "telegram:main:-1001", WEEK)
-    assert (found.answered, found.people) == (1, 1)
+    result = await activity.of_project("t", "telegram:main:-1001", WEEK)
+    assert (result.answered, result.people) == (1, 1)
 
 
 async def test_without_activity_the_totals_are_zero(activity: ActivityLog) -> None:

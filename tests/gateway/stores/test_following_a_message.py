@@ -94,10 +94,10 @@ async def test_the_sends_of_a_turn_are_told_without_their_content(
     await pass_time(2)
     await outbox.sent("x1:0", Receipt("5"))
     await outbox.dead(["x1:2"], "Permanent: 403")
-    found = sorted(await outbox.deliveries("x1", 10), key=lambda one: one.key)
+    results = sorted(await outbox.deliveries("x1", 10), key=lambda one: one.key)
     # Redis holds the time of a queued send in its stream only.
     queued_at = [None, None, queued] if isinstance(outbox, RedisOutbox) else [queued] * 3
-    assert found == [
+    assert results == [
         Delivery("x1:0", "sent", 2, "Transient: 429", queued_at[0], clock.now()),
         Delivery("x1:1", "waiting", 0, "", queued_at[1]),
         Delivery("x1:2", "dead", 0, "Permanent: 403", queued_at[2], clock.now()),

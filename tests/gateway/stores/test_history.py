@@ -34,7 +34,9 @@ def notes(engine: Engine) -> ConversationNoteStore:
     return ConversationNoteStore(engine)
 
 
-def said(id_: str, person: str, text: str, answer: str) -> tuple[StoredTurn, StoredTurn]:
+def question_and_answer(
+    id_: str, person: str, text: str, answer: str
+) -> tuple[StoredTurn, StoredTurn]:
     shown = (Material("forwarded", f"shown with {id_}", "Eve"),) if id_ == "m1" else ()
     return (
         StoredTurn(id_, "user", text, AT, person, person, shown),
@@ -44,10 +46,14 @@ def said(id_: str, person: str, text: str, answer: str) -> tuple[StoredTurn, Sto
 
 @pytest.fixture
 async def kept(conversations: Conversations, notes: ConversationNoteStore) -> Conversations:
-    await conversations.append(ROOM, said("m1", ADA, "Luna is my dog", "Nice dog"))
-    await conversations.append(ROOM, said("m2", BOB, "I know Luna", "So do I"))
-    await conversations.append(ALONE, said("m3", ADA, "I live in Rome", "A fine city"))
-    await conversations.append(ELSEWHERE, said("m4", ADA, "Another tenant", "Indeed"))
+    await conversations.append(ROOM, question_and_answer("m1", ADA, "Luna is my dog", "Nice dog"))
+    await conversations.append(ROOM, question_and_answer("m2", BOB, "I know Luna", "So do I"))
+    await conversations.append(
+        ALONE, question_and_answer("m3", ADA, "I live in Rome", "A fine city")
+    )
+    await conversations.append(
+        ELSEWHERE, question_and_answer("m4", ADA, "Another tenant", "Indeed")
+    )
     both = ConversationSummary("Both spoke of Luna", "m2", "assistant", AT, (ADA, BOB))
     await notes.set_summary(ROOM, both, AT)
     await notes.set_summary(
@@ -58,7 +64,7 @@ async def kept(conversations: Conversations, notes: ConversationNoteStore) -> Co
     return conversations
 
 
-async def found(history: History, *persons: str, **more: str) -> set[tuple[str, str]]:
+async def spoken_texts(history: History, *persons: str, **more: str) -> set[tuple[str, str]]:
     spoken = await history.spoken(Whose("t", persons, **more), 100)
     return {(one.kind, one.text.partition("\n")[0]) for one in spoken}
 
@@ -80,15 +86,15 @@ OF_ADA = {
 
 @pytest.mark.usefixtures("kept")
 async def test_only_answered_messages_of_a_person_are_found(history: History) -> None:
-    assert await found(history, ADA) == OF_ADA
-    assert await found(history, "test:main:eve") == set()
-    assert await found(history, "") == set()
-    assert ("message", "I know Luna") in await found(history, ADA, BOB)
+    assert await spoken_texts(history, ADA) == OF_ADA
+    assert await spoken_texts(history, "test:main:eve") == set()
+    assert await spoken_texts(history, "") == set()
+    assert ("message", "I know Luna") in await spoken_texts(history, ADA, BOB)
 
 
 @pytest.mark.usefixtures("kept")
 async def test_a_search_in_a_room_finds_its_messages(history: History) -> None:
-    here = await found(history, ADA, conversation=str(ROOM))
+    here = await spoken_texts(history, ADA, conversation=str(ROOM))
     assert here == {one for one in OF_ADA if one[1] in ("Luna is my dog", "Nice dog")} | {
         ("summary", "Both spoke of Luna")
     }

@@ -123,8 +123,8 @@ async def test_only_the_first_completion_of_an_event_queues_an_answer(
     inbox: Inbox, outbox: Outbox, clock: FakeClock
 ) -> None:
     await inbox.add(entry("m1", clock), DAY)
-    asked = (inbox.finish(("id-m1",), (outbound(f"r{n}:0"),)) for n in range(10))
-    assert sorted(await asyncio.gather(*asked)) == [False] * 9 + [True]
+    question = (inbox.finish(("id-m1",), (outbound(f"r{n}:0"),)) for n in range(10))
+    assert sorted(await asyncio.gather(*question)) == [False] * 9 + [True]
     assert len(await outbox.waiting(10)) == 1
 
 
@@ -180,8 +180,8 @@ async def test_the_result_of_the_last_attempt_is_stored(outbox: Outbox, clock: F
     await outbox.begin(outbound("r:4"))
     await outbox.tried("r:4", "Transient: 500")
     await outbox.begin(outbound("unknown"))
-    found = {item.outbound.key: (item.begun, item.not_before) for item in await outbox.waiting(9)}
-    assert found == {
+    results = {item.outbound.key: (item.begun, item.not_before) for item in await outbox.waiting(9)}
+    assert results == {
         "r:0": (False, None),
         "r:1": (True, None),
         "r:2": (False, clock.now() + DAY),
@@ -266,8 +266,8 @@ async def test_buckets_are_exact_under_concurrency(buckets: Buckets, clock: Fake
 
 async def test_once_is_true_once_in_its_window(buckets: Buckets, pass_time: PassTime) -> None:
     minute = timedelta(minutes=1)
-    asked = await asyncio.gather(*(buckets.claim("k", minute) for _ in range(10)))
-    assert sum(asked) == 1
+    questions = await asyncio.gather(*(buckets.claim("k", minute) for _ in range(10)))
+    assert sum(questions) == 1
     await pass_time(61)
     assert await buckets.claim("k", minute)
 

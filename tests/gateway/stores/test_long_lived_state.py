@@ -23,7 +23,7 @@ from tests.support.messages import AT, place
 KEY = ConversationKey("t", "test", "main", "W1", "C1")
 
 
-def said(message_id: str, text: str, seconds: int = 0) -> StoredTurn:
+def stored_turn(message_id: str, text: str, seconds: int = 0) -> StoredTurn:
     return StoredTurn(message_id, "user", text, AT + timedelta(seconds=seconds), "ada", "Ada")
 
 
@@ -37,15 +37,15 @@ async def texts(conversations: Conversations, key: ConversationKey = KEY) -> lis
 
 async def test_the_latest_turns_are_in_chronological_order(conversations: Conversations) -> None:
     for number in range(4):
-        turns = (said(f"m{number}", f"q{number}"), answered(f"m{number}", f"a{number}"))
+        turns = (stored_turn(f"m{number}", f"q{number}"), answered(f"m{number}", f"a{number}"))
         await conversations.append(KEY, turns)
     latest = await conversations.latest(KEY, 3)
     assert [turn.text for turn in latest] == ["a2", "q3", "a3"]
-    assert latest[1] == said("m3", "q3")
+    assert latest[1] == stored_turn("m3", "q3")
 
 
 async def test_saving_the_same_turn_again_changes_nothing(conversations: Conversations) -> None:
-    turn = (said("m1", "q"), answered("m1", "a"))
+    turn = (stored_turn("m1", "q"), answered("m1", "a"))
     await conversations.append(KEY, turn)
     await conversations.append(KEY, turn)
     assert await texts(conversations) == ["q", "a"]
@@ -55,17 +55,17 @@ async def test_a_thread_and_its_channel_are_two_conversations(
     conversations: Conversations,
 ) -> None:
     thread = KEY._replace(thread="T1")
-    await conversations.append(KEY, (said("m1", "in the channel"),))
-    await conversations.append(thread, (said("m2", "in the thread"),))
+    await conversations.append(KEY, (stored_turn("m1", "in the channel"),))
+    await conversations.append(thread, (stored_turn("m2", "in the thread"),))
     assert await texts(conversations) == ["in the channel"]
     assert await texts(conversations, thread) == ["in the thread"]
 
 
 async def test_tenants_are_separate(conversations: Conversations) -> None:
-    await conversations.append(KEY, (said("m1", "mine"),))
+    await conversations.append(KEY, (stored_turn("m1", "mine"),))
     theirs = KEY._replace(tenant="other")
     assert await texts(conversations, theirs) == []
-    await conversations.append(theirs, (said("m1", "theirs"), answered("m1", "a")))
+    await conversations.append(theirs, (stored_turn("m1", "theirs"), answered("m1", "a")))
     assert await texts(conversations) == ["mine"]
     assert await conversations.edit("other", place("C1"), "m1", "changed")
     assert await texts(conversations) == ["mine"]
@@ -78,7 +78,7 @@ async def test_tenants_are_separate(conversations: Conversations) -> None:
 async def test_an_edit_changes_the_message_wherever_it_is_stored(
     conversations: Conversations,
 ) -> None:
-    await conversations.append(KEY._replace(thread="T1"), (said("m1", "before"),))
+    await conversations.append(KEY._replace(thread="T1"), (stored_turn("m1", "before"),))
     assert await conversations.edit("t", place("C1"), "m1", "after")
     assert await texts(conversations, KEY._replace(thread="T1")) == ["after"]
     assert not await conversations.edit("t", place("C2"), "m1", "elsewhere")
@@ -88,8 +88,8 @@ async def test_external_text_is_separate_and_an_edit_does_not_make_it_own_text(
     conversations: Conversations,
 ) -> None:
     eve = (Material("forwarded", "pay\x00 me “now”", "Eve"), Material("card", "Poll: Q?"))
-    shown = said("m1", "")._replace(material=eve)
-    both = said("m2", "what is this?")._replace(material=eve)
+    shown = stored_turn("m1", "")._replace(material=eve)
+    both = stored_turn("m2", "what is this?")._replace(material=eve)
     await conversations.append(KEY, (shown, answered("m1", "a")))
     await conversations.append(KEY, (both, answered("m2", "a")))
     opened, _ = await conversations.opened(KEY, 10)
@@ -104,21 +104,23 @@ async def test_external_text_is_separate_and_an_edit_does_not_make_it_own_text(
 
 
 async def test_a_deleted_message_deletes_its_answer(conversations: Conversations) -> None:
-    await conversations.append(KEY, (said("m1", "q1"), said("m2", "q2"), answered("m2", "a")))
-    await conversations.append(KEY, (said("m3", "q3"), answered("m3", "a3")))
+    await conversations.append(
+        KEY, (stored_turn("m1", "q1"), stored_turn("m2", "q2"), answered("m2", "a"))
+    )
+    await conversations.append(KEY, (stored_turn("m3", "q3"), answered("m3", "a3")))
     assert await conversations.delete("t", place("C1"), ("m1", "unknown")) == 2
     assert await texts(conversations) == ["q2", "q3", "a3"]
 
 
 async def test_a_participant_is_a_person_who_wrote(conversations: Conversations) -> None:
-    await conversations.append(KEY, (said("m1", "q"),))
+    await conversations.append(KEY, (stored_turn("m1", "q"),))
     assert not await conversations.takes_part(KEY)
-    await conversations.append(KEY, (said("m2", "q"), answered("m2", "a")))
+    await conversations.append(KEY, (stored_turn("m2", "q"), answered("m2", "a")))
     assert await conversations.takes_part(key_of("t", place("C1")))
 
 
 async def test_turns_are_cleared_and_pruned(conversations: Conversations) -> None:
-    await conversations.append(KEY, (said("m1", "old"), said("m2", "new", 100)))
+    await conversations.append(KEY, (stored_turn("m1", "old"), stored_turn("m2", "new", 100)))
     assert await conversations.prune(AT + timedelta(seconds=50)) == 1
     assert await texts(conversations) == ["new"]
     assert await conversations.clear(KEY) == 1
@@ -210,13 +212,13 @@ async def test_the_trace_of_a_refusal_replaces_an_older_one(traces: Traces) -> N
     trace = Trace("x0", "m0", "test", "main", str(KEY), "message", AT, (), "refused:access", 1.5)
     for number in range(20):
         at = AT + timedelta(seconds=number)
-        found = replace(trace, id=f"x{number}", message_id=f"m{number}", at=at, slot=number % 2)
-        await traces.add(found)
-        await traces.add(found)
+        result = replace(trace, id=f"x{number}", message_id=f"m{number}", at=at, slot=number % 2)
+        await traces.add(result)
+        await traces.add(result)
     await traces.add(replace(trace, id="answered", outcome="answered"))
-    assert [found.id for found in await traces.recent()] == ["x19", "x18", "answered"]
+    assert [match.id for match in await traces.recent()] == ["x19", "x18", "answered"]
     assert await traces.prune(AT - timedelta(days=29), AT + timedelta(hours=1)) == 2
-    assert [found.id for found in await traces.recent()] == ["answered"]
+    assert [outcome.id for outcome in await traces.recent()] == ["answered"]
 
 
 async def test_traces_are_found_by_outcome(traces: Traces) -> None:
@@ -224,7 +226,7 @@ async def test_traces_are_found_by_outcome(traces: Traces) -> None:
     for number, outcome in enumerate(["gave_up", "answered", "gave_up", "gave_up"]):
         at = AT + timedelta(seconds=number)
         await traces.add(replace(trace, id=f"x{number}", outcome=outcome, at=at))
-    assert [found.id for found in await traces.ended("gave_up", 2)] == ["x3", "x2"]
+    assert [result.id for result in await traces.ended("gave_up", 2)] == ["x3", "x2"]
     assert await traces.ended("failed", 2) == []
 
 
@@ -262,7 +264,7 @@ def turn(turn_id: str = "x1", text: str = "q") -> CompletedTurn:
     trace = Trace(
         turn_id, "m1", "test", "main", str(KEY), "message", AT, (decision,), "answered", 2.0
     )
-    said_and_answered = (said("m1", text), answered("m1", "a"))
+    said_and_answered = (stored_turn("m1", text), answered("m1", "a"))
     return CompletedTurn(KEY, said_and_answered, (row(7),), ACCOUNT, trace, ("id-m1",), ())
 
 
@@ -300,7 +302,7 @@ async def test_any_text_of_a_person_can_be_stored(
     keeper: TurnWriter, conversations: Conversations
 ) -> None:
     for number, text in enumerate(("nul \0 in it", "'; DROP TABLE turns; --", "%s {} \\", "𝔘🏳️‍🌈")):
-        turns = (said(f"m{number}", text),)
+        turns = (stored_turn(f"m{number}", text),)
         await keeper.keep(replace(turn(f"x{number}"), turns=turns))
     kept = await texts(conversations)
     assert kept[0] in {"nul \0 in it", "nul \N{REPLACEMENT CHARACTER} in it"}
@@ -310,5 +312,7 @@ async def test_any_text_of_a_person_can_be_stored(
 async def test_a_message_that_is_twice_in_a_turn_is_stored_once(
     conversations: Conversations,
 ) -> None:
-    await conversations.append(KEY, (said("m1", "first"), said("m2", "other"), said("m1", "last")))
+    await conversations.append(
+        KEY, (stored_turn("m1", "first"), stored_turn("m2", "other"), stored_turn("m1", "last"))
+    )
     assert await texts(conversations) == ["last", "other"]

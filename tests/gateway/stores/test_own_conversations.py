@@ -31,9 +31,9 @@ async def told(
     tenant: str = "default",
 ) -> None:
     at = AT + timedelta(minutes=number)
-    said = StoredTurn(f"m{number}", "user", text, at, f"web:main:{person}", "")
+    turn = StoredTurn(f"m{number}", "user", text, at, f"web:main:{person}", "")
     answer = StoredTurn(f"m{number}", "assistant", f"answer {number}", at)
-    await conversations.append(key_of(tenant, where), (said, answer))
+    await conversations.append(key_of(tenant, where), (turn, answer))
 
 
 @pytest.fixture
@@ -49,13 +49,13 @@ async def test_conversations_are_listed_newest_first_by_their_first_words(
     await told(conversations, 3, "after a file", place("chat-b"))
     await told(conversations, 4, "x" * 1_000, place("chat-c"))
     await told(conversations, 5, "more of the oldest", place())
-    found = await own.listed("default", place(), ADA, 10)
-    assert [(one.thread_id, one.beginning) for one in found] == [
+    result = await own.listed("default", place(), ADA, 10)
+    assert [(one.thread_id, one.beginning) for one in result] == [
         ("", "the oldest"),
         ("chat-c", "x" * MAX_BEGINNING),
         ("chat-b", "after a file"),
     ]
-    assert found[0].at == AT + timedelta(minutes=5)
+    assert result[0].at == AT + timedelta(minutes=5)
     assert [one.thread_id for one in await own.listed("default", place(), ADA, 1)] == [""]
 
 

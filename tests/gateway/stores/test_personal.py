@@ -76,8 +76,8 @@ def trace(id_: str, message_id: str, key: ConversationKey = KEY) -> Trace:
 
 
 def turns(person: str, number: str) -> tuple[StoredTurn, ...]:
-    asked = StoredTurn(number, "user", f"{person} asks", AT, person, "Name")
-    return asked, StoredTurn(number, "assistant", f"answer to {person}", AT)
+    turn = StoredTurn(number, "user", f"{person} asks", AT, person, "Name")
+    return turn, StoredTurn(number, "assistant", f"answer to {person}", AT)
 
 
 def accounts(person: str) -> tuple[Account, ...]:
@@ -133,8 +133,8 @@ async def test_only_working_memory_is_shown_and_cleared(
     await notes.set_summary(KEY, summary, AT + timedelta(seconds=1))
     access = reach_to(ADA)
     shown = working_records(await lasting.working("t", (ADA,)), access)
-    told = {(record.content, record.role, record.tags) for record in shown}
-    assert told == {
+    answers = {(record.content, record.role, record.tags) for record in shown}
+    assert answers == {
         ("Plan the trip", "", ("task",)),
         ("They met.", "", ("summary",)),
         (f"{ADA} asks", "user", ()),
@@ -181,8 +181,12 @@ async def test_hot_state_is_exported_and_erased(
     moving: Personal, inbox: Inbox, outbox: Outbox, states: AdapterStates
 ) -> None:
     for person in ("ada", "bob"):
-        said = message(f"{person} says", message_id=f"m-{person}", author=person, at=place("C1"))
-        entry = InboxEntry(f"e-{person}", "conversation", MessageReceived(f"e-{person}", said), AT)
+        sent_message = message(
+            f"{person} says", message_id=f"m-{person}", author=person, at=place("C1")
+        )
+        entry = InboxEntry(
+            f"e-{person}", "conversation", MessageReceived(f"e-{person}", sent_message), AT
+        )
         await inbox.add(entry, DAY)
         room = replace(
             outbound(f"k1-{person}", "answer", place("C1")), person=f"test:main:{person}"
@@ -196,13 +200,13 @@ async def test_hot_state_is_exported_and_erased(
         await state.put(f"phone:49-{person}", person, DAY)
     await outbox.add((outbound("shared", "for all", place("C1")),))
     await outbox.sent("shared", Receipt("p1"))
-    found = {"inbox": 1, "outbox": 3, "adapter_state": 2}
-    assert by_table(await moving.export("t", ("test:main:ada",))) == found
+    results = {"inbox": 1, "outbox": 3, "adapter_state": 2}
+    assert by_table(await moving.export("t", ("test:main:ada",))) == results
     assert await moving.erase("t", ("test:main:ada",)) == 6
     assert await moving.export("t", ("test:main:ada",)) == []
-    assert by_table(await moving.export("t", ("test:main:bob",))) == found
-    said = message("ada says", message_id="m-ada", author="ada", at=place("C1"))
-    again = InboxEntry("e-ada", "conversation", MessageReceived("e-ada", said), AT)
+    assert by_table(await moving.export("t", ("test:main:bob",))) == results
+    sent_message = message("ada says", message_id="m-ada", author="ada", at=place("C1"))
+    again = InboxEntry("e-ada", "conversation", MessageReceived("e-ada", sent_message), AT)
     assert not await inbox.add(again, DAY)
     assert [entry.id for entry in await inbox.unfinished(10)] == ["e-bob"]
 
@@ -211,8 +215,10 @@ async def test_data_that_an_answer_needs_is_kept_until_it_is_sent(
     moving: Personal, inbox: Inbox, outbox: Outbox, states: AdapterStates
 ) -> None:
     for id_ in ("asks", "waits"):
-        said = message("erase", message_id=id_, author="ada", at=direct())
-        await inbox.add(InboxEntry(id_, "conversation", MessageReceived(id_, said), AT), DAY)
+        sent_message = message("erase", message_id=id_, author="ada", at=direct())
+        await inbox.add(
+            InboxEntry(id_, "conversation", MessageReceived(id_, sent_message), AT), DAY
+        )
     await outbox.add((replace(outbound("k", "hi"), person=ADA),))
     for key in ("window:ada", "address:ada"):
         await states.of("test", "main").put(key, "x", DAY)
@@ -224,8 +230,8 @@ async def test_data_that_an_answer_needs_is_kept_until_it_is_sent(
 
 
 async def test_other_ids_of_a_person_belong_to_them(moving: Personal, inbox: Inbox) -> None:
-    said = replace(message("hi"), author=MessageAuthor("bsuid", aliases=("491511",)))
-    await inbox.add(InboxEntry("e1", "conversation", MessageReceived("e1", said), AT), DAY)
+    sent_message = replace(message("hi"), author=MessageAuthor("bsuid", aliases=("491511",)))
+    await inbox.add(InboxEntry("e1", "conversation", MessageReceived("e1", sent_message), AT), DAY)
     assert by_table(await moving.export("t", ("test:main:491511",))) == {"inbox": 1}
 
 

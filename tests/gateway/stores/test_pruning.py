@@ -89,13 +89,13 @@ async def test_every_table_deletes_old_rows_in_steps_and_keeps_new_ones(
 async def test_tables_that_grow_are_not_scanned(
     sqlite: SqliteDatabase, table: str, key: str, where: str, values: tuple[float, ...]
 ) -> None:
-    asked: list[str] = []
+    questions: list[str] = []
 
     def job(db: sqlite3.Connection) -> None:
-        db.set_trace_callback(asked.append)
+        db.set_trace_callback(questions.append)
         delete_some(db, table, key, where, *values)
         db.set_trace_callback(None)
-        plan = db.execute(f"EXPLAIN QUERY PLAN {asked[-1]}").fetchall()
+        plan = db.execute(f"EXPLAIN QUERY PLAN {questions[-1]}").fetchall()
         assert not [row for row in plan if row[3].startswith("SCAN")], plan
 
     await sqlite.run_job(job)

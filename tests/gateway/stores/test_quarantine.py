@@ -68,8 +68,8 @@ async def test_entries_expire_by_age_and_by_number(
 async def test_any_text_can_be_an_id(store: QuarantineStore, clock: FakeClock) -> None:
     odd = replace(entry(1, clock), id="a\u0000b'\"\U0001f600", owner=Owner("t\u0000", "p", "q"))
     await store.add(odd)
-    (found,) = await store.listed(10)
-    assert await store.remove("message", found.id, discard=True)
+    (result,) = await store.listed(10)
+    assert await store.remove("message", result.id, discard=True)
 
 
 async def test_counts_accumulate_and_quarantined_work_stays_quarantined(

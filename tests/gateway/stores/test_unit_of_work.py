@@ -44,7 +44,7 @@ def moving(
 
 
 def done() -> CompletedTurn:
-    said = (
+    reply = (
         StoredTurn("m1", "user", "my dog is Luna", AT, ADA, "Ada"),
         StoredTurn("m1", "assistant", "Luna, then", AT),
     )
@@ -52,7 +52,7 @@ def done() -> CompletedTurn:
     trace = Trace(ID, "m1", "test", "main", str(KEY), "message", AT, (), "answered", 1.0)
     waiting = WaitingTurn(ID, "t", ADA, "", "test:main:C1", ("m1",), AT, "{}")
     sends = (outbound(send_key(ID, 0)),)
-    return CompletedTurn(KEY, said, (cost,), (), trace, (EVENT,), sends, waiting)
+    return CompletedTurn(KEY, reply, (cost,), (), trace, (EVENT,), sends, waiting)
 
 
 async def accept(inbox: Inbox) -> None:

@@ -63,7 +63,7 @@ async def test_outside_people_and_bots_are_guests(author: dict[str, bool]) -> No
         invocation=InvocationPolicy(ignore_bots=False),
     )
     async with gateway(policies=policies) as g:
-        said = MessageAuthor("ada", "Ada", **author)  # type: ignore[arg-type]  # two flags
-        await g.take(MessageReceived("e1", replace(message(), author=said)))
-        found = [(d.reason, d.detail) for d in g.traces[0].decisions if d.stage == "identity"]
-        assert found == [("guest", "outside")]
+        reply = MessageAuthor("ada", "Ada", **author)  # type: ignore[arg-type]  # two flags
+        await g.take(MessageReceived("e1", replace(message(), author=reply)))
+        results = [(d.reason, d.detail) for d in g.traces[0].decisions if d.stage == "identity"]
+        assert results == [("guest", "outside")]

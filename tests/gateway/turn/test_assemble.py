@@ -90,11 +90,11 @@ async def test_stable_text_comes_first_and_recalled_text_before_the_question() -
         assert places == sorted(places)
         assert "2026" not in sent.system
         assert sent.system_volatile == "Today is Sat, 2026-11-21 (UTC)."
-        knowledge, asked = texts(sent.messages[-1])
+        knowledge, question = texts(sent.messages[-1])
         assert knowledge.startswith('<knowledge>\n<memory source="ADR-007" confidence="0.90"')
         assert "Rye needs &lt;b>time&lt;/b>." in knowledge
         assert 'trust="from file"' in knowledge
-        assert asked == "How long does rye take?"
+        assert question == "How long does rye take?"
         assert memory.asked == ["How long does rye take?"]
 
 
@@ -135,8 +135,8 @@ async def test_entries_cut_from_the_brief_are_knowledge() -> None:
             await g.take(received("which boats are blue?"))
             sent = g.model.requests[-1]
             assert ("Boat 39 of" in sent.system) is (again == [])
-            asked = "".join(texts(sent.messages[-1]))
-            assert [one.id for one in items if one.text in asked] == again
+            text = "".join(texts(sent.messages[-1]))
+            assert [one.id for one in items if one.text in text] == again
 
 
 async def test_a_failing_recall_does_not_prevent_the_answer() -> None:
@@ -218,10 +218,10 @@ async def test_a_model_writes_the_summary_beside_the_answer() -> None:
             "They asked about rye." if request.system.startswith("You write a summary") else "ok"
         )
         await talk(g, 7)
-        asked = [r for r in g.model.requests if r.system.startswith("You write a summary")]
+        questions = [r for r in g.model.requests if r.system.startswith("You write a summary")]
 
-        assert len(asked) == 1
-        assert "[user] question 0" in texts(asked[0].messages[0])[0]
+        assert len(questions) == 1
+        assert "[user] question 0" in texts(questions[0].messages[0])[0]
         assert "They asked about rye." in texts(g.model.requests[-1].messages[0])[0]
         usage = await g.database.run_job(
             lambda db: db.execute("SELECT count(*) FROM usage").fetchone()

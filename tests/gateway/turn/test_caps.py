@@ -168,8 +168,8 @@ async def test_no_model_exceeds_the_limits(
             raise ContextTooLong("too long", 300, 200)
         if request.tool_choice == "none" and not stubborn:
             return (TextBlock("Enough."),)
-        wanted = plan[(number - 1) % len(plan)] if plan else []
-        return tuple(call(name, number * 100 + i, x=x) for i, (name, x) in enumerate(wanted))
+        expected = plan[(number - 1) % len(plan)] if plan else []
+        return tuple(call(name, number * 100 + i, x=x) for i, (name, x) in enumerate(expected))
 
     limits = TurnLimits(rounds=rounds, identical_calls=identical, calls_per_round=at_once)
     tools = StubTools(*TOOLS)

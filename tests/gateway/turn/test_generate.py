@@ -89,10 +89,10 @@ async def test_files_are_read_and_unreadable_ones_are_named() -> None:
     adapter = Files()
     async with gateway(adapter=adapter) as g:
         await g.take(with_files("good.txt", "large.txt", "gone.txt"))
-        said = g.model.last_words()
-        assert "words of the file" in said
-        assert "large.txt" in said
-        assert "gone.txt" in said
+        reply = g.model.last_words()
+        assert "words of the file" in reply
+        assert "large.txt" in reply
+        assert "gone.txt" in reply
         detail = next(d.detail for d in g.traces[0].decisions if d.stage == "attachments")
         assert detail == "1 of 3"
 

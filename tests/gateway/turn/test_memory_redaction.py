@@ -47,8 +47,8 @@ class Seen:
         )
         self.turn = cast("TurnContext", shown)
         clock = SimpleNamespace(now=lambda: AT)
-        found: Any = SimpleNamespace(recent_secrets=RecentSecrets(), clock=clock)
-        self.services = cast("Services", found)
+        result: Any = SimpleNamespace(recent_secrets=RecentSecrets(), clock=clock)
+        self.services = cast("Services", result)
 
     def _noted(self, function: Any) -> Any:
         def noted(*given: Any) -> Any:

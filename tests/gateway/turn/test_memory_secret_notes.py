@@ -35,11 +35,11 @@ def test_definite_and_probable_secrets_are_reported(text: str) -> None:
 
 @pytest.mark.parametrize("secret", [ROW, DIGITS])
 def test_a_possible_secret_is_omitted_and_asked_about(secret: str) -> None:
-    said = f"what do you make of {secret} here?"
-    kept = redact_messages((said,))
+    text = f"what do you make of {secret} here?"
+    kept = redact_messages((text,))
     assert kept.texts == ("what do you make of [SECRET_REDACTED] here?",)
     assert kept.secrets == ()
-    assert note_for(said) == LEFT_OUT
+    assert note_for(text) == LEFT_OUT
     answer = redact_for_history(f"{secret} is 40 characters long", kept.possible)
     assert secret not in answer
 
@@ -72,12 +72,12 @@ def test_the_line_is_below_the_notes_of_memory() -> None:
 
 
 def test_the_line_is_shown_also_where_undo_is_typed() -> None:
-    told = noted(AnswerFooter("_Noted._", typed="_Noted · /undo mem-1_"), LEFT_OUT)
-    assert told.typed == f"_Noted · /undo mem-1_\n{LEFT_OUT}"
+    answer = noted(AnswerFooter("_Noted._", typed="_Noted · /undo mem-1_"), LEFT_OUT)
+    assert answer.typed == f"_Noted · /undo mem-1_\n{LEFT_OUT}"
     assert noted(AnswerFooter("_Noted._"), LEFT_OUT).typed == ""
 
 
 def test_a_repeated_letter_is_stored() -> None:
-    said = "a" * 80
-    assert redact_messages((said,)).texts == (said,)
-    assert note_for(said) == ""
+    text = "a" * 80
+    assert redact_messages((text,)).texts == (text,)
+    assert note_for(text) == ""

@@ -184,7 +184,7 @@ class Saying:
         return self.reply
 
 
-async def said(text: str, label: str, audience: Audience) -> list[Outbound]:
+async def rendered_answer(text: str, label: str, audience: Audience) -> list[Outbound]:
     async with gateway(policies=POLICIES, capabilities=SHOWS_ALL) as g:
         saying = Saying(text, label)
         object.__setattr__(g.services, "more_commands", saying)
@@ -194,11 +194,11 @@ async def said(text: str, label: str, audience: Audience) -> list[Outbound]:
 
 
 async def test_the_response_filter_applies_to_the_replies_of_commands() -> None:
-    (shown,) = await said(f"You told me {KEY}", "Yes", Audience.PUBLIC_ROOM)
+    (shown,) = await rendered_answer(f"You told me {KEY}", "Yes", Audience.PUBLIC_ROOM)
     assert (texts([shown]), shown.buttons) == ([REPLACEMENT], ())
-    (shown,) = await said("Which?", f"Use {KEY}", Audience.PUBLIC_ROOM)
+    (shown,) = await rendered_answer("Which?", f"Use {KEY}", Audience.PUBLIC_ROOM)
     assert (texts([shown]), shown.buttons) == (["Which?"], ())
-    (shown,) = await said(f"You told me {KEY}", "Yes", Audience.DIRECT)
+    (shown,) = await rendered_answer(f"You told me {KEY}", "Yes", Audience.DIRECT)
     assert KEY in texts([shown])[0]
 
 

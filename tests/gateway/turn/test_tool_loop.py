@@ -154,15 +154,15 @@ async def test_failures_of_tools_are_returned_to_the_model_as_errors(
 
     result = await Turn(TurnLimits(tool_seconds=0.05)).ask("Go", provider, tools)
 
-    said = [str(outcome["content"]) for outcome in outcomes_seen(claude, 1)]
+    replies = [str(outcome["content"]) for outcome in outcomes_seen(claude, 1)]
     assert all(outcome["is_error"] for outcome in outcomes_seen(claude, 1))
-    assert said[0] == "no such city"
-    assert said[1] == "The tool failed."
-    assert "did not answer within 0.05 seconds" in said[2]
-    assert said[3] == "There is no such tool. You may use: fails, breaks, hangs."
-    assert "must be a JSON object: Expecting property name" in said[4]
-    assert "must be a JSON object: not a JSON object" in said[5]
-    assert "must be a JSON object: NaN is not JSON" in said[6]
+    assert replies[0] == "no such city"
+    assert replies[1] == "The tool failed."
+    assert "did not answer within 0.05 seconds" in replies[2]
+    assert replies[3] == "There is no such tool. You may use: fails, breaks, hangs."
+    assert "must be a JSON object: Expecting property name" in replies[4]
+    assert "must be a JSON object: not a JSON object" in replies[5]
+    assert "must be a JSON object: NaN is not JSON" in replies[6]
     assert result.text == "I could not."
     assert [use.note for use in result.calls] == [
         "failed",

@@ -58,8 +58,8 @@ class Flaky:
             yield ModelFinished(call, "tool_use", Usage(1, 1), "flaky")
             return
         yield TextDelta(ANSWER)
-        said = ModelMessage("assistant", (TextBlock(ANSWER),))
-        yield ModelFinished(said, "end", Usage(1, 1), "flaky")
+        message = ModelMessage("assistant", (TextBlock(ANSWER),))
+        yield ModelFinished(message, "end", Usage(1, 1), "flaky")
 
     async def close(self) -> None:
         """Do nothing."""

@@ -52,10 +52,10 @@ class Agents:
         self, name: str = "ada", *, agent: str = "", tenant: str = "", **caller: Any
     ) -> MemoryHandle:
         """The memory of a person in private."""
-        asks: Caller = self.rig.caller(name, at=API, **caller)
+        request: Caller = self.rig.caller(name, at=API, **caller)
         if tenant:
-            asks = replace(asks, principal=replace(asks.principal, tenant=tenant))
-        handle = await self.rig.memory.for_principal(asks)
+            request = replace(request, principal=replace(request.principal, tenant=tenant))
+        handle = await self.rig.memory.for_principal(request)
         return handle.for_agent(agent) if agent else handle
 
     async def request(self, name: str = "ada", **caller: Any) -> RequestScope:
@@ -91,11 +91,11 @@ class Agents:
 
     async def entries(self, name: str, pool: Pool, agent: Agent) -> list[PoolEntry]:
         """The texts that an agent reads in a pool."""
-        found = await self.wired.pools.query_shared(
+        result = await self.wired.pools.query_shared(
             await self.request(name), pool.id, agent.id, SharedScope.GLOBAL
         )
-        assert isinstance(found, tuple)
-        return list(found)
+        assert isinstance(result, tuple)
+        return list(result)
 
     def noted(self, action: str) -> list[Mapping[str, str | int]]:
         """The details of the audit entries of an action."""

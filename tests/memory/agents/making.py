@@ -71,17 +71,17 @@ class Directory:
         self.common |= {one.id for one in agents}
 
     async def own(self, request: RequestScope, agent_id: str) -> Agent:
-        found = self.agents.get(agent_id)
-        if found is None or found.owner not in request.persons:
+        result = self.agents.get(agent_id)
+        if result is None or result.owner not in request.persons:
             raise NotFound(f"no agent {agent_id!r} is yours")
-        return found
+        return result
 
     async def get(self, tenant: str, agent_id: str) -> Agent | None:
-        found = self.agents.get(agent_id)
-        return found if found is not None and found.tenant == tenant else None
+        result = self.agents.get(agent_id)
+        return result if result is not None and result.tenant == tenant else None
 
     async def get_agent(self, request: RequestScope, agent_id: str) -> Agent | None:
-        found = self.agents.get(agent_id)
-        if found is None or found.owner in request.persons:
-            return found
-        return replace(found, owner="", name="") if found.id in self.common else None
+        result = self.agents.get(agent_id)
+        if result is None or result.owner in request.persons:
+            return result
+        return replace(result, owner="", name="") if result.id in self.common else None

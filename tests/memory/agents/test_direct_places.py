@@ -10,8 +10,8 @@ ADA = "telegram:main:ada"
 
 async def place(rig: Rig) -> str:
     """The channel in which Ada can be written to; empty for none."""
-    found = (await rig.stores.direct_places.reach("default", ADA)).place
-    return "" if found is None else found.channel_id
+    result = (await rig.stores.direct_places.reach("default", ADA)).place
+    return "" if result is None else result.channel_id
 
 
 async def test_a_direct_message_is_noted_and_a_room_is_not(rig: Rig) -> None:

@@ -31,19 +31,19 @@ async def pool_of(agents: Agents, *members: tuple[str, Agent]) -> Pool:
 async def shares(agents: Agents, name: str, agent: Agent, pool: Pool, text: str) -> str:
     memory = await agents.remember(name, text)
     request = await agents.request(name)
-    found = await agents.wired.pools.share_memory(
+    result = await agents.wired.pools.share_memory(
         request, pool.id, memory, agent.id, SharedScope.TEAM
     )
-    assert found
+    assert result
     return memory
 
 
 async def texts(agents: Agents, name: str, agent: Agent, pool: Pool) -> set[str]:
-    found = await agents.wired.pools.query_shared(
+    result = await agents.wired.pools.query_shared(
         await agents.request(name), pool.id, agent.id, SharedScope.TEAM
     )
-    assert isinstance(found, tuple)
-    return {entry.record.content for entry in found}
+    assert isinstance(result, tuple)
+    return {entry.record.content for entry in result}
 
 
 async def test_shares_handoffs_and_reviews_of_an_agent_are_taken_back(agents: Agents) -> None:
@@ -62,10 +62,10 @@ async def test_shares_handoffs_and_reviews_of_an_agent_are_taken_back(agents: Ag
     assert waiting.review_id
     assert await agents.wired.origins.take_back(ada, bad.id) == TakenBack(0, 1, 1, 1)
     assert await texts(agents, "bob", other, pool) == {"The form needs a second field"}
-    found = await handoffs.get_handoff(bob, made.id)
-    assert found is not None
-    assert found.status is HandoffStatus.REJECTED
-    assert "taken back" in found.reason
+    handoff = await handoffs.get_handoff(bob, made.id)
+    assert handoff is not None
+    assert handoff.status is HandoffStatus.REJECTED
+    assert "taken back" in handoff.reason
     still = await handoffs.get_handoff(bob, kept.id)
     assert still is not None
     assert still.status is HandoffStatus.PENDING

@@ -135,9 +135,9 @@ async def test_an_operator_takes_back_what_the_agent_of_another_person_shared(
     pool = await agents.pool("ada", bad, reader)
     memory = await wrote(agents, "ada", bad.id, "The planted port is 6666")
     await agents.wired.pools.share_memory(ada, pool.id, memory, bad.id, SharedScope.TEAM)
-    found = await agents.wired.overview.to_take_back(root, bad.id)
-    assert (found.agent, found.activity.shares) == (None, 1)
-    await agents.wired.origins.take_back(root, found.id)
+    result = await agents.wired.overview.to_take_back(root, bad.id)
+    assert (result.agent, result.activity.shares) == (None, 1)
+    await agents.wired.origins.take_back(root, result.id)
     assert await agents.entries("bob", pool, reader) == []
     (still,) = await agents.wired.overview.agents(ada)
     assert still.activity == Activity(memories=1)

@@ -49,9 +49,9 @@ class Stage:
         return replace(await self.agents.request(name), project=project)
 
     async def texts(self, request: RequestScope, pool: Pool, agent: Agent) -> list[str]:
-        found = await self.pools.query_shared(request, pool.id, agent.id, GLOBAL)
-        assert isinstance(found, tuple)
-        return [entry.record.content for entry in found]
+        result = await self.pools.query_shared(request, pool.id, agent.id, GLOBAL)
+        assert isinstance(result, tuple)
+        return [entry.record.content for entry in result]
 
     async def share(
         self, request: RequestScope, pool: Pool, agent: Agent, scope: SharedScope

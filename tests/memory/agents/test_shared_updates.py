@@ -73,8 +73,8 @@ async def test_an_update_of_the_present_version_makes_the_next_one(scene: Scene)
     assert (await scene.update("ada", later, 2)).outcome is UpdateOutcome.UPDATED
     assert await scene.shown() == (later, 3)
     handle = await scene.agents.handle()
-    own, said = [match.record for match in await handle.read.search(Filter())]
-    assert said.content == OLD, "the person's own sentence stays"
+    own, reply = [match.record for match in await handle.read.search(Filter())]
+    assert reply.content == OLD, "the person's own sentence stays"
     assert own.content == later
     assert (own.provenance.agent, own.provenance.trust) == (scene.ada.id, Trust.LOW)
     assert own.provenance.source is SourceType.AI_INFERENCE
@@ -102,11 +102,11 @@ async def test_the_loser_of_two_updates_gets_both_texts(
     assert {lost.text, lost.own_text} == {NEW, OTHER}
     assert lost.text == won.text
     assert await scene.shown() == (won.text, 2)
-    found = []
+    results = []
     for name in ("ada", "ben"):
         handle = await scene.agents.handle(name)
-        found += [m.record.content for m in await handle.read.search(Filter())]
-    assert lost.own_text not in found, "what lost is not kept"
+        results += [m.record.content for m in await handle.read.search(Filter())]
+    assert lost.own_text not in results, "what lost is not kept"
 
 
 async def test_an_update_of_an_earlier_version_is_a_conflict(scene: Scene) -> None:
@@ -145,10 +145,10 @@ async def test_an_update_needs_write_permission_and_a_shared_memory(scene: Scene
     agents, pools = scene.agents, scene.agents.wired.pools
     eve = await agents.agent("eve")
     request = await agents.request("eve")
-    asked = (scene.pool.id, scene.memory, eve.id, 1, NEW)
-    assert await pools.update_shared(request, *asked) is False
+    question = (scene.pool.id, scene.memory, eve.id, 1, NEW)
+    assert await pools.update_shared(request, *question) is False
     assert await pools.join_pool(request, scene.pool.id, eve.id, Permission.READ)
-    assert await pools.update_shared(request, *asked) is False
+    assert await pools.update_shared(request, *question) is False
     with pytest.raises(NotFound):
         await pools.update_shared(
             await agents.request(), scene.pool.id, "mem-none", scene.ada.id, 1, NEW

@@ -125,9 +125,9 @@ async def test_the_first_place_stores_and_all_are_recalled_and_listed(memory: Me
         statement.person,
     )
     SHELVES["first"][other.tenant, other.id] = other
-    found = await memory.recalled("What about the red bridge?")
-    assert sorted(found) == ["The red bridge is long.", "The red bridge opens at seven."]
-    assert sorted(await memory.listed()) == sorted(found)
+    result = await memory.recalled("What about the red bridge?")
+    assert sorted(result) == ["The red bridge is long.", "The red bridge opens at seven."]
+    assert sorted(await memory.listed()) == sorted(result)
     handle = await memory.handle()
     assert await handle.read.count() == 2
     assert await handle.privacy.delete(["mem-other"]) == ["mem-other"]
@@ -325,10 +325,10 @@ async def test_what_an_agent_keeps_for_itself_is_hidden_from_other_agents(
 async def test_a_question_reaches_a_backend_without_secrets(memory: MemoryStage) -> None:
     ASKED.clear()
     await memory.recalled(f"Does the red bridge open with {TOKEN}?" + " really" * 1_000)
-    (asked,) = ASKED
-    assert "red bridge" in asked
-    assert TOKEN not in asked
-    assert len(asked) <= 2_000
+    (question,) = ASKED
+    assert "red bridge" in question
+    assert TOKEN not in question
+    assert len(question) <= 2_000
 
 
 @used("fragile")

@@ -93,8 +93,8 @@ WRONG = {
 @pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
 async def test_a_foreign_or_malformed_statement_is_dropped(wrong: object) -> None:
     assert await listed(guarded(Scripted([wrong, OWN]))) == (OWN,)
-    found = [FoundStatement(wrong, 0.9), FoundStatement(OWN, 0.5)]  # type: ignore[arg-type]
-    results = await guarded(Scripted(found)).recall(ACCESS, "gate", 5)
+    matches = [FoundStatement(wrong, 0.9), FoundStatement(OWN, 0.5)]  # type: ignore[arg-type]
+    results = await guarded(Scripted(matches)).recall(ACCESS, "gate", 5)
     assert [one.statement for one in results] == [OWN]
 
 
@@ -113,8 +113,8 @@ async def test_no_more_results_are_taken_than_were_asked_for() -> None:
 
 async def test_scores_are_brought_into_their_range() -> None:
     scores = (7.0, -1.0, float("nan"), "high", 0.5)
-    found = [FoundStatement(replace(OWN, id=f"mem-{n}"), s) for n, s in enumerate(scores)]  # type: ignore[arg-type]
-    results = await guarded(Scripted(found)).recall(ACCESS, "gate", 9)
+    matches = [FoundStatement(replace(OWN, id=f"mem-{n}"), s) for n, s in enumerate(scores)]  # type: ignore[arg-type]
+    results = await guarded(Scripted(matches)).recall(ACCESS, "gate", 9)
     assert [one.score for one in results] == [1.0, 0.5, 0.0, 0.0, 0.0]
 
 

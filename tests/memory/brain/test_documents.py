@@ -231,10 +231,10 @@ async def test_figures_state_their_time_and_their_age(rig: Rig) -> None:
     at = rig.clock.now()
     await rig.brain.set_heartbeat("default", PROJECT, "142 active members.", at)
     access = (await member(rig)).access
-    told = (await rig.documents(access)).heartbeat
-    assert told == "142 active members.\n(last_synced_at: 2026-11-21T09:00+00:00)"
+    answer = (await rig.documents(access)).heartbeat
+    assert answer == "142 active members.\n(last_synced_at: 2026-11-21T09:00+00:00)"
     await rig.clock.advance(timedelta(days=8).total_seconds())
-    assert (await rig.documents(access)).heartbeat == f"{told}\n{OLD_FIGURES}"
+    assert (await rig.documents(access)).heartbeat == f"{answer}\n{OLD_FIGURES}"
 
 
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.OPERATOR, Role.OWNER])
@@ -263,8 +263,8 @@ async def test_secrets_are_removed_and_the_person_is_told(rig: Rig) -> None:
     assert TOKEN not in soul
     assert "[SECRET_REDACTED]" in soul
     assert "secret_redacted" in rig.noted.actions()
-    told = [entry.details for entry in rig.noted.entries]
-    assert not any(TOKEN in str(details) for details in told)
+    answers = [entry.details for entry in rig.noted.entries]
+    assert not any(TOKEN in str(details) for details in answers)
     await rig.brain.set_heartbeat("default", PROJECT, f"Token {TOKEN}.", rig.clock.now())
     assert TOKEN not in (await rig.documents((await member(rig)).access)).heartbeat
 

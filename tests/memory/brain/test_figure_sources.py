@@ -69,10 +69,10 @@ async def test_a_private_network_is_reached_only_if_configured() -> None:
 
 
 async def test_a_redirect_to_another_host_is_not_followed() -> None:
-    asked: list[str] = []
+    questions: list[str] = []
 
     async def elsewhere(request: web.Request) -> web.Response:
-        asked.append(request.path)
+        questions.append(request.path)
         return web.json_response({"members": 1})
 
     async with served(elsewhere) as other:
@@ -83,7 +83,7 @@ async def test_a_redirect_to_another_host_is_not_followed() -> None:
         async with served(redirect) as url:
             with pytest.raises(SourceFailed, match="not one of the allowed hosts"):
                 await HttpSource(url, "token", allow_private=True).figures()
-    assert asked == []
+    assert questions == []
 
 
 @pytest.mark.parametrize("url", ["http://169.254.169.254/latest", "http://[fd00:ec2::254]/"])
@@ -209,8 +209,8 @@ async def warehouse(postgres: PostgresServer) -> str:
 @pytest.mark.xdist_group("postgres")
 async def test_the_first_row_of_a_query_in_postgres_is_the_figures(warehouse: str) -> None:
     query = "SELECT count(*) AS members, 48.5 AS mrr, '100%' AS up FROM members;"
-    found = await PostgresSource(warehouse, query).figures()
-    assert {name: str(value) for name, value in found.items()} == {
+    result = await PostgresSource(warehouse, query).figures()
+    assert {name: str(value) for name, value in result.items()} == {
         "members": "2",
         "mrr": "48.5",
         "up": "100%",

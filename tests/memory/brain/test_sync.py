@@ -47,10 +47,10 @@ async def test_changes_are_relative_to_the_oldest_figures_of_the_last_seven_days
     for day in range(1, 10):
         await rig.clock.advance(DAY)
         shop.now = {"active_members": 100 + day}
-        told = await sync(rig, shop)
+        answer = await sync(rig, shop)
         days = min(day, 7)
         span = "this week" if days == 7 else "in 24 hours" if days == 1 else f"in {days} days"
-        assert told == f"{100 + day} active members, up {days} {span}."
+        assert answer == f"{100 + day} active members, up {days} {span}."
 
 
 async def test_on_the_first_day_changes_are_relative_to_the_first_figures(rig: Rig) -> None:
@@ -59,8 +59,8 @@ async def test_on_the_first_day_changes_are_relative_to_the_first_figures(rig: R
     for hours in (1, 2, 3):
         await rig.clock.advance(3_600)
         shop.now = {"active_members": 100 - hours}
-        told = await sync(rig, shop)
-    assert told == "97 active members, down 3 in 3 hours."
+        answer = await sync(rig, shop)
+    assert answer == "97 active members, down 3 in 3 hours."
 
 
 async def test_a_failure_keeps_the_status_and_is_reported(rig: Rig) -> None:

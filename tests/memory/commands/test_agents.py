@@ -67,15 +67,15 @@ async def test_the_page_of_an_agent_shows_what_it_wrote(people: People) -> None:
 async def test_take_back_deletes_after_a_confirmation_and_at_once(people: People) -> None:
     agent = await people.agent()
     await people.wrote("ada", agent, "The form has two fields")
-    asked = await say(people.rig, f"/agents take-back {agent.id[:8]}")
-    assert "1 memory" in asked.markdown
+    reply = await say(people.rig, f"/agents take-back {agent.id[:8]}")
+    assert "1 memory" in reply.markdown
     assert "two fields" in await people.memories()
-    assert (await press(people.rig, asked, "Cancel")).markdown == texts.LEFT
+    assert (await press(people.rig, reply, "Cancel")).markdown == texts.LEFT
     assert "two fields" in await people.memories()
-    asked = await say(people.rig, f"/agents take-back {agent.id[:8]}")
-    assert "Taken back: 1 memory" in (await press(people.rig, asked, "Take back")).markdown
+    reply = await say(people.rig, f"/agents take-back {agent.id[:8]}")
+    assert "Taken back: 1 memory" in (await press(people.rig, reply, "Take back")).markdown
     assert "two fields" not in await people.memories()
-    assert (await press(people.rig, asked, "Take back")).markdown == texts.CLOSED
+    assert (await press(people.rig, reply, "Take back")).markdown == texts.CLOSED
 
 
 async def test_take_back_since_a_day_leaves_what_is_older(people: People) -> None:
@@ -84,9 +84,9 @@ async def test_take_back_since_a_day_leaves_what_is_older(people: People) -> Non
     people.rig.clock.skip(2 * 86_400)
     await people.wrote("ada", agent, "The port of the planted server is 6666")
     day = people.rig.clock.now().date()
-    asked = await say(people.rig, f"/agents take-back {agent.id[:8]} {day}")
-    assert f"since {day}" in asked.markdown
-    await press(people.rig, asked, "Take back")
+    reply = await say(people.rig, f"/agents take-back {agent.id[:8]} {day}")
+    assert f"since {day}" in reply.markdown
+    await press(people.rig, reply, "Take back")
     assert "two fields" in await people.memories()
     assert "planted" not in await people.memories()
     with pytest.raises(BadInput, match="is not a date"):
@@ -98,23 +98,23 @@ async def test_unregistering_keeps_the_memories_which_can_still_be_taken_back(
 ) -> None:
     agent = await people.agent()
     await people.wrote("ada", agent, "The form has two fields")
-    asked = await say(people.rig, f"/agents unregister {agent.id[:8]}")
-    assert "leaves all pools" in asked.markdown
-    done = await press(people.rig, asked, "Unregister")
+    reply = await say(people.rig, f"/agents unregister {agent.id[:8]}")
+    assert "leaves all pools" in reply.markdown
+    done = await press(people.rig, reply, "Unregister")
     assert "is unregistered" in done.markdown
     assert "An unregistered agent" in (await say(people.rig, "/agents")).markdown
     with pytest.raises(BadInput, match="not registered any more"):
         await say(people.rig, f"/agents unregister {agent.id[:8]}")
-    asked = await say(people.rig, f"/agents take-back {agent.id[:8]}")
-    await press(people.rig, asked, "Take back")
+    reply = await say(people.rig, f"/agents take-back {agent.id[:8]}")
+    await press(people.rig, reply, "Take back")
     assert "two fields" not in await people.memories()
 
 
 async def test_another_person_cannot_press_the_buttons(people: People) -> None:
     agent = await people.agent()
     await people.wrote("ada", agent, "The form has two fields")
-    asked = await say(people.rig, f"/agents take-back {agent.id[:8]}")
-    pressed = await press(people.rig, asked, "Take back", "bob")
+    reply = await say(people.rig, f"/agents take-back {agent.id[:8]}")
+    pressed = await press(people.rig, reply, "Take back", "bob")
     assert pressed.markdown == texts.NOT_ASKED
     assert "two fields" in await people.memories()
     with pytest.raises(NotFound):

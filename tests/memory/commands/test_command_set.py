@@ -97,8 +97,8 @@ async def test_forget_can_be_cancelled_and_accepts_an_id() -> None:
         await say(rig, "/remember my dog is called Luna")
         question = await say(rig, "/forget dog")
         assert (await press(rig, question, "Cancel")).markdown == "Nothing was changed."
-        (found,) = await (await rig.handle("ada")).read.search(Filter())
-        question = await say(rig, f"/forget {found.record.id[:12]}")
+        (result,) = await (await rig.handle("ada")).read.search(Filter())
+        question = await say(rig, f"/forget {result.record.id[:12]}")
         assert (await press(rig, question, "Forget")).markdown == "I deleted 1 item."
 
 
@@ -128,9 +128,9 @@ async def test_an_export_is_imported_once() -> None:
         (file,) = (await say(rig, "/privacy export")).files
         surely = await press(rig, await say(rig, "/privacy erase"), "Erase")
         await press(rig, surely, "Yes")
-        told = await bring(rig, file.data)
-        assert "- 1 imported" in told.markdown
-        assert "memory_sessions" in told.files[0].data.decode()
+        answer = await bring(rig, file.data)
+        assert "- 1 imported" in answer.markdown
+        assert "memory_sessions" in answer.files[0].data.decode()
         assert "I prefer tabs" in (await say(rig, "/memories")).markdown
         assert "- 1 stored already" in (await bring(rig, file.data)).markdown
         for_bob = await bring(rig, file.data, "bob")

@@ -12,8 +12,8 @@ async def test_every_list_shows_the_use_of_the_plan() -> None:
     async with memory_rig(plans=Plans(default="pro")) as rig:
         for number in range(8):
             await say(rig, f"/remember fact number {number}")
-        told = await say(rig, "/remember the ninth")
-        for reply in (told, await say(rig, "/memories"), await say(rig, "/privacy")):
+        answer = await say(rig, "/remember the ninth")
+        for reply in (answer, await say(rig, "/memories"), await say(rig, "/privacy")):
             assert "9 of 15 memories of your plan are used." in reply.markdown
         question = await say(rig, "/forget ninth")
         await press(rig, question, "Forget")
@@ -23,8 +23,8 @@ async def test_every_list_shows_the_use_of_the_plan() -> None:
 async def test_a_full_plan_is_reported_with_advice() -> None:
     async with memory_rig(plans=Plans(default="free")) as rig:
         for number in range(3):
-            told = await say(rig, f"/remember fact number {number}")
-        assert "3 of 3 memories of your plan are used. Delete one" in told.markdown
+            reply = await say(rig, f"/remember fact number {number}")
+        assert "3 of 3 memories of your plan are used. Delete one" in reply.markdown
         assert "(3/3)" in (await say(rig, "/remember one more")).markdown
 
 

@@ -20,8 +20,8 @@ async def say(rig: Rig, line: str, name: str = "ada", **where: object) -> Reply:
 async def test_a_soul_is_written_shown_and_undone() -> None:
     async with memory_rig() as rig:
         assert "No preferences yet" in (await say(rig, "/soul")).markdown
-        told = (await say(rig, "/soul Be short.\n\nNever use *emoji*.")).markdown
-        assert told == "Saved as version 1 of the preferences."
+        text = (await say(rig, "/soul Be short.\n\nNever use *emoji*.")).markdown
+        assert text == "Saved as version 1 of the preferences."
         shown = (await say(rig, "/soul")).markdown
         assert shown.startswith(
             "> Be short.\n>\n> Never use \\*emoji\\*.\n\n_Version 1, 2026-11-21."
@@ -51,8 +51,8 @@ async def test_text_removed_from_a_soul_is_reported() -> None:
 async def test_operators_write_the_bible_and_members_see_it() -> None:
     async with memory_rig() as rig:
         assert "guild on Discord" in (await say(rig, "/bible", at=ROOM)).markdown
-        told = await say(rig, "/bible We sell tea.", "root", at=ROOM, role=Role.OPERATOR)
-        assert told.markdown == "Saved as version 2 of the project notes."
+        reply = await say(rig, "/bible We sell tea.", "root", at=ROOM, role=Role.OPERATOR)
+        assert reply.markdown == "Saved as version 2 of the project notes."
         assert "We sell tea." in (await say(rig, "/bible", at=ROOM)).markdown
         await say(rig, "/bible undo", "root", at=ROOM, role=Role.OPERATOR)
         assert "guild on Discord" in (await say(rig, "/bible", at=ROOM)).markdown
@@ -60,15 +60,15 @@ async def test_operators_write_the_bible_and_members_see_it() -> None:
 
 async def test_a_proposal_of_a_member_is_decided_by_an_operator() -> None:
     async with memory_rig() as rig:
-        told = (await say(rig, "/bible We sell tea.\nAnd _milk_.", at=ROOM)).markdown
-        assert "proposed it" in told
+        text = (await say(rig, "/bible We sell tea.\nAnd _milk_.", at=ROOM)).markdown
+        assert "proposed it" in text
         assert "We sell tea." not in (await say(rig, "/bible", at=ROOM)).markdown
         assert "Nothing waits" in (await say(rig, "/memories review", at=ROOM)).markdown
         as_operator = {"at": ROOM, "role": Role.OPERATOR}
-        asked = await say(rig, "/memories review", "root", **as_operator)
-        assert "Replace the project notes with this?" in asked.markdown
-        assert "> We sell tea.\n>\n> And \\_milk\\_." in asked.markdown
-        keep = asked.buttons[0].value
+        reply = await say(rig, "/memories review", "root", **as_operator)
+        assert "Replace the project notes with this?" in reply.markdown
+        assert "> We sell tea.\n>\n> And \\_milk\\_." in reply.markdown
+        keep = reply.buttons[0].value
         with pytest.raises(BadInput):
             await rig.commands.press(keep, rig.caller("ada", at=ROOM))
         await rig.commands.press(keep, rig.caller("root", at=ROOM, role=Role.OPERATOR))
@@ -96,14 +96,14 @@ async def test_project_shows_the_age_of_the_figures() -> None:
             in (await say(rig, "/project", at=AT_HOME)).markdown
         )
         await rig.brain.set_heartbeat("default", PROJECT, "3 members.", rig.clock.now())
-        told = (await say(rig, "/project", at=AT_HOME)).markdown
-        assert told.endswith("Figures from 2026-11-21 09:00 UTC.")
+        text = (await say(rig, "/project", at=AT_HOME)).markdown
+        assert text.endswith("Figures from 2026-11-21 09:00 UTC.")
         with pytest.raises(SourceFailed):
             await rig.sync.sync_site("default", PROJECT, Broken())
-        told = (await say(rig, "/project", at=AT_HOME)).markdown
-        assert told.endswith("09:00 UTC. The last sync failed.")
-        told = (await say(rig, "/project", at=AT_HOME, role=Role.OPERATOR)).markdown
-        assert "The last sync failed: shop.example.org answered with status 500" in told
+        text = (await say(rig, "/project", at=AT_HOME)).markdown
+        assert text.endswith("09:00 UTC. The last sync failed.")
+        text = (await say(rig, "/project", at=AT_HOME, role=Role.OPERATOR)).markdown
+        assert "The last sync failed: shop.example.org answered with status 500" in text
 
 
 async def test_an_undo_repeated_after_a_failure_goes_back_one_version() -> None:

@@ -86,8 +86,8 @@ async def history(kept: tuple[Rig, Conversations]) -> list[str]:
 
 async def remembered(rig: Rig) -> set[str]:
     handle = await rig.handle("ada")
-    found = await handle.read.search(Filter(superseded=True, limit=1_000))
-    return {match.record.content for match in found}
+    result = await handle.read.search(Filter(superseded=True, limit=1_000))
+    return {match.record.content for match in result}
 
 
 async def test_all_words_of_a_topic_are_required(rig: Rig) -> None:
@@ -128,8 +128,8 @@ async def test_forgetting_an_id_deletes_texts_that_contain_it_word_for_word(
     await talk(kept, "m2", "I like green tea, too", "Noted")
     (tea,) = await memories_about(await rig.handle("ada"), "like tea know")
     assert tea.role == "user"
-    found = await (await rig.handle("ada")).read.search(Filter(text="I like tea"))
-    (one,) = [match.record for match in found if match.record.content == "I like tea"]
+    result = await (await rig.handle("ada")).read.search(Filter(text="I like tea"))
+    (one,) = [match.record for match in result if match.record.content == "I like tea"]
     question = await say(rig, f"/forget {one.id[:12]}")
     await press(rig, question, "Forget")
     assert await history(kept) == ["I like green tea, too", "Noted"]
@@ -181,17 +181,17 @@ async def test_a_question_is_valid_once_for_its_person_in_its_place(rig: Rig) ->
 async def test_a_forged_question_or_page_shows_and_deletes_nothing(rig: Rig) -> None:
     await say(rig, "/remember Luna is my dog")
     question = await say(rig, "/forget Luna")
-    asked = question.buttons[0].value.rpartition(":")[2]
+    request = question.buttons[0].value.rpartition(":")[2]
     for value in (
         "memory:yes:turn-99",
         "memory:shown:turn-99:1",
-        f"memory:shown:{asked}:x",
-        f"memory:shown:{asked}:{'9' * 30}",
-        f"memory:yes:{asked}:0",
+        f"memory:shown:{request}:x",
+        f"memory:shown:{request}:{'9' * 30}",
+        f"memory:yes:{request}:0",
         "memory:shown:",
     ):
         assert "I deleted" not in (await rig.commands.press(value, rig.caller("ada"))).markdown
-    page = await rig.commands.press(f"memory:shown:{asked}:1", rig.caller("bob"))
+    page = await rig.commands.press(f"memory:shown:{request}:1", rig.caller("bob"))
     assert page.markdown == texts.NOT_ASKED
     assert await remembered(rig) == {"Luna is my dog"}
 
@@ -226,8 +226,8 @@ async def test_a_page_shows_existing_items_only(rig: Rig) -> None:
     page = await press(rig, page, "Next")
     assert "00x" not in page.markdown
     assert texts.CHANGED_ITEM in page.markdown
-    told = (await press(rig, page, "Forget 11")).markdown
-    assert told.startswith("I deleted 10 items.")
+    text = (await press(rig, page, "Forget 11")).markdown
+    assert text.startswith("I deleted 10 items.")
 
 
 async def test_items_beyond_the_limit_are_reported_and_stay(rig: Rig) -> None:
@@ -236,9 +236,9 @@ async def test_items_beyond_the_limit_are_reported_and_stay(rig: Rig) -> None:
         await rig.said(handle, f"turn-{number}", f"Luna number {number}", "yes")
     question = await say(rig, "/forget Luna number")
     assert f"I show and delete {MAX_FOUND} at a time; 3 more match." in question.markdown
-    told = (await press(rig, question, f"Forget {MAX_FOUND}")).markdown
-    assert told.startswith(f"I deleted {MAX_FOUND} items.")
-    assert "write the command again" in told
+    text = (await press(rig, question, f"Forget {MAX_FOUND}")).markdown
+    assert text.startswith(f"I deleted {MAX_FOUND} items.")
+    assert "write the command again" in text
     assert "Forget 3" in [one.label for one in (await say(rig, "/forget Luna number")).buttons]
 
 
@@ -308,8 +308,8 @@ async def test_the_history_of_other_people_is_never_searched(
         KEY, [StoredTurn("b1", "user", "Luna of Bob", at, "telegram:main:bob")]
     )
     assert (await say(rig, "/forget Luna")).markdown == texts.NOTHING_TO_FORGET
-    found = await rig.memory.for_principal(rig.caller("bob"))
-    assert len((await found.privacy.matches("Luna")).items) == 1
+    result = await rig.memory.for_principal(rig.caller("bob"))
+    assert len((await result.privacy.matches("Luna")).items) == 1
 
 
 async def test_a_soul_that_contains_the_topic_is_reported_and_not_changed(rig: Rig) -> None:
@@ -344,8 +344,8 @@ async def test_in_a_room_without_private_messages_nothing_private_is_listed_or_d
     assert "my boat is blue" in turned
     assert ("Secret" in turned) is alone
     yes = next(b.value for b in question.buttons if ":yes:" in b.value)
-    told = (await rig.commands.press(yes, caller())).markdown
-    assert told.startswith("I deleted 3 items." if alone else "I deleted 1 item.")
+    text = (await rig.commands.press(yes, caller())).markdown
+    assert text.startswith("I deleted 3 items." if alone else "I deleted 1 item.")
 
 
 @pytest.mark.parametrize("tenant", ["default", "two"])
@@ -386,8 +386,8 @@ async def test_a_question_sent_in_private_is_answered_there(rig: Rig, asked_at: 
             assert refused.markdown == texts.NOT_ASKED
     turned = await rig.commands.press(page, rig.caller("ada", at=direct))
     assert "Luna is my dog" in turned.markdown
-    told = await rig.commands.press(yes, rig.caller("ada", at=direct))
-    assert told.markdown.startswith("I deleted 1 item.")
+    reply = await rig.commands.press(yes, rig.caller("ada", at=direct))
+    assert reply.markdown.startswith("I deleted 1 item.")
 
 
 LIST = tuple(range(1, 24))

@@ -73,12 +73,12 @@ async def test_both_accounts_see_the_other_confirm_and_are_told() -> None:
     async with memory_rig() as rig:
         ada, bob = talks(rig)
         await ada.say("/remember I prefer tabs")
-        asked = await entered(ada, bob)
+        request = await entered(ada, bob)
         for shown in ("Platform: Telegram", "“Ada”", "`ada`", "can see, use, change and delete"):
-            assert shown in asked.markdown
-        assert asked.notices == ()
+            assert shown in request.markdown
+        assert request.notices == ()
         assert not await bob.knows("tabs")
-        agreed = await bob.press(asked, "Yes")
+        agreed = await bob.press(request, "Yes")
         assert "Nothing is shared unless" in agreed.markdown
         assert not await bob.knows("tabs")
         question = ada.notice(agreed)
@@ -97,8 +97,8 @@ async def test_both_accounts_see_the_other_confirm_and_are_told() -> None:
 async def test_every_step_works_with_typed_commands() -> None:
     async with memory_rig() as rig:
         ada, bob = talks(rig)
-        asked = await entered(ada, bob)
-        typed = asked.markdown.split("`/link confirm ")[1].split("`")[0]
+        question = await entered(ada, bob)
+        typed = question.markdown.split("`/link confirm ")[1].split("`")[0]
         agreed = await bob.say(f"/link confirm {typed.upper()}")
         assert f"/link confirm {typed}" in ada.notice(agreed).markdown
         assert (await ada.say("/link")).buttons == ada.notice(agreed).buttons
@@ -122,21 +122,21 @@ async def test_a_refusal_ends_the_request_and_the_other_account_is_told_without_
 ) -> None:
     async with memory_rig() as rig:
         ada, bob = talks(rig)
-        asked = await entered(ada, bob)
+        request = await entered(ada, bob)
         if refuses == "redeemer":
-            ended, told = await bob.press(asked, "No"), ada
+            ended, answer = await bob.press(request, "No"), ada
         else:
-            question = ada.notice(await bob.press(asked, "Yes"))
+            question = ada.notice(await bob.press(request, "Yes"))
             typed = refuses == "typed"
             ended = await (ada.say("/link cancel") if typed else ada.press(question, "No"))
-            told = bob
+            answer = bob
         assert "Nothing new is linked" in ended.markdown
-        notice = told.notice(ended).markdown
+        notice = answer.notice(ended).markdown
         assert "was not completed" in notice
         assert "refused" not in notice
         for talk in (ada, bob):
             with pytest.raises(BadInput, match="No link waits"):
-                await talk.press(asked, "Yes")
+                await talk.press(request, "Yes")
 
 
 async def test_presses_of_strangers_and_repeated_presses_have_no_effect() -> None:
@@ -144,9 +144,9 @@ async def test_presses_of_strangers_and_repeated_presses_have_no_effect() -> Non
         ada, bob = talks(rig)
         eve = Talk(rig, "eve", DISCORD)
         await ada.say("/remember I prefer tabs")
-        asked = await entered(ada, bob)
-        question = ada.notice(await bob.press(asked, "Yes"))
-        for under in (asked, question):
+        request = await entered(ada, bob)
+        question = ada.notice(await bob.press(request, "Yes"))
+        for under in (request, question):
             for label in ("Yes", "No"):
                 with pytest.raises(BadInput, match="No link waits"):
                     await eve.press(under, label)
@@ -197,10 +197,10 @@ async def test_a_new_account_sees_the_whole_group_and_the_group_is_told() -> Non
         ada, bob = talks(rig)
         cleo = Talk(rig, "cleo", SLACK)
         await linked(ada, bob)
-        asked = await entered(bob, cleo)
-        assert "linked already" in asked.markdown
-        assert "Telegram, “Ada”" in asked.markdown
-        done = await bob.press(bob.notice(await cleo.press(asked, "Yes")), "Yes")
+        question = await entered(bob, cleo)
+        assert "linked already" in question.markdown
+        assert "Telegram, “Ada”" in question.markdown
+        done = await bob.press(bob.notice(await cleo.press(question, "Yes")), "Yes")
         assert "Slack (account second)" in ada.notice(done).markdown
         assert "Slack (account second)" in cleo.notice(done).markdown
 
@@ -236,12 +236,12 @@ async def test_a_person_has_one_open_request() -> None:
 async def test_linking_works_in_direct_messages_only() -> None:
     async with memory_rig() as rig:
         ada, bob = talks(rig)
-        asked = await entered(ada, bob)
+        question = await entered(ada, bob)
         for line in ("/link", "/link off", "/link cancel", "/link confirm x", "/link AAAA"):
             with pytest.raises(BadInput, match="direct message"):
                 await Talk(rig, "bob", ROOM).say(line)
         with pytest.raises(BadInput, match="direct message"):
-            await Talk(rig, "bob", ROOM).press(asked, "Yes")
+            await Talk(rig, "bob", ROOM).press(question, "Yes")
 
 
 async def test_an_own_code_and_an_existing_link_are_reported() -> None:
@@ -275,10 +275,10 @@ async def test_erase_applies_to_one_account_and_asks_the_others() -> None:
         await ada.say("/remember I prefer tabs")
         await bob.say("/remember I live in Rome")
         await linked(ada, bob)
-        asked = await ada.say("/privacy erase")
-        assert "keep their own data" in asked.markdown
-        assert "Discord, “Bob”" in asked.markdown
-        surely = await ada.press(asked, "Erase")
+        reply = await ada.say("/privacy erase")
+        assert "keep their own data" in reply.markdown
+        assert "Discord, “Bob”" in reply.markdown
+        surely = await ada.press(reply, "Erase")
         done = await ada.press(surely, "Yes")
         assert "erased" in done.markdown
         assert not await ada.knows("tabs")

@@ -96,11 +96,11 @@ async def test_a_search_counts_its_results_and_has_pages() -> None:
     async with memory_rig() as rig:
         await learn(rig, *(f"Boat {number} is blue" for number in range(PAGE + 2)), "Has a dog")
         await talk(rig, 2, "The boat leaves at")
-        found = await say(rig, "/memories boat")
-        assert "(1–10 of 12)" in found.markdown
-        assert len(lines(await press(rig, found, "Next"))) == 2
-        said = await press(rig, found, "Chat messages")
-        assert sorted(lines(said)) == ["The boat leaves at 0", "The boat leaves at 1"]
+        reply = await say(rig, "/memories boat")
+        assert "(1–10 of 12)" in reply.markdown
+        assert len(lines(await press(rig, reply, "Next"))) == 2
+        words = await press(rig, reply, "Chat messages")
+        assert sorted(lines(words)) == ["The boat leaves at 0", "The boat leaves at 1"]
 
 
 async def test_a_search_without_results_says_so() -> None:
@@ -248,12 +248,12 @@ async def test_all_open_questions_of_an_answer_are_listed_and_come_first() -> No
             after.note
         )
         reply = Reply(after.note, after.buttons)
-        asked = []
+        questions = []
         for _ in results:
             reply = await press(rig, reply, "Keep")
-            asked.append(reply.markdown)
+            questions.append(reply.markdown)
         named = ("Plays chess", "Has a dog", "Sings", "Paints", "Lives in Rome")
-        assert [name in text for name, text in zip(named, asked, strict=True)] == [True] * 5
+        assert [name in text for name, text in zip(named, questions, strict=True)] == [True] * 5
 
 
 async def test_decisions_of_operators_are_not_asked_of_others() -> None:
@@ -287,18 +287,18 @@ async def test_operators_are_told_which_projects_have_proposals() -> None:
         caller = rig.caller("root", at=HERE, role=Role.OPERATOR)
         turn = await rig.remembrance.turn(caller)
         await turn.prompt_parts()
-        told = "discord:main:guild” (1)"
-        assert told in (await turn.finish("Hello.", ())).note
+        sentence = "discord:main:guild” (1)"
+        assert sentence in (await turn.finish("Hello.", ())).note
         turn = await rig.remembrance.turn(rig.caller("root", at=HERE, role=Role.OPERATOR))
         await turn.prompt_parts()
         assert (await turn.finish("Hello.", ())).note == "", "once a session"
         text = await root("memories review")
         assert text.startswith(texts.NOTHING_WAITS)
-        assert told in text
+        assert sentence in text
         await root("project 1")
         shown = await root("memories review")
         assert "Releases are on Monday" in shown
-        assert told not in shown
+        assert sentence not in shown
 
 
 async def test_only_operators_in_private_learn_about_proposals() -> None:

@@ -26,8 +26,8 @@ async def rig(tmp_path: Path) -> AsyncIterator[Rig]:
     clock, database = FakeClock(), sqlite_database(tmp_path / "test.db")
     await database.start()
     stores = memory_stores(database, clock)
-    found = GivenHits([replace(HIT, repository=replace(REPOSITORY, project=TEAM, private=True))])
-    reader = KnowledgeReader(found, found, stores.room_bindings)
+    result = GivenHits([replace(HIT, repository=replace(REPOSITORY, project=TEAM, private=True))])
+    reader = KnowledgeReader(result, result, stores.room_bindings)
     yield rig_on(stores, database, clock, repositories=reader)
     await database.stop()
 

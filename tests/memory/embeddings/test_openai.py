@@ -23,14 +23,14 @@ class Service:
     keys: list[str] = field(default_factory=list)
 
     async def embeddings(self, request: web.Request) -> web.Response:
-        asked = await request.json()
-        self.asked.append(asked)
+        question = await request.json()
+        self.asked.append(question)
         self.keys.append(request.headers["Authorization"])
         rows = [
             {"object": "embedding", "index": place, "embedding": [len(text), 4.0]}
-            for place, text in enumerate(asked["input"])
+            for place, text in enumerate(question["input"])
         ]
-        body = {"object": "list", "model": asked["model"], "data": rows[::-1],
+        body = {"object": "list", "model": question["model"], "data": rows[::-1],
                 "usage": {"prompt_tokens": 1, "total_tokens": 1}}  # fmt: skip
         return web.json_response(self.body or body, status=self.status)
 
@@ -61,11 +61,11 @@ async def test_every_text_gets_its_unit_vector_in_batches(
     service: Service, embedder: OpenAiEmbedder
 ) -> None:
     texts = ["abc", "", *["x"] * BATCH]
-    found = await embedder.embed(texts)
-    assert [one.model for one in found] == ["openai/nomic"] * len(texts)
-    assert found[0].vector == pytest.approx((0.6, 0.8))
-    assert all(math.hypot(*one.vector) == pytest.approx(1) for one in found)
-    assert [len(asked["input"]) for asked in service.asked] == [BATCH, 2]
+    result = await embedder.embed(texts)
+    assert [one.model for one in result] == ["openai/nomic"] * len(texts)
+    assert result[0].vector == pytest.approx((0.6, 0.8))
+    assert all(math.hypot(*one.vector) == pytest.approx(1) for one in result)
+    assert [len(question["input"]) for question in service.asked] == [BATCH, 2]
     assert service.asked[0]["model"] == "nomic"
     assert service.asked[0]["input"][1] == " "
     assert set(service.keys) == {"Bearer key-1"}

@@ -83,14 +83,14 @@ def test_an_address_is_one_citation_whatever_its_path() -> None:
 
 def test_several_citations_are_in_the_order_of_the_text_with_their_positions() -> None:
     text = "#7 says per ADR-3 (adr 003) that a1b2c3d fixed #7, see https://example.org/."
-    found = find_citations(text)
-    assert [c.source_id for c in found] == [
+    findings = find_citations(text)
+    assert [c.source_id for c in findings] == [
         "#7",
         "ADR-003",
         "commit:a1b2c3d",
         "https://example.org/",
     ]
-    assert [text[c.start : c.end] for c in found] == [
+    assert [text[c.start : c.end] for c in findings] == [
         "#7",
         "ADR-3",
         "a1b2c3d",

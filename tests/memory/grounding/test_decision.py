@@ -46,7 +46,7 @@ def inferred(content: str, kind: Kind = Kind.FACT, **more: object) -> Claim:
     return replace(claim, **more)  # type: ignore[arg-type]
 
 
-def said(content: str, kind: Kind = Kind.FACT) -> Claim:
+def claim_of(content: str, kind: Kind = Kind.FACT) -> Claim:
     return Claim(content, kind, SourceType.USER_MESSAGE, Trust.HIGH, NOW)
 
 
@@ -65,9 +65,9 @@ ACCEPTED = [
     inferred("Fixed in commit a1b2c3d4e5f6"),
     inferred("Fixed in commit a1b2c3d4e5"),
     inferred("See https://docs.example.com/api"),
-    said("I prefer tabs over spaces", Kind.PREFERENCE),
+    claim_of("I prefer tabs over spaces", Kind.PREFERENCE),
     documented("OAuth2 is required"),
-    said("We decided to use PostgreSQL", Kind.DECISION),
+    claim_of("We decided to use PostgreSQL", Kind.DECISION),
 ]
 FLAGGED = [
     inferred("The API returns JSON for REST responses"),
@@ -76,7 +76,7 @@ FLAGGED = [
     inferred("The server may timeout under load"),
     inferred("Connections typically complete in <100ms"),
     inferred("Per ADR-999, we use magic"),
-    said("The server may timeout under load"),
+    claim_of("The server may timeout under load"),
     inferred("The API may return errors under load"),
 ]
 BLOCKED = [
@@ -84,7 +84,7 @@ BLOCKED = [
     inferred("I guess the API supports this"),
     inferred("Maybe we could try GraphQL"),
     inferred("I think we should use Redis, definitely"),
-    said("I think we should use Redis"),
+    claim_of("I think we should use Redis"),
 ]
 
 
@@ -126,7 +126,7 @@ async def test_a_memory_that_could_not_be_compared_waits(claim: Claim) -> None:
 
 async def test_a_replacement_of_a_memory_is_not_its_duplicate() -> None:
     grounding = Grounding(FakeVerifier())
-    claim = replace(said("We use PostgreSQL"), supersedes="mem-1")
+    claim = replace(claim_of("We use PostgreSQL"), supersedes="mem-1")
     assert (await grounding.examine(claim, duplicate=LIKE)).tier is T1
     other = Duplicate("mem-2", 0.97)
     assert (await grounding.examine(claim, duplicate=other)).code is Code.DUPLICATE
@@ -186,7 +186,7 @@ async def test_the_evidence_names_the_verified_source() -> None:
 
 @pytest.mark.parametrize(
     "claim",
-    [said("See https://evil.example/x"), saved("See https://evil.example/x"),
+    [claim_of("See https://evil.example/x"), saved("See https://evil.example/x"),
      inferred("I think https://docs.example.com/api is good"),
      inferred("It may be https://docs.example.com/api")],
     ids=lambda claim: claim.content,
@@ -230,8 +230,8 @@ async def test_with_confirm_only_own_statements_of_the_person_are_stored() -> No
 async def test_with_open_only_duplicates_and_uncertain_ones_are_not_stored() -> None:
     grounding = Grounding(FakeVerifier(), WritePolicy.OPEN)
     assert all([(await grounding.examine(c)).approved for c in ACCEPTED + FLAGGED + BLOCKED])
-    assert (await grounding.examine(said("x"), duplicate=LIKE)).tier is T3
-    assert (await grounding.examine(said("x"), duplicate_unchecked=True)).tier is T2
+    assert (await grounding.examine(claim_of("x"), duplicate=LIKE)).tier is T3
+    assert (await grounding.examine(claim_of("x"), duplicate_unchecked=True)).tier is T2
 
 
 async def test_with_relevance_checks_a_citation_must_match_the_claim() -> None:

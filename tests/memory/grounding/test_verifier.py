@@ -207,16 +207,16 @@ async def test_a_page_of_a_listed_host_is_requested(
     site: Site, path: str, reason: Reason, asked: list[str]
 ) -> None:
     verifier = ConfiguredVerifier(sources(site))
-    found = await outcomes(f"see http://127.0.0.1:{site.port}{path}", verifier)
-    assert found == [(reason is Reason.EXISTS, reason)]
+    result = await outcomes(f"see http://127.0.0.1:{site.port}{path}", verifier)
+    assert result == [(reason is Reason.EXISTS, reason)]
     assert site.asked == asked
 
 
 async def test_unlisted_hosts_are_never_requested(site: Site) -> None:
     nothing = GroundingSources(networks=LOOPBACK)
     text = f"http://127.0.0.1:{site.port}/api ADR-003 commit a1b2c3d #12 acme/app#12"
-    found = await outcomes(text, ConfiguredVerifier(nothing))
-    assert found == [(False, Reason.NOT_LISTED)] * 5
+    result = await outcomes(text, ConfiguredVerifier(nothing))
+    assert result == [(False, Reason.NOT_LISTED)] * 5
     assert site.asked == []
 
 
@@ -241,9 +241,9 @@ async def test_all_requests_together_have_a_time_limit(site: Site) -> None:
 
 async def test_the_number_of_requests_is_limited(site: Site) -> None:
     verifier = ConfiguredVerifier(sources(site, "/repos/acme/app/issues/{number}"))
-    found = await outcomes(" ".join(f"#{n}" for n in range(10, 17)), verifier)
-    assert [valid for valid, _ in found] == [False, False, True, False, False, False, False]
-    assert [reason for _, reason in found][5:] == [Reason.TOO_MANY] * 2
+    result = await outcomes(" ".join(f"#{n}" for n in range(10, 17)), verifier)
+    assert [valid for valid, _ in result] == [False, False, True, False, False, False, False]
+    assert [reason for _, reason in result][5:] == [Reason.TOO_MANY] * 2
     assert len(site.asked) == 5
 
 
@@ -262,11 +262,11 @@ async def test_the_number_of_requests_is_limited(site: Site) -> None:
 async def test_an_issue_is_requested_from_its_tracker(
     site: Site, template: str, text: str, asked: str | None
 ) -> None:
-    found = await outcomes(text, ConfiguredVerifier(sources(site, template)))
+    result = await outcomes(text, ConfiguredVerifier(sources(site, template)))
     if asked is None:
-        assert (found, site.asked) == ([(False, Reason.NOT_LISTED)], [])
+        assert (result, site.asked) == ([(False, Reason.NOT_LISTED)], [])
     else:
-        assert (found, site.asked) == ([(True, Reason.EXISTS)], [asked])
+        assert (result, site.asked) == ([(True, Reason.EXISTS)], [asked])
 
 
 @pytest.mark.parametrize(

@@ -149,8 +149,8 @@ class Acting(RuleBasedStateMachine):
     def everything_waiting(self) -> list[tuple[str, str]]:
         """Ids and words of all that waits."""
         rows = self.do(self.opened.waiting(self.rig.tenant))
-        found = [(id_, word) for id_, text in rows for word in self.said(text)]
-        return sorted(found, key=lambda one: self.world.everything.index(one[1]))
+        results = [(id_, word) for id_, text in rows for word in self.said(text)]
+        return sorted(results, key=lambda one: self.world.everything.index(one[1]))
 
     def note(
         self,

@@ -51,7 +51,7 @@ class Deciding(Acting):
         if not self.world.everything:
             return
         word = self.world.everything[pick % len(self.world.everything)]
-        asked = self.run(scene, "forget", word)
+        question = self.run(scene, "forget", word)
         mine = [
             held
             for held in self.world.held
@@ -61,10 +61,10 @@ class Deciding(Acting):
             and held.writer in self.world.same(scene.who)
             and self.world.may_read(scene, held)
         ]
-        assert bool(asked.buttons) == bool(mine)
-        if asked.buttons:
-            told = self.do(self.rig.commands.press(asked.buttons[0].value, self.caller(scene)))
-            assert told.markdown.startswith("I deleted")
+        assert bool(question.buttons) == bool(mine)
+        if question.buttons:
+            reply = self.do(self.rig.commands.press(question.buttons[0].value, self.caller(scene)))
+            assert reply.markdown.startswith("I deleted")
             self.world.drop(mine)
 
     @rule(scene=scenes, pick=picks, yes=st.booleans())
@@ -76,22 +76,24 @@ class Deciding(Acting):
         review, word = waiting[pick % len(waiting)]
         decision = "keep" if yes else "discard"
         caller = self.caller(scene)
-        found = [h for h in self.world.held if h.word == word and h.what in ("waiting", "proposed")]
-        assert found, "it waits, but nobody proposed it"
+        results = [
+            h for h in self.world.held if h.word == word and h.what in ("waiting", "proposed")
+        ]
+        assert results, "it waits, but nobody proposed it"
         try:
-            told = self.do(self.rig.commands.press(f"memory:{decision}:{review}", caller))
+            reply = self.do(self.rig.commands.press(f"memory:{decision}:{review}", caller))
         except BadInput:
             return
-        assert self.world.may_decide(scene, found[0]), "somebody else decided"
-        assert self.said(told.markdown) <= self.decidable(scene), "somebody else's is asked next"
-        if yes and "remember" not in told.markdown.partition("\n\n")[0]:
+        assert self.world.may_decide(scene, results[0]), "somebody else decided"
+        assert self.said(reply.markdown) <= self.decidable(scene), "somebody else's is asked next"
+        if yes and "remember" not in reply.markdown.partition("\n\n")[0]:
             return
-        self.world.drop(found[:1])
-        if yes and found[0].what == "waiting":
-            self.world.held.append(replace(found[0], what="memory", confirmed=True, id="?"))
+        self.world.drop(results[:1])
+        if yes and results[0].what == "waiting":
+            self.world.held.append(replace(results[0], what="memory", confirmed=True, id="?"))
         elif yes:
-            what: What = "bible" if found[0].scope == "project" else "soul"
-            self.world.held.append(replace(found[0], what=what, writer=scene.who))
+            what: What = "bible" if results[0].scope == "project" else "soul"
+            self.world.held.append(replace(results[0], what=what, writer=scene.who))
             self.world.hands[word].add(scene.who)
 
     @rule(pick=picks)
@@ -99,18 +101,18 @@ class Deciding(Acting):
         """A message is deleted in the chat."""
         if not self.world.held:
             return
-        said = self.world.held[pick % len(self.world.held)]
-        if not said.message:
+        reply = self.world.held[pick % len(self.world.held)]
+        if not reply.message:
             return
-        platform, channel = said.channel.split(" ")
+        platform, channel = reply.channel.split(" ")
         place = next(scene.place for scene in SCENES if scene.place.platform == platform)
         place = type(place)(platform, "main", channel, place.audience)
-        self.do(self.rig.remembrance.deleted(self.rig.tenant, place, [said.message]))
+        self.do(self.rig.remembrance.deleted(self.rig.tenant, place, [reply.message]))
         self.world.drop(
             [
                 held
                 for held in self.world.held
-                if (held.channel, held.message) == (said.channel, said.message)
+                if (held.channel, held.message) == (reply.channel, reply.message)
                 and held.what in ("memory", "turn", "waiting")
                 and not held.confirmed
             ]
@@ -127,8 +129,8 @@ class Deciding(Acting):
         if not scene.alone:
             return
         everybody = {scene.who}
-        asked = self.run(scene, "privacy", "erase")
-        surely = self.do(self.rig.commands.press(asked.buttons[0].value, self.caller(scene)))
+        question = self.run(scene, "privacy", "erase")
+        surely = self.do(self.rig.commands.press(question.buttons[0].value, self.caller(scene)))
         done = self.do(self.rig.commands.press(surely.buttons[0].value, self.caller(scene)))
         assert "erased" in done.markdown
         world = self.world

@@ -89,9 +89,9 @@ class Handing(Sharing):
         memories = (named.id,) if named else ()
         context = HandoffContext(f"Find out about {word}", relevant_memories=memories)
         request = self.request_of(giver.scene)
-        wanted = self.handoffs.initiate_handoff(request, giver.id, taker.id, context)
+        expected = self.handoffs.initiate_handoff(request, giver.id, taker.id, context)
         try:
-            handoff = self.do(wanted)
+            handoff = self.do(expected)
         except RegistryCapacityError:
             return
         except NotFound:
@@ -118,10 +118,10 @@ class Handing(Sharing):
         self.request_of(home)
         word, request = self.word(), self.request_of(giver.scene)
         context = HandoffContext(f"Find out about {word}")
-        wanted = self.handoffs.initiate_handoff(request, giver.id, self.person(home), context)
+        expected = self.handoffs.initiate_handoff(request, giver.id, self.person(home), context)
         refused = giver.scene.outside and home.who not in self.world.same(giver.who)
         try:
-            handoff = self.do(wanted)
+            handoff = self.do(expected)
         except RegistryCapacityError:
             assert not refused
             return
@@ -232,14 +232,14 @@ class Handing(Sharing):
         """At the tasks that an agent has, and at those of others by their ids."""
         super().look_at_agent(agent)
         request, now = self.request_of(agent.scene), self.rig.clock.now()
-        found = self.do(self.handoffs.open_handoffs(request, agent.id)) or ()
-        told = {word for one in found for word in self.said(one.context.task_description)}
-        assert told >= {
+        result = self.do(self.handoffs.open_handoffs(request, agent.id)) or ()
+        answers = {word for one in result for word in self.said(one.context.task_description)}
+        assert answers >= {
             one.word
             for one in self.handed.values()
             if one.target == agent.id and one.state != "over" and one.until > now
         }
-        assert told <= {one.word for one in self.handed.values() if one.target == agent.id}
+        assert answers <= {one.word for one in self.handed.values() if one.target == agent.id}
         everybody = self.world.same(agent.who)
         for one in list(self.handed.values())[-5:]:
             seen = self.do(self.handoffs.get_handoff(request, one.id))
@@ -252,8 +252,8 @@ class Handing(Sharing):
     def look_at_tasks(self, scene: Scene) -> None:
         """At the tasks that wait for a person."""
         now, everybody = self.rig.clock.now(), self.world.same(scene.who)
-        told = self.said(self.run(scene, "handoffs").markdown)
-        assert told == {
+        answer = self.said(self.run(scene, "handoffs").markdown)
+        assert answer == {
             one.word
             for one in self.handed.values()
             if not one.target and one.taker in everybody and one.state != "over" and one.until > now

@@ -49,14 +49,14 @@ class Isolation(Writing, Handing, Repositories):
         caller = self.caller(scene)
         handle = self.do(self.rig.memory.for_principal(caller))
         world = self.world
-        found = self.do(handle.read.search(Filter(superseded=True, limit=1_000)))
-        stored = {word for match in found for word in self.said(match.record.content)}
+        result = self.do(handle.read.search(Filter(superseded=True, limit=1_000)))
+        stored = {word for match in result for word in self.said(match.record.content)}
         meant = world.words(scene, "memory", "turn")
         assert stored == meant, f"{scene}: shown {stored - meant}, not found {meant - stored}"
         for word in world.everything[-3:]:
-            wanted = Filter(text=word, superseded=True, limit=100)
+            filters = Filter(text=word, superseded=True, limit=100)
             sought = {
-                w for m in self.do(handle.read.search(wanted)) for w in self.said(m.record.content)
+                w for m in self.do(handle.read.search(filters)) for w in self.said(m.record.content)
             }
             assert (word in sought) == (word in stored), f"looking for {word} as {scene}"
         turn = self.do(self.rig.remembrance.turn(caller))

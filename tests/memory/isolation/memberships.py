@@ -19,10 +19,10 @@ class Memberships(Acting):
     def link(self, name: str, other: str) -> None:
         """The code of a Telegram account is entered on Discord, and both confirm."""
         here, there = Scene(name, SCENES[0].place), Scene(other, SCENES[1].place)
-        asked = self.entered(here, there)
-        if asked is None:
+        question = self.entered(here, there)
+        if question is None:
             return
-        agreed = self.press(there, asked, 0)
+        agreed = self.press(there, question, 0)
         (notice,) = agreed.notices
         assert notice.person == str(self.caller(here).principal.person)
         done = self.do(self.rig.commands.press(notice.buttons[0].value, self.caller(here)))
@@ -34,16 +34,16 @@ class Memberships(Acting):
         """A code is entered and confirmed by who entered it, and others press what they can: that
         links nobody, because its maker never confirms."""
         here, there = Scene(name, SCENES[0].place), Scene(other, SCENES[1].place)
-        asked = self.entered(here, there)
-        if asked is None:
+        question = self.entered(here, there)
+        if question is None:
             return
-        buttons = [*asked.buttons]
+        buttons = [*question.buttons]
         for scene, agrees in picks:
             if scene.who == here.who:
                 continue
             try:
                 if agrees:
-                    agreed = self.press(there, asked, 0)
+                    agreed = self.press(there, question, 0)
                     buttons += [b for notice in agreed.notices for b in notice.buttons]
                 for button in buttons[::2]:
                     self.do(self.rig.commands.press(button.value, self.caller(scene)))
@@ -57,13 +57,13 @@ class Memberships(Acting):
                 self.run(scene, "link", "cancel")
         code = self.run(here, "link").markdown.rsplit("/link ", 1)[1].split("`")[0]
         try:
-            asked = self.run(there, "link", code)
+            question = self.run(there, "link", code)
         except BadInput as refusal:
             limited = TOO_MANY_TRIES in str(refusal)  # codes of the own account count as wrong ones
             assert limited or not self.world.may_link(here.who, there.who)
             return None
         assert self.world.may_link(here.who, there.who)
-        return asked
+        return question
 
     @rule(scene=scenes)
     def unlink(self, scene: Scene) -> None:

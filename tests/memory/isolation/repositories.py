@@ -129,8 +129,8 @@ class Repositories(Acting):
         answer = json.loads(
             self.text(turn, "search_decisions", {"query": "why a queue?", "limit": 20})
         )
-        found = self.said(json.dumps(answer))
-        assert found == meant, f"{scene}: found {found - meant}, not found {meant - found}"
+        result = self.said(json.dumps(answer))
+        assert result == meant, f"{scene}: found {result - meant}, not found {meant - result}"
         assert self.said(self.run(scene, "project").markdown) <= meant, f"/project tells {scene}"
         offered = {tool.name for tool in self.do(turn.tools.tools())}
         assert ("search_decisions" in offered) == bool(meant)

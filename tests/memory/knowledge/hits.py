@@ -52,12 +52,12 @@ class GivenHits:
     async def search(self, access: KnowledgeAccess, query: KnowledgeQuery) -> list[Hit]:
         self.asked.append(query)
         self.accesses.append(access)
-        found = [hit for hit in self.hits if reads(access, hit.repository)]
-        return [hit for hit in found if not query.kinds or hit.kind in query.kinds][: query.limit]
+        results = [hit for hit in self.hits if reads(access, hit.repository)]
+        return [hit for hit in results if not query.kinds or hit.kind in query.kinds][: query.limit]
 
     async def readable(self, access: KnowledgeAccess, limit: int) -> list[Repository]:
-        found = {hit.repository.name: hit.repository for hit in self.hits}
-        return [one for _, one in sorted(found.items()) if reads(access, one)][:limit]
+        results = {hit.repository.name: hit.repository for hit in self.hits}
+        return [one for _, one in sorted(results.items()) if reads(access, one)][:limit]
 
 
 def hit_of(repository: Repository, text: str, **changes: object) -> Hit:

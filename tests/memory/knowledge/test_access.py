@@ -207,5 +207,5 @@ async def test_the_query_decides_as_the_rule(
         "rooms": json_list(repository.rooms),
         "forgotten": forgotten,
     }
-    found = await engine.fetch(ASKED, row | access.parameters())
-    assert bool(found) == (reads(access, repository) and not forgotten)
+    rows = await engine.fetch(ASKED, row | access.parameters())
+    assert bool(rows) == (reads(access, repository) and not forgotten)

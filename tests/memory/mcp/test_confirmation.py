@@ -39,9 +39,9 @@ def code_for(caller: Caller = CALLER, key: bytes = KEY) -> str:
 def decided_with(
     code: str, caller: Caller = CALLER, changes: Mapping[str, str] | None = None
 ) -> object:
-    asked = {"id": "mem-1", "tool": "memory_delete", "question": QUESTION, **(changes or {})}
-    given = {"id": asked["id"], "confirm": code}
-    return decide_by_code(KEY, caller, asked["tool"], given, asked["question"])
+    requests = {"id": "mem-1", "tool": "memory_delete", "question": QUESTION, **(changes or {})}
+    given = {"id": requests["id"], "confirm": code}
+    return decide_by_code(KEY, caller, requests["tool"], given, requests["question"])
 
 
 def later(seconds: float) -> Caller:

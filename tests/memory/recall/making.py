@@ -25,8 +25,8 @@ ALIKE: Final = {"car": "vehicle", "automobile": "vehicle", "physician": "doctor"
 def turn(content: str, role: str = "user", **rest: Any) -> Record:
     """Something that was said in a conversation."""
     group = rest.pop("group", "a conversation")
-    said = record(content, tier=Tier.EPISODIC, kind=Kind.CONTEXT, role=role, **rest)
-    return replace(said, provenance=replace(said.provenance, conversation=group))
+    memory = record(content, tier=Tier.EPISODIC, kind=Kind.CONTEXT, role=role, **rest)
+    return replace(memory, provenance=replace(memory.provenance, conversation=group))
 
 
 def talk(*lines: str, start: datetime = AT, **rest: Any) -> list[Record]:
@@ -86,8 +86,8 @@ class Asking:
 
     async def texts(self, text: str, by: AccessScope | None = None, **asked: Any) -> list[str]:
         """The texts of what is found."""
-        found = await self.recall(text, by, **asked)
-        return [one.record.content for one in found.results]
+        matches = await self.recall(text, by, **asked)
+        return [one.record.content for one in matches.results]
 
 
 @asynccontextmanager

@@ -48,24 +48,24 @@ def test_words_that_are_not_dates_are_ignored(text: str) -> None:
     ],
 )
 def test_relative_dates_count_from_now(text: str, day: date, fits: bool) -> None:
-    (asked,) = dates_in(text, NOW)
-    assert asked.fits(day) == (1.0 if fits else 0.0)
+    (question,) = dates_in(text, NOW)
+    assert question.fits(day) == (1.0 if fits else 0.0)
 
 
 def test_a_day_matches_better_than_its_month_and_its_month_better_than_its_year() -> None:
     day, month, year = QuestionDates(2023, 5, 8), QuestionDates(2023, 5), QuestionDates(2023)
-    told = date(2023, 5, 10)
-    assert day.fits(told) > month.fits(told) > year.fits(told) > 0
+    answer = date(2023, 5, 10)
+    assert day.fits(answer) > month.fits(answer) > year.fits(answer) > 0
     assert day.fits(date(2023, 6, 8)) == month.fits(date(2022, 5, 8)) == 0
 
 
 def test_a_text_that_names_the_day_matches_whenever_it_was_written() -> None:
-    asked = dates_in("What is on 14 March?", NOW)
-    assert how_well(asked, NOW, "The birthday is on 14 March") == 1.0
-    assert how_well(asked, NOW, "The birthday is on 15 April") == 0.0
+    question = dates_in("What is on 14 March?", NOW)
+    assert how_well(question, NOW, "The birthday is on 14 March") == 1.0
+    assert how_well(question, NOW, "The birthday is on 15 April") == 0.0
 
 
 @given(st.text(max_size=200))
 def test_any_text_can_be_parsed(text: str) -> None:
-    for asked in dates_in(text, NOW):
-        assert 0 <= asked.fits(NOW.date()) <= 1
+    for question in dates_in(text, NOW):
+        assert 0 <= question.fits(NOW.date()) <= 1

@@ -22,9 +22,9 @@ def lent(records: list[Record], *lending: str, weights: Weights | None = None) -
 
 
 def test_the_score_of_a_question_raises_its_answer() -> None:
-    found = lent(TALK, "t0")
-    assert found["t0"] > found["t1"] > found["t2"] > 0
-    assert found["t3"] == found["t4"] == 0
+    result = lent(TALK, "t0")
+    assert result["t0"] > result["t1"] > result["t2"] > 0
+    assert result["t3"] == result["t4"] == 0
 
 
 def test_a_question_raises_the_next_turn_more_than_a_statement() -> None:
@@ -34,8 +34,8 @@ def test_a_question_raises_the_next_turn_more_than_a_statement() -> None:
 
 
 def test_the_previous_turn_is_raised_too() -> None:
-    found = lent(TALK, "t4")
-    assert found["t3"] > found["t2"] > 0
+    result = lent(TALK, "t4")
+    assert result["t3"] > result["t2"] > 0
 
 
 def test_a_long_pause_separates_turns() -> None:
@@ -50,21 +50,21 @@ def test_turns_of_another_conversation_are_not_neighbours() -> None:
 
 def test_memories_that_are_not_turns_have_no_neighbours() -> None:
     fact = record("The shed has a small key", id="fact")
-    found = lent([*TALK[:2], fact], "fact")
-    assert found == {"t0": 0, "t1": 0, "fact": 1.0}
+    result = lent([*TALK[:2], fact], "fact")
+    assert result == {"t0": 0, "t1": 0, "fact": 1.0}
 
 
 def test_other_candidates_keep_their_scores() -> None:
     around = Neighbours(("t0",), tuple(TALK[:3]), (TALK[4],))
-    found = with_context({"t0": 1.0, "t4": 0.5}, around, Weights())
-    assert found["t4"] == pytest.approx(0.5 / 2.9)
-    assert list(found) == ["t0", "t1", "t2", "t4"]
+    result = with_context({"t0": 1.0, "t4": 0.5}, around, Weights())
+    assert result["t4"] == pytest.approx(0.5 / 2.9)
+    assert list(result) == ["t0", "t1", "t2", "t4"]
 
 
 @given(scores=st.lists(st.floats(0, 1), min_size=5, max_size=5))
 def test_scores_stay_from_0_to_1_and_never_fall(scores: list[float]) -> None:
     given_ = {f"t{place}": score for place, score in enumerate(scores)}
-    found = with_context(given_, Neighbours(tuple(given_), tuple(TALK)), Weights())
+    result = with_context(given_, Neighbours(tuple(given_), tuple(TALK)), Weights())
     bare = with_context(given_, Neighbours((), tuple(TALK)), Weights())
-    assert all(0 <= score <= 1 + 1e-9 for score in found.values())
-    assert all(found[id_] >= bare[id_] for id_ in found)
+    assert all(0 <= score <= 1 + 1e-9 for score in result.values())
+    assert all(result[id_] >= bare[id_] for id_ in result)

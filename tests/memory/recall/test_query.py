@@ -110,8 +110,8 @@ def test_invalid_limits_are_refused(limit: int) -> None:
 
 
 def test_greetings_and_thanks_are_not_searched() -> None:
-    said = "Hello Parley! Thanks. What does v1.2.3 of ADR-003 say, please?"
-    assert understood(Query(said, NOW)).text == "What does v1.2.3 of ADR-003 say,"
+    text = "Hello Parley! Thanks. What does v1.2.3 of ADR-003 say, please?"
+    assert understood(Query(text, NOW)).text == "What does v1.2.3 of ADR-003 say,"
     assert understood(Query("Hello Parley!", NOW)).text == ""
     assert understood(Query("hello", NOW, unfinished=True)).text == "hello"
 

@@ -23,35 +23,40 @@ def memory(content: str) -> Recalled:
 
 
 def result(content: str, minutes: int = 0, role: str = "user") -> Recalled:
-    said: Record = replace(record(content, at=AT + timedelta(minutes=minutes)), role=role)  # type: ignore[arg-type]
-    return Recalled(said, 0.5, {}, {})
+    reply: Record = replace(record(content, at=AT + timedelta(minutes=minutes)), role=role)  # type: ignore[arg-type]
+    return Recalled(reply, 0.5, {}, {})
 
 
-def told(question: str, *found: Recalled) -> list[str]:
+def remaining_texts(question: str, *found: Recalled) -> list[str]:
     return [one.record.content for one in without_repeats(question, found)]
 
 
 def test_a_memory_excludes_the_turns_that_created_or_repeated_it() -> None:
-    asked = result("Remember that I like green tea", 1)
+    question = result("Remember that I like green tea", 1)
     answer = result("I remember: “I like green tea” (2026-11-21)", 3, "assistant")
     again = result(QUESTION, 2)
-    assert told(QUESTION, asked, answer, again, memory("I like green tea")) == ["I like green tea"]
+    assert remaining_texts(QUESTION, question, answer, again, memory("I like green tea")) == [
+        "I like green tea"
+    ]
 
 
 def test_a_turn_with_new_content_stays() -> None:
     more = "I like green tea, but my doctor allows three cups and no coffee"
-    assert told(QUESTION, result(more), memory("I like green tea")) == [more, "I like green tea"]
+    assert remaining_texts(QUESTION, result(more), memory("I like green tea")) == [
+        more,
+        "I like green tea",
+    ]
 
 
 def test_the_older_of_two_equal_turns_stays() -> None:
     first = result("The cellar key hangs behind the clock", 1)
     later = result("You said: the cellar key hangs behind the clock.", 2, "assistant")
-    assert told("Where is the key?", later, first) == [first.record.content]
+    assert remaining_texts("Where is the key?", later, first) == [first.record.content]
 
 
 def test_memories_are_never_removed_and_the_order_stays() -> None:
-    found = [memory("I like tea"), result("Something else entirely"), memory("I like tea")]
-    assert without_repeats("tea", found) == found
+    results = [memory("I like tea"), result("Something else entirely"), memory("I like tea")]
+    assert without_repeats("tea", results) == results
 
 
 @pytest.mark.parametrize(
@@ -68,7 +73,9 @@ def test_memories_are_never_removed_and_the_order_stays() -> None:
     ],
 )
 def test_questions_about_memory_and_acknowledgements_have_no_content(said: str) -> None:
-    assert told("tea", result(said), result("I drink it at noon", 1)) == ["I drink it at noon"]
+    assert remaining_texts("tea", result(said), result("I drink it at noon", 1)) == [
+        "I drink it at noon"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +88,7 @@ def test_questions_about_memory_and_acknowledgements_have_no_content(said: str) 
     ],
 )
 def test_a_number_and_a_statement_within_a_question_are_content(question: str, said: str) -> None:
-    assert told(question, result(said)) == [said]
+    assert remaining_texts(question, result(said)) == [said]
 
 
 @pytest.mark.parametrize(
@@ -93,23 +100,26 @@ def test_a_number_and_a_statement_within_a_question_are_content(question: str, s
     ],
 )
 def test_a_statement_in_the_words_of_the_question_is_an_answer(question: str, said: str) -> None:
-    assert told(question, result(said), result(question, 1)) == [said]
+    assert remaining_texts(question, result(said), result(question, 1)) == [said]
 
 
 def test_words_without_meaning_are_content_if_they_are_all() -> None:
-    assert told("x", result("who are you"), result("东京的天气")) == ["who are you", "东京的天气"]
+    assert remaining_texts("x", result("who are you"), result("东京的天气")) == [
+        "who are you",
+        "东京的天气",
+    ]
 
 
 @given(st.text(), st.lists(st.tuples(st.text(), st.booleans(), st.integers(0, 9)), max_size=8))
 def test_the_result_is_an_ordered_subset_and_idempotent(
     question: str, given_: list[tuple[str, bool, int]]
 ) -> None:
-    found = [result(text, at) if said else memory(text) for text, said, at in given_]
-    left = without_repeats(question, found)
-    assert left == [one for one in found if one in left]
+    results = [result(text, at) if reply else memory(text) for text, reply, at in given_]
+    left = without_repeats(question, results)
+    assert left == [one for one in results if one in left]
     assert without_repeats(question, left) == left
     assert [one for one in left if not one.record.role] == [
-        one for one in found if not one.record.role
+        one for one in results if not one.record.role
     ]
 
 
@@ -176,11 +186,11 @@ async def test_the_answer_to_the_same_question_is_still_found(here: Asking) -> N
         "Bye.",
     )
     roles = ("user", "user", "assistant", "user", "assistant")
-    said = [
+    replies = [
         turn(line, role, id=f"s{n}", at=one.provenance.at)
         for n, (line, role, one) in enumerate(zip(lines, roles, talk(*lines), strict=True))
     ]
-    await here.keep(*said)
+    await here.keep(*replies)
     assert await here.texts("What wine goes with fish?", model=False) == [lines[2]]
 
 
@@ -192,11 +202,11 @@ async def test_an_unanswered_question_does_not_raise_another_turn(here: Asking) 
         "Fine, then pizza.",
     )
     roles = ("user", "user", "assistant", "user")
-    said = [
+    replies = [
         turn(line, role, id=f"s{n}", at=one.provenance.at)
         for n, (line, role, one) in enumerate(zip(lines, roles, talk(*lines), strict=True))
     ]
-    await here.keep(*said)
-    found = await here.texts("What's the name of my sister?", model=False)
-    assert "Fine, then pizza." not in found
-    assert "It rains." not in found
+    await here.keep(*replies)
+    match = await here.texts("What's the name of my sister?", model=False)
+    assert "Fine, then pizza." not in match
+    assert "It rains." not in match

@@ -23,9 +23,9 @@ HAPPENS = "Where does she keep the spare key of the shed?"
 
 async def test_a_memory_is_found_by_words_and_by_meaning(here: Asking) -> None:
     await here.keep(record("Her automobile is green"), record("Her garden is small"))
-    found = await here.recall("which car does she drive nowadays")
-    assert found.results[0].record.content == "Her automobile is green"
-    assert tuple(found.arms) == ("bm25", "vector")
+    matches = await here.recall("which car does she drive nowadays")
+    assert matches.results[0].record.content == "Her automobile is green"
+    assert tuple(matches.arms) == ("bm25", "vector")
     by_words = await here.recall("which car does she drive nowadays", model=False)
     assert by_words.results == ()
     assert by_words.notes == ("no_model",)
@@ -38,23 +38,23 @@ async def test_an_answer_is_found_by_the_previous_question(here: Asking) -> None
 
 async def test_every_result_names_its_origin(here: Asking) -> None:
     await here.keep(record("The shed is green", id="a"), record("The shed has a spare key", id="b"))
-    found = await here.recall(HAPPENS)
-    best = found.results[0]
+    matches = await here.recall(HAPPENS)
+    best = matches.results[0]
     assert best.id == "b"
     assert best.source_ranks == {"bm25": 1, "vector": 1}
     assert set(best.source_scores) == {"bm25", "vector"}
     assert 0 < best.score <= 1
-    assert {stage.name for stage in found.stages} >= {"bm25", "embedding", "vector", "scoring"}
-    assert found.ms >= sum(stage.ms for stage in found.stages) * 0.99
-    assert found.candidates >= 2
+    assert {stage.name for stage in matches.stages} >= {"bm25", "embedding", "vector", "scoring"}
+    assert matches.ms >= sum(stage.ms for stage in matches.stages) * 0.99
+    assert matches.candidates >= 2
 
 
 async def test_an_exact_question_needs_no_model(here: Asking) -> None:
     await here.keep(record("see ADR-003 about retries"), record("see ADR-031 about colours"))
     for text in ("ADR-003", '"see ADR-003"', "retries"):
-        found = await here.recall(text)
-        assert found.results[0].record.content == "see ADR-003 about retries"
-        assert found.notes == ("exact",)
+        matches = await here.recall(text)
+        assert matches.results[0].record.content == "see ADR-003 about retries"
+        assert matches.notes == ("exact",)
     assert here.model.asked == 0
 
 
@@ -86,20 +86,20 @@ async def test_an_unfinished_text_is_completed(here: Asking) -> None:
 async def test_without_the_model_words_are_used(here: Asking) -> None:
     await here.keep(record("The shed has a spare key"))
     here.model.fails_with = ModelUnavailable("gone")
-    found = await here.recall(HAPPENS)
-    assert len(found.results) == 1
-    assert found.notes == ("model_failed",)
+    matches = await here.recall(HAPPENS)
+    assert len(matches.results) == 1
+    assert matches.notes == ("model_failed",)
 
 
 async def test_a_slow_model_is_waited_for_once_and_then_skipped_for_a_while(here: Asking) -> None:
     await here.keep(record("The shed has a spare key"))
-    asked = asyncio.Event()
+    event = asyncio.Event()
 
     class Slow:
         model = "slow"
 
         async def embed(self, texts: Sequence[str]) -> list[Embedding]:
-            asked.set()
+            event.set()
             await asyncio.Event().wait()
             return []
 
@@ -108,11 +108,11 @@ async def test_a_slow_model_is_waited_for_once_and_then_skipped_for_a_while(here
     retriever._embedder, retriever._rules = Slow(), rules
     first = await retriever.recall(access(), Query(HAPPENS, NOW))
     assert first.notes == ("model_slow",)
-    assert asked.is_set()
-    asked.clear()
+    assert event.is_set()
+    event.clear()
     again = await retriever.recall(access(), Query(HAPPENS, NOW))
     assert again.notes == ("model_paused",)
-    assert not asked.is_set()
+    assert not event.is_set()
     assert len(first.results) == len(again.results) == 1
 
 
@@ -137,8 +137,12 @@ async def test_own_memories_precede_those_of_the_project_and_global_ones(here: A
         record(f"{text} 3", by.person),
         by=by,
     )
-    found = await here.recall(HAPPENS, by)
-    assert [one.record.scope for one in found.results] == [Scope.USER, Scope.PROJECT, Scope.GLOBAL]
+    matches = await here.recall(HAPPENS, by)
+    assert [one.record.scope for one in matches.results] == [
+        Scope.USER,
+        Scope.PROJECT,
+        Scope.GLOBAL,
+    ]
 
 
 async def test_replaced_deleted_and_expired_memories_are_excluded_immediately(here: Asking) -> None:
@@ -156,8 +160,8 @@ async def test_replaced_deleted_and_expired_memories_are_excluded_immediately(he
 async def test_neighbours_match_the_filters(here: Asking) -> None:
     await here.keep(*talk("Where is the spare key of the shed?", "Under the blue pot."))
     await here.keep(record("The shed has a spare key", kind=Kind.DECISION))
-    found = await here.texts(HAPPENS, filters=Filter(tiers=(Tier.SEMANTIC,)))
-    assert found == ["The shed has a spare key"]
+    result = await here.texts(HAPPENS, filters=Filter(tiers=(Tier.SEMANTIC,)))
+    assert result == ["The shed has a spare key"]
 
 
 async def test_neighbours_before_the_requested_time_are_excluded(here: Asking) -> None:
@@ -172,17 +176,17 @@ async def test_the_limits_hold_over_a_real_store(here: Asking) -> None:
     await here.keep(*talk(*lines))
     assert len(await here.texts(HAPPENS, limit=100)) == 10
     few = RecallRules(limits=Limits(episodic=30, tokens=60))
-    found = await here.recall(HAPPENS, rules=few, limit=100)
-    assert 0 < found.tokens <= 60
-    assert found.left_out == 30 - len(found.results)
+    matches = await here.recall(HAPPENS, rules=few, limit=100)
+    assert 0 < matches.tokens <= 60
+    assert matches.left_out == 30 - len(matches.results)
 
 
 async def test_results_contain_no_credentials(here: Asking) -> None:
     key = "ghp_" + "x7Kq2mN9vB4tR8wZ1cY6pL3sD5fG0hJaQeUi"
     await here.keep(record(f"The spare key of the shed: {key}"))
-    found = await here.recall(HAPPENS)
-    assert len(found.results) == 1
-    assert key not in repr(found)
+    matches = await here.recall(HAPPENS)
+    assert len(matches.results) == 1
+    assert key not in repr(matches)
 
 
 async def test_a_reranker_decides_the_order_of_its_candidates(here: Asking) -> None:
@@ -194,10 +198,10 @@ async def test_a_reranker_decides_the_order_of_its_candidates(here: Asking) -> N
 
     rules = RecallRules(rerank_weight=1.0)
     retriever = here.retriever(reranker=Contrary(), rules=rules)
-    found = await retriever.recall(access(), Query(HAPPENS, NOW))
-    assert [one.id for one in found.results] == ["b", "a"]
-    assert found.results[0].source_ranks["reranker"] == 1
-    assert tuple(found.arms) == ("bm25", "vector", "reranker")
+    matches = await retriever.recall(access(), Query(HAPPENS, NOW))
+    assert [one.id for one in matches.results] == ["b", "a"]
+    assert matches.results[0].source_ranks["reranker"] == 1
+    assert tuple(matches.arms) == ("bm25", "vector", "reranker")
 
 
 async def test_a_failing_reranker_changes_nothing(here: Asking) -> None:
@@ -207,9 +211,9 @@ async def test_a_failing_reranker_changes_nothing(here: Asking) -> None:
         async def judge(self, query: str, texts: Sequence[str]) -> list[float]:
             raise ModelUnavailable("gone")
 
-    found = await here.retriever(reranker=Broken()).recall(access(), Query(HAPPENS, NOW))
-    assert len(found.results) == 1
-    assert found.notes == ("reranker_failed",)
+    matches = await here.retriever(reranker=Broken()).recall(access(), Query(HAPPENS, NOW))
+    assert len(matches.results) == 1
+    assert matches.notes == ("reranker_failed",)
 
 
 async def test_documents_found_first_help_to_find_more(here: Asking) -> None:
@@ -221,7 +225,8 @@ async def test_documents_found_first_help_to_find_more(here: Asking) -> None:
     plain = await here.recall(HAPPENS, rules=RecallRules(arms=Arms(feedback=0)))
     pulled = await here.recall(HAPPENS)
     before, after = (
-        {one.id: one.source_scores["vector"] for one in found.results} for found in (plain, pulled)
+        {one.id: one.source_scores["vector"] for one in result.results}
+        for result in (plain, pulled)
     )
     assert before.keys() == after.keys() == {"a", "b"}
     assert after["b"] > before["b"] + 0.1
@@ -274,6 +279,6 @@ async def test_long_candidates_are_processed_outside_the_event_loop(
     on_loop.clear()
     hostile = "the shed 1 is my key " * 450
     await here.keep(*(record(f"{n} {hostile}", tier=Tier.EPISODIC) for n in range(8)))
-    found = await here.recall("Is the shed green?")
-    assert found.candidates >= 8
+    matches = await here.recall("Is the shed green?")
+    assert matches.candidates >= 8
     assert sum(on_loop) <= selection.AT_ONCE

@@ -55,9 +55,9 @@ def test_the_order_of_hits_and_searches_does_not_matter(
 def test_every_candidate_has_a_score_from_0_to_1(
     words: list[Hit], likeness: list[Hit], rules: Arms
 ) -> None:
-    found = fused({LEXICAL: words, VECTOR: likeness}, rules)
-    assert found.keys() == {hit.id for hit in (*words, *likeness)}
-    assert all(0.0 <= score <= 1.0 + 1e-9 for score in found.values())
+    result = fused({LEXICAL: words, VECTOR: likeness}, rules)
+    assert result.keys() == {hit.id for hit in (*words, *likeness)}
+    assert all(0.0 <= score <= 1.0 + 1e-9 for score in result.values())
 
 
 @given(words=HITS, rules=RULES)
@@ -69,20 +69,20 @@ def test_an_unavailable_search_gives_its_weight_to_the_other(words: list[Hit], r
 
 @given(hits=HITS, rules=RULES)
 def test_a_better_rank_in_one_search_never_lowers_the_score(hits: list[Hit], rules: Arms) -> None:
-    found = scaled(LEXICAL, hits, rules)
+    result = scaled(LEXICAL, hits, rules)
     for one in hits:
         for other in hits:
             if one.score > other.score:
-                assert found[one.id] >= found[other.id]
+                assert result[one.id] >= result[other.id]
 
 
 def test_ranks_are_fused_as_specified() -> None:
     words = [Hit("a", 7.3), Hit("b", 4.2), Hit("c", 3.1)]
     likeness = [Hit("b", 0.92), Hit("a", 0.87), Hit("d", 0.78)]
     rules = Arms(fusion=Fusion.RANKS, lexical=1.0, vector=1.0)
-    found = fused({LEXICAL: words, VECTOR: likeness}, rules)
-    assert found["a"] == found["b"] == pytest.approx((1 / 61 + 1 / 62) * 61 / 2)
-    assert found["c"] == found["d"] == pytest.approx(1 / 63 * 61 / 2)
+    result = fused({LEXICAL: words, VECTOR: likeness}, rules)
+    assert result["a"] == result["b"] == pytest.approx((1 / 61 + 1 / 62) * 61 / 2)
+    assert result["c"] == result["d"] == pytest.approx(1 / 63 * 61 / 2)
 
 
 def test_no_common_word_scores_zero_and_so_does_the_last_vector_of_a_full_list() -> None:
@@ -92,8 +92,8 @@ def test_no_common_word_scores_zero_and_so_does_the_last_vector_of_a_full_list()
 
 
 def test_with_few_similar_memories_the_last_one_scores() -> None:
-    found = scaled(VECTOR, [Hit("a", 0.8), Hit("b", 0.5)], Arms(least_alike=0.2))
-    assert found == {"a": 1.0, "b": pytest.approx(0.5)}
+    result = scaled(VECTOR, [Hit("a", 0.8), Hit("b", 0.5)], Arms(least_alike=0.2))
+    assert result == {"a": 1.0, "b": pytest.approx(0.5)}
 
 
 def test_equal_scores_have_equal_ranks() -> None:
@@ -154,11 +154,14 @@ def test_the_speaker_is_the_name_before_the_text(content: str, name: str) -> Non
 
 
 def test_i_and_you_mean_the_person_and_the_assistant() -> None:
-    said, told = turn("boots, size 42", id="said"), turn("boots, size 42", "assistant", id="told")
-    assert order("What did I say about boots?", told, said) == ["said", "told"]
-    assert order("What did you say about boots?", said, told) == ["told", "said"]
+    reply, answer = (
+        turn("boots, size 42", id="said"),
+        turn("boots, size 42", "assistant", id="told"),
+    )
+    assert order("What did I say about boots?", answer, reply) == ["said", "told"]
+    assert order("What did you say about boots?", reply, answer) == ["told", "said"]
     other = turn("boots, size 42", id="other", person=BOB, room="r")
-    assert order("What did I say about boots?", other, said) == ["said", "other"]
+    assert order("What did I say about boots?", other, reply) == ["said", "other"]
 
 
 def test_the_newer_of_two_turns_is_first() -> None:
@@ -190,21 +193,23 @@ def test_own_memories_precede_those_of_the_project_and_global_ones() -> None:
     own = record(id="own")
     project = record(id="project", scope=Scope.PROJECT, project="p")
     everybody = record(id="everybody", scope=Scope.GLOBAL)
-    found = order("What about tea in the morning?", everybody, project, own)
-    assert found == ["own", "project", "everybody"]
+    result = order("What about tea in the morning?", everybody, project, own)
+    assert result == ["own", "project", "everybody"]
 
 
 def test_short_turns_and_questions_score_less() -> None:
     long = turn("the boots are red, and they stand in the cellar beside the bicycle", id="long")
     assert order("Which boots are there?", turn("boots, yes", id="short"), long)[0] == "long"
-    asked = turn("are the boots red, and do they stand in the cellar with the bicycle?", id="asked")
-    assert order("Which boots are there?", asked, long)[0] == "long"
+    stored_turn = turn(
+        "are the boots red, and do they stand in the cellar with the bicycle?", id="asked"
+    )
+    assert order("Which boots are there?", stored_turn, long)[0] == "long"
 
 
 def test_memories_with_a_literal_precede_others() -> None:
     other, exact = record("ADR-0031 about boots", id="other"), record("see ADR-003", id="exact")
-    found = literal_first({"other": 1.0, "exact": 0.01}, [other, exact], ["adr-003"])
-    assert found["exact"] > found["other"]
+    result = literal_first({"other": 1.0, "exact": 0.01}, [other, exact], ["adr-003"])
+    assert result["exact"] > result["other"]
 
 
 @given(
@@ -215,6 +220,6 @@ def test_scores_stay_within_0_and_1(scores: list[float], text: str) -> None:
     records = [turn("Ada: boots?", id="a"), record("v1.2 boots", id="b"), turn("boots", id="c")]
     question = understood(Query(text, NOW))
     given_ = dict(zip("abc", scores, strict=True))
-    found = weighed(given_, records, question, access(), NOW, Weights())
-    found = literal_first(found, records, question.literals)
-    assert all(0 <= score <= 1 for score in found.values())
+    result = weighed(given_, records, question, access(), NOW, Weights())
+    result = literal_first(result, records, question.literals)
+    assert all(0 <= score <= 1 for score in result.values())

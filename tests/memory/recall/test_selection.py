@@ -39,9 +39,9 @@ def take(kept: list[Record], limits: Limits, limit: int = 100) -> tuple[list[Rec
 
 
 def test_ten_turns_and_twenty_memories_at_most() -> None:
-    found, _, left = take(records(30, 40), Limits())
-    assert [bool(one.role) for one in found].count(True) == 10
-    assert len(found) == 30
+    result, _, left = take(records(30, 40), Limits())
+    assert [bool(one.role) for one in result].count(True) == 10
+    assert len(result) == 30
     assert left == 40
 
 
@@ -54,18 +54,18 @@ def test_ten_turns_and_twenty_memories_at_most() -> None:
 )
 def test_no_limit_is_exceeded(turns: int, facts: int, size: int, tokens: int, limit: int) -> None:
     limits = Limits(tokens=tokens)
-    found, used, left = take(records(turns, facts, size), limits, limit)
-    assert used == sum(rough_tokens(labelled_line(one)) for one in found) <= tokens
-    assert len(found) <= limit
-    assert sum(bool(one.role) for one in found) <= limits.episodic
-    assert sum(not one.role for one in found) <= limits.semantic
-    assert left + len(found) == turns + facts
+    result, used, left = take(records(turns, facts, size), limits, limit)
+    assert used == sum(rough_tokens(labelled_line(one)) for one in result) <= tokens
+    assert len(result) <= limit
+    assert sum(bool(one.role) for one in result) <= limits.episodic
+    assert sum(not one.role for one in result) <= limits.semantic
+    assert left + len(result) == turns + facts
 
 
 def test_a_result_that_is_too_long_is_skipped_and_shorter_ones_are_included() -> None:
     kept = [record("long " * 500, id="long"), record("short", id="short")]
-    found, _, left = take(kept, Limits(tokens=50))
-    assert [one.id for one in found] == ["short"]
+    result, _, left = take(kept, Limits(tokens=50))
+    assert [one.id for one in result] == ["short"]
     assert left == 1
 
 
@@ -91,8 +91,8 @@ def test_results_contain_no_credentials() -> None:
 @given(before=st.text("ab \n", max_size=20), after=st.text("ab \n", max_size=20))
 def test_no_result_contains_a_credential_at_any_place(before: str, after: str) -> None:
     kept = [record(f"{before} {KEY} {after}", id="x")]
-    found, _, _ = take(kept, Limits())
-    assert KEY not in repr(found)
+    result, _, _ = take(kept, Limits())
+    assert KEY not in repr(result)
 
 
 @pytest.mark.parametrize(
@@ -116,9 +116,11 @@ def test_each_result_states_its_trust(source: SourceType, trust: Trust, label: s
 
 def test_past_turns_are_labelled() -> None:
     assert labelled_line(turn("hello")) == "[past context] hello"
-    said = turn("hello")
-    outside = Provenance(said.provenance.source, Trust.HIGH, ADA, AT, external=True)
-    assert label_of(replace(said, provenance=outside)) == ("past context, from external content")
+    stored_turn = turn("hello")
+    outside = Provenance(stored_turn.provenance.source, Trust.HIGH, ADA, AT, external=True)
+    assert label_of(replace(stored_turn, provenance=outside)) == (
+        "past context, from external content"
+    )
 
 
 def test_tokens_are_estimated_high() -> None:

@@ -40,8 +40,8 @@ async def test_a_conclusion_of_the_model_waits_for_the_person() -> None:
         assert await ada.read.search(Filter()) == []
         kept = await ada.review.approve(result.review_id)
         assert kept.outcome is Outcome.STORED
-        (found,) = await ada.read.search(Filter(text="tabs"))
-        assert (found.record.confirmed, found.record.provenance.trust) == (True, Trust.HIGH)
+        (match,) = await ada.read.search(Filter(text="tabs"))
+        assert (match.record.confirmed, match.record.provenance.trust) == (True, Trust.HIGH)
 
 
 async def test_a_quoted_statement_of_the_person_is_stored_immediately() -> None:
@@ -91,9 +91,11 @@ async def test_a_secret_is_redacted_and_the_person_is_told() -> None:
 async def test_a_secret_stored_before_its_pattern_was_known_is_not_returned() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
-        told = f"the deploy key for staging is {KEY}"
+        sentence = f"the deploy key for staging is {KEY}"
         person = ada.access.person
-        old = record(told, person, tenant=rig.tenant, tags=(KEY,), evidence=Evidence(told, AT, 0.9))
+        old = record(
+            sentence, person, tenant=rig.tenant, tags=(KEY,), evidence=Evidence(sentence, AT, 0.9)
+        )
         await store(rig.stores.memories, old, ada.access)
 
         turn = await rig.remembrance.turn(rig.caller("ada"))
@@ -213,13 +215,13 @@ async def test_private_memory_is_excluded_from_rooms_until_the_person_allows_it(
         assert private.access.room
         ada = await rig.handle("ada")
         await ada.write.remember(TABS)
-        told = rig.caller("ada", at=ROOM)
+        answer = rig.caller("ada", at=ROOM)
         # the same human on two platforms: only a link makes them one person
-        await rig.link(rig.caller("ada"), told)
-        here = await rig.memory.for_principal(told)
+        await rig.link(rig.caller("ada"), answer)
+        here = await rig.memory.for_principal(answer)
         assert await here.read.search(Filter(text="tabs")) == []
-        await rig.people.show_private(told.principal, True)
-        here = await rig.memory.for_principal(told)
+        await rig.people.show_private(answer.principal, True)
+        here = await rig.memory.for_principal(answer)
         assert len(await here.read.search(Filter(text="tabs"))) == 1
 
 
@@ -234,8 +236,8 @@ async def test_global_memory_is_written_by_operators_only() -> None:
         operator = await rig.handle("ada", at=ROOM, role=Role.OPERATOR)
         (waiting,) = await operator.review.waiting()
         assert (await operator.review.approve(waiting.id)).outcome is Outcome.STORED
-        (found,) = await member.read.search(Filter(text="deploy"))
-        assert found.record.scope is Scope.PROJECT
+        (result,) = await member.read.search(Filter(text="deploy"))
+        assert result.record.scope is Scope.PROJECT
 
 
 async def test_a_pending_memory_is_decided_once() -> None:

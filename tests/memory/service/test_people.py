@@ -58,14 +58,14 @@ async def test_a_project_is_chosen_by_number_id_or_title() -> None:
             await start_turn(rig, at=room)
         known = [project for project, _ in await rig.people.projects(home)]
         assert sorted(known) == [PROJECT, "discord:main:shop"]
-        for wanted in ("2", known[1], known[1].upper()):
+        for expected in ("2", known[1], known[1].upper()):
             await rig.people.choose_project(home, "none")
             assert (await start_turn(rig, at=AT_HOME)).project == ""
-            await rig.people.choose_project(home, wanted)
+            await rig.people.choose_project(home, expected)
             assert (await start_turn(rig, at=AT_HOME)).project == known[1]
-        for wanted in ("3", "0", "telegram:main:x", ""):
+        for expected in ("3", "0", "telegram:main:x", ""):
             with pytest.raises(BadInput, match="no project"):
-                await rig.people.choose_project(home, wanted)
+                await rig.people.choose_project(home, expected)
         with pytest.raises(BadInput):
             await rig.people.choose_project(await start_turn(rig, "bob", AT_HOME), "1")
 

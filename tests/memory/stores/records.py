@@ -25,7 +25,7 @@ CHANNEL = ("test", "main", "C1")
 
 def record(content: str = "likes tea", person: str = ADA, **rest: Any) -> Record:
     """A semantic fact of Ada's, said in private."""
-    said = Provenance(
+    provenance = Provenance(
         SourceType.USER_MESSAGE,
         Trust.HIGH,
         person,
@@ -42,7 +42,7 @@ def record(content: str = "likes tea", person: str = ADA, **rest: Any) -> Record
         "tier": Tier.SEMANTIC,
         "kind": Kind.FACT,
         "content": content,
-        "provenance": said,
+        "provenance": provenance,
         "evidence": Evidence(content, AT, 0.9),
     }
     return Record(**(values | rest))
@@ -65,8 +65,8 @@ async def store(
 
 async def texts(memories: MemoryStore, by: AccessScope | None = None, **wanted: Any) -> list[str]:
     """Return the matches."""
-    found = await memories.find(by or access(), Filter(**wanted))
-    return [match.record.content for match in found]
+    matches = await memories.find(by or access(), Filter(**wanted))
+    return [match.record.content for match in matches]
 
 
 def operator(**rest: Any) -> AccessScope:

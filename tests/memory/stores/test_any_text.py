@@ -39,8 +39,8 @@ async def test_any_text_is_stored_and_found_by_its_words(memories: MemoryStore, 
     person = new_id()
     kept = record(f"x{text} tea", person, tags=(text,))
     await store(memories, kept)
-    found = await memories.find(access(person), Filter(text="tea"))
-    assert [match.record.id for match in found] == [kept.id]
+    matches = await memories.find(access(person), Filter(text="tea"))
+    assert [match.record.id for match in matches] == [kept.id]
     assert await memories.find(access("nobody"), Filter(text=text)) == []
 
 

@@ -44,9 +44,9 @@ async def test_writers_in_several_processes_store_every_text_once(
     name, url = url_of(engine)
     done = await asyncio.gather(*(one_writer(name, url, seed) for seed in range(writers)))
     assert sum(stored for stored, _ in done) == DISTINCT
-    found = await memories.find(access(), Filter(limit=1_000))
-    assert len(found) == DISTINCT + CHAINS
-    assert max(Counter(match.record.content for match in found).values()) == 1
+    matches = await memories.find(access(), Filter(limit=1_000))
+    assert len(matches) == DISTINCT + CHAINS
+    assert max(Counter(match.record.content for match in matches).values()) == 1
     won = Counter(target for _, targets in done for target in targets)
     assert won == {head_of(c, version): 1 for c in range(CHAINS) for version in range(ROUNDS)}
     assert await linear(memories)

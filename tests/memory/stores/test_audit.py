@@ -86,6 +86,6 @@ async def test_entries_of_a_time_are_found(log: SqlAuditLog) -> None:
     times = [AT + timedelta(seconds=number) for number in range(5)]
     for at in times:
         await log.append(AuditEntry("memory_read", "t", "p", at))
-    found = await log.between(times[1], times[3], 10)
-    assert [link.entry.at for link in found] == times[1:4]
+    result = await log.between(times[1], times[3], 10)
+    assert [link.entry.at for link in result] == times[1:4]
     assert [link.number for link in await log.between(times[1], times[3], 2)] == [2, 3]

@@ -13,9 +13,9 @@ async def test_a_chain_of_replacements_is_imported_unchanged(memories: MemorySto
     assert (await store(memories, older)).stored
     assert (await store(memories, newer)).stored
     assert await texts(memories) == ["Works at Initrode now"]
-    found = await memories.get(access(), older.id)
-    assert found is not None
-    assert found.superseded_by == newer.id
+    result = await memories.get(access(), older.id)
+    assert result is not None
+    assert result.superseded_by == newer.id
     assert await memories.count(access()) == 1
 
 

@@ -39,9 +39,9 @@ async def test_the_memory_with_the_most_rare_words_is_best(memories: MemoryStore
         "my house is old and my car, too",
     ):
         await store(memories, record(text))
-    found = await memories.find(access(), Filter(text="what is my dog called?"))
-    assert found[0].record.content == "my dog is called Rex"
-    scores = [match.score for match in found]
+    matches = await memories.find(access(), Filter(text="what is my dog called?"))
+    assert matches[0].record.content == "my dog is called Rex"
+    scores = [match.score for match in matches]
     assert all(1 >= one >= two > 0 for one, two in pairwise(scores))
     assert scores[0] > 2 * scores[-1]
     assert (await memories.find(access(), Filter(text="dog Rex")))[0].score == 1.0
@@ -137,11 +137,11 @@ async def test_memories_shown_in_a_session_are_checked_again(
     theirs = record("theirs", "test:main:bob")
     for one in (gone, old, stays, over, expired, theirs):
         await store(memories, one)
-    told = [one.id for one in (gone, old, stays, over, expired, theirs)]
-    assert await memories.visible(access(), told) == set(told) - {theirs.id}
+    answers = [one.id for one in (gone, old, stays, over, expired, theirs)]
+    assert await memories.visible(access(), answers) == set(answers) - {theirs.id}
 
     await memories.delete(access(), [gone.id])
     await store(memories, record("new", supersedes=old.id))
-    assert await memories.visible(access(), told) == {stays.id, over.id, expired.id}
+    assert await memories.visible(access(), answers) == {stays.id, over.id, expired.id}
     await clock.advance(2 * DAY.total_seconds())
-    assert await memories.visible(access(), told) == {stays.id}
+    assert await memories.visible(access(), answers) == {stays.id}

@@ -95,8 +95,8 @@ async def test_only_visible_memories_are_found(
     there = [one for one in own if await memories.get(writer(one), one.id)]
     for by in (replace(one, tenant=f"{one.tenant}{example}") for one in asking):
         visible = {one.id for one in there if sees(by, one)}
-        found = await memories.find(by, Filter(text=text, limit=100))
-        assert {match.record.id for match in found} == visible
+        matches = await memories.find(by, Filter(text=text, limit=100))
+        assert {match.record.id for match in matches} == visible
         assert {one.id for one in there if await memories.get(by, one.id)} == visible
         if text:
             assert await recalled(recall, by, there) == [visible] * 3

@@ -29,9 +29,9 @@ async def test_a_memory_is_seen_and_found(engine: Engine, memories: MemoryStore)
         assert bool(await memories.visible(access, [stored.id])) is seen, (access, stored)
         assert (await memories.get(access, stored.id) is not None) is seen, (access, stored)
         for text in ("", "tea"):
-            found = await memories.find(access, Filter(text=text, limit=100))
+            matches = await memories.find(access, Filter(text=text, limit=100))
             kept_by_another = stored.agent_private and access.agent != stored.provenance.agent
-            listed = stored.id in {match.record.id for match in found}
+            listed = stored.id in {match.record.id for match in matches}
             assert listed is (seen and not kept_by_another), (text, access, stored)
 
 

@@ -196,8 +196,8 @@ async def test_agents_find_only_what_the_rule_shows_them(
             for one in world.records
             if one.id in visible and (not one.agent_private or one.provenance.agent == by.agent)
         }
-        found = await memories.find(by, Filter(text=text, limit=100))
-        assert {match.record.id for match in found} == searched
+        matches = await memories.find(by, Filter(text=text, limit=100))
+        assert {match.record.id for match in matches} == searched
         assert {one.id for one in world.records if await memories.get(by, one.id)} == visible
         assert await memories.visible(by, [one.id for one in world.records]) == visible
         words = await recall.lexical(by, "tea", Filter(), 100)

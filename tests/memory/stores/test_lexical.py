@@ -40,17 +40,17 @@ async def test_both_search_methods_find_the_same_with_the_same_scores(
     recall: RecallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chance = random.Random(2)
-    asked = [(text(chance, chance.randint(1, 5)), False) for _ in range(60)]
-    asked += [(typed, True) for typed in TYPED]
-    found: dict[int, list[object]] = {}
+    questions = [(text(chance, chance.randint(1, 5)), False) for _ in range(60)]
+    questions += [(typed, True) for typed in TYPED]
+    results: dict[int, list[object]] = {}
     for most in (0, 1_000):
         monkeypatch.setattr(word_search, "READ_WHOLE", most)
-        found[most] = [
+        results[most] = [
             await recall.lexical(access(), words, Filter(unfinished=unfinished), 200)
-            for words, unfinished in asked
+            for words, unfinished in questions
         ]
-    assert found[0] == found[1_000]
-    assert sum(map(bool, found[0])) > 60
+    assert results[0] == results[1_000]
+    assert sum(map(bool, results[0])) > 60
 
 
 async def test_all_memories_are_read_only_for_people_with_few(

@@ -37,8 +37,8 @@ async def test_memories_and_chat_messages_are_separate_lists(memories: MemorySto
     await some(memories)
     learned = await texts(memories, own_only=True, turns=False)
     assert sorted(learned) == ["has a dog", "plays chess", "prefers tabs"]
-    said = await texts(memories, own_only=True, turns=True)
-    assert sorted(said) == ["hello there", "in the room"]
+    reply = await texts(memories, own_only=True, turns=True)
+    assert sorted(reply) == ["hello there", "in the room"]
     assert len(await texts(memories, own_only=True)) == 5
     assert await texts(memories, own_only=True, turns=True, text="room") == ["in the room"]
     assert await texts(memories, own_only=True, turns=False, text="room") == []
@@ -62,10 +62,10 @@ async def test_the_count_equals_the_number_of_results(
     memories: MemoryStore, by: AccessScope, said: bool | None
 ) -> None:
     await some(memories)
-    wanted = Filter(own_only=True, turns=said)
-    found = await memories.find(by, wanted)
-    kinds = [match.record.kind for match in found]
-    assert await memories.tally(by, wanted) == {kind: kinds.count(kind) for kind in set(kinds)}
+    filters = Filter(own_only=True, turns=said)
+    matches = await memories.find(by, filters)
+    kinds = [match.record.kind for match in matches]
+    assert await memories.tally(by, filters) == {kind: kinds.count(kind) for kind in set(kinds)}
 
 
 async def test_only_existing_own_memories_are_counted(

@@ -42,12 +42,12 @@ def test_every_vector_is_returned_once_the_nearest_first(
     for part in range(parts):
         matrix.add(numbered[: len(numbered) * (part + 1) // parts])
     matrix.drop(sorted(gone))
-    found = list(itertools.chain(*best_first([matrix, matrix], query, first)))
-    assert {number for number, _ in found} == {number for number, _ in numbered} - gone
-    assert len(found) == len({number for number, _ in found})
-    scores = [score for _, score in found]
+    results = list(itertools.chain(*best_first([matrix, matrix], query, first)))
+    assert {number for number, _ in results} == {number for number, _ in numbered} - gone
+    assert len(results) == len({number for number, _ in results})
+    scores = [score for _, score in results]
     assert all(one >= other - 1e-6 for one, other in itertools.pairwise(scores))
-    for number, score in found:
+    for number, score in results:
         assert abs(score - cosine(vectors[number - 1], query)) < 1e-5
 
 
@@ -57,9 +57,9 @@ def test_the_oldest_vectors_are_removed_when_the_cache_is_full() -> None:
         matrix.add([(number, packed((1.0, number / 1_000)))])
     assert len(matrix) <= 100
     assert matrix.last == 1_000
-    found = list(itertools.chain(*best_first([matrix], (0.0, 1.0), 10)))
-    assert found[0][0] == 1_000
-    assert min(number for number, _ in found) > 900
+    results = list(itertools.chain(*best_first([matrix], (0.0, 1.0), 10)))
+    assert results[0][0] == 1_000
+    assert min(number for number, _ in results) > 900
     assert matrix.size <= 100 * (2 * 4 + 8)
 
 

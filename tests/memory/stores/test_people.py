@@ -53,10 +53,10 @@ async def test_the_latest_hundred_projects_are_stored(
     await people.note_seen("t", BOB, "p102", "Newer title")
     await clock.advance(1)
     await people.note_seen("t", ADA, "p3", "Seen again")
-    found = await people.projects("t", (ADA, BOB), NEVER)
-    assert found[:3] == [("p3", "Seen again"), ("p102", "Newer title"), ("p101", "Project 101")]
-    assert len(found) == 100
-    assert ("p2", "Project 2") not in found
+    result = await people.projects("t", (ADA, BOB), NEVER)
+    assert result[:3] == [("p3", "Seen again"), ("p102", "Newer title"), ("p101", "Project 101")]
+    assert len(result) == 100
+    assert ("p2", "Project 2") not in result
     assert await people.projects("u", (ADA,), NEVER) == []
 
 

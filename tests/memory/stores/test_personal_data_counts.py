@@ -37,7 +37,7 @@ async def test_everybody_with_stored_data_is_counted_in_the_order_of_ids(
     await reviews.add(access(), ReviewItem("r1", record("maybe", id="m"), "hedged", AT))
     await people.turn_memory("t", EVE, False)
     await brain.write(access(ZOE), "soul", "Zoe's", ZOE, AT)
-    found = [PersonCount(ZOE, 0, 0, 0), PersonCount(EVE, 0, 0, 0), PersonCount(ADA, 2, 1, 1)]
-    assert await census.known("t", 10) == sorted(found, key=lambda one: one.person)
+    results = [PersonCount(ZOE, 0, 0, 0), PersonCount(EVE, 0, 0, 0), PersonCount(ADA, 2, 1, 1)]
+    assert await census.known("t", 10) == sorted(results, key=lambda one: one.person)
     assert len(await census.known("t", 2)) == 2
     assert await census.known("u", 10) == []

@@ -66,7 +66,7 @@ async def keep(memories: MemoryStore, *records: Record) -> None:
         await memories.embed([TextVector(one.id, one.content, vector)])
 
 
-async def found(
+async def recalled_texts(
     memories: MemoryStore, recall: RecallStore, text: str, *, model: bool = False
 ) -> list[str]:
     retriever = Retriever(recall, memories, WordModel() if model else None)
@@ -102,7 +102,7 @@ async def test_a_repeated_question_without_an_answer_recalls_nothing(
 ) -> None:
     await keep(memories, *chat(question, answer))
     for text in (question, question.lower(), question.rstrip("?？؟ "), f"Hello! {question}"):
-        assert await found(memories, recall, text) == []
+        assert await recalled_texts(memories, recall, text) == []
 
 
 async def test_small_talk_recalls_nothing(memories: MemoryStore, recall: RecallStore) -> None:
@@ -111,8 +111,8 @@ async def test_small_talk_recalls_nothing(memories: MemoryStore, recall: RecallS
     ]
     await keep(memories, *(_numbered(one, number) for number, one in enumerate(turns)))
     for text in SMALL_TALK:
-        assert await found(memories, recall, text) == [], text
-        assert await found(memories, recall, text, model=True) == [], text
+        assert await recalled_texts(memories, recall, text) == [], text
+        assert await recalled_texts(memories, recall, text, model=True) == [], text
 
 
 def _numbered(one: Record, number: int) -> Record:

@@ -83,10 +83,10 @@ async def test_rare_frequent_words_in_a_short_text_score_highest(
     once = record("kayak trip along the long river with all of the others and much luggage")
     common = record("trip to town")
     await kept(memories, common, once, often, record("trip by train"), record("quiet evening"))
-    found = await recall.lexical(access(), "what about the kayak trip?", ANY, 50)
-    assert [hit.id for hit in found][:2] == [often.id, once.id]
-    assert len(found) == 4
-    assert all(one.score >= other.score > 0 for one, other in pairwise(found))
+    result = await recall.lexical(access(), "what about the kayak trip?", ANY, 50)
+    assert [hit.id for hit in result][:2] == [often.id, once.id]
+    assert len(result) == 4
+    assert all(one.score >= other.score > 0 for one, other in pairwise(result))
     assert [hit.id for hit in await recall.lexical(access(), "kayak trip", ANY, 1)] == [often.id]
 
 
@@ -150,10 +150,10 @@ async def test_the_nearest_vectors_come_first_with_their_cosine(
     near = record("near", embedding=vector(2.0, 0.2))
     far, other = record("far", embedding=vector(0.0, 1.0)), record("none of this model")
     await kept(memories, far, near, other, record("no", embedding=vector(1.0, 0.0, model="n")))
-    found = await recall.nearest(access(), vector(3.0, 0.0), ANY, 10)
-    assert [hit.id for hit in found] == [near.id, far.id]
-    assert found[0].score == pytest.approx(0.995, abs=1e-3)
-    assert found[1].score == pytest.approx(0, abs=1e-6)
+    result = await recall.nearest(access(), vector(3.0, 0.0), ANY, 10)
+    assert [hit.id for hit in result] == [near.id, far.id]
+    assert result[0].score == pytest.approx(0.995, abs=1e-3)
+    assert result[1].score == pytest.approx(0, abs=1e-6)
     assert [hit.id for hit in await recall.nearest(access(), vector(0.0, 1.0), ANY, 1)] == [far.id]
 
 
@@ -193,8 +193,8 @@ async def test_many_memories_are_found_and_each_once(
     ]
     await kept(memories, *some, record("other", person=BOB, embedding=vector(1.0, 0.0)))
     here = access(room=ROOM)
-    found = await recall.nearest(here, vector(1.0, 0.0), ANY, 650)
-    assert [hit.id for hit in found] == [one.id for one in some[:650]]
+    result = await recall.nearest(here, vector(1.0, 0.0), ANY, 650)
+    assert [hit.id for hit in result] == [one.id for one in some[:650]]
     late = Filter(kinds=(Kind.DECISION,))
     assert await recall.nearest(here, vector(1.0, 0.0), late, 5) == []
 
@@ -297,15 +297,15 @@ async def test_a_deleted_memory_is_not_found_by_the_next_query(
 
 async def test_concurrent_queries_find_the_same(memories: MemoryStore, recall: RecallStore) -> None:
     await kept(memories, *(tea(f"number {number} {'y' * number}") for number in range(20)))
-    found = await asyncio.gather(*(both(recall) for _ in range(10)))
-    assert all(one == found[0] for one in found)
-    assert len(found[0]) == 20
+    results = await asyncio.gather(*(both(recall) for _ in range(10)))
+    assert all(one == results[0] for one in results)
+    assert len(results[0]) == 20
 
 
 # --- around ---------------------------------------------------------------------------------------
 
 
-def said(number: int, text: str = "", **rest: Any) -> Record:
+def spoken_record(number: int, text: str = "", **rest: Any) -> Record:
     at = AT + timedelta(minutes=number)
     values: dict[str, Any] = {"role": "user", "conversation": "g", "at": at}
     return record(text or f"said {number}", **(values | rest))
@@ -318,9 +318,9 @@ def contents(found: Sequence[Record]) -> list[str]:
 async def test_the_turns_before_and_after_a_turn_are_its_neighbours(
     memories: MemoryStore, recall: RecallStore
 ) -> None:
-    turns = [said(number) for number in range(8)]
+    turns = [spoken_record(number) for number in range(8)]
     note = record("a note", conversation="g", at=AT + timedelta(minutes=3))
-    await kept(memories, *reversed(turns), note, said(3, "elsewhere", conversation="h"))
+    await kept(memories, *reversed(turns), note, spoken_record(3, "elsewhere", conversation="h"))
     around = await recall.neighbours(access(), [turns[3].id], 2)
     assert contents(around) == [f"said {number}" for number in range(1, 6)]
     assert contents(await recall.neighbours(access(), [turns[0].id, turns[1].id], 1)) == [
@@ -342,11 +342,11 @@ async def test_neighbours_are_visible_turns_only(
 ) -> None:
     in_room = access(room=ROOM, private=False)
     turns = [
-        said(0, "bob's", person=BOB, room=ROOM),
-        said(1, "mine", room=ROOM),
-        said(2, "bob's in private", person=BOB),
-        said(3, "gone soon", room=ROOM, expires_at=AT + DAY),
-        said(4, "last", room=ROOM),
+        spoken_record(0, "bob's", person=BOB, room=ROOM),
+        spoken_record(1, "mine", room=ROOM),
+        spoken_record(2, "bob's in private", person=BOB),
+        spoken_record(3, "gone soon", room=ROOM, expires_at=AT + DAY),
+        spoken_record(4, "last", room=ROOM),
     ]
     await kept(memories, *turns)
     around = await recall.neighbours(in_room, [turns[1].id], 9)

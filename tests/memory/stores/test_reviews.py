@@ -41,8 +41,8 @@ async def test_the_owner_sees_pending_memories_oldest_first(reviews: ReviewStore
 async def test_any_text_can_be_pending(reviews: ReviewStore) -> None:
     strange = pending(kept=record("nul \0 and half \ud800 of a pair"))
     await reviews.add(access(), replace(strange, reason="\0 \ud800"))
-    found = (await reviews.waiting(access(), 1))[0]
-    assert found.record.content == "nul \ufffd and half \ufffd of a pair"
+    result = (await reviews.waiting(access(), 1))[0]
+    assert result.record.content == "nul \ufffd and half \ufffd of a pair"
 
 
 async def test_other_people_neither_see_nor_decide(reviews: ReviewStore) -> None:
@@ -97,9 +97,9 @@ async def test_the_text_of_a_decided_memory_is_deleted(
     assert taken.record == kept
     (entry,) = await reviews.history(access(), 1)
     assert (entry.id, entry.record.id, entry.reason, entry.note) == ("r1", kept.id, "hedged", "no")
-    told = str(entry) + str(await personal.export("t", [ADA]))
-    assert "a word of it" not in told
-    assert "telling" not in told
+    answer = str(entry) + str(await personal.export("t", [ADA]))
+    assert "a word of it" not in answer
+    assert "telling" not in answer
 
 
 @pytest.mark.parametrize(

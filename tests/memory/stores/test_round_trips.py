@@ -42,8 +42,8 @@ class Rig:
         self.last = new.id
 
     async def turns(self, number: int) -> None:
-        said = [self.new(number, role=role, conversation="g") for role in ("user", "assistant")]
-        await self.memories.keep_turns(access(), said)
+        replies = [self.new(number, role=role, conversation="g") for role in ("user", "assistant")]
+        await self.memories.keep_turns(access(), replies)
 
     async def lexical(self, _: int) -> None:
         assert await self.recall.lexical(access(), "tea amber", Filter(), 10)

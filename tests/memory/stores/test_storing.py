@@ -36,7 +36,7 @@ DAY = timedelta(days=1)
 
 
 async def test_every_field_is_stored(memories: MemoryStore) -> None:
-    said = Provenance(
+    provenance = Provenance(
         *(SourceType.TOOL_OUTPUT, Trust.MEDIUM, ADA, AT + timedelta(microseconds=1)),
         session="s1",
         message_id="m1",
@@ -49,7 +49,7 @@ async def test_every_field_is_stored(memories: MemoryStore) -> None:
     )
     full = replace(
         record("Ünï “quoted” %s {} \\ 'x'; -- 🙂", tags=("a b", 'q"', "ž"), kind=Kind.CORRECTION),
-        provenance=said,
+        provenance=provenance,
         evidence=Evidence("claim", AT, 0.75, "ADR-003", AT + DAY),
         project="p",
         role="tool",
@@ -63,8 +63,8 @@ async def test_every_field_is_stored(memories: MemoryStore) -> None:
     assert (await store(memories, full)).stored
     assert await memories.get(access(), full.id) == full
     assert await memories.get(access(BOB), full.id) is None
-    found = (await memories.find(access(), Filter()))[0].record
-    assert found == replace(full, embedding=None)
+    matches = (await memories.find(access(), Filter()))[0].record
+    assert matches == replace(full, embedding=None)
 
 
 async def test_the_same_id_again_replaces_nothing(memories: MemoryStore) -> None:
@@ -162,9 +162,9 @@ async def test_deleted_and_replaced_memories_are_not_duplicates(
 async def test_duplicates_can_be_checked_before_storing(memories: MemoryStore) -> None:
     kept = record("I like tea")
     await store(memories, kept)
-    found = await memories.like(access(), record("I like TEA"), threshold=0.92)
-    assert found is not None
-    assert (found.id, found.similarity) == (kept.id, 1.0)
+    matches = await memories.like(access(), record("I like TEA"), threshold=0.92)
+    assert matches is not None
+    assert (matches.id, matches.similarity) == (kept.id, 1.0)
     rewording = record("I like TEA", supersedes=kept.id)
     assert await memories.like(access(), rewording, threshold=0.92) is None
     other = record("I like tea", person=BOB)
@@ -286,13 +286,13 @@ async def test_vectors_are_stored_for_existing_memories_only(memories: MemorySto
 async def test_the_vector_of_a_text_edited_meanwhile_is_not_stored(
     memories: MemoryStore,
 ) -> None:
-    said = replace(record("I play chess", derived_from=("m1",)), role="user")
-    await memories.keep_turns(access(), [said])
+    memory = replace(record("I play chess", derived_from=("m1",)), role="user")
+    await memories.keep_turns(access(), [memory])
     (before,) = await memories.unembedded("m", 1)
     await memories.revise_message("t", CHANNEL, "m1", "I play nothing")
     vector = Embedding("m", (1.0, 2.0))
     assert await memories.embed([TextVector(before.id, before.text, vector)]) == 0
-    assert await unembedded(memories, "m") == [(said.id, "I play nothing")]
+    assert await unembedded(memories, "m") == [(memory.id, "I play nothing")]
 
 
 async def test_of_concurrent_writers_one_stores_and_the_quota_holds(memories: MemoryStore) -> None:

@@ -12,8 +12,8 @@ async def keep(memories: MemoryStore, content: str, supersedes: str = "") -> Rec
 
 
 async def current(memories: MemoryStore, person: str = ADA) -> list[str]:
-    found = await memories.find(access(person), Filter(own_only=True))
-    return sorted(match.record.content for match in found)
+    matches = await memories.find(access(person), Filter(own_only=True))
+    return sorted(match.record.content for match in matches)
 
 
 async def test_undo_makes_the_superseded_memory_current(memories: MemoryStore) -> None:

@@ -40,13 +40,13 @@ async def put(engine: Engine, *turns: WaitingTurn) -> None:
 
 def turn(number: int, person: str = ADA, room: str = "", tenant: str = "t") -> WaitingTurn:
     at = AT + timedelta(seconds=number)
-    said = (f"m{number}", f"n{number}")
+    reply = (f"m{number}", f"n{number}")
     return WaitingTurn(
-        f"turn-{number}", tenant, person, room, ":".join(CHANNEL), said, at, f'"{number} \u2713"'
+        f"turn-{number}", tenant, person, room, ":".join(CHANNEL), reply, at, f'"{number} \u2713"'
     )
 
 
-def said(content: str) -> Record:
+def record_of(content: str) -> Record:
     return replace(record(content), tier=Tier.EPISODIC, role="user")
 
 
@@ -129,7 +129,7 @@ async def test_a_consolidated_turn_is_a_memory_and_no_longer_waits(
 ) -> None:
     await put(engine, turn(1), turn(2))
     taken = [
-        ConsolidatedTurn(turn(1), access(), (said("hello"),)),
+        ConsolidatedTurn(turn(1), access(), (record_of("hello"),)),
         ConsolidatedTurn(turn(2), access(), ()),
     ]
     assert await waiting.take_up(taken) == {"turn-1", "turn-2"}
@@ -143,7 +143,7 @@ async def test_a_turn_that_was_removed_or_changed_is_not_stored(
     waiting: WaitingTurns, memories: MemoryStore, engine: Engine
 ) -> None:
     await put(engine, replace(turn(2), body='"said again"'))
-    taken = [ConsolidatedTurn(turn(n), access(), (said(f"hello {n}"),)) for n in (1, 2)]
+    taken = [ConsolidatedTurn(turn(n), access(), (record_of(f"hello {n}"),)) for n in (1, 2)]
     assert await waiting.take_up(taken) == set()
     assert await texts(memories) == []
     assert await waiting.count() == 1
@@ -152,7 +152,7 @@ async def test_a_turn_that_was_removed_or_changed_is_not_stored(
 async def test_turns_of_other_people_are_not_stored(waiting: WaitingTurns, engine: Engine) -> None:
     await put(engine, turn(1))
     with pytest.raises(BadInput):
-        await waiting.take_up([ConsolidatedTurn(turn(1), access(BOB), (said("hello"),))])
+        await waiting.take_up([ConsolidatedTurn(turn(1), access(BOB), (record_of("hello"),))])
     assert await waiting.count() == 1
 
 

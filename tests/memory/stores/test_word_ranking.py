@@ -13,14 +13,14 @@ def test_scores_are_from_0_to_1_and_more_words_never_lower_them(
     counts: list[int], data: st.DataObject
 ) -> None:
     masks = data.draw(st.lists(st.integers(1, 2 ** len(counts) - 1), max_size=20))
-    found = ranked(dict(enumerate(masks)), counts)
-    scores = dict(found)
+    result = ranked(dict(enumerate(masks)), counts)
+    scores = dict(result)
     assert all(0 < score <= 1 for score in scores.values())
     for number, mask in enumerate(masks):
         for other, more in enumerate(masks):
             if mask & more == mask:
                 assert scores[number] <= scores[other] + 1e-9
-    assert found == sorted(found, key=lambda hit: (-hit[1], -hit[0]))
+    assert result == sorted(result, key=lambda hit: (-hit[1], -hit[0]))
     assert ranked({1: 2 ** len(counts) - 1}, counts)[0][1] > 1 - 1e-9
 
 
@@ -35,8 +35,8 @@ def test_candidates_are_found_by_the_rarest_words(counts: list[int]) -> None:
 
 @given(total=st.integers(0, 350), after=st.none() | st.integers(-1, 350))
 def test_a_page_continues_after_the_previous_one(total: int, after: int | None) -> None:
-    found = [(number, 1.0) for number in range(total)]
-    rest = [hit for some in chunks(found, after) for hit in some]
-    assert all(len(some) <= CHUNK for some in chunks(found, after))
+    results = [(number, 1.0) for number in range(total)]
+    rest = [hit for some in chunks(results, after) for hit in some]
+    assert all(len(some) <= CHUNK for some in chunks(results, after))
     start = 0 if after is None else after + 1 if 0 <= after < total else total
-    assert rest == found[start:]
+    assert rest == results[start:]

@@ -59,15 +59,15 @@ def test_a_text_without_words_is_similar_to_nothing(text: str) -> None:
 
 def test_a_repetition_with_a_small_change_is_a_duplicate() -> None:
     new = words(f"{LONG} indeed")
-    found = duplicate_of(new, [("mem-0", words("something else")), ("mem-1", words(LONG))])
-    assert found is not None
-    assert (found.id, found.similarity) == ("mem-1", 24 / 25)
+    result = duplicate_of(new, [("mem-0", words("something else")), ("mem-1", words(LONG))])
+    assert result is not None
+    assert (result.id, result.similarity) == ("mem-1", 24 / 25)
 
 
 def test_the_most_similar_memory_is_named() -> None:
-    found = duplicate_of(words(LONG), [("near", words(f"{LONG} x")), ("same", words(LONG))])
-    assert found is not None
-    assert found.id == "same"
+    result = duplicate_of(words(LONG), [("near", words(f"{LONG} x")), ("same", words(LONG))])
+    assert result is not None
+    assert result.id == "same"
 
 
 @pytest.mark.parametrize("change", ["not", "8081", "isn't", "v2", "nicht"])
@@ -119,8 +119,8 @@ def assert_not_missed(one: frozenset[str], other: frozenset[str], threshold: flo
 
 @given(st.text(max_size=200))
 def test_any_text_is_identical_to_itself(text: str) -> None:
-    found = words(text)
-    assert jaccard(found, found) == (1.0 if found else 0.0)
+    result = words(text)
+    assert jaccard(result, result) == (1.0 if result else 0.0)
 
 
 def meaning(text: str, *vector: float, model: str = "small") -> Meaning:
@@ -140,9 +140,9 @@ def test_a_duplicate_in_other_words_is_found_by_its_vector() -> None:
         ("near", meaning("postgres holds it", 1.0, 0.2)),
         ("same", meaning("our store is postgres", 2.0, 0.2)),
     ]
-    found = same_meaning(new, existing)
-    assert found is not None
-    assert (found.id, round(found.similarity, 6)) == ("same", 1.0)
+    result = same_meaning(new, existing)
+    assert result is not None
+    assert (result.id, round(result.similarity, 6)) == ("same", 1.0)
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ async def told_of(data: bytes, tmp_path: Path) -> list[LineReport]:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
         try:
-            return [told async for told in bring_in(ada, file, "a key that is long enough")]
+            return [answer async for answer in bring_in(ada, file, "a key that is long enough")]
         except BadInput as error:
             return [LineReport(2, LineOutcome.REFUSED, str(error))]
 
@@ -80,10 +80,10 @@ async def test_a_mutated_file_gives_a_result_for_every_line(
             mutated[at:at] = data.draw(st.binary(min_size=1, max_size=30))
         else:
             del mutated[at : at + data.draw(st.integers(1, 60))]
-    for told in await told_of(bytes(mutated), tmp_path):
-        assert told.line >= 2
-        assert told.reason or told.outcome in (LineOutcome.STORED, LineOutcome.WAITING)
-        assert len(told.reason) < 2_000
+    for answer in await told_of(bytes(mutated), tmp_path):
+        assert answer.line >= 2
+        assert answer.reason or answer.outcome in (LineOutcome.STORED, LineOutcome.WAITING)
+        assert len(answer.reason) < 2_000
 
 
 @settings(deadline=None, max_examples=400)
@@ -128,14 +128,14 @@ async def test_a_line_that_is_too_long_is_skipped_and_the_rest_is_imported(tmp_p
     good = WHOLE.splitlines(keepends=True)[1]
     for size in (MAX_LINE + 1, 3 * MAX_LINE, 3 * MAX_LINE + 1):
         data = HEADER + b"x" * size + b"\n" + good + b"not json\n" + b"x" * size
-        told = await told_of(data, tmp_path)
-        assert [(t.line, t.outcome) for t in told] == [
+        answer = await told_of(data, tmp_path)
+        assert [(t.line, t.outcome) for t in answer] == [
             (2, LineOutcome.UNREADABLE),
             (3, LineOutcome.STORED),
             (4, LineOutcome.UNREADABLE),
             (5, LineOutcome.UNREADABLE),
         ]
-        assert "longer than 262,144 bytes" in told[0].reason
+        assert "longer than 262,144 bytes" in answer[0].reason
 
 
 @settings(deadline=None, max_examples=100)

@@ -27,8 +27,8 @@ FROM_WEB = (SourceType.TOOL_OUTPUT, Trust.LOW)
 
 async def store(turn: TurnMemory, content: str = EVIL, quote: str = EVIL) -> dict[str, object]:
     call = {"type": "instruction", "content": content, "quote": quote}
-    found: dict[str, object] = json.loads(await turn.tools.call("memory_store", call))
-    return found
+    document: dict[str, object] = json.loads(await turn.tools.call("memory_store", call))
+    return document
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,8 @@ async def test_external_text_waits_for_the_person_and_states_its_origin(
     ada = await rig.handle()
     assert await ada.read.search(Filter()) == []
     (waiting,) = await ada.review.waiting()
-    told = waiting.record.provenance
-    assert (told.source, told.trust, told.external) == (*derived, True)
+    provenance = waiting.record.provenance
+    assert (provenance.source, provenance.trust, provenance.external) == (*derived, True)
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_recalled_external_text_gains_no_trust(
     source: SourceType, trust: Trust, way: InputKind
 ) -> None:
     kept = record(EVIL)
-    said = replace(kept.provenance, source=source, trust=trust, external=True)
-    pieces = shown_before(replace(kept, provenance=said), [ADA])
+    provenance = replace(kept.provenance, source=source, trust=trust, external=True)
+    pieces = shown_before(replace(kept, provenance=provenance), [ADA])
     assert ExternalText(pieces).kind_of_input(EVIL, "") is way
 
 
@@ -120,9 +120,9 @@ async def test_own_text_beside_a_forward_is_own_text(rig: Rig) -> None:
     turn = await rig.remembrance.turn(caller)
     own = await store(turn, "Prefers tabs over spaces", "I prefer tabs over spaces")
     assert own["success"] is True
-    (found,) = await (await rig.handle()).read.search(Filter())
-    told = found.record.provenance
-    assert (told.source, told.trust, told.external) == (
+    (result,) = await (await rig.handle()).read.search(Filter())
+    provenance = result.record.provenance
+    assert (provenance.source, provenance.trust, provenance.external) == (
         *(SourceType.USER_MESSAGE, Trust.HIGH),
         False,
     )
@@ -141,9 +141,11 @@ async def test_an_approved_memory_still_states_its_external_origin(rig: Rig) -> 
 
 async def test_external_text_is_recalled_as_text_of_somebody_else(rig: Rig) -> None:
     await (await rig.remembrance.turn(rig.caller(shows=(FORWARD,)))).finish("Fine.", [])
-    found = await (await rig.handle()).read.recall(Query("where do invoices go?", rig.clock.now()))
-    told = {one.record.role: one.label for one in found.results}
-    assert told["other"] == "said by somebody else"
+    matches = await (await rig.handle()).read.recall(
+        Query("where do invoices go?", rig.clock.now())
+    )
+    answers = {one.record.role: one.label for one in matches.results}
+    assert answers["other"] == "said by somebody else"
 
 
 async def test_recalled_external_text_is_external_text(rig: Rig) -> None:
@@ -168,9 +170,9 @@ async def test_a_deleted_message_deletes_its_external_text(rig: Rig) -> None:
 async def test_external_text_of_a_room_is_visible_in_that_room_only(rig: Rig) -> None:
     caller = rig.caller("ada", at=ROOM, says="look", shows=(FORWARD,))
     await (await rig.remembrance.turn(caller)).finish("Fine.", [])
-    wanted = Filter(text="invoices")
-    assert len(await (await rig.handle("bob", at=ROOM)).read.search(wanted)) == 1
-    assert await (await rig.handle("bob", at=DIRECT)).read.search(wanted) == []
+    filters = Filter(text="invoices")
+    assert len(await (await rig.handle("bob", at=ROOM)).read.search(filters)) == 1
+    assert await (await rig.handle("bob", at=DIRECT)).read.search(filters) == []
 
 
 @pytest.mark.parametrize("target", ["soul", "bible"])
@@ -207,5 +209,5 @@ async def test_remember_stores_the_typed_text_without_external_text() -> None:
     async with memory_rig() as rig:
         caller = rig.caller(says="my dog is Rex", shows=(FORWARD,))
         await rig.commands.run("remember", "my dog is Rex", caller)
-        found = await (await rig.handle()).read.search(Filter())
-        assert [match.record.content for match in found] == ["my dog is Rex"]
+        result = await (await rig.handle()).read.search(Filter())
+        assert [match.record.content for match in result] == ["my dog is Rex"]

@@ -57,8 +57,8 @@ def test_every_entry_has_its_kind_and_a_date() -> None:
 
 
 def test_only_statements_of_the_person_are_in_quotation_marks() -> None:
-    said = Provenance(SourceType.EXPLICIT_SAVE, Trust.HIGH, ADA, AT)
-    tea, rome = record("I love tea"), record("Lives in Rome", provenance=said)
+    provenance = Provenance(SourceType.EXPLICIT_SAVE, Trust.HIGH, ADA, AT)
+    tea, rome = record("I love tea"), record("Lives in Rome", provenance=provenance)
     day = AT.date().isoformat()
     assert entries(brief(tea, rome).text()) == [
         f"- [fact] “I love tea” ({day}) {tea.id[:12]}",
@@ -207,8 +207,8 @@ async def test_deleted_memories_are_removed_from_the_brief_of_a_running_session(
             lives if how == "true no longer" else replace(lives, true_until=None)
         )
         await ada.write.remember(Draft("Has a dog", Kind.FACT))
-        told = await (await rig.remembrance.turn(rig.caller("ada"))).prompt_parts()
-        assert "Graz" in told.brief
+        prompt = await (await rig.remembrance.turn(rig.caller("ada"))).prompt_parts()
+        assert "Graz" in prompt.brief
 
         await rig.clock.advance(61)
         if how == "deleted":

@@ -41,9 +41,9 @@ async def test_a_deferred_note_is_shown_to_its_person_once(rig: Rig) -> None:
     await writes_a_secret(rig)
     await writes_a_secret(rig)
     assert SENTENCE not in await under_a_direct_answer(rig, "bob")
-    told = await under_a_direct_answer(rig)
-    assert told.count(SENTENCE) == 1
-    assert REDACTION_NOTICE not in told
+    answer = await under_a_direct_answer(rig)
+    assert answer.count(SENTENCE) == 1
+    assert REDACTION_NOTICE not in answer
     assert await under_a_direct_answer(rig) == ""
 
 
@@ -61,8 +61,8 @@ async def test_a_repeated_note_leaves_space_for_others(rig: Rig) -> None:
 
 async def test_a_private_command_shows_deferred_notes(rig: Rig) -> None:
     await writes_a_secret(rig)
-    said = await rig.commands.run("memories", "", rig.caller())
-    assert SENTENCE in said.markdown
+    reply = await rig.commands.run("memories", "", rig.caller())
+    assert SENTENCE in reply.markdown
 
 
 async def test_deferred_notes_expire_after_a_week(rig: Rig) -> None:

@@ -26,7 +26,7 @@ SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
 
 
 @pytest.fixture
-def found() -> GivenHits:
+def given_hits() -> GivenHits:
     return GivenHits([HIT])
 
 
@@ -175,12 +175,12 @@ async def test_the_search_has_the_access_of_the_place(rig: Rig, found: GivenHits
     ],
 )
 def test_a_link_leads_to_known_hosts_only(remote: str, link: str) -> None:
-    found = link_of(replace(HIT, repository=replace(REPOSITORY, remote=remote)))
-    assert found.startswith(link) if link else not found
-    assert "word" not in found
+    result = link_of(replace(HIT, repository=replace(REPOSITORY, remote=remote)))
+    assert result.startswith(link) if link else not result
+    assert "word" not in result
 
 
 def test_a_path_in_a_link_is_quoted() -> None:
-    found = link_of(replace(HIT, path='a b/"<x>?#.md', last_line=3))
-    assert found.endswith("/a%20b/%22%3Cx%3E%3F%23.md#L3-L3")
+    result = link_of(replace(HIT, path='a b/"<x>?#.md', last_line=3))
+    assert result.endswith("/a%20b/%22%3Cx%3E%3F%23.md#L3-L3")
     assert citation_of(replace(HIT, path="a b.md", last_line=3)) == "a b.md:3@0123456789ab"

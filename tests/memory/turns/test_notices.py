@@ -50,8 +50,8 @@ async def undo(rig: Rig, value: str = "", name: str = "ada", at: Place = DIRECT)
 
 async def current(rig: Rig, name: str = "ada") -> list[str]:
     handle = await rig.handle(name)
-    found = await handle.read.search(Filter(own_only=True))
-    return sorted(match.record.content for match in found if not match.record.role)
+    result = await handle.read.search(Filter(own_only=True))
+    return sorted(match.record.content for match in result if not match.record.role)
 
 
 async def soul(rig: Rig) -> str:
@@ -62,12 +62,12 @@ async def soul(rig: Rig) -> str:
 async def test_one_line_names_all_stored_memories_and_one_button_undoes_them() -> None:
     async with memory_rig() as rig:
         await after(rig, "I keep bees")
-        told = await after(rig, TABS, "I live in Bern", "I play chess", "I own a boat")
-        assert told.note.startswith(
+        reply = await after(rig, TABS, "I live in Bern", "I play chess", "I own a boat")
+        assert reply.note.startswith(
             f"_Noted: “{TABS}” · “I live in Bern” · “I play chess” · 1 more"
         )
-        assert "\n" not in told.note
-        (button,) = told.buttons
+        assert "\n" not in reply.note
+        (button,) = reply.buttons
         assert button.label == "Undo"
         pressed = await rig.commands.press(button.value, rig.caller())
         assert all(text in pressed.markdown for text in (TABS, "I own a boat"))
@@ -76,11 +76,11 @@ async def test_one_line_names_all_stored_memories_and_one_button_undoes_them() -
 
 async def test_the_line_is_short_and_contains_no_formatting() -> None:
     async with memory_rig() as rig:
-        told = await after(
+        reply = await after(
             rig, f"I like [this](https://evil.example) `and` {'that ' * 60}very much"
         )
-        assert len(told.note) < 200
-        assert "\\[this\\](https://evil.example) \\`and\\`" in told.note
+        assert len(reply.note) < 200
+        assert "\\[this\\](https://evil.example) \\`and\\`" in reply.note
 
 
 async def test_the_typed_command_names_the_same_memories() -> None:
@@ -117,21 +117,21 @@ async def test_a_linked_account_can_undo() -> None:
 
 async def test_after_a_day_undo_is_refused() -> None:
     async with memory_rig() as rig:
-        told = await after(rig, TABS)
+        reply = await after(rig, TABS)
         await rig.clock.advance(DAY + 1)
         with pytest.raises(NotFound):
             await undo(rig)
         with pytest.raises(NotFound):
-            await rig.commands.press(told.buttons[0].value, rig.caller())
+            await rig.commands.press(reply.buttons[0].value, rig.caller())
         assert await current(rig) == [TABS]
 
 
 async def test_undo_restores_exactly_the_replaced_memories() -> None:
     async with memory_rig() as rig:
         await after(rig, TABS)
-        told = await after(rig, "I prefer spaces now, not tabs")
-        assert told.note.count("It replaces") == 1
-        assert "Noted:" not in told.note
+        reply = await after(rig, "I prefer spaces now, not tabs")
+        assert reply.note.count("It replaces") == 1
+        assert "Noted:" not in reply.note
         assert f"- {TABS}" in await undo(rig)
         assert await current(rig) == [TABS]
 
@@ -139,8 +139,8 @@ async def test_undo_restores_exactly_the_replaced_memories() -> None:
 async def test_a_confirmed_memory_is_not_undone() -> None:
     async with memory_rig() as rig:
         await after(rig, HEDGED)
-        asked = await (await rig.handle()).review.waiting()
-        await rig.commands.press(f"memory:keep:{asked[0].id}", rig.caller())
+        question = await (await rig.handle()).review.waiting()
+        await rig.commands.press(f"memory:keep:{question[0].id}", rig.caller())
         with pytest.raises(NotFound):
             await undo(rig)
         assert await current(rig) == [HEDGED]
@@ -165,8 +165,8 @@ async def test_undo_restores_the_earlier_soul() -> None:
 async def test_in_a_group_a_note_waits_for_a_direct_message() -> None:
     async with memory_rig() as rig:
         for at, text in ((ROOM, TABS), (CLOSED, "I keep bees")):
-            told = await after(rig, text, at=at, alone=False)
-            assert (told.note, told.buttons, told.typed) == ("", (), "")
+            reply = await after(rig, text, at=at, alone=False)
+            assert (reply.note, reply.buttons, reply.typed) == ("", (), "")
         await after(rig, HEDGED, at=ROOM, alone=False)
         later = await after(rig, name="ada")
         assert "Noted in a group" not in later.note, "a person is who they are on one platform"
@@ -184,9 +184,9 @@ async def test_waiting_notes_are_limited_expire_and_are_removed_with_their_memor
             await after(rig, f"I own boat number {number}{number}", at=ROOM, alone=False)
         gone = (await rig.commands.run("undo", "", rig.caller(at=ROOM))).markdown
         assert "deleted" in gone
-        told = (await after(rig, at=here)).note
-        assert told.count("Noted in a group") == MAX_WAITING_NOTICES - 1
-        assert "number 00" not in told
+        text = (await after(rig, at=here)).note
+        assert text.count("Noted in a group") == MAX_WAITING_NOTICES - 1
+        assert "number 00" not in text
         await after(rig, "I live in Bern", at=ROOM, alone=False)
         await rig.clock.advance(WEEK + 1)
         assert (await after(rig, at=here)).note == ""
@@ -205,8 +205,8 @@ async def test_waiting_notes_are_stored_without_text() -> None:
 async def test_with_memory_off_the_model_has_no_tools_and_no_memories() -> None:
     async with memory_rig() as rig:
         await after(rig, TABS, soul="Call me Ada.")
-        for place, told in ((DIRECT, "memory off here"), (DIRECT, "memory off")):
-            await rig.commands.run("privacy", told, rig.caller(at=place))
+        for place, answer in ((DIRECT, "memory off here"), (DIRECT, "memory off")):
+            await rig.commands.run("privacy", answer, rig.caller(at=place))
             turn = await rig.remembrance.turn(rig.caller(says="hello"))
             assert (turn.keeps, turn.recalls, await turn.tools.tools()) == (False, False, ())
             prompt = await prompt_of(turn, "which editor do I like?")

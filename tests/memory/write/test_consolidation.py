@@ -34,10 +34,10 @@ async def test_a_turn_waits_for_the_background_work_and_keeps_its_time() -> None
         await rig.clock.advance(600)
         assert await consolidation(rig).step() == 1
         assert await consolidation(rig).step() == 0
-        found = await rig.stores.memories.find(ada.access, Filter(tiers=(Tier.EPISODIC,)))
-        assert {match.record.provenance.at for match in found} == {said_at}
-        assert {match.record.expires_at for match in found} == {said_at + timedelta(days=90)}
-        assert [match.record.role for match in found] == ["assistant", "user"]
+        matches = await rig.stores.memories.find(ada.access, Filter(tiers=(Tier.EPISODIC,)))
+        assert {match.record.provenance.at for match in matches} == {said_at}
+        assert {match.record.expires_at for match in matches} == {said_at + timedelta(days=90)}
+        assert [match.record.role for match in matches] == ["assistant", "user"]
 
 
 async def test_a_search_of_a_person_waits_for_their_pending_turns() -> None:
@@ -62,8 +62,8 @@ async def test_a_turn_is_prepared_like_every_stored_text() -> None:
         ada = await rig.handle()
         await rig.said(ada, "t1", f"the key is {SECRET}", "so it is " * MAX_DOCUMENT)
         assert await consolidation(rig).step() == 1
-        answer, said = await contents(ada)
-        assert said == "the key is [SECRET_REDACTED]"
+        answer, reply = await contents(ada)
+        assert reply == "the key is [SECRET_REDACTED]"
         assert len(answer) <= MAX_DOCUMENT
         assert rig.noted.actions().count("secret_redacted") == 1
 

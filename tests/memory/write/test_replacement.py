@@ -28,22 +28,22 @@ def test_an_announced_change_replaces_the_memory_about_the_same_subject(
 ) -> None:
     other = record("My sister lives in Rome")
     assert announces_change(text)
-    found = replaced_by(text, [record(old), other])
-    assert found is not None
-    assert (found.record.content, found.certain) == (old, True)
+    result = replaced_by(text, [record(old), other])
+    assert result is not None
+    assert (result.record.content, result.certain) == (old, True)
 
 
 def test_one_common_word_leads_to_a_question() -> None:
-    found = replaced_by("I live in Bern now", [record("I live in Basel")])
-    assert found is not None
-    assert not found.certain
+    result = replaced_by("I live in Bern now", [record("I live in Basel")])
+    assert result is not None
+    assert not result.certain
 
 
 def test_two_equally_similar_memories_lead_to_a_question() -> None:
     old = [record("I drink black coffee"), record("I drink black beer")]
-    found = replaced_by("I drink black tea now", old)
-    assert found is not None
-    assert not found.certain
+    result = replaced_by("I drink black tea now", old)
+    assert result is not None
+    assert not result.certain
 
 
 def test_an_additional_preference_replaces_nothing() -> None:
@@ -55,23 +55,23 @@ async def test_the_old_preference_is_superseded_and_the_person_is_told() -> None
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
         await ada.write.remember(Draft("I prefer tabs over spaces", Kind.PREFERENCE))
-        said = "I prefer spaces now, not tabs"
-        handle = await rig.handle("ada", says=said)
-        result = await handle.write.infer(Draft("Prefers spaces", Kind.PREFERENCE, quote=said))
+        text = "I prefer spaces now, not tabs"
+        handle = await rig.handle("ada", says=text)
+        result = await handle.write.infer(Draft("Prefers spaces", Kind.PREFERENCE, quote=text))
         assert result.outcome is Outcome.STORED
         assert result.notices == (
-            f"I now remember “{said}”. It replaces “I prefer tabs over spaces”.",
+            f"I now remember “{text}”. It replaces “I prefer tabs over spaces”.",
         )
-        assert [match.record.content for match in await ada.read.search(Filter())] == [said]
+        assert [match.record.content for match in await ada.read.search(Filter())] == [text]
 
 
 async def test_a_pending_memory_replaces_nothing_and_names_what_it_would_replace() -> None:
     async with memory_rig(grounding=Grounding(FakeVerifier(), WritePolicy.CONFIRM)) as rig:
         ada = await rig.handle("ada")
         await ada.write.remember(Draft("I prefer tabs over spaces", Kind.PREFERENCE))
-        said = "I prefer spaces now, not tabs"
-        handle = await rig.handle("ada", says=said)
-        result = await handle.write.infer(Draft("Prefers spaces", Kind.PREFERENCE, quote=said))
+        text = "I prefer spaces now, not tabs"
+        handle = await rig.handle("ada", says=text)
+        result = await handle.write.infer(Draft("Prefers spaces", Kind.PREFERENCE, quote=text))
         assert (result.outcome, result.notices) == (Outcome.REVIEW, ())
         assert result.reason.endswith("It would replace “I prefer tabs over spaces”.")
         note = footer_of((result,))
@@ -87,9 +87,9 @@ async def test_a_pending_memory_does_not_keep_the_text_that_it_would_replace() -
     async with memory_rig(grounding=Grounding(FakeVerifier(), WritePolicy.CONFIRM)) as rig:
         ada = await rig.handle("ada")
         old = await ada.write.remember(Draft("I prefer tabs over spaces", Kind.PREFERENCE))
-        said = "I prefer spaces now, not tabs"
-        handle = await rig.handle("ada", says=said)
-        await handle.write.infer(Draft("Prefers spaces", Kind.PREFERENCE, quote=said))
+        text = "I prefer spaces now, not tabs"
+        handle = await rig.handle("ada", says=text)
+        await handle.write.infer(Draft("Prefers spaces", Kind.PREFERENCE, quote=text))
         (item,) = await handle.review.waiting()
         assert item.reason.endswith("It would replace “I prefer tabs over spaces”.")
         assert await ada.privacy.delete([old.memory_id])
@@ -107,9 +107,9 @@ async def test_an_uncertain_replacement_is_decided_by_a_button(both: bool) -> No
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
         await ada.write.remember(Draft("I live in Basel", Kind.FACT))
-        asked = await rig.commands.run("remember", "I live in Bern now", rig.caller("ada"))
-        assert "It may replace “I live in Basel”" in asked.markdown
-        labels = {button.label: button.value for button in asked.buttons}
+        reply = await rig.commands.run("remember", "I live in Bern now", rig.caller("ada"))
+        assert "It may replace “I live in Basel”" in reply.markdown
+        labels = {button.label: button.value for button in reply.buttons}
         assert list(labels) == ["Replace", "Keep both", "Keep the old one"]
         assert all(len(value.encode()) <= 64 for value in labels.values())
         await rig.commands.press(labels["Keep both" if both else "Replace"], rig.caller("ada"))

@@ -76,8 +76,8 @@ def test_a_sentence_beyond_the_maximum_length_is_not_a_statement() -> None:
 
 
 def test_the_first_occurrence_that_is_a_statement_counts() -> None:
-    said = "Do I like tabs?\nNo idea.\n\nWell yes, I like tabs very much."
-    assert find_statement("I like tabs", [said]) == "Well yes, I like tabs very much."
+    text = "Do I like tabs?\nNo idea.\n\nWell yes, I like tabs very much."
+    assert find_statement("I like tabs", [text]) == "Well yes, I like tabs very much."
 
 
 PAIRS = (

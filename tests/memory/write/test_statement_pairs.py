@@ -183,10 +183,10 @@ def test_the_sentence_of_the_person_is_found_by_the_quote(
     around = f"Hello! By the way, it rains. {said.rstrip('.')}. What do you think?"
     assert find_statement(quote, [said]) == said
     if said.isascii():
-        found = find_statement(quote, ["ok", around])
-        assert found is not None
-        assert found.endswith(f"{said.rstrip('.')}.")
-        assert found in around
+        findings = find_statement(quote, ["ok", around])
+        assert findings is not None
+        assert findings.endswith(f"{said.rstrip('.')}.")
+        assert findings in around
     for proposal in (altered, honest):
         assert find_statement(proposal, [said]) in (None, said)
 
@@ -195,14 +195,14 @@ async def test_changed_quotes_are_refused_and_correct_ones_are_accepted() -> Non
     """The whole table through the whole way in: altered and honest wording with the true quote, and
     altered wording as a quote of its own."""
     async with memory_rig() as rig:
-        for number, (said, quote, altered, honest) in enumerate(PAIRS):
+        for number, (reply, quote, altered, honest) in enumerate(PAIRS):
             for kind, content, cited in (
                 ("altered", altered, quote),
                 ("honest", honest, quote),
                 ("invented", altered, altered),
             ):
                 name = f"{kind}{number}"
-                handle = await rig.handle(name, says=said)
+                handle = await rig.handle(name, says=reply)
                 result = await handle.write.infer(Draft(content, Kind.FACT, quote=cited))
                 kept = [
                     match.record
@@ -210,11 +210,11 @@ async def test_changed_quotes_are_refused_and_correct_ones_are_accepted() -> Non
                     if match.record.provenance.source is SourceType.USER_MESSAGE
                     or match.record.provenance.trust is Trust.HIGH
                 ]
-                assert [one.content for one in kept] in ([], [said]), (name, said)
+                assert [one.content for one in kept] in ([], [reply]), (name, reply)
                 if kind != "invented":
                     hedged = result.outcome is Outcome.REVIEW and result.code == "hedged"
-                    assert result.outcome is Outcome.STORED or hedged, (said, result)
-                    assert result.content == said
+                    assert result.outcome is Outcome.STORED or hedged, (reply, result)
+                    assert result.content == reply
 
 
 ASKED = (

@@ -91,8 +91,8 @@ async def test_citations_are_verified_and_nothing_is_stored() -> None:
         missing = await ada.write.try_out(cited, "fact", "ai_synthesis")
         assert missing.code is Code.CITATION_UNVERIFIED
         rig.verifier.known.add("ADR-003")
-        found = await ada.write.try_out(cited, "fact", "ai_synthesis")
-        assert (found.code, found.evidence.source_id) == (Code.CITED, "ADR-003")
+        result = await ada.write.try_out(cited, "fact", "ai_synthesis")
+        assert (result.code, result.evidence.source_id) == (Code.CITED, "ADR-003")
         assert (await ada.write.try_out(cited, "fact", "file")).code is Code.EXTERNAL
         assert await ada.read.search(Filter(superseded=True)) == []
         assert await ada.review.waiting() == []

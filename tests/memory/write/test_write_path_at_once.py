@@ -65,8 +65,8 @@ async def check(opened: list[MemoryStores], writes: int, distinct: int) -> None:
     total = sum(done, Counter[str]())
     assert total == {"stored": distinct, "duplicate": WRITERS * writes - distinct}
     rig = rig_on(opened[0], states, CLOCK)
-    found = await (await rig.handle("ada")).read.search(Filter(limit=1_000))
-    assert sorted(match.record.content for match in found) == sorted(set(every))
+    result = await (await rig.handle("ada")).read.search(Filter(limit=1_000))
+    assert sorted(match.record.content for match in result) == sorted(set(every))
     await states.stop()
 
 

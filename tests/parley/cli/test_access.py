@@ -106,13 +106,13 @@ async def test_a_rejected_person_waits_no_more(settings: Settings, tmp_path: Pat
 
 async def test_an_owner_code_is_printed_and_not_stored(settings: Settings, tmp_path: Path) -> None:
     done = await parley("access", "owner-code", "-c", "parley.yaml", cwd=tmp_path)
-    found = OWNER_CODE.search(done.out)
-    assert found is not None
+    match = OWNER_CODE.search(done.out)
+    assert match is not None
     files = [file for file in tmp_path.iterdir() if file.is_file()]
-    assert not [file for file in files if found[0].encode() in file.read_bytes()]
+    assert not [file for file in files if match[0].encode() in file.read_bytes()]
 
     async def claim(access: Access, storage: Storage) -> str:
-        made = await access.claims.claim(EVE, found[0])
+        made = await access.claims.claim(EVE, match[0])
         return "" if made is None else made.outcome
 
     assert await beside(settings, claim) == "claimed"

@@ -94,8 +94,8 @@ async def test_take_back_since_a_day_and_without_confirmation(folder: Path) -> N
     later = ("agents", "take-back", agent[:8], "--since")
     refused = await parley(*later, "yesterday", "--yes", cwd=folder)
     assert (refused.status, "is not a date" in refused.err) == (1, True)
-    asked = await parley(*later, "2020-01-01", cwd=folder)
-    assert (asked.status, "--yes confirms" in asked.err) == (1, True)
+    ended = await parley(*later, "2020-01-01", cwd=folder)
+    assert (ended.status, "--yes confirms" in ended.err) == (1, True)
     none = await parley(*later, "2999-01-01", "--yes", "--json", cwd=folder)
     assert json.loads(none.out)["memories"] == 0
     done = await parley(*later, "2020-01-01", "--yes", "--json", cwd=folder)

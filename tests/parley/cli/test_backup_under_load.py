@@ -92,8 +92,8 @@ class Town:
         return sum(map(self._answered_in, rooms), Counter[int]())
 
     def _answered_in(self, room: SimRoom) -> Counter[int]:
-        said = [message.text for message in by_bot(self.telegram.shown(room))]
-        return Counter(int(number) for text in said for number in NUMBER.findall(text)[:1])
+        texts = [message.text for message in by_bot(self.telegram.shown(room))]
+        return Counter(int(number) for text in texts for number in NUMBER.findall(text)[:1])
 
     async def hold_one(self) -> None:
         """Return once the model has a question that it does not answer any more."""
@@ -140,9 +140,9 @@ async def test_open_messages_of_a_restored_backup_are_answered_and_no_others_aga
         await program.wait()
     await town.until_heard()
     assert (kept.status, kept.err) == (0, "")
-    found, at_kill = Copy.of(copy), town.answers()
-    assert found.unanswered, "there was nothing left to do in the copy"
-    assert found.answered
+    result, at_kill = Copy.of(copy), town.answers()
+    assert result.unanswered, "there was nothing left to do in the copy"
+    assert result.answered
     restored = await parley("restore", str(copy), cwd=second)
     assert (restored.status, restored.err) == (0, "")
     town.model.faults.clear()
@@ -150,7 +150,7 @@ async def test_open_messages_of_a_restored_backup_are_answered_and_no_others_aga
         await read_until(program.stdout, "ready gateway")
         town.enough.set()
         await writing
-        expected = {number: at_kill[number] + 1 for number in found.unanswered | found.unsent}
+        expected = {number: at_kill[number] + 1 for number in result.unanswered | result.unsent}
         await eventually(
             lambda: not any(town.answers()[number] < count for number, count in expected.items()),
             LAUNCH,
@@ -158,4 +158,4 @@ async def test_open_messages_of_a_restored_backup_are_answered_and_no_others_aga
         await eventually(lambda: not town.telegram.queue.waiting)
     now = town.answers()
     assert {number: now[number] for number in expected} == expected
-    assert {now[number] for number in found.answered} == {1}, "answered again after the restore"
+    assert {now[number] for number in result.answered} == {1}, "answered again after the restore"

@@ -69,8 +69,8 @@ class Town:
     async def readiness(self) -> dict[str, object]:
         address = f"http://127.0.0.1:{self.port}/readyz"
         async with aiohttp.ClientSession() as http, http.get(address) as answer:
-            told: dict[str, object] = await answer.json()
-            return told
+            response: dict[str, object] = await answer.json()
+            return response
 
 
 @pytest.fixture

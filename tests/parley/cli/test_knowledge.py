@@ -130,8 +130,8 @@ async def test_a_wrong_configuration_of_the_repository_names_file_line_and_key(
 async def test_forget_leaves_nothing_of_the_repository_in_the_file(shop: Shop) -> None:
     shop.git.commit({"a.md": "a word such as quokka"})
     await shop.knowledge("init", "shop")
-    asked = await shop.knowledge("forget", "shop")
-    assert (asked.status, (await shop.as_json("status"))["files"]) == (1, 1)
+    question = await shop.knowledge("forget", "shop")
+    assert (question.status, (await shop.as_json("status"))["files"]) == (1, 1)
     assert (await shop.knowledge("forget", "shop", "--yes")).status == 0
     assert (await shop.knowledge("status")).status == 1
     index = shop.folder / "data" / "knowledge.db"

@@ -58,14 +58,14 @@ async def test_a_commit_updates_the_index(tmp_path: Path) -> None:
 
 
 async def test_a_channel_is_bound_and_unbound(tmp_path: Path) -> None:
-    for arguments, said in (
+    for arguments, reply in (
         (("bind", *BOUND), "is bound to"),
         (("bindings",), "telegram:main::-1"),
         (("unbind", BOUND[0]), "no longer bound"),
         (("bindings",), "No channel is bound."),
     ):
         ended = await parley("knowledge", *arguments, cwd=tmp_path)
-        assert (ended.status, said in ended.out) == (0, True), ended.err
+        assert (ended.status, reply in ended.out) == (0, True), ended.err
     again = await parley("knowledge", "unbind", BOUND[0], cwd=tmp_path)
     assert (again.status, "is not bound" in again.err) == (1, True)
     wrong = await parley("knowledge", "bind", "telegram:-1", BOUND[1], cwd=tmp_path)

@@ -98,7 +98,7 @@ async def test_a_message_of_a_running_program_is_followed_to_its_delivery(tmp_pa
     async with started("run", cwd=tmp_path) as process:
         await read_until(process.stdout, "ready gateway")
         telegram.faults.add(Fault("sendMessage", "rate_limit", retry_after=0.1))
-        said = await telegram.say(ada, room, "an unusual-word")
+        message_id = await telegram.say(ada, room, "an unusual-word")
         await telegram.wait_for(room, lambda shown: len(shown) == 2, PATIENCE)
         # The receipt is stored after people see the answer.
         async with asyncio.timeout(PATIENCE):
@@ -111,7 +111,7 @@ async def test_a_message_of_a_running_program_is_followed_to_its_delivery(tmp_pa
     # Memory stores the turn in the background, and its audit entry may come last.
     log = await parley("logs", "--last", cwd=tmp_path)
     lines = log.out.splitlines()
-    assert lines[0].startswith(f"message {said} on telegram, turn ")
+    assert lines[0].startswith(f"message {message_id} on telegram, turn ")
     parts = [line.split()[2] for line in lines[1:]]
     assert parts[:2] == ["queue", "invocation"]
     assert {"access", "limits", "model", "render", "outbox", "outcome"} <= set(parts)
@@ -119,20 +119,20 @@ async def test_a_message_of_a_running_program_is_followed_to_its_delivery(tmp_pa
     assert "unusual" not in log.out
 
     person, chat = f"telegram:main:{ada.id}", f"telegram:main:{room.id}"
-    by_id = await parley_alone("logs", said, "--json", cwd=tmp_path)
+    by_id = await parley_alone("logs", message_id, "--json", cwd=tmp_path)
     values = [json.loads(line) for line in by_id.out.splitlines()]
     assert [one["part"] for one in values] == parts
     for options in (["--person", person], ["--chat", chat]):
         assert (await parley("logs", "--last", *options, cwd=tmp_path)).out == log.out
         why = await parley("why", "--last", *options, cwd=tmp_path)
-        assert why.out == (await parley("why", said, cwd=tmp_path)).out
+        assert why.out == (await parley("why", message_id, cwd=tmp_path)).out
 
 
 async def test_the_last_message_needs_a_clear_choice(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "parley.db").touch()
     for command in ("why", "logs"):
-        for arguments, status, said in (
+        for arguments, status, reply in (
             ((), 2, "give the id of a message, or --last"),
             (("1", "--last"), 2, "give the id of a message, or --last"),
             (("1", "--chat", "a:b:c"), 2, "--person and --chat need --last"),
@@ -146,4 +146,4 @@ async def test_the_last_message_needs_a_clear_choice(tmp_path: Path) -> None:
         ):
             ended = await parley(command, *arguments, cwd=tmp_path)
             assert (ended.status, ended.out) == (status, ""), (command, arguments, ended)
-            assert said in " ".join(ended.err.replace("│", "").split()), (arguments, ended.err)
+            assert reply in " ".join(ended.err.replace("│", "").split()), (arguments, ended.err)

@@ -53,11 +53,11 @@ async def test_a_client_over_stdio_reaches_its_memory(servers: Servers, mode: st
     known = await servers.remember("ada", "The staging cluster runs in Frankfurt.")
     async with stdio(servers, mode) as client:
         names = [tool.name for tool in (await client.list_tools()).tools]
-        found = await client.call_tool("memory_search", {"query": "staging cluster"})
+        result = await client.call_tool("memory_search", {"query": "staging cluster"})
         failed = await client.call_tool("memory_search", {"limit": 0})
         (brief,) = (await client.read_resource("memory://brief")).contents
     assert "memory_store" in names
-    assert (found.structured_content or {})["results"][0]["id"] == known
+    assert (result.structured_content or {})["results"][0]["id"] == known
     assert failed.is_error
     assert "Frankfurt" in str(brief)
 
@@ -133,9 +133,9 @@ async def test_a_program_that_ends_is_named_in_the_answer(servers: Servers) -> N
     assert "result" in json.loads(await process.stdout.readline())
     await servers.stop()
     process.stdin.write(request)
-    told = json.loads(await process.stdout.readline())
-    assert told["id"] == 1
-    assert "`parley run`" in told["error"]["message"]
+    document = json.loads(await process.stdout.readline())
+    assert document["id"] == 1
+    assert "`parley run`" in document["error"]["message"]
     process.stdin.close()
     assert await process.wait() == 0
 

@@ -75,11 +75,11 @@ async def filled(folder: Path, url: str) -> Path:
     (folder / "config").mkdir()
     (folder / "config" / "parley.yaml").write_text(yaml.safe_dump(sections))
     absolute = url.replace("sqlite:///", f"sqlite:///{folder}/")
-    wanted = from_mapping(sections | {"database": {"url": absolute}})
-    storage, clock = Storage(wanted, SystemClock()), SystemClock()
+    expected = from_mapping(sections | {"database": {"url": absolute}})
+    storage, clock = Storage(expected, SystemClock()), SystemClock()
     await storage.start()
     memory = wire_memory(
-        wanted, storage.memory, storage.personal, storage.stores.states, storage.history, clock
+        expected, storage.memory, storage.personal, storage.stores.states, storage.history, clock
     ).memory
     assert memory is not None
     for name in ("ada", "bob"):
@@ -95,8 +95,8 @@ async def talked(storage: Storage, name: str) -> None:
     """A conversation goes on, has a task, and cost something."""
     person, now = f"telegram:main:{name}", SystemClock().now()
     key = ConversationKey("default", "telegram", "main", "", name)
-    asked = StoredTurn("m1", "user", f"{name} asks", now, person, name)
-    turns = (asked, StoredTurn("m1", "assistant", f"answer to {name}", now))
+    turn = StoredTurn("m1", "user", f"{name} asks", now, person, name)
+    turns = (turn, StoredTurn("m1", "assistant", f"answer to {name}", now))
     await storage.stores.conversations.append(key, turns)
     await storage.stores.notes.set_task(
         key, ConversationTask(f"Plan {name}'s trip", person, name), now
@@ -170,8 +170,8 @@ async def test_costs_are_shown_by_person_and_in_total(folder: Path) -> None:
     assert mine["budgets"] == [{"name": "user_per_day", "spent": 250_000, "limit": 1_000_000}]
     (every,) = await lines(folder, "usage", "--days", "2")
     assert (every["micros"], every["budgets"]) == (500_000, [])
-    told = await parley("usage", *MINE, cwd=folder)
-    assert told.out.splitlines() == [
+    ended = await parley("usage", *MINE, cwd=folder)
+    assert ended.out.splitlines() == [
         "$0.2500  a-model: 1 answer, 10 tokens read, 5 written",
         f"$0.2500  in all, by the prices of {AS_OF} and those of budgets.prices",
         "user_per_day: $0.2500 of $1.0000 used",
@@ -186,14 +186,14 @@ async def test_validate_reports_the_outcome_and_stores_nothing(small: Path) -> N
         *("memory", "validate", "ada owns a boat", "--source", "user", *MINE), cwd=small
     )
     assert (ended.status, ended.out.splitlines()[0].split(":")[0]) == (0, "tier_1, stored at once")
-    for arguments, told in (
+    for arguments, answer in (
         (("ada owns a boat",), "tier_2, waits for the person's decision"),
         (("ada owns a boat", "--source", "file"), "tier_2, waits for the person's decision"),
         (("Maybe ada owns a boat", "--source", "user"), "tier_3, not stored"),
         (("ada has a dog named Rex", "--source", "user"), "tier_3, not stored"),
     ):
         ended = await parley("memory", "validate", *arguments, *MINE, cwd=small)
-        assert (ended.status, ended.out.splitlines()[0].split(":")[0]) == (1, told)
+        assert (ended.status, ended.out.splitlines()[0].split(":")[0]) == (1, answer)
     wrong = await parley("memory", "validate", "x", "--type", "gossip", *MINE, cwd=small)
     assert (wrong.status, "there is no 'gossip'" in wrong.err) == (1, True)
     nowhere = await parley("memory", "validate", "x", "--source", "gossip", *MINE, cwd=small)
@@ -212,8 +212,8 @@ async def test_people_are_listed_with_counts_only(small: Path) -> None:
 async def test_a_person_lists_searches_and_forgets_their_own_memories(folder: Path) -> None:
     assert len(await contents(folder)) == 4
     assert not [text for text in await contents(folder) if "bob" in text]
-    found = await lines(folder, "memory", "search", "dog", *MINE)
-    assert [(line["content"], line["tags"]) for line in found] == [
+    rows = await lines(folder, "memory", "search", "dog", *MINE)
+    assert [(line["content"], line["tags"]) for line in rows] == [
         ("ada has a dog named Rex", ["pets"])
     ]
     kept = await parley("memory", "forget", "dog", *MINE, cwd=folder)
@@ -234,8 +234,8 @@ async def test_a_person_lists_searches_and_forgets_their_own_memories(folder: Pa
 async def test_clearing_asks_once_or_twice_by_scope(
     small: Path, what: str, needed: int, gone: int, left: int
 ) -> None:
-    for said in range(needed):
-        ended = await parley("memory", "clear", what, *MINE, *["--yes"] * said, cwd=small)
+    for reply in range(needed):
+        ended = await parley("memory", "clear", what, *MINE, *["--yes"] * reply, cwd=small)
         assert (ended.status, ended.out) == (1, "")
         assert ended.err.startswith("Nothing was deleted: ")
     assert len(await contents(small)) == 4
@@ -278,8 +278,8 @@ async def test_a_pending_memory_is_decided_by_its_id(small: Path) -> None:
     assert waits["memory"]["content"] == "ada likes cats a lot"
     theirs = await parley("memory", "review", "--person", BOB, "--approve", waits["id"], cwd=small)
     assert (theirs.status, "No memory waits under" in theirs.err) == (1, True)
-    (told,) = await lines(small, "memory", "review", *MINE, "--approve", waits["id"][:12])
-    assert (told["kept"], told["result"]) == (True, "Stored.")
+    (answer,) = await lines(small, "memory", "review", *MINE, "--approve", waits["id"][:12])
+    assert (answer["kept"], answer["result"]) == (True, "Stored.")
     assert "ada likes cats a lot" in await contents(small)
     (other,) = await lines(small, "memory", "review", "--person", BOB)
     rejected = await parley("memory", "review", "--person", BOB, "--reject", other["id"], cwd=small)
@@ -387,8 +387,8 @@ async def test_it_works_while_the_gateway_runs(tmp_path: Path) -> None:
             )
             (known,) = await lines(tmp_path, "memory", "people")
             mine = ("--person", known["person"])
-            found = await lines(tmp_path, "memory", "search", "tabs", *mine)
-            assert [line["content"] for line in found] == ["I prefer tabs over spaces"]
+            rows = await lines(tmp_path, "memory", "search", "tabs", *mine)
+            assert [line["content"] for line in rows] == ["I prefer tabs over spaces"]
             gone = await parley("memory", "forget", "tabs", *mine, "--yes", cwd=tmp_path)
             assert gone.status == 0, gone.err
             await telegram.say(ada, room, "/memories tabs")

@@ -33,9 +33,9 @@ async def test_missing_models_are_listed_and_doctor_gives_advice(tmp_path: Path)
     assert listed.status == 0
     assert "all-MiniLM-L6-v2          missing, 91 MB" in listed.out
     assert "Vectors: There is no database at data/parley.db yet" in listed.out
-    asked = await parley("doctor", cwd=tmp_path)
-    assert "note    recall: memories are found by their words only" in asked.out
-    assert "Run `parley models pull`, or set memory.embedding_provider to none." in asked.out
+    ended = await parley("doctor", cwd=tmp_path)
+    assert "note    recall: memories are found by their words only" in ended.out
+    assert "Run `parley models pull`, or set memory.embedding_provider to none." in ended.out
 
 
 async def test_an_installed_model_is_named(tmp_path: Path) -> None:
@@ -47,8 +47,8 @@ async def test_an_installed_model_is_named(tmp_path: Path) -> None:
     rows = [json.loads(line) for line in listed.out.splitlines()]
     assert rows[0] == {"model": EMBEDDING.name, "missing": []}
     assert rows[-1]["model"] in ("", EMBEDDING.name)
-    asked = await parley("doctor", cwd=tmp_path)
-    assert "ok      recall: all-MiniLM-L6-v2 is installed" in asked.out
+    ended = await parley("doctor", cwd=tmp_path)
+    assert "ok      recall: all-MiniLM-L6-v2 is installed" in ended.out
 
 
 async def test_after_a_change_of_the_model_the_progress_of_the_vectors_is_shown(

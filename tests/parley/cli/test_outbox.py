@@ -34,14 +34,14 @@ def somewhere(channel: str = "42") -> Place:
 
 async def test_dead_letters_are_listed_without_their_text(tmp_path: Path) -> None:
     await given_up(tmp_path, somewhere(), "a:0", "a:1")
-    found = await parley_alone("outbox", "list", cwd=tmp_path)
-    assert found.status == 0, found.err
-    assert "a:0" in found.out
-    assert "a:1" in found.out
-    assert "telegram 42" in found.out
-    assert "Permanent: 403" in found.out
-    assert "words of" not in found.out
-    assert "\x1b" not in found.out
+    ended = await parley_alone("outbox", "list", cwd=tmp_path)
+    assert ended.status == 0, ended.err
+    assert "a:0" in ended.out
+    assert "a:1" in ended.out
+    assert "telegram 42" in ended.out
+    assert "Permanent: 403" in ended.out
+    assert "words of" not in ended.out
+    assert "\x1b" not in ended.out
 
 
 async def test_the_named_dead_letters_are_dropped(tmp_path: Path) -> None:

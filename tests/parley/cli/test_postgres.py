@@ -42,8 +42,8 @@ async def test_a_message_is_answered_and_explained_from_postgres(tmp_path: Path)
                     await process.communicate()
         finally:
             await telegram.stop()
-        asked = next(m.id for m in telegram.shown(room) if not m.by_bot)
-        why = await parley("why", str(asked), cwd=tmp_path)
+        question = next(m.id for m in telegram.shown(room) if not m.by_bot)
+        why = await parley("why", str(question), cwd=tmp_path)
         backup = await parley("backup", "copy.db", cwd=tmp_path)
     assert (why.status, "-> answered" in why.out) == (0, True), why
     assert (backup.status, "pg_dump" in backup.err) == (1, True)

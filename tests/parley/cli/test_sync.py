@@ -17,7 +17,7 @@ def configured(folder: Path) -> None:
         database.executemany("INSERT INTO members VALUES (?)", [("ada",), ("bob",)])
         database.commit()
     (folder / "config").mkdir()
-    wanted = {
+    expected = {
         TEA: {
             "kind": "sql",
             "database": "sqlite:///shop.db",
@@ -28,7 +28,7 @@ def configured(folder: Path) -> None:
             "kind": "sql", "database": "sqlite:///gone.db", "query": "SELECT 1 AS one"
         },
     }  # fmt: skip
-    (folder / "config/parley.yaml").write_text(yaml.safe_dump({"heartbeat": {"sources": wanted}}))
+    (folder / "config/parley.yaml").write_text(yaml.safe_dump({"heartbeat": {"sources": expected}}))
 
 
 async def test_sync_prints_the_new_status(tmp_path: Path) -> None:

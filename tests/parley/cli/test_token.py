@@ -64,7 +64,7 @@ async def test_all_are_revoked_together(tmp_path: Path) -> None:
 
 async def test_an_impossible_request_is_refused_with_a_reason(tmp_path: Path) -> None:
     config = configured(tmp_path)
-    for arguments, status, said in (
+    for arguments, status, reply in (
         (("ada",), 1, "PLATFORM:ACCOUNT:ID"),
         (("telegram:main:1",), 1, "The accounts are: web:main"),
         ((), 2, "--revoke-all"),
@@ -75,5 +75,5 @@ async def test_an_impossible_request_is_refused_with_a_reason(tmp_path: Path) ->
     ):
         ended = await parley("token", *arguments, "-c", config, cwd=tmp_path)
         assert ended.status == status, arguments
-        assert said in ended.err, arguments
+        assert reply in ended.err, arguments
     assert not (tmp_path / "token.key").exists()

@@ -72,23 +72,23 @@ class Warm:
         and what it wrote. Raises `TimeoutError` for one that takes longer, which is then killed."""
         request = _request(arguments, cwd, env)
         assert len(typed) <= TYPED
-        told, tells = socket.socketpair()
+        response, answer = socket.socketpair()
         typing, keyboard = os.pipe()
         with (
-            told,
-            tells,
+            response,
+            answer,
             open(typing, "rb") as read,
             open(keyboard, "wb") as keys,
             tempfile.TemporaryFile() as out,
             tempfile.TemporaryFile() as err,
         ):
             standard = [read.fileno(), out.fileno(), err.fileno()]
-            socket.send_fds(self._asks, [request], [*standard, tells.fileno()])
+            socket.send_fds(self._asks, [request], [*standard, answer.fileno()])
             read.close()
-            tells.close()
+            answer.close()
             keys.write(typed)
             keys.close()
-            status = await _status(told, seconds)
+            status = await _status(response, seconds)
             out.seek(0)
             err.seek(0)
             return status, out.read(), err.read()
@@ -98,29 +98,29 @@ class Warm:
     ) -> int:
         """The exit status of a command whose input and output is this terminal, which is closed
         here."""
-        told, tells = socket.socketpair()
-        with told, tells:
-            descriptors = [terminal, terminal, terminal, tells.fileno()]
+        response, answer = socket.socketpair()
+        with response, answer:
+            descriptors = [terminal, terminal, terminal, answer.fileno()]
             socket.send_fds(self._asks, [_request(arguments, cwd, env)], descriptors)
             os.close(terminal)
-            tells.close()
-            return await _status(told, LAUNCH)
+            answer.close()
+            return await _status(response, LAUNCH)
 
     def at_terminal(
         self, terminal: int, arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str]
     ) -> tuple[int, socket.socket]:
         """Start a command that this terminal, closed here, controls; its pid, and the socket that
         its exit status comes over. Raises `TimeoutError` where it does not start."""
-        told, tells = socket.socketpair()
-        descriptors = [terminal, terminal, terminal, tells.fileno()]
+        response, answer = socket.socketpair()
+        descriptors = [terminal, terminal, terminal, answer.fileno()]
         socket.send_fds(self._asks, [_request(arguments, cwd, env)], descriptors)
         os.close(terminal)
-        tells.close()
-        told.settimeout(LAUNCH)
+        answer.close()
+        response.settimeout(LAUNCH)
         pid = b""
         while not pid.endswith(b"\n"):
-            pid += told.recv(1)
-        return int(pid), told
+            pid += response.recv(1)
+        return int(pid), response
 
     @asynccontextmanager
     async def running(
@@ -132,15 +132,15 @@ class Warm:
     ) -> AsyncIterator[asyncio.subprocess.Process]:
         """A command that runs; killed at the end if it still does."""
         request = _request(arguments, cwd, env)
-        told, tells = socket.socketpair()
+        response, answer = socket.socketpair()
         pipes = [os.pipe() for _ in range(3)]
-        theirs = [pipes[0][0], pipes[1][1], pipes[2][1], tells.fileno()]
+        theirs = [pipes[0][0], pipes[1][1], pipes[2][1], answer.fileno()]
         socket.send_fds(self._asks, [request], theirs)
-        tells.close()
+        answer.close()
         for descriptor in theirs[:-1]:
             os.close(descriptor)
         ours = [pipes[0][1], pipes[1][0], pipes[2][0]]
-        process, waiting = await shown(told, *map(_opened, ours, ("wb", "rb", "rb")))
+        process, waiting = await shown(response, *map(_opened, ours, ("wb", "rb", "rb")))
         try:
             yield process
         finally:
@@ -167,7 +167,7 @@ def _started(path: str, root: str) -> Warm:
 
 def serve() -> None:
     """Fork for every request, until the last client closes its end."""
-    asked = socket.socket(fileno=os.dup(0))
+    question = socket.socket(fileno=os.dup(0))
     for package in ("parley.cli", "parley.http", "adapters", "memory"):
         _import_all(package)
     importlib.import_module("parley.app")
@@ -176,13 +176,13 @@ def serve() -> None:
     assert threading.active_count() == 1, "a thread would be lost in a fork"
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     gc.freeze()
-    asked.send(READY)
+    question.send(READY)
     while True:
-        request, descriptors, *_ = socket.recv_fds(asked, LONGEST, DESCRIPTORS)
+        request, descriptors, *_ = socket.recv_fds(question, LONGEST, DESCRIPTORS)
         if not request:
             return
         if os.fork() == 0:
-            asked.close()
+            question.close()
             _watch(json.loads(request), descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
@@ -241,8 +241,8 @@ def _request(arguments: Sequence[str], cwd: Path, env: Mapping[str, str]) -> byt
 
 
 def _import_all(package: str) -> None:
-    found = importlib.import_module(package)
-    for module in pkgutil.walk_packages(found.__path__, f"{package}."):
+    result = importlib.import_module(package)
+    for module in pkgutil.walk_packages(result.__path__, f"{package}."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
 
@@ -250,13 +250,13 @@ def _import_all(package: str) -> None:
 async def _status(told: socket.socket, seconds: float) -> int:
     """The end of the command that reports here first its pid and then its status."""
     told.setblocking(False)
-    loop, said = asyncio.get_running_loop(), b""
+    loop, reply = asyncio.get_running_loop(), b""
     try:
         async with asyncio.timeout(seconds):
             while some := await loop.sock_recv(told, 100):
-                said += some
+                reply += some
     except (TimeoutError, asyncio.CancelledError):
-        os.killpg(int(said.split()[0]), signal.SIGKILL)
+        os.killpg(int(reply.split()[0]), signal.SIGKILL)
         raise
-    _, status = said.split()
+    _, status = reply.split()
     return int(status)

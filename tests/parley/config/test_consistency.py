@@ -25,10 +25,10 @@ def test_a_persona_that_is_too_long_is_refused_with_the_excess() -> None:
 def test_the_smallest_window_applies_also_to_the_personas_of_channels() -> None:
     fallback = {"provider": "openai", "name": "m", "api_key": "k", "window": 4_096}
     channels = {"telegram:-1": {"persona": LONG}}
-    said = (
+    text = (
         r"channels\.telegram:-1\.persona.* a window of 4096 .* raise model\.fallbacks\[0\]\.window"
     )
-    with pytest.raises(ConfigurationError, match=said):
+    with pytest.raises(ConfigurationError, match=text):
         from_mapping(
             {"assistant": {"channels": channels}, "model": {"fallbacks": [fallback]}},
         )

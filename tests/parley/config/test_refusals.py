@@ -93,9 +93,9 @@ def test_an_incomplete_account_is_reported_beside_other_problems(tmp_path: Path)
 def test_each_mistake_has_its_own_message(
     tmp_path: Path, text: str, path: str, sentence: str
 ) -> None:
-    found = refusal(tmp_path, text)
-    assert list(found) == [path]
-    assert sentence in found[path]
+    refused = refusal(tmp_path, text)
+    assert list(refused) == [path]
+    assert sentence in refused[path]
 
 
 def test_an_unset_reference_is_reported_with_its_own_line(tmp_path: Path) -> None:
@@ -113,8 +113,8 @@ def test_a_missing_variable_is_one_problem_even_if_its_section_requires_the_key(
 
 
 def test_an_integer_bound_is_shown_without_a_fraction(tmp_path: Path) -> None:
-    found = refusal(tmp_path, "budgets: {user_per_day: -1}")
-    assert found == {"budgets.user_per_day": "should be at least 0."}
+    refused = refusal(tmp_path, "budgets: {user_per_day: -1}")
+    assert refused == {"budgets.user_per_day": "should be at least 0."}
 
 
 @pytest.mark.parametrize(
@@ -135,9 +135,9 @@ def test_an_integer_bound_is_shown_without_a_fraction(tmp_path: Path) -> None:
 def test_environment_variables_are_validated_by_the_same_rules(
     tmp_path: Path, env: dict[str, str], path: str | None, sentence: str
 ) -> None:
-    found = refusal(tmp_path, "", env)
-    assert list(found) == [path or next(iter(env))]
-    assert sentence in next(iter(found.values()))
+    refused = refusal(tmp_path, "", env)
+    assert list(refused) == [path or next(iter(env))]
+    assert sentence in next(iter(refused.values()))
 
 
 @pytest.mark.parametrize(
@@ -160,8 +160,8 @@ def test_an_unset_reference_is_refused(tmp_path: Path, value: str, sentence: str
     (tmp_path / "big.txt").write_text("x" * 65_537)
     (tmp_path / "binary.txt").write_bytes(b"\xff\xfe")
     env = {"EMPTY": "", "BLANK": " ", **({"RINGG": "1"} if "RINGS" in value else {})}
-    found = refusal(tmp_path, f"platforms: {{pigeon: {{loft: a, ring_number: '{value}'}}}}", env)
-    assert sentence in found["platforms.pigeon.ring_number"]
+    refused = refusal(tmp_path, f"platforms: {{pigeon: {{loft: a, ring_number: '{value}'}}}}", env)
+    assert sentence in refused["platforms.pigeon.ring_number"]
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def test_secrets_are_found_at_any_depth() -> None:
             },
         }
     )
-    found = " ".join(secret_values(settings))
+    text = " ".join(secret_values(settings))
     for number in ("one", "two", "three", "four", "five", "six", "seven", "eight"):
-        assert f"secret-{number}" in found
-    assert "https://x.test" not in found
+        assert f"secret-{number}" in text
+    assert "https://x.test" not in text

@@ -136,13 +136,13 @@ def test_every_value_can_be_set_by_the_environment(
     env = {variable: value}
     if "ring" in read:
         env["PARLEY_PLATFORMS__PIGEON__LOFT"] = "north"
-    found: object = load_text(tmp_path, "", env)
+    result: object = load_text(tmp_path, "", env)
     for step in read.split("."):
-        found = getattr(found, step)
+        result = getattr(result, step)
     if read == "budgets.prices":
-        assert found["m-1"].output == 2  # type: ignore[index]
+        assert result["m-1"].output == 2  # type: ignore[index]
     else:
-        plain = getattr(found, "get_secret_value", lambda: found)()
+        plain = getattr(result, "get_secret_value", lambda: result)()
         assert plain == expected[read]
 
 

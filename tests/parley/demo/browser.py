@@ -79,9 +79,9 @@ async def window(
 
 async def accessibility_findings(page: Page) -> list[str]:
     """The serious and critical findings of axe-core on the page, one line each."""
-    found = (await Axe().run(page)).response["violations"]
+    result = (await Axe().run(page)).response["violations"]
     return [
         f"{one['impact']}: {one['id']}: {[node['target'] for node in one['nodes']][:4]}"
-        for one in found
+        for one in result
         if one["impact"] in ("serious", "critical")
     ]

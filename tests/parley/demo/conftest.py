@@ -40,8 +40,8 @@ class Served:
         query = {"platform": platform, "room": room, "person": person}
         async with self.client.get(f"{self.url}/demo/api/room", params=query) as response:
             assert response.status == 200
-            found: dict[str, object] = await response.json()
-            return found
+            result: dict[str, object] = await response.json()
+            return result
 
 
 @pytest.fixture(autouse=True)

@@ -217,8 +217,8 @@ class PaperGateway:
             self._note(platform, message, decisions, "ignored")
             return
         caller = (platform, message.author_id)
-        asked = self._answered[caller] = self._answered.get(caller, 0) + 1
-        within = asked <= self._limit
+        question = self._answered[caller] = self._answered.get(caller, 0) + 1
+        within = question <= self._limit
         decisions.append(Decision("limits", within, "within" if within else "user_limit"))
         self._note(platform, message, decisions, "answered" if within else "refused:limits")
         place = room
@@ -234,7 +234,7 @@ class PaperGateway:
             simulator.post(
                 place, f"You said: {message.text}", buttons=buttons, reply_to_id=message.id
             )
-        elif asked == self._limit + 1:
+        elif question == self._limit + 1:
             simulator.post(place, "Rate limit exceeded. Try again in 10s.", reply_to_id=message.id)
 
     def _note(self, platform: str, message: Shown, decisions: list[Decision], outcome: str) -> None:

@@ -13,8 +13,8 @@ from tests.support.patience import PATIENCE
 
 
 def messages_of(room: dict[str, Any]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = room["messages"]
-    return found
+    result: list[dict[str, Any]] = room["messages"]
+    return result
 
 
 async def test_the_page_loads_nothing_from_other_hosts(served: Served) -> None:
@@ -60,14 +60,14 @@ async def test_the_state_names_platforms_rooms_and_people(served: Served) -> Non
 
 
 async def test_a_message_is_answered_and_traced(served: Served) -> None:
-    status, told = await served.act(do="say", text="Hello")
+    status, response = await served.act(do="say", text="Hello")
     assert status == 200
     room: dict[str, Any] = await served.room("telegram", "direct")
     question, answer = room["messages"]
-    assert question["id"] == told["id"]
+    assert question["id"] == response["id"]
     assert (question["author"], answer["by_bot"]) == ("Ada", True)
     [trace] = room["traces"]
-    assert trace["message_id"] == told["id"]
+    assert trace["message_id"] == response["id"]
     assert trace["decisions"][0] == {
         "stage": "invocation",
         "allowed": True,
@@ -104,13 +104,13 @@ async def test_commands_and_presses_are_shown_where_the_platform_shows_none(serv
 
 async def test_reactions_are_shown_with_their_people(served: Served) -> None:
     await served.act(room="general", do="say", text="Hello")
-    [said, *_] = messages_of(await served.room("telegram", "general"))
+    [reply, *_] = messages_of(await served.room("telegram", "general"))
     for person in ("Ada", "Ben", "Ben"):
         await served.act(
-            room="general", person=person, do="react", message_id=said["id"], emoji="👍"
+            room="general", person=person, do="react", message_id=reply["id"], emoji="👍"
         )
-    [said, *_] = messages_of(await served.room("telegram", "general"))
-    assert said["reactions"] == [{"emoji": "👍", "people": ["Ada", "Ben"]}]
+    [reply, *_] = messages_of(await served.room("telegram", "general"))
+    assert reply["reactions"] == [{"emoji": "👍", "people": ["Ada", "Ben"]}]
 
 
 async def test_the_page_opens_at_the_story(served: Served) -> None:
@@ -134,10 +134,10 @@ async def test_a_private_message_is_not_shown_to_others(served: Served) -> None:
 
 async def test_a_thread_is_a_separate_room(served: Served) -> None:
     place = {"platform": "discord", "room": "general"}
-    status, told = await served.act(do="thread", title="Plans", **place)
+    status, answer = await served.act(do="thread", title="Plans", **place)
     assert status == 200
-    await served.act(do="say", text="inside", **{**place, "room": told["room"]})
-    inside: dict[str, Any] = await served.room("discord", str(told["room"]))
+    await served.act(do="say", text="inside", **{**place, "room": answer["room"]})
+    inside: dict[str, Any] = await served.room("discord", str(answer["room"]))
     above: dict[str, Any] = await served.room("discord", "general")
     assert [m["text"] for m in inside["messages"]] == ["inside", "You said: inside"]
     assert above["messages"] == []
@@ -145,21 +145,21 @@ async def test_a_thread_is_a_separate_room(served: Served) -> None:
 
 async def test_a_slack_thread_is_shown_below_its_message(served: Served) -> None:
     place = {"platform": "slack", "room": "general"}
-    _, told = await served.act(do="say", text="question", mention=True, **place)
-    await served.act(do="say", text="more", thread=told["id"], **place)
+    _, answer = await served.act(do="say", text="question", mention=True, **place)
+    await served.act(do="say", text="more", thread=answer["id"], **place)
     seen: dict[str, Any] = await served.room("slack", "general")
     assert [(m["text"], m["root"]) for m in seen["messages"]] == [
         ("question", ""),
-        ("You said: question", told["id"]),
-        ("more", told["id"]),
-        ("You said: more", told["id"]),
+        ("You said: question", answer["id"]),
+        ("more", answer["id"]),
+        ("You said: more", answer["id"]),
     ]
 
 
 async def test_own_messages_can_be_edited_and_deleted(served: Served) -> None:
-    _, told = await served.act(do="say", text="helo")
-    assert (await served.act(do="edit", message_id=told["id"], text="hello"))[0] == 200
-    assert (await served.act(do="delete", message_id=told["id"]))[0] == 200
+    _, response = await served.act(do="say", text="helo")
+    assert (await served.act(do="edit", message_id=response["id"], text="hello"))[0] == 200
+    assert (await served.act(do="delete", message_id=response["id"]))[0] == 200
     room: dict[str, Any] = await served.room("telegram", "direct")
     assert room["messages"][0]["deleted"]
     answer = room["messages"][1]["id"]
@@ -170,16 +170,18 @@ async def test_own_messages_can_be_edited_and_deleted(served: Served) -> None:
 async def test_commands_buttons_and_reactions_reach_the_platform(served: Served) -> None:
     await served.act(do="command", name="clear", arguments="now")
     room: dict[str, Any] = await served.room("telegram", "direct")
-    asked = room["messages"][-1]
-    assert asked["buttons"] == ["Delete history", "Keep"]
-    assert (await served.act(do="press", message_id=asked["id"], label="Delete history"))[0] == 200
-    assert (await served.act(do="react", message_id=asked["id"], emoji="👍"))[0] == 200
+    question = room["messages"][-1]
+    assert question["buttons"] == ["Delete history", "Keep"]
+    assert (await served.act(do="press", message_id=question["id"], label="Delete history"))[
+        0
+    ] == 200
+    assert (await served.act(do="react", message_id=question["id"], emoji="👍"))[0] == 200
     assert served.demo.simulators["telegram"].log[-3:] == [
         ("command", "clear", "now"),
-        ("press", asked["id"], "Delete history"),
-        ("react", asked["id"], "👍"),
+        ("press", question["id"], "Delete history"),
+        ("react", question["id"], "👍"),
     ]
-    assert (await served.act(do="press", message_id=asked["id"], label="Forged"))[0] == 404
+    assert (await served.act(do="press", message_id=question["id"], label="Forged"))[0] == 404
 
 
 @pytest.mark.parametrize(
@@ -211,8 +213,13 @@ async def test_faults_can_be_simulated(served: Served) -> None:
 async def test_a_file_is_sent_and_returned(served: Served) -> None:
     data = base64.b64encode(b"hello").decode()
     upload = {"name": "n.txt", "mime": "text/plain", "data": data}
-    _, told = await served.act(do="say", files=[upload])
-    query = {"platform": "telegram", "room": "direct", "person": "Ada", "message": str(told["id"])}
+    _, answer = await served.act(do="say", files=[upload])
+    query = {
+        "platform": "telegram",
+        "room": "direct",
+        "person": "Ada",
+        "message": str(answer["id"]),
+    }
     async with served.client.get(f"{served.url}/demo/api/file", params=query) as response:
         assert await response.read() == b"hello"
         assert response.headers["Content-Disposition"].startswith("attachment")
@@ -246,9 +253,9 @@ async def test_a_file_is_sent_and_returned(served: Served) -> None:
 async def test_an_impossible_action_is_reported(
     served: Served, action: dict[str, object], status: int
 ) -> None:
-    told = await served.act(**action)
-    assert told[0] == status
-    assert told[1]["error"]
+    answer = await served.act(**action)
+    assert answer[0] == status
+    assert answer[1]["error"]
 
 
 async def test_only_the_page_itself_can_act(served: Served) -> None:

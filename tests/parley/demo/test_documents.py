@@ -14,12 +14,12 @@ BLOCK = re.compile(r"(?<! -->\n)^```python\n(.*?)^```$", re.DOTALL | re.MULTILIN
 
 def examples() -> list[tuple[str, Callable[[], Awaitable[None]]]]:
     """Every `test_…` function of the test kit's page, as it stands there."""
-    found = []
+    results = []
     for source in BLOCK.findall((DOCS / "test-kit.md").read_text("utf-8")):
         names: dict[str, Callable[[], Awaitable[None]]] = {}
         exec(compile(source, "docs/test-kit.md", "exec"), names)
-        found += [(name, run) for name, run in names.items() if name.startswith("test_")]
-    return found
+        results += [(name, run) for name, run in names.items() if name.startswith("test_")]
+    return results
 
 
 @pytest.mark.parametrize(("name", "run"), examples())

@@ -62,15 +62,15 @@ def _ignore_interrupts() -> None:
 async def test_once_plays_the_story_on_all_platforms_and_exits_with_0() -> None:
     process = await start("--once")
     output, errors = await process.communicate()
-    told = output.decode()
-    assert process.returncode == 0, told + errors.decode()
+    text = output.decode()
+    assert process.returncode == 0, text + errors.decode()
     assert errors == b""
     for platform in ("Discord", "Slack", "Telegram", "WhatsApp"):
-        assert f"│ {platform}" in told
-    assert "refused:limits" in told
-    assert "An agent hands you a task." in told
-    assert "You have accepted the task." in told
-    assert "is not." not in told
+        assert f"│ {platform}" in text
+    assert "refused:limits" in text
+    assert "An agent hands you a task." in text
+    assert "You have accepted the task." in text
+    assert "is not." not in text
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -124,15 +124,15 @@ async def dialogue(
 async def answers(listener: LocalListener, sent: bytes) -> list[tuple[int, dict[str, str], bytes]]:
     """The status, headers and body of every answer, until the connection is closed."""
     async with dialogue(listener, sent) as (reader, _):
-        found = []
+        results = []
         while line := await reader.readline():
             headers = dict[str, str]()
             while (field := (await reader.readline()).decode().rstrip("\r\n")) != "":
                 name, _, value = field.partition(": ")
                 headers[name.lower()] = value
             body = await reader.readexactly(int(headers.get("content-length", "0")))
-            found.append((int(line.split()[1]), headers, body))
-        return found
+            results.append((int(line.split()[1]), headers, body))
+        return results
 
 
 def get(path: str, *more: bytes, close: bool = True) -> bytes:

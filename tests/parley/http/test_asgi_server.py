@@ -86,8 +86,8 @@ async def test_requests_in_one_piece_are_answered_in_their_order(
     body = b"Content-Length: 5\r\n\r\nhello"
     chunks = b"Transfer-Encoding: chunked\r\n\r\n5\r\nworld\r\n0\r\n\r\n"
     sent = get("/files/1", close=False) + POST + body + POST + chunks + get("/files/2")
-    found = await answers(listener, sent)
-    assert [(status, body) for status, _, body in found] == [
+    result = await answers(listener, sent)
+    assert [(status, body) for status, _, body in result] == [
         (200, b"hello"), (200, b"hello"), (200, b"world"), (200, b"hello"),
     ]  # fmt: skip
     assert handlers.reached == ["/files/1", "/echo", "/echo", "/files/2"]
@@ -269,8 +269,8 @@ async def test_a_refused_client_is_not_asked_to_continue(
 async def test_a_request_that_cannot_be_read_is_refused_and_its_connection_closed(
     listener: LocalListener, sent: bytes, status: int
 ) -> None:
-    ((found, headers, _),) = await answers(listener, sent)
-    assert (found, headers["connection"]) == (status, "close")
+    ((result, headers, _),) = await answers(listener, sent)
+    assert (result, headers["connection"]) == (status, "close")
 
 
 @pytest.mark.parametrize("wanted", [b"websocket", b"h2c", b"TLS/1.0"])
@@ -334,8 +334,8 @@ async def test_head_has_the_headers_and_no_body(
 async def test_paths_are_matched_as_they_were_sent_and_decoded_once(
     listener: LocalListener, handlers: Handlers, path: str, status: int, reached: str
 ) -> None:
-    ((found, _, _),) = await answers(listener, get(path))
-    assert found == status
+    ((result, _, _),) = await answers(listener, get(path))
+    assert result == status
     assert handlers.reached == ([reached] if reached else [])
 
 

@@ -89,7 +89,7 @@ def closing(sockets: list[socket.socket]) -> Iterator[list[socket.socket]]:
             one.close()
 
 
-async def asked(port: int, data: bytes, source: str = "127.0.0.1") -> tuple[bytes, float]:
+async def exchange(port: int, data: bytes, source: str = "127.0.0.1") -> tuple[bytes, float]:
     """The answer's first bytes, and how long it took; empty when the connection was ended."""
     began = time.monotonic()
     reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(source, 0))
@@ -108,7 +108,7 @@ async def all_genuine(port: int, source: str = "127.0.0.1") -> float:
     """Have a webhook of each platform answered; the longest time it took."""
     longest = 0.0
     for platform in ("whatsapp", "slack", "telegram"):
-        answer, seconds = await asked(port, genuine(platform), source)
+        answer, seconds = await exchange(port, genuine(platform), source)
         assert answer == b"HTTP/1.1 200", platform
         longest = max(longest, seconds)
     return longest
@@ -231,7 +231,7 @@ async def test_the_oldest_unfinished_connection_is_closed_when_the_limit_is_reac
     with closing([connected(small.port, HALF_HEAD) for _ in range(8)]) as sockets:
         await eventually(lambda: len(small.connections) >= 8)
         sockets.append(connected(small.port, HALF_HEAD))
-        answer, _ = await asked(small.port, genuine("whatsapp"))
+        answer, _ = await exchange(small.port, genuine("whatsapp"))
         assert answer == b"HTTP/1.1 200"
         sockets[0].settimeout(PATIENCE)
         assert sockets[0].recv(10) == b""
@@ -284,9 +284,9 @@ async def test_a_request_that_is_being_answered_is_never_closed(
     listener.add("/slow", slow)
     await listener.start()
     request = b"POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-    waiting = [asyncio.create_task(asked(listener.port, request)) for _ in range(2)]
+    waiting = [asyncio.create_task(exchange(listener.port, request)) for _ in range(2)]
     await eventually(lambda: listener.connections.count(Phase.WORK) >= 2)
-    assert (await asked(listener.port, request))[0] == b"", "there is no room"
+    assert (await exchange(listener.port, request))[0] == b"", "there is no room"
     much_later(listener.connections, monkeypatch)
     opened.set()
     assert [answer for answer, _ in await asyncio.gather(*waiting)] == [b"HTTP/1.1 200"] * 2
@@ -297,7 +297,7 @@ async def test_a_post_without_its_signature_is_refused_before_its_body(
     small: WebhookListener,
 ) -> None:
     unsigned = b"POST /webhook/slack HTTP/1.1\r\nHost: x\r\nContent-Length: 900000\r\n\r\n"
-    assert (await asked(small.port, unsigned))[0] == b"HTTP/1.1 401"
+    assert (await exchange(small.port, unsigned))[0] == b"HTTP/1.1 401"
 
 
 async def test_a_body_announced_with_expect_continue_is_requested(small: WebhookListener) -> None:
@@ -314,7 +314,7 @@ async def test_a_body_announced_with_expect_continue_is_requested(small: Webhook
 
 async def test_too_many_headers_are_refused(small: WebhookListener) -> None:
     many = b"GET / HTTP/1.1\r\nHost: x\r\n" + b"X-A: 1\r\n" * 500 + b"\r\n"
-    assert (await asked(small.port, many))[0].endswith(b" 400")
+    assert (await exchange(small.port, many))[0].endswith(b" 400")
 
 
 async def test_the_local_listener_has_the_same_limits_and_allows_long_streams(
@@ -339,7 +339,7 @@ async def test_the_local_listener_has_the_same_limits_and_allows_long_streams(
     await asyncio.wait_for(streaming.wait(), PATIENCE)
     with closing([connected(listener.port, HALF_HEAD) for _ in range(20)]):
         health = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-        assert (await asked(listener.port, health))[0] == b"HTTP/1.1 200"
+        assert (await exchange(listener.port, health))[0] == b"HTTP/1.1 200"
         much_later(listener.connections, monkeypatch)
         assert len(listener.connections) == 1, "the stream, and no half of a request"
         go_on.set()
@@ -347,7 +347,7 @@ async def test_the_local_listener_has_the_same_limits_and_allows_long_streams(
             assert (await reader.read()).count(b"still here") == 8
     writer.close()
     packed = b"POST /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Encoding: gzip\r\n\r\n"
-    assert (await asked(listener.port, packed))[0] == b"HTTP/1.1 415"
+    assert (await exchange(listener.port, packed))[0] == b"HTTP/1.1 415"
     await listener.stop()
 
 
@@ -403,7 +403,7 @@ async def test_connections_leave_file_descriptors_for_the_rest_of_the_program(
     listener.add("/webhook/whatsapp", whatsapp)
     await listener.start()
     with closing([connected(listener.port, HALF_HEAD) for _ in range(10)]):
-        assert (await asked(listener.port, genuine("whatsapp")))[0] == b"HTTP/1.1 200"
+        assert (await exchange(listener.port, genuine("whatsapp")))[0] == b"HTTP/1.1 200"
         assert len(listener.connections) <= 4
     await listener.stop()
 

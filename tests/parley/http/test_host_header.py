@@ -89,8 +89,8 @@ def test_a_host_is_a_name_with_an_optional_port(text: str, host: Host) -> None:
 
 @given(st.text(max_size=300))
 def test_any_text_is_parsed_or_refused(text: str) -> None:
-    found = read_host(text)
-    assert found is None or (found.name == found.name.lower() and "@" not in found.name)
+    result = read_host(text)
+    assert result is None or (result.name == result.name.lower() and "@" not in result.name)
 
 
 @pytest.mark.parametrize(

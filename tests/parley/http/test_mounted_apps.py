@@ -144,10 +144,10 @@ async def test_the_rules_of_the_listener_hold_for_an_app(lifespan: Lifespan) -> 
         (b"Content-Length: 1000000000\r\n", 413, "too_large"),
     ):
         post = get("/app", field).replace(b"GET", b"POST", 1)
-        ((found, _, body),) = await answers(listener, post)
-        assert (found, error_of(body)) == (status, code)
-    ((found, _, body),) = await answers(listener, get("/app").replace(b"localhost", b"a@b", 1))
-    assert (found, error_of(body)) == (400, "bad_host")
+        ((result, _, body),) = await answers(listener, post)
+        assert (result, error_of(body)) == (status, code)
+    ((result, _, body),) = await answers(listener, get("/app").replace(b"localhost", b"a@b", 1))
+    assert (result, error_of(body)) == (400, "bad_host")
     await listener.stop()
 
 

@@ -71,9 +71,9 @@ def test_the_page_about_a_login_link_says_how_to_get_a_new_one(reason: str) -> N
 
 
 def test_a_used_link_is_explained() -> None:
-    said = refusal_body("token_wrong", "", BROWSER).text
-    assert "<h1>This login link does not work</h1>" in said
-    assert "was used already, is too old, or is incomplete" in said
+    text = refusal_body("token_wrong", "", BROWSER).text
+    assert "<h1>This login link does not work</h1>" in text
+    assert "was used already, is too old, or is incomplete" in text
 
 
 @pytest.mark.parametrize("reason", REASONS)

@@ -56,8 +56,8 @@ def test_a_request_is_read_the_same_in_one_piece_and_byte_by_byte(
     request_bytes: bytes, body: bytes
 ) -> None:
     for pieces in deliveries(request_bytes):
-        events, found = read(*pieces)
-        assert found == body
+        events, result = read(*pieces)
+        assert result == body
         assert events[0] is h11.Request
         assert events[-1] is h11.EndOfMessage
 

@@ -93,7 +93,7 @@ async def test_a_client_that_disconnects_is_not_logged_as_an_error(
     _, writer = await asyncio.open_connection("127.0.0.1", listener.port)
     writer.write(f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf".encode())
     await writer.drain()
-    with capture_logs() as said:
+    with capture_logs() as reply:
         async with asyncio.timeout(PATIENCE):
             while not listener.connections.count(Phase.BODY):
                 await asyncio.sleep(0)
@@ -101,7 +101,7 @@ async def test_a_client_that_disconnects_is_not_logged_as_an_error(
             while not listener.refused[400]:
                 await asyncio.sleep(0)
     assert handler.got == []
-    assert said == []
+    assert reply == []
 
 
 async def test_the_body_is_passed_unchanged(
@@ -205,10 +205,10 @@ async def test_an_internal_error_is_not_shown(
     listener: WebhookListener, http: aiohttp.ClientSession, handler: Handler
 ) -> None:
     handler.error = RuntimeError("the database password is hunter2")
-    with capture_logs() as said:
+    with capture_logs() as reply:
         async with http.post(listener.base_url + PATH, data=b"x") as answer:
             assert (answer.status, await answer.text()) == (500, "")
-    assert [(line["event"], line["path"]) for line in said] == [("webhook_failed", PATH)]
+    assert [(line["event"], line["path"]) for line in reply] == [("webhook_failed", PATH)]
     handler.error = None
     async with http.post(listener.base_url + PATH, data=b"x") as answer:
         assert answer.status == 200

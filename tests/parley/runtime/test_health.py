@@ -39,7 +39,9 @@ async def http() -> AsyncIterator[aiohttp.ClientSession]:
         yield session
 
 
-async def told(http: aiohttp.ClientSession, app: App, path: str) -> tuple[int, dict[str, object]]:
+async def response_of(
+    http: aiohttp.ClientSession, app: App, path: str
+) -> tuple[int, dict[str, object]]:
     async with http.get(app.local.base_url + path) as answer:
         return answer.status, await answer.json()
 
@@ -49,7 +51,7 @@ async def becomes(http: aiohttp.ClientSession, app: App, *, ready: bool) -> dict
     answers: list[tuple[int, dict[str, object]]] = []
 
     async def as_expected() -> bool:
-        answers.append(await told(http, app, "/readyz"))
+        answers.append(await response_of(http, app, "/readyz"))
         return (answers[-1][0] == 200) is ready
 
     await eventually(as_expected)
@@ -82,15 +84,15 @@ async def test_the_metrics_contain_a_conversation(
             await platform.say(ada, platform.direct(ada), "hello")
             await lab.answer(platform.direct(ada))
             await lab.idle()
-        found = await figures(http, app)
+        result = await figures(http, app)
     for name in platforms:
-        assert found[f"parley_events_total{{message,{name}}}"] == 1
-        assert found[f"parley_turns_total{{answered,{name}}}"] == 1
-        assert found[f"parley_answer_seconds_count{{{name}}}"] == 1
-        assert found[f"parley_connection_state{{{name},ready}}"] == 1
-    assert found["parley_stage_seconds_count{generate}"] == 2
-    assert found["parley_stage_seconds_count{inbox}"] == 2
-    assert found["parley_up{storage}"] == found["parley_up{webhooks}"] == 1
+        assert result[f"parley_events_total{{message,{name}}}"] == 1
+        assert result[f"parley_turns_total{{answered,{name}}}"] == 1
+        assert result[f"parley_answer_seconds_count{{{name}}}"] == 1
+        assert result[f"parley_connection_state{{{name},ready}}"] == 1
+    assert result["parley_stage_seconds_count{generate}"] == 2
+    assert result["parley_stage_seconds_count{inbox}"] == 2
+    assert result["parley_up{storage}"] == result["parley_up{webhooks}"] == 1
 
 
 async def test_the_metrics_contain_each_step_of_recall(
@@ -105,13 +107,13 @@ async def test_the_metrics_contain_each_step_of_recall(
         await telegram.say(ada, room, "do I like tabs or spaces better?")
         await lab.answers(room, 2)
         await lab.idle()
-        found = await figures(http, app)
-    assert found["parley_recalls_total{ok}"] >= 1
+        result = await figures(http, app)
+    assert result["parley_recalls_total{ok}"] >= 1
     for step in ("bm25", "context", "scoring", "selection", "total"):
-        assert found[f"parley_recall_seconds_count{{{step}}}"] >= 1
-    assert found["parley_recall_candidates_total{bm25}"] >= 1
-    assert found["parley_recall_results_total{}"] >= 1
-    assert found["parley_recall_notes_total{no_model}"] >= 1
+        assert result[f"parley_recall_seconds_count{{{step}}}"] >= 1
+    assert result["parley_recall_candidates_total{bm25}"] >= 1
+    assert result["parley_recall_results_total{}"] >= 1
+    assert result["parley_recall_notes_total{no_model}"] >= 1
 
 
 async def test_two_programs_in_one_process_have_separate_metrics(
@@ -157,8 +159,8 @@ async def test_an_unresponsive_socket_is_reported_as_not_ready(
         ada = discord.person("Ada")
         room = discord.direct(ada)
         await discord.say(ada, room, "can you hear me?")
-        found = await becomes(http, app, ready=False)
-        parts, problems = found["parts"], found["problems"]
+        result = await becomes(http, app, ready=False)
+        parts, problems = result["parts"], result["problems"]
         assert isinstance(parts, dict)
         assert isinstance(problems, dict)
         assert (parts["discord"], parts["telegram"]) == ("unresponsive", "ready")
@@ -173,10 +175,10 @@ async def test_an_unavailable_store_is_not_ready(
     monkeypatch.setattr("parley.runtime.health.EVERY", 0.02)
     async with running({"telegram": TelegramSimulator()}, tmp_path) as app:
         app.health._stores._probes = {"storage": gone}
-        found = await becomes(http, app, ready=False)
-        assert found["problems"] == {"storage": "the disk is full"}
+        result = await becomes(http, app, ready=False)
+        assert result["problems"] == {"storage": "the disk is full"}
         assert (await figures(http, app))["parley_up{storage}"] == 0
-        assert (await told(http, app, "/healthz"))[0] == 200
+        assert (await response_of(http, app, "/healthz"))[0] == 200
 
 
 async def gone() -> None:
@@ -197,8 +199,8 @@ async def test_the_outage_and_return_of_a_server_are_reported_in_time(
         async with running({"telegram": TelegramSimulator()}, tmp_path, overrides) as app:
             assert app.readiness().ready
             await asyncio.to_thread(server.stop)
-            found = await becomes(http, app, ready=False)
-            parts = found["parts"]
+            result = await becomes(http, app, ready=False)
+            parts = result["parts"]
             assert isinstance(parts, dict)
             assert {name for name, state in parts.items() if state != "ready"} == {part}
             await asyncio.to_thread(server.start)

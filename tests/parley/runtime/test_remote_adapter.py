@@ -104,12 +104,12 @@ async def test_typing_is_not_shown_during_a_rate_limit() -> None:
 
     connected = replace(desk.connected, typing=Typing())
     type_ = handlers_of(connected, desk.deliverer)["typing"]
-    asked = SIGN.dump_json(Sign(direct(), "m1"))
+    question = SIGN.dump_json(Sign(direct(), "m1"))
     desk.line.pacer.penalise(direct(), 30.0)
-    await type_(asked)
+    await type_(question)
     assert typed == []
     await desk.clock.advance(30.0)
-    await type_(asked)
+    await type_(question)
     assert typed == ["m1"]
 
 

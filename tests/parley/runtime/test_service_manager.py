@@ -30,8 +30,8 @@ def test_the_service_manager_gets_ready_watchdog_and_stopping_messages(
         manager.close()
         manager.alive()
         listening.setblocking(False)
-        told = [listening.recv(100) for _ in range(3)]
-        assert told == [b"READY=1", b"WATCHDOG=1", b"STOPPING=1"]
+        answers = [listening.recv(100) for _ in range(3)]
+        assert answers == [b"READY=1", b"WATCHDOG=1", b"STOPPING=1"]
         with pytest.raises(BlockingIOError):
             listening.recv(100)
 

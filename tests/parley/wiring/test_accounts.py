@@ -36,8 +36,8 @@ def shown(turns: Turns) -> ShownConversations:
 
 async def test_answers_are_rendered_and_questions_are_not() -> None:
     turns = Turns("**what**?", "**this**")
-    asked, answer = await shown(turns).messages(PLACE, "web-ada", 10)
-    assert (asked.text, asked.parts) == ("**what**?", ())
+    question, answer = await shown(turns).messages(PLACE, "web-ada", 10)
+    assert (question.text, question.parts) == ("**what**?", ())
     assert answer.name == MessageName("m1", "assistant")
     assert [part.text for part in answer.parts] == ["this"]
     assert turns.tenants == ["default"]
@@ -45,7 +45,7 @@ async def test_answers_are_rendered_and_questions_are_not() -> None:
 
 async def test_the_latest_messages_within_the_bound_are_shown() -> None:
     texts = ["x" * 40_000] * (MAX_SHOWN // 40_000 + 3)
-    found = await shown(Turns(*texts[:-1], "short")).messages(PLACE, "web-ada", 100)
-    assert sum(len(one.text) for one in found) <= MAX_SHOWN
-    assert found[-1].text == "short"
-    assert len(found) == MAX_SHOWN // 40_000
+    result = await shown(Turns(*texts[:-1], "short")).messages(PLACE, "web-ada", 100)
+    assert sum(len(one.text) for one in result) <= MAX_SHOWN
+    assert result[-1].text == "short"
+    assert len(result) == MAX_SHOWN // 40_000

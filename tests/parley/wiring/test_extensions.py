@@ -242,9 +242,9 @@ async def test_every_command_reports_a_failing_extension_in_the_same_way(
         *(parley(*words, cwd=tmp_path, env=with_example) for words in commands)
     )
     for words, end in zip(commands, ended, strict=True):
-        said = end.out + end.err
-        assert reason in said, words
-        assert "parley_tenants:extension of the package parley-extension-tenants" in said, words
+        output = end.out + end.err
+        assert reason in output, words
+        assert "parley_tenants:extension of the package parley-extension-tenants" in output, words
         assert end.status == (1 if words == ("doctor",) else 3), words
     assert not (tmp_path / "data").exists()
 

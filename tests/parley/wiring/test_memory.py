@@ -29,7 +29,7 @@ async def app(folder: Path, **sections: Mapping[str, object]) -> AsyncIterator[A
     await opened.storage.stop()
 
 
-async def told(opened: App, text: str, *, says: str = "") -> WriteResult:
+async def remember(opened: App, text: str, *, says: str = "") -> WriteResult:
     place = Place("telegram", "main", "ada", Audience.DIRECT)
     who = Principal("default", PersonId("telegram", "main", "ada"), Role.MEMBER)
     at = FakeClock().now()
@@ -49,14 +49,14 @@ async def test_with_memory_disabled_nothing_is_stored_and_no_command_exists(tmp_
 
 
 async def test_the_configured_write_policy_applies(tmp_path: Path) -> None:
-    said = "the server may time out under load"
+    text = "the server may time out under load"
     outcomes = []
     for policy in ("grounded", "confirm", "open"):
         folder = tmp_path / policy
         folder.mkdir()
         async with app(folder, memory={"write_policy": policy}) as opened:
-            hedged = await told(opened, said, says=said)
-            plain = await told(opened, "the door is green", says="the door is green")
+            hedged = await remember(opened, text, says=text)
+            plain = await remember(opened, "the door is green", says="the door is green")
             outcomes.append((hedged.outcome, plain.outcome))
     assert outcomes == [
         (Outcome.REVIEW, Outcome.STORED),
@@ -67,7 +67,7 @@ async def test_the_configured_write_policy_applies(tmp_path: Path) -> None:
 
 async def test_the_configured_plan_applies(tmp_path: Path) -> None:
     async with app(tmp_path, plans={"default": "free"}) as opened:
-        results = [await told(opened, f"Owns boat number {number}") for number in range(4)]
+        results = [await remember(opened, f"Owns boat number {number}") for number in range(4)]
     assert [result.outcome for result in results] == [Outcome.STORED] * 3 + [Outcome.REFUSED]
     assert results[-1].reason.startswith("Memory limit reached (3/3).")
 
@@ -80,7 +80,7 @@ def test_a_person_can_have_a_plan_of_their_own() -> None:
 
 def test_recall_uses_the_measured_weights_unless_configured() -> None:
     assert recall_rules(from_mapping({})) == RecallRules()
-    wanted = {
+    expected = {
         "bm25_weight": 1.0,
         "vector_weight": 0.5,
         "recency_weight": 0.0,
@@ -88,7 +88,7 @@ def test_recall_uses_the_measured_weights_unless_configured() -> None:
         "max_semantic_results": 5,
         "max_total_tokens": 800,
     }
-    rules = recall_rules(from_mapping({"memory": {"recall": wanted}}))
+    rules = recall_rules(from_mapping({"memory": {"recall": expected}}))
     assert (rules.arms.lexical, rules.arms.vector, rules.weights.recency) == (1.0, 0.5, 0.0)
     assert rules.limits == Limits(3, 5, 800)
     assert rules.arms.depth == RecallRules().arms.depth

@@ -96,10 +96,10 @@ async def test_steps_and_candidates_are_reported_as_metrics() -> None:
         stages = (Stage("bm25", 2.0), Stage("scoring", 0.5))
         return Recollection((), {"bm25": 3}, ("no_model",), stages)
 
-    found = await WatchedRecall(Recalling(answer), clock, seen.append).recall(
+    matches = await WatchedRecall(Recalling(answer), clock, seen.append).recall(
         access(), Query("why", AT)
     )
-    assert found.notes == ("no_model",)
+    assert matches.notes == ("no_model",)
     (one,) = seen
     assert (one.seconds, one.ended, one.results) == (0.5, "ok", 0)
     assert list(one.steps) == [("bm25", 0.002), ("scoring", 0.0005)]

@@ -117,8 +117,8 @@ async def test_a_page_of_a_listed_host_is_fetched(server: Server) -> None:
     answer = await fetch(server, "/a?b=%20c#part")
     assert (answer.status, answer.body, answer.complete) == (200, b"hello", True)
     assert answer.headers["content-type"] == "text/plain"
-    asked, headers = server.asked[0]
-    assert asked == "GET /a?b=%20c"
+    question, headers = server.asked[0]
+    assert question == "GET /a?b=%20c"
     assert headers["host"] == f"site.example:{server.port}"
 
 

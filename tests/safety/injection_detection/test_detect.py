@@ -93,10 +93,10 @@ SQL, XSS, PROMPT = InjectionKind.SQL, InjectionKind.XSS, InjectionKind.PROMPT
     ],
 )
 def test_an_injection_is_found_with_its_position(text: str, kind: InjectionKind) -> None:
-    found = [finding for finding in detect_injection(f"Well: {text} ok") if finding.kind is kind]
-    found = found or [finding for finding in detect_injection(text) if finding.kind is kind]
-    assert found
-    assert all(finding.name and finding.start < finding.end for finding in found)
+    results = [finding for finding in detect_injection(f"Well: {text} ok") if finding.kind is kind]
+    results = results or [finding for finding in detect_injection(text) if finding.kind is kind]
+    assert results
+    assert all(finding.name and finding.start < finding.end for finding in results)
 
 
 @for_each(

@@ -31,5 +31,5 @@ def test_a_long_unnamed_sequence_is_a_possible_secret(text: str) -> None:
 
 @pytest.mark.parametrize("key", [f"0x{HEX}", f"0X{HEX.upper()}"])
 def test_the_key_of_a_wallet_is_found_in_any_case(key: str) -> None:
-    (found,) = find_secrets(f"my wallet: {key}")
-    assert found.kind.name == "wallet_key"
+    (result,) = find_secrets(f"my wallet: {key}")
+    assert result.kind.name == "wallet_key"

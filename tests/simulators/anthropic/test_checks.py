@@ -23,7 +23,7 @@ def request(**changes: Any) -> dict[str, Any]:
     return {**body, **changes}
 
 
-def said(*content: tuple[str, object]) -> list[dict[str, object]]:
+def conversation(*content: tuple[str, object]) -> list[dict[str, object]]:
     return [{"role": role, "content": what} for role, what in content]
 
 
@@ -38,12 +38,12 @@ def picture(data: str = PNG, media_type: str = "image/png") -> list[dict[str, ob
         request(),
         request(system="Be brief."),
         request(system=[{"type": "text", "text": "Be brief."}]),
-        request(messages=said(("user", "a"), ("user", "b"))),
-        request(messages=said(("user", "a"), ("assistant", "b"), ("user", "c"))),
-        request(messages=said(("user", picture()))),
+        request(messages=conversation(("user", "a"), ("user", "b"))),
+        request(messages=conversation(("user", "a"), ("assistant", "b"), ("user", "c"))),
+        request(messages=conversation(("user", picture()))),
         request(
             tools=[TOOL],
-            messages=said(("user", "a"), ("assistant", [CALL]), ("user", [RESULT])),
+            messages=conversation(("user", "a"), ("assistant", [CALL]), ("user", [RESULT])),
         ),
         request(tools=[TOOL], tool_choice={"type": "none"}),
     ],
@@ -61,25 +61,35 @@ def test_valid_requests_are_accepted(body: dict[str, Any]) -> None:
         (request(max_tokens=-1), "max_tokens: Input should be greater"),
         (request(temprature=1), "temprature: Extra inputs are not permitted"),
         (request(messages=[]), "at least one message"),
-        (request(messages=said(("assistant", "a"), ("user", "b"))), 'must use the "user" role'),
-        (request(messages=said(("user", "a"), ("assistant", "b"))), "prefill"),
-        (request(messages=said(("system", "a"))), "role: Input should be"),
-        (request(messages=said(("user", ""))), "non-empty content"),
-        (request(messages=said(("user", []))), "non-empty content"),
-        (request(messages=said(("user", [{"type": "text", "text": ""}]))), "must be non-empty"),
-        (request(messages=said(("user", " \n"))), "non-whitespace"),
+        (
+            request(messages=conversation(("assistant", "a"), ("user", "b"))),
+            'must use the "user" role',
+        ),
+        (request(messages=conversation(("user", "a"), ("assistant", "b"))), "prefill"),
+        (request(messages=conversation(("system", "a"))), "role: Input should be"),
+        (request(messages=conversation(("user", ""))), "non-empty content"),
+        (request(messages=conversation(("user", []))), "non-empty content"),
+        (
+            request(messages=conversation(("user", [{"type": "text", "text": ""}]))),
+            "must be non-empty",
+        ),
+        (request(messages=conversation(("user", " \n"))), "non-whitespace"),
         (request(system=[{"type": "text", "text": ""}]), "system: text content blocks"),
-        (request(messages=said(("user", [CALL]))), "does not match any of the expected tags"),
+        (
+            request(messages=conversation(("user", [CALL]))),
+            "does not match any of the expected tags",
+        ),
         (
             request(
-                tools=[TOOL], messages=said(("user", "a"), ("assistant", [CALL]), ("user", "b"))
+                tools=[TOOL],
+                messages=conversation(("user", "a"), ("assistant", [CALL]), ("user", "b")),
             ),
             "`tool_use` ids were found without `tool_result` blocks immediately after: t1",
         ),
         (
             request(
                 tools=[TOOL],
-                messages=said(
+                messages=conversation(
                     ("user", "a"),
                     ("assistant", [CALL]),
                     ("user", [{"type": "text", "text": "first"}, RESULT]),
@@ -88,17 +98,21 @@ def test_valid_requests_are_accepted(body: dict[str, Any]) -> None:
             "without `tool_result` blocks immediately after",
         ),
         (
-            request(tools=[TOOL], messages=said(("user", [RESULT]))),
+            request(tools=[TOOL], messages=conversation(("user", [RESULT]))),
             "unexpected `tool_use_id` found in `tool_result` blocks: t1",
         ),
         (
-            request(messages=said(("user", "a"), ("assistant", [CALL]), ("user", [RESULT]))),
+            request(
+                messages=conversation(("user", "a"), ("assistant", [CALL]), ("user", [RESULT]))
+            ),
             "must define tools",
         ),
         (
             request(
                 tools=[TOOL],
-                messages=said(("user", "a"), ("assistant", [CALL, CALL]), ("user", [RESULT])),
+                messages=conversation(
+                    ("user", "a"), ("assistant", [CALL, CALL]), ("user", [RESULT])
+                ),
             ),
             "ids must be unique",
         ),
@@ -118,15 +132,18 @@ def test_valid_requests_are_accepted(body: dict[str, Any]) -> None:
         ),
         (request(tool_choice={"type": "auto"}), "only be specified while providing tools"),
         (request(tools=[TOOL], tool_choice={"type": "any"}), "not supported by this model"),
-        (request(messages=said(("user", picture(media_type="image/bmp")))), "media_type"),
-        (request(messages=said(("user", picture(data="???")))), "Invalid base64"),
-        (request(messages=said(("user", picture(data="aGVsbG8=")))), "Could not process image"),
+        (request(messages=conversation(("user", picture(media_type="image/bmp")))), "media_type"),
+        (request(messages=conversation(("user", picture(data="???")))), "Invalid base64"),
         (
-            request(messages=said(("user", picture(media_type="image/jpeg")))),
+            request(messages=conversation(("user", picture(data="aGVsbG8=")))),
+            "Could not process image",
+        ),
+        (
+            request(messages=conversation(("user", picture(media_type="image/jpeg")))),
             "appears to be a image/png image",
         ),
         (
-            request(messages=said(("user", picture(data="A" * (5 * 1024 * 1024 + 4))))),
+            request(messages=conversation(("user", picture(data="A" * (5 * 1024 * 1024 + 4))))),
             "image exceeds 5 MB maximum",
         ),
         (

@@ -84,9 +84,9 @@ def test_at_most_twenty_blocks_are_compared(cache: PromptCache) -> None:
     short = "rule " * 10
     start = [text(LONG, marked=True)]
     cache.split(request(*start, system=short))
-    for more, found in ((20, True), (22, False)):
-        said = [text(LONG), *[text(f"{n}") for n in range(more - 1)], text("end", marked=True)]
-        assert bool(PromptCacheCopy(cache).split(request(*said, system=short)).read) is found
+    for more, result in ((20, True), (22, False)):
+        replies = [text(LONG), *[text(f"{n}") for n in range(more - 1)], text("end", marked=True)]
+        assert bool(PromptCacheCopy(cache).split(request(*replies, system=short)).read) is result
 
 
 def test_a_request_without_marks_is_not_cached(cache: PromptCache) -> None:

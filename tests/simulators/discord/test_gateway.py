@@ -140,9 +140,9 @@ async def test_a_duplicate_has_the_same_sequence_number(client: Client) -> None:
     sim.duplicate_next(2)
     await sim.say(ann, sim.direct(ann), "thrice")
     await sim.say(ann, sim.direct(ann), "once")
-    found = [await socket.until("MESSAGE_CREATE") for _ in range(4)]
-    assert [each["s"] - found[0]["s"] for each in found] == [0, 0, 0, 1]
-    assert len({each["d"]["id"] for each in found}) == 2
+    results = [await socket.until("MESSAGE_CREATE") for _ in range(4)]
+    assert [each["s"] - results[0]["s"] for each in results] == [0, 0, 0, 1]
+    assert len({each["d"]["id"] for each in results}) == 2
 
 
 async def test_a_server_can_request_a_reconnection(client: Client) -> None:

@@ -124,8 +124,8 @@ async def test_refusals_have_the_codes_of_discord(client: Client, room: SimRoom)
         ("GET", "/nothing/here", None, None, 404, 0),
     ]
     for method, path, body, token, status, code in expected:
-        found = await client.call(method, path, body, token=token)
-        assert (found[0], found[1]["code"]) == (status, code), path
+        result = await client.call(method, path, body, token=token)
+        assert (result[0], result[1]["code"]) == (status, code), path
 
 
 async def test_an_enforced_nonce_creates_one_message(client: Client, room: SimRoom) -> None:
@@ -243,9 +243,9 @@ async def interaction(client: Client, room: SimRoom) -> tuple[str, str]:
     path = f"/applications/{client.sim.world.application_id}/commands"
     await client.call("PUT", path, [{"name": "ping", "description": "Ping"}])
     await client.sim.command(client.sim.person("Ann"), room, "ping")
-    found = list(client.sim.world.interactions.values())[-1]
-    webhook = f"/webhooks/{client.sim.world.application_id}/{found.token}"
-    return f"/interactions/{found.id}/{found.token}/callback", webhook
+    results = list(client.sim.world.interactions.values())[-1]
+    webhook = f"/webhooks/{client.sim.world.application_id}/{results.token}"
+    return f"/interactions/{results.id}/{results.token}/callback", webhook
 
 
 async def test_the_first_response_has_three_seconds(client: Client, room: SimRoom) -> None:

@@ -62,10 +62,10 @@ async def test_an_unmodified_echo_bot_works(sim: TelegramSimulator) -> None:
         await application.updater.start_polling()
         await sim.wait_connected()
         ann = sim.person("Ann")
-        said = await sim.say(ann, sim.direct(ann), "hello 😀")
+        message_id = await sim.say(ann, sim.direct(ann), "hello 😀")
         shown = await sim.wait_for(sim.direct(ann), lambda all_: len(all_) == 2)
         assert (shown[1].text, shown[1].html) == ("hello 😀", "<i>hello 😀</i>")
-        assert shown[1].reply_to_id == said
+        assert shown[1].reply_to_id == message_id
         await application.updater.stop()
         await application.stop()
     assert not sim.queue.waiting
@@ -108,11 +108,11 @@ async def test_polling_is_refused_while_a_webhook_is_set(sim: TelegramSimulator,
 async def test_only_requested_update_types_arrive(sim: TelegramSimulator, bot: Bot) -> None:
     ann = sim.person("Ann")
     room = sim.direct(ann)
-    said = await sim.say(ann, room, "one")
-    await sim.react(ann, room, said, "👍")
+    message_id = await sim.say(ann, room, "one")
+    await sim.react(ann, room, message_id, "👍")
     assert len(await bot.get_updates(timeout=0)) == 1
     await bot.get_updates(timeout=0, allowed_updates=["message_reaction"])
-    await sim.react(ann, room, said, "👍")
+    await sim.react(ann, room, message_id, "👍")
     await sim.say(ann, room, "two")
     kinds = [one.message_reaction is not None for one in await bot.get_updates(timeout=0)]
     assert kinds == [False, True]
@@ -186,13 +186,13 @@ async def test_the_length_is_measured_without_markup(sim: TelegramSimulator, bot
 async def test_edits_and_deletions_work(sim: TelegramSimulator, bot: Bot) -> None:
     ann = sim.person("Ann")
     room = sim.direct(ann)
-    said = await sim.say(ann, room, "mine")
+    message_id = await sim.say(ann, room, "mine")
     sent = await bot.send_message(int(room.id), "one")
     await bot.edit_message_text("two", int(room.id), sent.message_id)
     with pytest.raises(BadRequest, match="not modified"):
         await bot.edit_message_text("two", int(room.id), sent.message_id)
     with pytest.raises(BadRequest, match="can't be edited"):
-        await bot.edit_message_text("x", int(room.id), int(said))
+        await bot.edit_message_text("x", int(room.id), int(message_id))
     await bot.delete_message(int(room.id), sent.message_id)
     with pytest.raises(BadRequest, match="not found"):
         await bot.delete_message(int(room.id), sent.message_id)

@@ -263,18 +263,18 @@ async def test_text_that_was_not_shown_can_be_withdrawn_and_shown_text_cannot() 
 @pytest.mark.parametrize("style", [EDITED, LiveStyle(pause=1.0, fades=30.0)])
 async def test_a_wait_for_the_model_is_shown_after_some_seconds(style: LiveStyle) -> None:
     async def test(bench: Bench) -> None:
-        said = render(HELD, "discord")[0].text
+        text = render(HELD, "discord")[0].text
         live = bench.answer(place())
         live.begin()
         live.waits()
         await bench.clock.advance(HELD_AFTER - 0.1)
         assert bench.screen.asked == []
         await bench.clock.advance(0.2)
-        assert said in (*bench.screen.messages.values(), bench.screen.draft)
+        assert text in (*bench.screen.messages.values(), bench.screen.draft)
         live.waits()
         await bench.clock.advance(60.0)
-        asked = [kind for kind, _ in bench.screen.asked]
-        assert asked == ["post"] if not style.fades else set(asked) == {"draft"}
+        questions = [kind for kind, _ in bench.screen.asked]
+        assert questions == ["post"] if not style.fades else set(questions) == {"draft"}
         assert live.take_back(""), "nothing of the answer was shown"
         await write(live, bench.clock, 0.5, PIECES)
         await closed(live, bench.clock)

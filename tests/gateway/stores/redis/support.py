@@ -49,13 +49,13 @@ async def hot_state(
 
 async def all_keys(client: RedisClient) -> list[str]:
     """Every key of this corner."""
-    cursor, found = "0", set[str]()
+    cursor, result = "0", set[str]()
     while True:
         answer = await client.command("SCAN", cursor, "MATCH", client.key("*"), "COUNT", 1000)
         cursor, keys = str(int(answer[0])), answer[1]
-        found.update(key.decode() for key in keys)
+        result.update(key.decode() for key in keys)
         if cursor == "0":
-            return sorted(found)
+            return sorted(result)
 
 
 async def age(client: RedisClient, seconds: float) -> None:

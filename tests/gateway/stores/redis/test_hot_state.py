@@ -53,7 +53,7 @@ async def test_three_levels_are_exact_across_processes(another: Open) -> None:
 
 async def test_once_is_exact_across_processes(another: Open) -> None:
     states = [await another(), await another()]
-    asked = await asyncio.gather(
+    questions = await asyncio.gather(
         *(states[n % 2].buckets.claim("k", timedelta(minutes=1)) for n in range(40))
     )
-    assert sum(asked) == 1
+    assert sum(questions) == 1

@@ -135,7 +135,7 @@ async def test_every_operation_reports_the_outage_of_redis(
 ) -> None:
     state = states[0]
     await asyncio.to_thread(server.stop)
-    for asked in (
+    for question in (
         state.inbox.add(entry(1, 1), DAY),
         state.inbox.unfinished(1),
         state.outbox.waiting(1),
@@ -144,5 +144,5 @@ async def test_every_operation_reports_the_outage_of_redis(
         state.client.start(),
     ):
         with pytest.raises(StoreUnavailable, match="Redis"):
-            await asked
+            await question
     await state.work.release()

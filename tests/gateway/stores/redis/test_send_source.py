@@ -156,8 +156,8 @@ async def test_dead_letters_are_listed_and_can_be_resent(another: Open, connect:
     assert letters["r1:0"].reason == "Permanent: gone"
     assert letters["r1:0"].entry.attempts == 1
     assert [entry.outbound.key for entry in await outbox.waiting(10)] == ["r2:0"]
-    asked = await asyncio.gather(*(outbox.requeue(["r1:0"]) for _ in range(5)))
-    assert sorted(asked) == [0] * 4 + [1]
+    questions = await asyncio.gather(*(outbox.requeue(["r1:0"]) for _ in range(5)))
+    assert sorted(questions) == [0] * 4 + [1]
     assert await outbox.requeue(["r2:0", "unknown"]) == 0
     assert await outbox.drop(["r2:0", "unknown"]) == 0
     await eventually(lambda: len(sender.taken) == 4)

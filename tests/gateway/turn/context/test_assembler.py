@@ -64,7 +64,7 @@ def test_everything_that_fits_is_included_in_the_specified_order() -> None:
         '<knowledge>\n<memory source="ADR-007" confidence="0.90" date="2026-11-21">\n'
         "Rye needs &lt;b>time&lt;/b>\n</memory>\n</knowledge>"
     )
-    assert [said.text for said in made.turns] == ["How long?", "An hour."]
+    assert [reply.text for reply in made.turns] == ["How long?", "An hour."]
     assert made.taken == ("k7",)
     assert not any(block.losses for block in made.blocks)
 
@@ -173,7 +173,7 @@ def test_a_single_turn_that_is_too_long_is_shortened() -> None:
         BUDGET,
         estimate,
     )
-    assert [said.role for said in made.turns] == ["user", "assistant"]
+    assert [reply.role for reply in made.turns] == ["user", "assistant"]
     assert made.turns[1].text.endswith("grain. ...")
     assert made.tokens <= 5_000
 
@@ -198,7 +198,7 @@ def test_no_prompt_and_no_block_exceeds_its_budget(
     assert made.tokens <= made.total <= min(total, budget.blocks_total)
     assert all(block.tokens <= block.allotted for block in made.blocks)
     assert sum(block.allotted for block in made.blocks) <= made.total
-    sent = [block.text for block in made.blocks] + [said.text for said in made.turns]
+    sent = [block.text for block in made.blocks] + [reply.text for reply in made.turns]
     assert sum(map(estimate, sent)) <= made.total
 
 
@@ -260,9 +260,9 @@ def assert_balanced(text: str) -> None:
 
 def _tags(text: str) -> Iterator[tuple[bool, str]]:
     for begin in re.finditer("<", text):
-        found = re.compile(r"<(/?)([a-z]+)(?: [a-z_]+=\"[^\"<>]*\")*>").match(text, begin.start())
-        assert found is not None, text[begin.start() :][:40]
-        yield bool(found[1]), found[2]
+        match = re.compile(r"<(/?)([a-z]+)(?: [a-z_]+=\"[^\"<>]*\")*>").match(text, begin.start())
+        assert match is not None, text[begin.start() :][:40]
+        yield bool(match[1]), match[2]
 
 
 def test_the_check_of_tags_detects_a_broken_one() -> None:

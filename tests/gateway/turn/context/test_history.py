@@ -152,8 +152,8 @@ def test_the_window_always_begins_with_a_question_and_contains_the_latest(
     said: list[tuple[bool, str]], most: int
 ) -> None:
     turns = [
-        StoredTurn(f"m{n}", "user" if asked else "assistant", text, AT)
-        for n, (asked, text) in enumerate(said)
+        StoredTurn(f"m{n}", "user" if question else "assistant", text, AT)
+        for n, (question, text) in enumerate(said)
     ]
     limits = ContextLimits(max_messages=most, max_tokens=300)
     kept = since(turns, None, limits, AT)

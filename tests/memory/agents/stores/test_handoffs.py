@@ -71,7 +71,7 @@ async def test_a_step_out_of_order_changes_nothing(handoffs: HandoffStore) -> No
 
 async def test_only_the_target_may_take_a_step(handoffs: HandoffStore) -> None:
     made = await added(handoffs, handoff(SOURCE, TARGET))
-    asked = await added(handoffs, handoff(SOURCE, BOB))
+    question = await added(handoffs, handoff(SOURCE, BOB))
     others = (
         Receiver("t", SOURCE.id),
         Receiver("u", TARGET.id, (BOB,)),
@@ -82,18 +82,18 @@ async def test_only_the_target_may_take_a_step(handoffs: HandoffStore) -> None:
         Receiver("u", persons=(BOB,)),
     )
     for other in others:
-        for one in (made, asked):
+        for one in (made, question):
             assert (await handoffs.accept(other, one.id, AT)).outcome == "unknown"
             assert (await handoffs.reject(other, one.id, "", AT)).outcome == "unknown"
         assert await handoffs.open(other, AT, 10) == []
     assert (await handoffs.accept(TO_BOB, made.id, AT)).outcome == "unknown"
-    assert (await handoffs.accept(TO_TARGET, asked.id, AT)).outcome == "unknown"
-    assert (await handoffs.accept(TO_BOB, asked.id, AT)).done
+    assert (await handoffs.accept(TO_TARGET, question.id, AT)).outcome == "unknown"
+    assert (await handoffs.accept(TO_BOB, question.id, AT)).done
     assert (await handoffs.accept(TO_TARGET, made.id, AT)).done
     for other in others:
-        for one in (made, asked):
+        for one in (made, question):
             assert (await handoffs.complete(other, one.id, {}, AT)).outcome == "unknown"
-    assert (await handoffs.complete(TO_BOB, asked.id, {}, AT)).done
+    assert (await handoffs.complete(TO_BOB, question.id, {}, AT)).done
     assert (await handoffs.complete(TO_TARGET, made.id, {}, AT)).done
 
 
@@ -219,11 +219,11 @@ async def test_limits_of_a_person_count_for_all_linked_identities(handoffs: Hand
 
 
 async def test_people_are_told_once(handoffs: HandoffStore) -> None:
-    asked = [await added(handoffs, handoff(SOURCE, BOB)) for _ in range(2)]
+    questions = [await added(handoffs, handoff(SOURCE, BOB)) for _ in range(2)]
     await added(handoffs, handoff(SOURCE, TARGET))
-    assert await handoffs.unnotified(AT, 10) == asked
-    await handoffs.notified([asked[0].id])
-    assert await handoffs.unnotified(AT, 10) == [asked[1]]
+    assert await handoffs.unnotified(AT, 10) == questions
+    await handoffs.notified([questions[0].id])
+    assert await handoffs.unnotified(AT, 10) == [questions[1]]
     assert await handoffs.unnotified(AT + timedelta(hours=1), 10) == []
 
 

@@ -167,6 +167,6 @@ async def test_shares_that_ended_do_not_hide_earlier_ones(
     await pools.leave_pool(request, joint.id, second.id)
     entries = await agents.entries("ben", joint, reader)
     assert [entry.record.content for entry in entries] == texts[::-1]
-    found = await pools.query_shared(await agents.request("ben"), joint.id, reader.id, GLOBAL, 2)
-    assert isinstance(found, tuple)
-    assert [entry.record.content for entry in found] == texts[:0:-1]
+    result = await pools.query_shared(await agents.request("ben"), joint.id, reader.id, GLOBAL, 2)
+    assert isinstance(result, tuple)
+    assert [entry.record.content for entry in result] == texts[:0:-1]

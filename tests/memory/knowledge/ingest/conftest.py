@@ -56,11 +56,11 @@ class Knowledge:
 
     async def files(self, branch: str = "") -> dict[str, str]:
         """The texts of the chunks by path."""
-        found: dict[str, list[str]] = {}
+        results: dict[str, list[str]] = {}
         for name, path, _, _, text, _ in await self.stores.database.fetch(STORED):
             if branch in {"", name}:
-                found.setdefault(path, []).append(text or "")
-        return {path: "|".join(texts) for path, texts in found.items()}
+                results.setdefault(path, []).append(text or "")
+        return {path: "|".join(texts) for path, texts in results.items()}
 
     async def commits(self) -> dict[str, str]:
         """The commits of the files by path."""

@@ -44,8 +44,8 @@ def test_what_is_not_text_for_people_is_skipped(content: bytes, reason: SkipReas
 
 
 def test_binary_content_is_read_where_the_rules_want_it() -> None:
-    found = text_of(b"text with a\0 byte", skip_binary=False)
-    assert found == FileText("text with a byte", 0, True)
+    result = text_of(b"text with a\0 byte", skip_binary=False)
+    assert result == FileText("text with a byte", 0, True)
 
 
 def test_secrets_are_replaced_and_lines_keep_their_numbers() -> None:
@@ -58,10 +58,10 @@ def test_secrets_are_replaced_and_lines_keep_their_numbers() -> None:
         "-----END RSA PRIVATE KEY-----",
     ]
     lines[19] = "last = 19"
-    found = text_of("\n".join(lines).encode())
-    assert isinstance(found, FileText)
-    assert found.redacted >= 2
-    assert KEY not in found.text
-    assert "MIIE" not in found.text
-    assert REDACTED in found.text
-    assert found.text.split("\n")[19] == "last = 19"
+    result = text_of("\n".join(lines).encode())
+    assert isinstance(result, FileText)
+    assert result.redacted >= 2
+    assert KEY not in result.text
+    assert "MIIE" not in result.text
+    assert REDACTED in result.text
+    assert result.text.split("\n")[19] == "last = 19"

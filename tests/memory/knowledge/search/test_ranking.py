@@ -24,11 +24,11 @@ def file(
     path: str, *texts: str, symbol: str = "", language: str = "python", **more: str
 ) -> FoundFile:
     kind = FileKind(more.get("kind", "code"))
-    found = FoundFile(1, "r", path, kind, language, more.get("status", ""), "")
+    result = FoundFile(1, "r", path, kind, language, more.get("status", ""), "")
     for number, text in enumerate(texts):
         filed = filed_words(Chunk(1, 1, symbol, "", text))
-        found.chunks.append(FoundChunk(number, filed.length, filed.text(), symbol, ""))
-    return found
+        result.chunks.append(FoundChunk(number, filed.length, filed.text(), symbol, ""))
+    return result
 
 
 def order(asked: str, rules: RankingRules, *files: FoundFile) -> list[str]:
@@ -54,11 +54,11 @@ PAIRS = {
 
 @pytest.mark.parametrize("rule", PAIRS)
 def test_a_rule_moves_what_it_is_for(rule: str) -> None:
-    asked, first, second = PAIRS[rule]
+    question, first, second = PAIRS[rule]
     with_rule = replace(OFF, **{rule: getattr(RankingRules(), rule)})
-    assert order(asked, with_rule, first, second)[0] == second.path
+    assert order(question, with_rule, first, second)[0] == second.path
     if rule != "path":
-        assert order(asked, OFF, first, second)[0] == min(first.path, second.path)
+        assert order(question, OFF, first, second)[0] == min(first.path, second.path)
 
 
 def test_a_rejected_decision_is_still_a_decision() -> None:

@@ -97,18 +97,18 @@ async def test_documents_stand_above_code_where_an_explanation_is_asked_for(
     library: Library,
 ) -> None:
     await library.add(FILES)
-    asked = "request router finds the handler of a request"
-    assert (await library.paths(f"documentation: {asked}"))[0] == "docs/routing.md"
-    assert (await library.paths(asked, FileKind.DOCUMENT)) == ["docs/routing.md"]
+    question = "request router finds the handler of a request"
+    assert (await library.paths(f"documentation: {question}"))[0] == "docs/routing.md"
+    assert (await library.paths(question, FileKind.DOCUMENT)) == ["docs/routing.md"]
 
 
 async def test_a_superseded_decision_stands_below_and_says_by_what(library: Library) -> None:
     await library.add(DECISIONS)
     hits = await library.find("use a table as queue for messages", FileKind.DECISION)
-    told = {hit.path: (hit.status, hit.superseded_by) for hit in hits}
+    answers = {hit.path: (hit.status, hit.superseded_by) for hit in hits}
     old, new = DECISIONS
     assert [hit.path for hit in hits] == [new, old]
-    assert told == {old: ("superseded", new), new: ("accepted", "")}
+    assert answers == {old: ("superseded", new), new: ("accepted", "")}
 
 
 async def test_a_decision_is_superseded_where_only_the_newer_one_says_so(library: Library) -> None:
@@ -174,8 +174,8 @@ async def test_a_path_of_several_branches_is_one_hit_of_the_followed_one(
 )
 async def test_what_may_not_be_read_is_not_found(library: Library, access: KnowledgeAccess) -> None:
     await library.add(FILES | DECISIONS)
-    for asked in ("RequestRouter", "app/router.py", "queue", "why a broker"):
-        assert await library.find(asked, access=access) == []
+    for question in ("RequestRouter", "app/router.py", "queue", "why a broker"):
+        assert await library.find(question, access=access) == []
 
 
 async def test_a_named_path_that_may_not_be_read_takes_no_place(library: Library) -> None:

@@ -16,8 +16,8 @@ RECORDS = [
     ["adr-012-broker.md", "ADR-12", "ADR 012", "12", "#12", "docs/adr/adr-012-broker.md"],
 )
 def test_a_reference_names_a_record(reference: str) -> None:
-    found = Supersession(RECORDS).replaces("r", "adr/0001-x.md", reference)
-    assert found == "adr/adr-012-broker.md"
+    result = Supersession(RECORDS).replaces("r", "adr/0001-x.md", reference)
+    assert result == "adr/adr-012-broker.md"
 
 
 def test_a_reference_to_nothing_stays_as_it_is_said() -> None:

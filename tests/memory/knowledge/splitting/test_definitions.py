@@ -71,8 +71,8 @@ CASES = [
 
 @pytest.mark.parametrize(("language", "text", "names"), CASES)
 def test_definitions_have_qualified_names(language: str, text: str, names: str) -> None:
-    found = definitions_in(language, text.split("\n"))
-    assert " ".join(definition.name for definition in found) == names
+    result = definitions_in(language, text.split("\n"))
+    assert " ".join(definition.name for definition in result) == names
 
 
 @pytest.mark.parametrize(

@@ -252,8 +252,8 @@ async def test_each_part_that_is_not_ready_is_a_problem_with_its_reason() -> Non
     )
     listener = LocalListener(token=TOKEN, ready=lambda: state)
     await listener.start()
-    found = await findings(listener.port, TOKEN)
-    assert [(f.status, f.name, f.detail) for f in found] == [
+    result = await findings(listener.port, TOKEN)
+    assert [(f.status, f.name, f.detail) for f in result] == [
         ("broken", "running: slack", "unresponsive. no ping was answered for 60 s"),
         ("broken", "running: storage", "unavailable."),
     ]
@@ -264,9 +264,9 @@ async def test_each_part_that_is_not_ready_is_a_problem_with_its_reason() -> Non
 
 
 async def test_a_program_that_does_not_run_is_reported() -> None:
-    (found,) = await findings(free_port())
-    assert found.status == "ok"
-    assert "no Parley answers" in found.detail
+    (result,) = await findings(free_port())
+    assert result.status == "ok"
+    assert "no Parley answers" in result.detail
     assert check_running(settings(0)) == []
 
 
@@ -278,11 +278,11 @@ async def test_a_port_used_by_another_program_is_a_problem() -> None:
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
-    (found,) = await findings(site.port)
+    (result,) = await findings(site.port)
     await runner.cleanup()
-    assert found.status == "broken"
-    assert f"cannot listen on 127.0.0.1:{site.port}" in found.detail
-    assert "server.port" in found.advice
+    assert result.status == "broken"
+    assert f"cannot listen on 127.0.0.1:{site.port}" in result.detail
+    assert "server.port" in result.advice
 
 
 def test_a_webhook_port_used_by_another_program_is_a_note() -> None:

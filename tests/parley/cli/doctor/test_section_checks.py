@@ -23,13 +23,13 @@ async def resolve(host: str) -> list[str]:
     return ADDRESSES[host]
 
 
-async def told(**grounding_section: object) -> dict[str, Finding]:
+async def findings_of(**grounding_section: object) -> dict[str, Finding]:
     settings = from_mapping({"grounding": grounding_section})
     return {each.name: each for each in await grounding(settings, resolve)}
 
 
 async def test_nothing_is_reported_without_entries() -> None:
-    assert await told() == {}
+    assert await findings_of() == {}
 
 
 async def test_a_repository_is_recognised_and_a_plain_folder_is_not(tmp_path: Path) -> None:
@@ -37,8 +37,8 @@ async def test_a_repository_is_recognised_and_a_plain_folder_is_not(tmp_path: Pa
     folder.mkdir()
     subprocess.run(["git", "init", "-q", str(repository)], check=True)
     missing = tmp_path / "gone"
-    found = await told(repositories=[str(repository), str(folder), str(missing)])
-    assert [found[f"grounding: {each}"].status for each in (repository, folder, missing)] == [
+    result = await findings_of(repositories=[str(repository), str(folder), str(missing)])
+    assert [result[f"grounding: {each}"].status for each in (repository, folder, missing)] == [
         "ok",
         "note",
         "broken",
@@ -49,18 +49,18 @@ async def test_without_git_commits_are_not_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    found = await told(repositories=[str(tmp_path)])
-    assert "git is not installed" in found[f"grounding: {tmp_path}"].detail
+    result = await findings_of(repositories=[str(tmp_path)])
+    assert "git is not installed" in result[f"grounding: {tmp_path}"].detail
 
 
 async def test_a_host_must_have_an_allowed_address() -> None:
-    found = await told(
+    result = await findings_of(
         hosts=["docs.example.org", "wiki.example.org:8443", "other.example.org", "*.example.net",
                "gone.example.org", "[fd00::1]:8080"],
         networks=["10.1.0.0/16"],
         trackers={"app": "https://api.github.com/repos/acme/app/issues/{number}"},
     )  # fmt: skip
-    assert {name.removeprefix("grounding: "): each.status for name, each in found.items()} == {
+    assert {name.removeprefix("grounding: "): each.status for name, each in result.items()} == {
         "docs.example.org": "ok",
         "wiki.example.org:8443": "ok",
         "other.example.org": "note",
@@ -69,7 +69,7 @@ async def test_a_host_must_have_an_allowed_address() -> None:
         "[fd00::1]:8080": "note",
         "tracker app": "ok",
     }
-    assert "grounding.networks" in found["grounding: other.example.org"].advice
+    assert "grounding.networks" in result["grounding: other.example.org"].advice
 
 
 async def test_this_machine_resolves_its_own_name() -> None:

@@ -96,9 +96,9 @@ def test_the_settings_of_redis_are_reported(
     told: dict[str, object], given: dict[str, str], statuses: list[str]
 ) -> None:
     sound = {"redis_version": "7.2.4", "maxmemory_policy": "noeviction"}
-    found = of_redis({**sound, **told}, given)
-    assert [finding.status for finding in found] == statuses
-    assert all(finding.advice for finding in found if finding.status != "ok")
+    result = of_redis({**sound, **told}, given)
+    assert [finding.status for finding in result] == statuses
+    assert all(finding.advice for finding in result if finding.status != "ok")
 
 
 @pytest.mark.parametrize(
@@ -115,6 +115,6 @@ def test_the_settings_of_redis_are_reported(
 def test_the_settings_of_postgresql_are_reported(
     standing: PostgresStatus, name: str, status: str
 ) -> None:
-    found = {finding.name: finding for finding in of_postgres(standing)}[f"PostgreSQL: {name}"]
-    assert found.status == status
-    assert found.status == "ok" or found.advice
+    results = {finding.name: finding for finding in of_postgres(standing)}[f"PostgreSQL: {name}"]
+    assert results.status == status
+    assert results.status == "ok" or results.advice

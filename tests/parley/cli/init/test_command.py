@@ -90,9 +90,9 @@ async def test_a_credential_of_another_kind_is_not_written(tmp_path: Path) -> No
     arguments = ("init", "--yes", "--platform", "telegram")
     ended = await parley(*arguments, cwd=tmp_path, env=env)
     assert ended.status == 1
-    said = " ".join(ended.out.split())
-    assert "This is not a Telegram bot token" in said
-    assert "It looks like a Slack bot token (xoxb-…)." in said
+    text = " ".join(ended.out.split())
+    assert "This is not a Telegram bot token" in text
+    assert "It looks like a Slack bot token (xoxb-…)." in text
     assert "No file is written." in ended.out
     assert not (tmp_path / "config").exists()
 
@@ -121,11 +121,11 @@ async def test_the_questions_lead_to_a_configuration_that_works(tmp_path: Path) 
     await simulator.stop()
     await model.stop()
     assert ended.status == 0, ended.out + ended.err
-    said = " ".join(ended.out.split())
-    assert "open a chat with @BotFather and send /newbot." in said
-    assert "It looks like a Slack bot token" in said
-    assert "BROKEN bot token: Telegram does not know it" in said
-    assert "BROKEN the key is refused (HTTP 401)" in said
+    text = " ".join(ended.out.split())
+    assert "open a chat with @BotFather and send /newbot." in text
+    assert "It looks like a Slack bot token" in text
+    assert "BROKEN bot token: Telegram does not know it" in text
+    assert "BROKEN the key is refused (HTTP 401)" in text
     settings = load(config_in(tmp_path), {})
     assert (settings.assistant.name, settings.assistant.persona) == ("Ada", "helps our workshop")
     assert settings.model.provider == "anthropic"

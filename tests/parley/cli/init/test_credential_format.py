@@ -47,10 +47,10 @@ def test_a_credential_of_another_kind_is_named_and_not_repeated(wanted: Format) 
     for kind, value in RIGHT.items():
         if kind is wanted or wanted.pattern.fullmatch(value):
             continue
-        said = problem_of(value, wanted)
-        assert said.startswith(f"This is not {wanted.title}: expected {wanted.example}. It looks")
-        assert wanted.where in said
-        assert value not in said
+        reply = problem_of(value, wanted)
+        assert reply.startswith(f"This is not {wanted.title}: expected {wanted.example}. It looks")
+        assert wanted.where in reply
+        assert value not in reply
 
 
 @pytest.mark.parametrize(
@@ -105,8 +105,8 @@ async def test_the_credentials_of_the_simulators_have_the_platforms_form() -> No
         settings = simulator.settings()
         await simulator.stop()
         for key, value in settings.items():
-            wanted = FORMATS.get((simulator.platform, key))
-            if wanted is not None:
-                assert problem_of(str(value), wanted) == "", (simulator.platform, key)
+            expected = FORMATS.get((simulator.platform, key))
+            if expected is not None:
+                assert problem_of(str(value), expected) == "", (simulator.platform, key)
                 checked += 1
     assert checked == len(FORMATS)

@@ -211,9 +211,9 @@ async def test_the_only_number_of_a_token_is_not_asked_for(
     lines, config = await whatsapp_with_claude(monkeypatch, tmp_path, lambda simulator: None)
     assert not any(line.startswith("Phone number") for line in lines)
     assert "106540352242922" in config.read_text()
-    said = " ".join(capsys.readouterr().out.split())
-    assert "ok phone number id: 106540352242922, of 15550783881 Simulated Business" in said
-    assert "ok app secret: it belongs to the access token's app" in said
+    output = " ".join(capsys.readouterr().out.split())
+    assert "ok phone number id: 106540352242922, of 15550783881 Simulated Business" in output
+    assert "ok app secret: it belongs to the access token's app" in output
 
 
 async def test_a_refused_token_is_asked_for_again_before_the_number(

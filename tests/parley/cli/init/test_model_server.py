@@ -96,8 +96,8 @@ async def test_names_prices_and_windows_are_read_and_invalid_entries_are_ignored
         return web.json_response({"data": entries})
 
     async with serving(answer) as address:
-        found = await models_of(address, "")
-    assert found == [
+        result = await models_of(address, "")
+    assert result == [
         ServedModel("a/b", (2.5, 10.0)),
         ServedModel("c", None, 32_768),
         ServedModel("d", None, 4_096),

@@ -86,6 +86,6 @@ def test_paragraphs_fit_the_terminal_and_addresses_stay_whole(
     monkeypatch.setattr("shutil.get_terminal_size", lambda: os.terminal_size((columns, 24)))
     address = "https://discord.com/developers/applications/1198622483471925248/bot"
     Terminal().say(f"Open {address} and make a new application with a bot in it, please.", 4)
-    said = capsys.readouterr().out
-    assert address in said
-    assert all(len(line) <= max(columns, 40) for line in said.split("\n") if address not in line)
+    output = capsys.readouterr().out
+    assert address in output
+    assert all(len(line) <= max(columns, 40) for line in output.split("\n") if address not in line)

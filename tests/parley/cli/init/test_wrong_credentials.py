@@ -68,8 +68,8 @@ async def said_by(
     step: Callable[[Session], None],
 ) -> str:
     """Everything that one step says, on one line."""
-    config, found = folder / "parley.yaml", discover()
-    session = Session(Terminal(), config, given, env, found, Answers(values))
+    config, result = folder / "parley.yaml", discover()
+    session = Session(Terminal(), config, given, env, result, Answers(values))
     await asyncio.to_thread(step, session)
     assert not config.exists()
     return " ".join(capsys.readouterr().out.split())
@@ -138,11 +138,11 @@ async def test_the_sentence_for_each_wrong_credential(
     sentence: str,
 ) -> None:
     settings = {**platforms.all[name].settings(), **change}
-    said = await said_by(*_asked(name, settings), tmp_path, capsys, ask_for_platforms)
-    show(f"{name}, {mistake}:", said)
-    assert sentence in said
+    reply = await said_by(*_asked(name, settings), tmp_path, capsys, ask_for_platforms)
+    show(f"{name}, {mistake}:", reply)
+    assert sentence in reply
     for key, value in change.items():
-        assert key not in SECRET or str(value) not in said
+        assert key not in SECRET or str(value) not in reply
 
 
 def _asked(
@@ -170,10 +170,10 @@ async def test_a_missing_permission_is_no_wrong_credential(
             ("discord", "message content intent: the bot may not read messages What to do: Switch"),
             ("slack", "Slack scope chat:write: missing: to answer What to do: Add it under OAuth"),
         ):
-            asked = _asked(name, platforms.all[name].settings())
-            said = await said_by(*asked, tmp_path, capsys, ask_for_platforms)
-            shown.append((f"{name}, a missing permission:", said))
-            assert sentence in said
+            question = _asked(name, platforms.all[name].settings())
+            reply = await said_by(*question, tmp_path, capsys, ask_for_platforms)
+            shown.append((f"{name}, a missing permission:", reply))
+            assert sentence in reply
     finally:
         platforms.discord.message_content = True
         platforms.slack.scopes.add("chat:write")
@@ -185,9 +185,11 @@ async def test_two_slack_tokens_of_two_apps_are_noticed(
     platforms: Platforms, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings = {**platforms.slack.settings(), "app_token": platforms.slack.server.other_app_token}
-    said = await said_by(*_asked("slack", settings), tmp_path, capsys, ask_for_platforms)
-    show("slack, an app token of another app:", said)
-    assert re.search(r"the app token belongs to the app A0OTHERAPP, the bot token to the app", said)
+    reply = await said_by(*_asked("slack", settings), tmp_path, capsys, ask_for_platforms)
+    show("slack, an app token of another app:", reply)
+    assert re.search(
+        r"the app token belongs to the app A0OTHERAPP, the bot token to the app", reply
+    )
 
 
 async def test_the_sentence_for_each_wrong_model(
@@ -217,10 +219,10 @@ async def test_the_sentence_for_each_wrong_model(
          "Nothing answers at http://127.0.0.1:9/v1"),
     ]  # fmt: skip
     try:
-        for mistake, asked, env, sentence in cases:
-            said = await said_by(asked, env, {}, tmp_path, capsys, ask_for_model)
-            shown.append((f"{asked.provider}, {mistake}:", said))
-            assert sentence in said
+        for mistake, question, env, sentence in cases:
+            reply = await said_by(question, env, {}, tmp_path, capsys, ask_for_model)
+            shown.append((f"{question.provider}, {mistake}:", reply))
+            assert sentence in reply
     finally:
         await anthropic.stop()
         await server.stop()

@@ -34,8 +34,8 @@ async def wrote(client: ApiClient, agent: str, text: str) -> str:
 async def listed(client: ApiClient, path: str = "/brain/agents", **query: str) -> list[Any]:
     response = await client("GET", path, params=query)
     assert response.status == 200, response
-    (found,) = response.json.values()
-    return list(found)
+    (result,) = response.json.values()
+    return list(result)
 
 
 async def test_an_agent_is_registered_listed_and_unregistered(
@@ -107,9 +107,9 @@ async def test_a_person_rejects_a_handoff_to_an_own_agent(
     assert (await ada("POST", path, {"reason": "Not now"})).json["status"] == "rejected"
     again = await ada("POST", path, {})
     assert (again.status, again.code) == (409, "not_pending")
-    found = await services(program).handoffs.get_handoff(request, made.id)
-    assert found is not None
-    assert found.reason == "Not now"
+    handoff = await services(program).handoffs.get_handoff(request, made.id)
+    assert handoff is not None
+    assert handoff.reason == "Not now"
 
 
 async def test_a_pool_is_listed_shown_and_deleted_by_its_owner(

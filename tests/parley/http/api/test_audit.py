@@ -57,8 +57,8 @@ async def test_each_refusal_is_audited_once_with_reason_and_person(program: Prog
     for _ in range(6):
         response = await ada("GET", "/brain")
     assert response.status == 429
-    found = await entries(program)
-    seen = [(e.person, dict(e.details)["event"], dict(e.details)["reason"]) for e in found]
+    result = await entries(program)
+    seen = [(e.person, dict(e.details)["event"], dict(e.details)["reason"]) for e in result]
     assert seen == [
         ("", "api_denied", "token_missing"),
         ("", "api_denied", "token_wrong"),
@@ -66,8 +66,8 @@ async def test_each_refusal_is_audited_once_with_reason_and_person(program: Prog
         ("web:main:ada", "api_denied", "not_found"),
         ("web:main:ada", "api_denied", "too_many"),
     ]
-    assert [entry.tenant for entry in found] == ["", "", "default", "default", "default"]
-    written = str(found)
+    assert [entry.tenant for entry in result] == ["", "", "default", "default", "default"]
+    written = str(result)
     assert "mem-of-eve" not in written
     assert ada.token not in written
 
@@ -79,11 +79,11 @@ async def test_many_wrong_tokens_are_few_entries_with_their_number(program: Prog
         hop = {"X-Forwarded-For": f"203.0.113.{number % 250}"}
         assert (await program.api_client("ada", wrong)("GET", "/brain", headers=hop)).status == 401
     program.app.security._close_window()  # as an hour later
-    found = await entries(program)
-    assert len(found) <= 2 * 32 + 1
-    times = [int(dict(entry.details)["times"]) for entry in found]
+    result = await entries(program)
+    assert len(result) <= 2 * 32 + 1
+    times = [int(dict(entry.details)["times"]) for entry in result]
     assert sum(times) == sent
-    reasons = Counter(dict(entry.details)["reason"] for entry in found)
+    reasons = Counter(dict(entry.details)["reason"] for entry in result)
     assert set(reasons) == {"token_wrong", "others"}
 
 

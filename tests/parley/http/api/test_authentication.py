@@ -124,8 +124,8 @@ async def test_the_listener_token_and_its_cookie_authenticate_no_person(
     async with running(settings_in(tmp_path, server=server)) as program:
         response = await program.api_client("ada", server["token"])("GET", "/brain")  # type: ignore[arg-type]
         assert (response.status, response.code) == (401, "token_wrong")
-        asked = await program.api_client("ada", "")("GET", f"/brain?token={server['token']}")
-        assert asked.status == 401
+        question = await program.api_client("ada", "")("GET", f"/brain?token={server['token']}")
+        assert question.status == 401
         assert (await program.api_client("ada")("GET", "/brain")).status == 200
 
 

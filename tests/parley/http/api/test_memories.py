@@ -29,8 +29,8 @@ async def test_a_memory_is_stored_found_read_and_deleted(ada: ApiClient) -> None
         "?tier=semantic",
         "?list=learned",
     ):
-        found = (await ada("GET", f"/brain/memories{path}")).json["memories"]
-        assert [each["id"] for each in found] == [memory], path
+        result = (await ada("GET", f"/brain/memories{path}")).json["memories"]
+        assert [each["id"] for each in result] == [memory], path
     for path in (
         "?query=spaces",
         "?tags=code&tags=other",
@@ -67,8 +67,8 @@ async def test_pages_of_a_list_contain_everything_once(ada: ApiClient, query: st
 async def test_a_memory_is_replaced_by_a_newer_one(ada: ApiClient) -> None:
     old = await remember(ada, "The office is in Lyon.")
     new = await remember(ada, "The office is in Nantes.", supersedes=old)
-    (found,) = (await ada("GET", "/brain/memories?query=office")).json["memories"]
-    assert (found["id"], found["supersedes"]) == (new, old)
+    (result,) = (await ada("GET", "/brain/memories?query=office")).json["memories"]
+    assert (result["id"], result["supersedes"]) == (new, old)
 
 
 async def test_duplicates_long_texts_and_empty_texts_are_refused_with_a_reason(
@@ -127,8 +127,8 @@ async def test_a_pending_memory_is_decided_once(ada: ApiClient) -> None:
     for review in (kept.review_id, left.review_id):
         for word in ("approve", "reject"):
             assert (await ada("POST", f"/brain/reviews/{review}/{word}")).status == 404
-    found = (await ada("GET", "/brain/memories?query=sea")).json["memories"]
-    assert [each["content"] for each in found] == ["Ada likes the sea."]
+    result = (await ada("GET", "/brain/memories?query=sea")).json["memories"]
+    assert [each["content"] for each in result] == ["Ada likes the sea."]
 
 
 async def test_another_persons_memory_is_reported_as_missing(
@@ -141,7 +141,7 @@ async def test_another_persons_memory_is_reported_as_missing(
     ).review_id
     body = {"content": "Other words.", "supersedes": memory}
     none = {"content": "More words yet.", "supersedes": "mem-none"}
-    asked: list[tuple[str, str, object, str, object]] = [
+    questions: list[tuple[str, str, object, str, object]] = [
         ("GET", f"/brain/memories/{memory}", None, "/brain/memories/mem-none", None),
         ("DELETE", f"/brain/memories/{memory}", None, "/brain/memories/mem-none", None),
         ("GET", f"/brain/memories?after={memory}", None, "/brain/memories?after=mem-none", None),
@@ -151,7 +151,7 @@ async def test_another_persons_memory_is_reported_as_missing(
         ("GET", "/brain/soul", None, "/brain/soul", None),
         ("POST", "/brain/soul/restore", {"version": 1}, "/brain/soul/restore", {"version": 1}),
     ]
-    for method, path, sent, missing, nothing in asked:
+    for method, path, sent, missing, nothing in questions:
         foreign, absent = await eve(method, path, sent), await eve(method, missing, nothing)
         assert (foreign.status, foreign.json) == (404, absent.json), (method, path)
     assert (await eve("GET", "/brain/memories")).json["memories"] == []

@@ -49,9 +49,9 @@ async def test_a_request_is_answered_with_503_and_the_next_step(ada: ApiClient) 
     stored = await ada("POST", "/brain/memories", {"content": "I own a red boat."})
     path = f"/brain/memories/{stored.json['memory_id']}"
     FAILING.add("all")
-    for method, asked in (("GET", "/brain/memories"), ("GET", path), ("DELETE", path)):
-        response = await ada(method, asked)
-        assert response.status == 503, (method, asked, response.json)
+    for method, question in (("GET", "/brain/memories"), ("GET", path), ("DELETE", path)):
+        response = await ada(method, question)
+        assert response.status == 503, (method, question, response.json)
         assert response.code == "memory_unavailable"
         assert response.headers["Retry-After"] == "30"
         message = response.json["error"]["message"]
@@ -85,8 +85,8 @@ async def test_over_mcp_a_tool_and_a_resource_fail_with_the_same_sentence(
     FAILING.add("all")
     async with served(program) as servers, servers.client("ada") as client:
         memory = {"id": stored.json["memory_id"]}
-        told = await client.call_tool("memory_delete", memory)
-        assert told.is_error
-        assert "notes does not answer" in text_of(told)
+        result = await client.call_tool("memory_delete", memory)
+        assert result.is_error
+        assert "notes does not answer" in text_of(result)
         with pytest.raises(MCPError, match="notes does not answer"):
             await client.read_resource(f"memory://memories/{stored.json['memory_id']}")

@@ -28,8 +28,8 @@ async def test_memories_are_stored_found_replaced_and_deleted(program: Program) 
     assert (await ada("POST", "/brain/memories", body)).status == 409
     moved = {"content": "The office is in Nantes.", "supersedes": old}
     new = (await ada("POST", "/brain/memories", moved)).json["memory_id"]
-    (found,) = (await ada("GET", "/brain/memories?query=office")).json["memories"]
-    assert (found["id"], found["supersedes"]) == (new, old)
+    (result,) = (await ada("GET", "/brain/memories?query=office")).json["memories"]
+    assert (result["id"], result["supersedes"]) == (new, old)
     for method in ("GET", "DELETE"):
         assert (await eve(method, f"/brain/memories/{new}")).status == 404
     assert (await eve("GET", f"/brain/memories?after={new}")).status == 404

@@ -60,18 +60,18 @@ async def run_schemathesis(program: Program, folder: Path, *options: str) -> tup
 
 @pytest.mark.timeout(600)
 async def test_every_endpoint_conforms_to_the_description(program: Program, tmp_path: Path) -> None:
-    status, said = await run_schemathesis(
+    status, reply = await run_schemathesis(
         program, tmp_path, "--max-examples", "5", "--seed", "20261121"
     )
-    assert status == 0, said
+    assert status == 0, reply
 
 
 @pytest.mark.nightly
 async def test_every_endpoint_conforms_in_many_generated_requests(
     program: Program, tmp_path: Path
 ) -> None:
-    status, said = await run_schemathesis(program, tmp_path, "--max-examples", "300")
-    assert status == 0, said
+    status, reply = await run_schemathesis(program, tmp_path, "--max-examples", "300")
+    assert status == 0, reply
 
 
 async def test_a_violation_of_the_description_is_detected(
@@ -81,11 +81,11 @@ async def test_a_violation_of_the_description_is_detected(
 
     monkeypatch.setattr(operations, "refusal", _with_another_form)
     async with running(settings_in(tmp_path)) as program:
-        status, said = await run_schemathesis(
+        status, reply = await run_schemathesis(
             program, tmp_path, "--max-examples", "1", "--phases", "coverage"
         )
     assert status == 1
-    assert "Response violates schema" in said
+    assert "Response violates schema" in reply
 
 
 def _with_another_form(refused: object) -> object:

@@ -27,24 +27,24 @@ MODERN = {"MCP_Protocol_Version": "2026-07-28", "Mcp_Method": "server/discover"}
 
 
 async def test_a_request_without_a_token_learns_what_is_needed(servers: Servers) -> None:
-    told = await servers.post(DISCOVER, token="", **MODERN)
-    assert told.status_code == 401
-    assert told.headers["WWW-Authenticate"].startswith("Bearer")
-    assert "resource_metadata" not in told.headers["WWW-Authenticate"]
-    assert told.json()["error"]["code"] == "token_missing"
-    assert "parley token" in told.json()["error"]["message"]
+    response = await servers.post(DISCOVER, token="", **MODERN)
+    assert response.status_code == 401
+    assert response.headers["WWW-Authenticate"].startswith("Bearer")
+    assert "resource_metadata" not in response.headers["WWW-Authenticate"]
+    assert response.json()["error"]["code"] == "token_missing"
+    assert "parley token" in response.json()["error"]["message"]
 
 
 @pytest.mark.parametrize("token", ["x", "parley_x.y", "parley_.", "x" * 7_000])
 async def test_a_wrong_token_is_refused(servers: Servers, token: str) -> None:
-    told = await servers.post(DISCOVER, token=token, **MODERN)
-    assert (told.status_code, told.json()["error"]["code"]) == (401, "token_wrong")
+    response = await servers.post(DISCOVER, token=token, **MODERN)
+    assert (response.status_code, response.json()["error"]["code"]) == (401, "token_wrong")
 
 
 async def test_a_token_answers_in_the_present_revision(servers: Servers) -> None:
-    told = await servers.post(DISCOVER, **MODERN)
-    assert told.status_code == 200
-    result = told.json()["result"]
+    response = await servers.post(DISCOVER, **MODERN)
+    assert response.status_code == 200
+    result = response.json()["result"]
     assert result["supportedVersions"] == ["2026-07-28"]
     assert result["resultType"] == "complete"
     assert (result["ttlMs"], result["cacheScope"]) == (300_000, "public")
@@ -84,26 +84,26 @@ async def test_a_new_key_revokes_every_token_during_a_session(servers: Servers) 
     ],
 )
 async def test_a_web_page_is_refused(servers: Servers, headers: dict[str, str]) -> None:
-    told = await servers.post(DISCOVER, **MODERN, **headers)
-    assert told.status_code == 403
-    assert "strange_origin" in told.text
+    response = await servers.post(DISCOVER, **MODERN, **headers)
+    assert response.status_code == 403
+    assert "strange_origin" in response.text
 
 
 async def test_only_post_is_served_and_only_to_people(servers: Servers) -> None:
     token = {"Authorization": f"Bearer {servers.program.token('ada')}"}
     async with httpx2.AsyncClient(trust_env=False) as http:
         for method in ("GET", "DELETE", "PUT"):
-            told = await http.request(method, servers.url, headers=token)
-            assert (told.status_code, told.headers["Allow"]) == (405, "POST")
+            response = await http.request(method, servers.url, headers=token)
+            assert (response.status_code, response.headers["Allow"]) == (405, "POST")
             assert (await http.request(method, servers.url)).status_code == 401
-        told = await http.post(servers.url + "/nothing", headers=token, json={})
-        assert told.status_code == 404
-        assert "/mcp/session-memory" in told.json()["error"]["message"]
+        response = await http.post(servers.url + "/nothing", headers=token, json={})
+        assert response.status_code == 404
+        assert "/mcp/session-memory" in response.json()["error"]["message"]
 
 
 async def test_a_large_body_is_refused(servers: Servers) -> None:
-    told = await servers.post({**DISCOVER, "more": "x" * 300_000}, **MODERN)
-    assert told.status_code == 413
+    response = await servers.post({**DISCOVER, "more": "x" * 300_000}, **MODERN)
+    assert response.status_code == 413
 
 
 @pytest.mark.parametrize(

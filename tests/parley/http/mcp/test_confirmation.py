@@ -18,12 +18,12 @@ async def is_kept(servers: Servers, memory_id: str) -> bool:
 
 
 async def test_a_client_that_shows_questions_asks_the_person(servers: Servers, known: str) -> None:
-    asked: list[str] = []
-    async with servers.client(answers="accept", asked=asked) as client:
+    questions: list[str] = []
+    async with servers.client(answers="accept", asked=questions) as client:
         result = await client.call_tool("memory_delete", {"id": known})
     assert not result.is_error
     assert result.structured_content == {"success": True, "id": known}
-    (question,) = asked
+    (question,) = questions
     assert "The staging cluster runs in Frankfurt." in question
     assert known in question
     assert not await is_kept(servers, known)
@@ -43,12 +43,14 @@ async def test_a_client_without_questions_calls_twice(
 ) -> None:
     async with servers.client(mode=era) as client:
         first = await client.call_tool("memory_delete", {"id": known})
-        told: dict[str, Any] = first.structured_content or {}
-        assert not told["success"]
-        assert told["status"] == "confirmation_required"
-        assert "The staging cluster runs in Frankfurt." in told["next"]
+        answer: dict[str, Any] = first.structured_content or {}
+        assert not answer["success"]
+        assert answer["status"] == "confirmation_required"
+        assert "The staging cluster runs in Frankfurt." in answer["next"]
         assert await is_kept(servers, known)
-        second = await client.call_tool("memory_delete", {"id": known, "confirm": told["confirm"]})
+        second = await client.call_tool(
+            "memory_delete", {"id": known, "confirm": answer["confirm"]}
+        )
     assert second.structured_content == {"success": True, "id": known}
     assert not await is_kept(servers, known)
 
@@ -74,8 +76,8 @@ async def test_a_code_is_valid_for_one_memory_of_one_person(servers: Servers, kn
             (client, known, "0" * 16),
             (eve, of_eve, code["confirm"]),
         ):
-            told = await caller.call_tool("memory_delete", {"id": memory_id, "confirm": given})
-            assert (told.structured_content or {})["status"] == "confirmation_required"
+            result = await caller.call_tool("memory_delete", {"id": memory_id, "confirm": given})
+            assert (result.structured_content or {})["status"] == "confirmation_required"
     assert await is_kept(servers, known)
     assert await is_kept(servers, other)
 

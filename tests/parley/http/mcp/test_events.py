@@ -30,8 +30,8 @@ async def events_of(client: Client, after: int | None = None) -> dict[str, Any]:
 
 
 async def registered(client: Client) -> str:
-    told = await client.call_tool("register_agent", {"agent_type": "claude_code"})
-    return str((told.structured_content or {})["agent_id"])
+    result = await client.call_tool("register_agent", {"agent_type": "claude_code"})
+    return str((result.structured_content or {})["agent_id"])
 
 
 async def test_the_resource_has_the_events_of_the_caller_only(servers: Servers) -> None:

@@ -71,9 +71,9 @@ async def test_strange_arguments_get_an_explanation(servers: Servers, era: str) 
         for _ in range(CALLS_PER_TOOL):
             given = strange_arguments(schema, dice)
             body, headers = sent_call(era, name, given)
-            told = await servers.post(body, **headers)
-            assert told.status_code in (200, 400), (name, given, told.status_code)
-            message = message_of(told)
+            response = await servers.post(body, **headers)
+            assert response.status_code in (200, 400), (name, given, response.status_code)
+            message = message_of(response)
             assert "lighthouse" not in json.dumps(message), (name, given)
             if "error" in message:
                 assert message["error"]["code"] in REFUSALS, (name, given, message)
@@ -87,8 +87,8 @@ async def test_strange_arguments_get_an_explanation(servers: Servers, era: str) 
 async def test_arguments_that_are_no_object_are_refused(servers: Servers, arguments: Any) -> None:
     params = {"name": "memory_search", "arguments": arguments}
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    told = await servers.post(body, MCP_Protocol_Version="2025-06-18")
-    message = message_of(told)
+    response = await servers.post(body, MCP_Protocol_Version="2025-06-18")
+    message = message_of(response)
     assert "error" in message or arguments is None
 
 

@@ -54,7 +54,7 @@ async def test_search_finds_the_memories_of_the_person_only(servers: Servers, er
         result = await client.call_tool("memory_search", {"query": "Where is the staging cluster?"})
     assert not result.is_error
     assert result.structured_content is not None
-    assert [found["id"] for found in result.structured_content["results"]] == [known]
+    assert [match["id"] for match in result.structured_content["results"]] == [known]
     assert "Frankfurt" in text_of(result)
 
 
@@ -75,10 +75,10 @@ async def test_a_secret_that_is_stored_is_redacted_on_its_way_out(servers: Serve
     store = servers.program.app.storage.memory.memories
     await store.insert(handle.access, leaked, threshold=1.0, quota=None)
     async with servers.client() as client:
-        found = await client.call_tool("memory_search", {"query": "key of the deploy host"})
+        result = await client.call_tool("memory_search", {"query": "key of the deploy host"})
         brief = await client.call_tool("memory_brief", {"include_provenance": True})
         read = await client.read_resource(f"memory://memories/{leaked.id}")
-    for shown in (text_of(found), text_of(brief), str(read.contents)):
+    for shown in (text_of(result), text_of(brief), str(read.contents)):
         assert "deploy host" in shown
         assert "[SECRET_REDACTED]" in shown
         assert SECRET not in shown
@@ -89,12 +89,12 @@ async def test_what_an_agent_stores_waits_for_the_person(servers: Servers, era: 
         stored = await client.call_tool(
             "memory_store", {"type": "fact", "content": "The API of billing moved to port 8443."}
         )
-        found = await client.call_tool("memory_search", {"query": "port of the billing API"})
+        result = await client.call_tool("memory_search", {"query": "port of the billing API"})
     assert not stored.is_error
     assert stored.structured_content is not None
     assert stored.structured_content["status"] == "waiting_for_the_person"
     assert "/memories review" in stored.structured_content["next"]
-    assert found.structured_content == {"results": []}
+    assert result.structured_content == {"results": []}
     handle = await servers.memory_of("ada")
     (item,) = await handle.review.waiting()
     assert item.record.provenance.source.value == "ai_inference"

@@ -23,8 +23,8 @@ async def test_the_program_serves_mcp_on_its_local_port(program: Program) -> Non
     servers = servers_of(program)
     known = await servers.remember("ada", "The staging cluster runs in Frankfurt.")
     async with servers.client() as client:
-        found = await client.call_tool("memory_search", {"query": "staging cluster"})
-    assert (found.structured_content or {})["results"][0]["id"] == known
+        result = await client.call_tool("memory_search", {"query": "staging cluster"})
+    assert (result.structured_content or {})["results"][0]["id"] == known
 
 
 @pytest.mark.parametrize(
@@ -34,9 +34,9 @@ async def test_nothing_is_served_when_it_or_memory_is_off(
     tmp_path: Path, sections: dict[str, dict[str, object]]
 ) -> None:
     async with running(settings_in(tmp_path, **sections)) as program:
-        told = await servers_of(program).post({})
-    assert told.status_code in (401, 404)
-    assert "jsonrpc" not in told.text
+        answer = await servers_of(program).post({})
+    assert answer.status_code in (401, 404)
+    assert "jsonrpc" not in answer.text
 
 
 async def test_a_stopped_listener_serves_again_after_a_start(program: Program) -> None:

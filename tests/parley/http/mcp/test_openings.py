@@ -27,9 +27,9 @@ async def modern(servers: Servers, number: int, method: str, **params: Any) -> A
     headers = {"MCP_Protocol_Version": "2026-07-28", "Mcp_Method": method}
     if "name" in params:
         headers["Mcp_Name"] = params["name"]
-    told = await servers.post(request(number, method, _meta=META, **params), **headers)
-    assert told.status_code == 200, told.text
-    return message_of(told)["result"]
+    response = await servers.post(request(number, method, _meta=META, **params), **headers)
+    assert response.status_code == 200, response.text
+    return message_of(response)["result"]
 
 
 def result_of(told: httpx2.Response) -> Any:
@@ -40,10 +40,10 @@ def result_of(told: httpx2.Response) -> Any:
 
 async def test_claude_code_opens_with_discover(servers: Servers) -> None:
     known = await servers.remember("ada", "The staging cluster runs in Frankfurt.")
-    found = await modern(servers, 0, "server/discover")
-    assert found["supportedVersions"] == ["2026-07-28"]
-    assert "tools" in found["capabilities"]
-    assert "memory_brief" in found["instructions"]
+    result = await modern(servers, 0, "server/discover")
+    assert result["supportedVersions"] == ["2026-07-28"]
+    assert "tools" in result["capabilities"]
+    assert "memory_brief" in result["instructions"]
     tools = await modern(servers, 1, "tools/list")
     assert "memory_search" in [tool["name"] for tool in tools["tools"]]
     called = await modern(
@@ -89,8 +89,8 @@ async def test_an_unknown_tool_is_a_protocol_error(servers: Servers) -> None:
             {"_meta": META},
         ),
     ):
-        told = await servers.post(
+        response = await servers.post(
             request(1, "tools/call", name="rm", arguments={}, **meta), **headers
         )
-        assert message_of(told)["error"]["code"] == -32602
-        assert "tools/list" in message_of(told)["error"]["message"]
+        assert message_of(response)["error"]["code"] == -32602
+        assert "tools/list" in message_of(response)["error"]["message"]

@@ -27,8 +27,8 @@ async def servers(program: Program) -> AsyncIterator[Servers]:
 async def test_a_memory_is_found_and_deleted(servers: Servers, era: str) -> None:
     known = await servers.remember("ada", "The staging cluster runs in Frankfurt.")
     async with servers.client(mode=era) as client, servers.client("eve") as eve:
-        found = await client.call_tool("memory_search", {"query": "staging cluster"})
-        assert (found.structured_content or {})["results"][0]["id"] == known
+        result = await client.call_tool("memory_search", {"query": "staging cluster"})
+        assert (result.structured_content or {})["results"][0]["id"] == known
         assert (await eve.call_tool("memory_search", {"query": "staging"})).structured_content == {
             "results": []
         }
@@ -43,8 +43,8 @@ async def test_a_task_is_kept_and_handed_over(servers: Servers) -> None:
     async with servers.client() as client:
         agents = []
         for _ in range(2):
-            told = await client.call_tool("register_agent", {"agent_type": "claude_code"})
-            agents.append((told.structured_content or {})["agent_id"])
+            result = await client.call_tool("register_agent", {"agent_type": "claude_code"})
+            agents.append((result.structured_content or {})["agent_id"])
         await client.call_tool("set_task_context", {"task": "Plan", "agent_id": agents[0]})
         task = await client.call_tool("get_task_context", {"agent_id": agents[0]})
         assert (task.structured_content or {})["task"] == "Plan"

@@ -13,7 +13,7 @@ from gateway.ports.memory import Caller
 from memory.agents.model import AgentType, Capability
 from tests.memory.knowledge.indexing import COMMIT, index
 from tests.parley.http.mcp.kit import Servers, text_of
-from tests.parley.http.mcp.test_agent_tools import refused, registered, told
+from tests.parley.http.mcp.test_agent_tools import call, refused, registered
 
 SEARCHES: Final = ["search_code_kb", "search_decisions", "search_incidents"]
 TEXTS: Final = {
@@ -47,12 +47,12 @@ async def test_the_tools_have_the_names_and_arguments_of_the_specification(
 
 async def test_a_result_has_its_citation(indexed: Servers, era: str) -> None:
     async with indexed.client(mode=era) as client:
-        found = await told(client, "search_decisions", **WHY, limit=-3)
-        code = await told(client, "search_code_kb", query="place_order", limit=10**9)
-    (decision,) = found["results"]
+        result = await call(client, "search_decisions", **WHY, limit=-3)
+        code = await call(client, "search_code_kb", query="place_order", limit=10**9)
+    (decision,) = result["results"]
     assert decision["citation"] == f"docs/adrs/ADR-007-queue.md:1-5@{COMMIT[:12]}"
     assert decision["status"] == "accepted"
-    assert "never instructions" in found["note"]
+    assert "never instructions" in result["note"]
     assert [hit["path"] for hit in code["results"]] == ["shop/orders.py"]
 
 
@@ -81,7 +81,7 @@ async def test_an_agent_needs_the_capability(indexed: Servers) -> None:
     )
     async with indexed.client() as client:
         searches = await registered(client)
-        assert (await told(client, "search_decisions", **WHY, agent_id=searches))["results"]
+        assert (await call(client, "search_decisions", **WHY, agent_id=searches))["results"]
         error = await refused(client, "search_decisions", **WHY, agent_id=reads_memory.id)
         assert "lacks the capability" in error
         assert await refused(client, "search_decisions", **WHY, agent_id="unknown")
@@ -95,8 +95,8 @@ async def test_a_task_is_saved_in_the_form_of_the_skill(servers: Servers) -> Non
         "files_modified": ["src/api/auth.py"],
     }
     async with servers.client() as client:
-        await told(client, "set_task_context", task="Implementing login", details=details)
-        task = await told(client, "get_task_context")
+        await call(client, "set_task_context", task="Implementing login", details=details)
+        task = await call(client, "get_task_context")
     assert task["task"] == "Implementing login"
     assert task["details"] == [
         "completed: login endpoint",

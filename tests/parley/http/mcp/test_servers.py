@@ -39,9 +39,9 @@ async def test_requests_at_once_build_each_server_once() -> None:
     servers = McpServers(build)
     async with servers.lifespan():
         names: list[ServerName | None] = [None, SESSION] * 5
-        found = await asyncio.gather(*map(servers.named, names))
+        results = await asyncio.gather(*map(servers.named, names))
     assert sorted(map(str, built)) == ["None", SESSION]
-    assert len(set(map(id, found))) == 2
+    assert len(set(map(id, results))) == 2
 
 
 async def test_servers_end_with_their_listener() -> None:

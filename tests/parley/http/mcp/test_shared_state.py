@@ -27,12 +27,12 @@ async def test_any_process_takes_the_answer_of_the_same_person(servers: Servers)
     token = servers.program.token("ada")
     known = await servers.remember("ada", "The staging cluster runs in Frankfurt.")
     other = await servers.remember("ada", "The production cluster runs in Dublin.")
-    asked = (await call(servers, known, token))["result"]
-    assert asked["resultType"] == "input_required"
-    (name,) = asked["inputRequests"]
+    question = (await call(servers, known, token))["result"]
+    assert question["resultType"] == "input_required"
+    (name,) = question["inputRequests"]
     yes = {
         "inputResponses": {name: {"action": "accept", "content": {"confirm": True}}},
-        "requestState": asked["requestState"],
+        "requestState": question["requestState"],
     }
     async with served(servers.program) as second:
         eve = await call(second, known, servers.program.token("eve"), **yes)
@@ -40,7 +40,7 @@ async def test_any_process_takes_the_answer_of_the_same_person(servers: Servers)
         elsewhere = await call(second, other, token, **yes)
         assert "error" in elsewhere or elsewhere["result"]["resultType"] == "input_required"
         changed = await call(
-            second, known, token, **{**yes, "requestState": asked["requestState"][:-2] + "xx"}
+            second, known, token, **{**yes, "requestState": question["requestState"][:-2] + "xx"}
         )
         assert "error" in changed
         done = await call(second, known, token, **yes)
