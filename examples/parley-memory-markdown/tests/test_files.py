@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from parley_memory_markdown import backend
-from parley_memory_markdown.files import MAX_FILE, FolderFull
+from parley_memory_markdown.files import MAX_FILE, File, Files, FolderFull
 from parley_memory_markdown.markdown_memory import MarkdownMemory
 from parley_memory_markdown.names import MAX_NAME, file_name, folder_name
-from parley_memory_markdown.notes import read_note
+from parley_memory_markdown.notes import Owner, read_note
 
 from gateway.ports.memory_backend import MAX_STATEMENTS, BackendAccess, CanBrief, Statement
 
@@ -294,3 +294,28 @@ async def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
     memory = backend({"folder": str(tmp_path / "file" / "notes")})
     with pytest.raises(OSError, match="notes"):
         await memory.start()
+
+
+async def test_further_pages_continue_the_list_of_the_first_one_until_something_changes(
+    memory: MarkdownMemory, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        at = AT.replace(day=number + 1)
+        await memory.remember(ACCESS, replace(BRIDGE, id=f"mem-{number}", at=at))
+    reads: list[Owner] = []
+    read = Files.read
+
+    def counted(files: Files, owner: Owner) -> list[File]:
+        reads.append(owner)
+        return read(files, owner)
+
+    monkeypatch.setattr(Files, "read", counted)
+    (newest,) = await memory.list_statements(ACCESS, None, 1)
+    first = len(reads)
+    (second,) = await memory.list_statements(ACCESS, newest, 1)
+    assert (newest.id, second.id, len(reads)) == ("mem-2", "mem-1", first)
+    await memory.forget(ACCESS, ("mem-0",))
+    assert await memory.list_statements(ACCESS, second, 1) == []
+    assert [one.id for one in await memory.list_statements(ACCESS, None, 9)] == ["mem-2", "mem-1"]
+    elsewhere = replace(ACCESS, person="chat:main:eve", persons=("chat:main:eve",))
+    assert await memory.list_statements(elsewhere, newest, 1) == []
