@@ -78,7 +78,7 @@ def knowledge_file(settings: Settings) -> Path | None:
 
 
 def ingester_of(settings: Settings, index: KnowledgeIndex, clock: Clock) -> Ingester:
-    """What ingests repositories into an index."""
+    """The parts that ingest repositories into an index."""
 
     def rules(content: bytes | None) -> Rules:
         return read_agent_file(content).rules(settings.knowledge.max_file_size_kb)

@@ -73,5 +73,5 @@ def program_index(settings: Settings) -> ProgramIndex | None:
 
 
 def repository_reader(index: ProgramIndex | None, bound: Bound) -> KnowledgeReader | None:
-    """What searches repositories for requests; None without an index."""
+    """The search of repositories for requests; None without an index."""
     return None if index is None else KnowledgeReader(index, index, bound)

@@ -25,7 +25,7 @@ PAGE: Final = 5_000
 
 @dataclass(slots=True)
 class Counts:
-    """What was done with the files of a branch."""
+    """The result of an ingest of the files of a branch."""
 
     read: int = 0
     kept: int = 0

@@ -28,7 +28,7 @@ IN_WORK_TREE: Final = (
 
 
 class Action(StrEnum):
-    """What to do with the hooks; `run` is their own."""
+    """The actions of the command; `run` is their own."""
 
     INSTALL = "install"
     REMOVE = "remove"

@@ -1,4 +1,4 @@
-"""What changes the behaviour of others waits for an operator before it is shared in a pool."""
+"""A share that changes the behaviour of others waits for an operator."""
 
 import pytest
 

@@ -122,7 +122,7 @@ class Repositories(Acting):
         return closed and bool(shelved.project)
 
     def look_at_repositories(self, scene: Scene) -> None:
-        """What somebody finds, and what they are told may be searched."""
+        """The findings of a person, and the repositories that they may search."""
         caller = self.caller(scene)
         meant = {one.word for one in self.shelves.shelved if self.may_search(scene, one)}
         turn = self.do(self.rig.remembrance.turn(caller))

@@ -1,4 +1,4 @@
-"""What an ingest leaves in a work tree, and where it writes nothing."""
+"""An ingest in a work tree: the files that it leaves, and the places where it writes nothing."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which files are read: the lists, the limits and the names of secrets."""
+"""The files that are read: the lists, the limits and the names of secrets."""
 
 import pytest
 
