@@ -28,7 +28,7 @@ IN_WORK_TREE: Final = (
 
 
 class Action(StrEnum):
-    """The actions of the command; `run` is their own."""
+    """The actions of the command; the hooks themselves call `run`."""
 
     INSTALL = "install"
     REMOVE = "remove"
