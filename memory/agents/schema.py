@@ -30,7 +30,7 @@ AGENTS: Final = (
     f"""CREATE TABLE pools (
         id text PRIMARY KEY, tenant text NOT NULL, person text NOT NULL, name text NOT NULL,
         scope integer NOT NULL CHECK (scope BETWEEN 0 AND 4), project text NOT NULL,
-        created_at bigint NOT NULL
+        created_at bigint NOT NULL, memories integer NOT NULL DEFAULT 0
     ) {BY_KEY}""",
     "CREATE INDEX pools_person ON pools (tenant, person)",
     f"""CREATE TABLE pool_members (

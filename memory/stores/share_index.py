@@ -1,5 +1,6 @@
 """The indexes of shares, which triggers keep consistent: `pool_readers` names the readers of each,
 `shares_text` (SQLite) has its words, and `share_vectors` (SQLite) its vectors, under each name.
+`pools.memories` is the number of shares in a pool.
 
 Only memories are shared whose text never changes; an update of a share shows another memory.
 """
@@ -51,10 +52,12 @@ SQLITE_SHARES: Final = (
     )""",
     f"""CREATE TRIGGER shares_added AFTER INSERT ON pool_memories BEGIN
         {READERS_ADDED} {ADDED}
-    END""",
+        UPDATE pools SET memories = memories + 1 WHERE id = new.pool;
+    END""",  # noqa: S608 - constants of this module
     f"""CREATE TRIGGER shares_deleted AFTER DELETE ON pool_memories BEGIN
         {READERS_REMOVED} {REMOVED}
-    END""",
+        UPDATE pools SET memories = memories - 1 WHERE id = old.pool;
+    END""",  # noqa: S608 - constants of this module
     f"""CREATE TRIGGER shares_changed AFTER UPDATE OF number, audiences ON pool_memories BEGIN
         {READERS_REMOVED} {READERS_ADDED} {REMOVED} {ADDED}
     END""",
@@ -90,6 +93,11 @@ POSTGRES_SHARES: Final = (
         IF TG_OP <> 'DELETE' THEN
             INSERT INTO pool_readers
             SELECT name, new.seq FROM unnest(string_to_array(new.audiences, ' ')) AS name;
+        END IF;
+        IF TG_OP = 'INSERT' THEN
+            UPDATE pools SET memories = memories + 1 WHERE id = new.pool;
+        ELSIF TG_OP = 'DELETE' THEN
+            UPDATE pools SET memories = memories - 1 WHERE id = old.pool;
         END IF;
         RETURN NULL; END $$""",
     """CREATE TRIGGER shares_changed AFTER INSERT OR DELETE OR UPDATE OF audiences

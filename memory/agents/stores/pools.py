@@ -64,7 +64,7 @@ INCLUDES: Final = Statement(f"""
 """)  # noqa: S608 - constants of this module
 REMOVE: Final = Statement("DELETE FROM pools WHERE id = :id AND tenant = :tenant")
 REMOVE_MEMBERS: Final = Statement("DELETE FROM pool_members WHERE pool = :id")
-LOCK: Final = Statement(f"SELECT scope, project FROM pools WHERE id = :pool {FOR_UPDATE}")  # noqa: S608 - constants of this module
+LOCK: Final = Statement(f"SELECT memories FROM pools WHERE id = :pool {FOR_UPDATE}")  # noqa: S608 - constants of this module
 MEMBER_COLUMNS: Final = "pool, agent, permission, joined_at, granted"
 MEMBER: Final = Statement(
     f"SELECT {MEMBER_COLUMNS} FROM pool_members WHERE pool = :pool AND agent = :agent"  # noqa: S608 - constants of this module
@@ -98,9 +98,6 @@ SHARED: Final = Statement("""
     FROM pool_memories s WHERE s.pool = :pool AND s.memory = :memory
 """)
 DROP: Final = Statement("DELETE FROM pool_memories WHERE pool = :pool AND memory = :memory")
-FULL: Final = Statement("""
-    SELECT count(*) FROM (SELECT 1 FROM pool_memories WHERE pool = :pool LIMIT :limit) AS counted
-""")
 SHARE: Final = Statement("""
     INSERT INTO pool_memories (pool, memory, number, tenant, person, agent, member, writer, scope,
         project, audiences, shared_at, version)
@@ -397,8 +394,7 @@ def _share(params: Params, limit: int, event: AgentEvent) -> Work[tuple[int, int
         return 1, int(members)
     if version:
         yield from change(DROP, params)
-    ((count,),) = yield from fetch(FULL, params)
-    if count >= limit:
+    if pool[0] - (1 if version else 0) >= limit:
         left = [int(seq) for (seq,) in (yield from fetch(LEFT_POOL, params))]
         if not (left and (yield from change(PRUNE, {**params, "left": left}))):
             return "full"

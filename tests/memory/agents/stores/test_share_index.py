@@ -13,6 +13,7 @@ from tests.memory.agents.conftest import Agents
 
 GLOBAL, TEAM, USER = SharedScope.GLOBAL, SharedScope.TEAM, SharedScope.USER
 NEAR, FAR = Embedding("m", (1.0, 0.0)), Embedding("m", (0.0, 1.0))
+COUNTED = Statement("SELECT memories FROM pools")
 LEFT = Statement("SELECT seq FROM pool_members_left")
 VOCABULARY = "CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, shares_text, 'row')"
 
@@ -115,6 +116,7 @@ async def test_nothing_stays_in_the_indexes(
         vector = TextVector(memory, f"The {word} is green", NEAR)
         await agents.rig.stores.memories.embed([vector])
     assert all(await indexed(agents))
+    assert await agents.engine.fetch(COUNTED) == [(4,)]
     agents.rig.verifier.known.add("ADR-003")
     done = await pools.update_shared(
         request, joint.id, memories[0], writer.id, 1, "Per ADR-003, the mug is blue"
@@ -129,6 +131,7 @@ async def test_nothing_stays_in_the_indexes(
     assert await pools.prune() == 1
     assert await indexed(agents) == empty
     assert await agents.engine.fetch(LEFT) == []
+    assert await agents.engine.fetch(COUNTED) == [(0,)]
 
 
 async def test_ended_shares_are_deleted_in_steps_however_their_membership_ended(
