@@ -187,10 +187,10 @@ async def filled(engine: Engine, hot: SqliteDatabase, sizes: Sizes) -> Stage:
 def record(number: int, person: str) -> Record:
     """A memory with words of its own."""
     text = f"service{number % 997} answers with code{number} since node{number % 89} moved"
-    said = Provenance(SourceType.USER_MESSAGE, Trust.HIGH, person, NOW)
+    provenance = Provenance(SourceType.USER_MESSAGE, Trust.HIGH, person, NOW)
     return Record(
         *(f"mem-{number}", "default", Scope.USER, Tier.SEMANTIC, Kind.FACT, text),
-        said,
+        provenance,
         Evidence(text, NOW, 0.9),
     )
 

@@ -224,11 +224,11 @@ def main() -> int:
     parser.add_argument(
         "--minimum", type=int, default=MINIMUM, help="tokens from which on the model caches"
     )
-    asked = parser.parse_args()
-    bare = asked.bare
+    arguments = parser.parse_args()
+    bare = arguments.bare
     held = True
     for speakers in (1, 3):
-        figures = asyncio.run(measure(speakers, bare=bare, minimum=asked.minimum))
+        figures = asyncio.run(measure(speakers, bare=bare, minimum=arguments.minimum))
         held = held and figures.share >= PROMISED
         row = {
             "speakers": speakers,

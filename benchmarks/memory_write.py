@@ -136,9 +136,9 @@ async def measure(engine: str, stores: MemoryStores, writes: int) -> dict[str, o
         prepare(draft, InputKind.EXPLICIT, draft.kind.tier)
         watch.took["prepare"].append((time.perf_counter() - began) * 1000)
         result = await watch.timed("whole", path.write(request, access, draft, InputKind.EXPLICIT))
-        wanted = "duplicate" if again else "stored"
-        if result.code != wanted:
-            raise RuntimeError(f"write {number} is {result.code}, not {wanted}")
+        expected = "duplicate" if again else "stored"
+        if result.code != expected:
+            raise RuntimeError(f"write {number} is {result.code}, not {expected}")
     median = statistics.median(watch.took["whole"])
     return {
         "engine": engine,

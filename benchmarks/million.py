@@ -254,8 +254,8 @@ async def run(some: Round) -> bool:
         line["fill_seconds"] = round(seconds, 1)
         if some.project:
             access = some.access(0)
-            asked = Embedding(MODEL, (1.0,) + (0.0,) * (DIMENSION - 1))
-            await stores.recall.nearest(access, asked, Filter(), 1)
+            query = Embedding(MODEL, (1.0,) + (0.0,) * (DIMENSION - 1))
+            await stores.recall.nearest(access, query, Filter(), 1)
             began = time.monotonic()
             for chore in stores.upkeep.values():
                 await chore()

@@ -41,16 +41,16 @@ from memory.recall.rules import RecallRules
 
 def main() -> int:
     """Print the requested measurement; return 2 when there is no data."""
-    asked = _arguments()
+    arguments = _arguments()
     try:
-        corpora = _corpora(asked)
+        corpora = _corpora(arguments)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         print(f"cannot read the collection: {error!r}", file=sys.stderr)
         return 2
     if not any(corpus.questions for corpus in corpora):
         print("the collection has no question with an answer in it", file=sys.stderr)
         return 2
-    asyncio.run(_measure(asked, corpora))
+    asyncio.run(_measure(arguments, corpora))
     return 0
 
 

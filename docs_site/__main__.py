@@ -64,8 +64,8 @@ def generate() -> str:
         timeout=LIMIT,
         check=False,
     )
-    told = _COLOUR.sub("", ended.stdout + ended.stderr).strip()
-    return told.partition("Traceback")[0] if ended.returncode or "Warning" in told else ""
+    output = _COLOUR.sub("", ended.stdout + ended.stderr).strip()
+    return output.partition("Traceback")[0] if ended.returncode or "Warning" in output else ""
 
 
 def main() -> int:

@@ -378,8 +378,8 @@ class WebAdapter:
 def latest_command(conversation: Conversation) -> str:
     """Return the id of the person's latest line, if that is a command: its answer has no
     `reply_to_id`."""
-    asked = [line for line in conversation.lines() if line.by == "person"]
-    return asked[-1].id if asked and asked[-1].command else ""
+    questions = [line for line in conversation.lines() if line.by == "person"]
+    return questions[-1].id if questions and questions[-1].command else ""
 
 
 def _line_id(key: str) -> str:

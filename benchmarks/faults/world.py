@@ -77,8 +77,8 @@ class World:
 
     def sends(self) -> int:
         """The number of answered requests to send, of the latest that are remembered."""
-        wanted = SEND[self.platform.platform]
-        return sum(call.method == wanted for call in self.platform.calls)
+        method = SEND[self.platform.platform]
+        return sum(call.method == method for call in self.platform.calls)
 
     def handed(self) -> Mapping[int, Handed]:
         """The time at which each message was handed over, in the platform's terms.

@@ -34,13 +34,13 @@ from memory.knowledge.schema import FILE_SCHEMA
 
 def main() -> int:
     """Print the requested measurement; return 2 when there is no data."""
-    asked = _arguments()
+    arguments = _arguments()
     try:
-        corpora = _corpora(asked)
+        corpora = _corpora(arguments)
     except (OSError, ValueError, KeyError, TypeError) as error:
         print(f"cannot read the collection: {error!r}", file=sys.stderr)
         return 2
-    asyncio.run(_measure(asked, corpora))
+    asyncio.run(_measure(arguments, corpora))
     return 0
 
 
@@ -100,14 +100,14 @@ async def _measure_one(
     if asked.baselines:
         for name, baseline in BASELINES.items():
             results.setdefault(name, []).extend(baseline(corpus))
-    told = {
+    figures = {
         "corpus": corpus.name,
         "files": len(corpus.files),
         "kB": sum(len(text) for _, text in corpus.files) // 1000,
         "index_s": round(seconds, 2),
         "index_kB": 0 if asked.postgres else size_of(file) // 1000,
     }
-    print(json.dumps(told | summary(found)), flush=True)
+    print(json.dumps(figures | summary(found)), flush=True)
 
 
 if __name__ == "__main__":

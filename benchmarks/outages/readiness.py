@@ -43,10 +43,10 @@ class Readiness:
     async def _ask(self, client: httpx2.AsyncClient) -> Said:
         try:
             answer = await client.get(self.url)
-            told = answer.json()
+            status = answer.json()
         except (httpx2.HTTPError, ValueError):
             return Said(time.monotonic(), ready=False, parts={})
-        return Said(time.monotonic(), answer.status_code == 200, told.get("parts", {}))
+        return Said(time.monotonic(), answer.status_code == 200, status.get("parts", {}))
 
 
 @dataclass(frozen=True, slots=True)

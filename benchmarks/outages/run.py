@@ -167,9 +167,9 @@ async def prepared(plan: Plan, log: Path) -> AsyncIterator[Scene]:
             await program.start()
             await program.ready()
             scene.programs.append(program)
-            asked = Readiness(f"http://127.0.0.1:{port}/readyz")
-            stack.push_async_callback(_end, asyncio.create_task(asked.run()))
-            scene.asked[role] = asked
+            readiness = Readiness(f"http://127.0.0.1:{port}/readyz")
+            stack.push_async_callback(_end, asyncio.create_task(readiness.run()))
+            scene.asked[role] = readiness
         yield scene
 
 

@@ -36,8 +36,8 @@ def made(count: int) -> Corpus:
         does, where = DOES[number // 7 % 11], WHERE[number // 11 % 13]
         text = f"{who} {does} the {how} {what} in {where} and wrote number {number} on it"
         turn = number % 10 != 0
-        said = f"{WHO[number % 2]}: {text}" if turn else text
-        documents.append(Document(str(number), said, at, "user" if turn else ""))
+        sentence = f"{WHO[number % 2]}: {text}" if turn else text
+        documents.append(Document(str(number), sentence, at, "user" if turn else ""))
         if number % every == 0:
             questions.append(Ask(f"Where was the {how} {what} that {who} {does}?", (str(number),)))
     return Corpus("made", tuple(documents), tuple(questions), at + timedelta(days=1))
@@ -52,11 +52,11 @@ def together(corpora: Sequence[Corpus], count: int) -> Corpus:
         for corpus in corpora
         for one in corpus.documents
     )
-    asked = [
+    questions = [
         replace(ask, relevant=tuple(f"0-{corpus.name}-{id_}" for id_ in ask.relevant))
         for corpus in corpora
         for ask in corpus.questions
     ]
-    some = tuple(asked[:: max(1, len(asked) // QUESTIONS)])[:QUESTIONS]
+    some = tuple(questions[:: max(1, len(questions) // QUESTIONS)])[:QUESTIONS]
     now = max(corpus.now for corpus in corpora)
     return Corpus("together", tuple(islice(found, count)), some, now)

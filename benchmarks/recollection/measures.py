@@ -22,13 +22,13 @@ class Measured:
 
 def measured(found: Sequence[str], relevant: Collection[str], ms: float) -> Measured:
     """`found` best first; `relevant` is not empty."""
-    wanted = set(relevant)
-    shares = tuple(len(wanted.intersection(found[:cut])) / len(wanted) for cut in CUTS)
+    expected = set(relevant)
+    shares = tuple(len(expected.intersection(found[:cut])) / len(expected) for cut in CUTS)
     gains = [1 / math.log2(place + 2) for place in range(NDCG_AT)]
     gained = math.fsum(
-        gain for gain, id_ in zip(gains, found[:NDCG_AT], strict=False) if id_ in wanted
+        gain for gain, id_ in zip(gains, found[:NDCG_AT], strict=False) if id_ in expected
     )
-    return Measured(shares, gained / math.fsum(gains[: len(wanted)]), ms)
+    return Measured(shares, gained / math.fsum(gains[: len(expected)]), ms)
 
 
 def summary(all_of: Sequence[Measured]) -> dict[str, float]:

@@ -50,8 +50,10 @@ async def _one(library: Library, corpus: Corpus, ask: Ask, retriever: Retriever)
     recollection = await retriever.recall(library.access(corpus), query)
     ms = (time.perf_counter() - began) * 1000
     found = tuple(one.id for one in recollection.results)
-    wanted = [library.kept(corpus, id_) for id_ in ask.relevant]
-    return Answered(corpus.name, ask, measured(found, wanted, ms), found, tuple(recollection.arms))
+    expected = [library.kept(corpus, id_) for id_ in ask.relevant]
+    return Answered(
+        corpus.name, ask, measured(found, expected, ms), found, tuple(recollection.arms)
+    )
 
 
 def ablations(rules: RecallRules) -> Mapping[str, RecallRules]:

@@ -52,10 +52,10 @@ def lint_unit() -> None:
         path = Path(folder) / UNIT.name
         text = UNIT.read_text("utf-8")
         path.write_text(re.sub(r"^ExecStart=\S+", "ExecStart=/bin/true", text, flags=re.MULTILINE))
-        told = subprocess.run(
+        completed = subprocess.run(
             [analyze, "verify", "--man=no", str(path)], capture_output=True, text=True, check=False
         )
-        about = [line for line in told.stderr.splitlines() if UNIT.name in line]
+        about = [line for line in completed.stderr.splitlines() if UNIT.name in line]
         if about:
             raise CheckFailed("\n".join(about))
         security = [analyze, "security", "--offline=true", f"--threshold={EXPOSURE}", str(path)]

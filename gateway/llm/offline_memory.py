@@ -109,16 +109,16 @@ def _kind(text: str) -> str:
 
 def own_topic(question: str) -> str:
     """Return the thing of the person that a question asks for ("my dog"), empty for none."""
-    asked = _MY.search(question)
-    return asked["what"].strip() if asked else ""
+    match = _MY.search(question)
+    return match["what"].strip() if match else ""
 
 
 def answer_about_person(question: str, before: Sequence[str]) -> str:
     """Return the answer to a question about the person from their earlier messages (oldest first),
     or to a statement; empty for any other text."""
-    asked = _MY.search(question)
-    if asked is not None:
-        return _recalled(asked["thing"].strip(), before)
+    match = _MY.search(question)
+    if match is not None:
+        return _recalled(match["thing"].strip(), before)
     doing = _DO_I.search(question)
     if doing is not None:
         return _said_of(doing["verb"], before)

@@ -228,10 +228,10 @@ class PoolRegistry:
         if record.behavioral and wide and not access.operates:
             return await self._proposed(request, access, pool, record, scope, project)
         event = self._event(request, EventKind.POOL_SHARED, pool, agent.id, memory_id)
-        wanted = SharedMemory(pool.id, memory_id, agent.id, scope, event.at)
+        share = SharedMemory(pool.id, memory_id, agent.id, scope, event.at)
         of_project = project if scope is SharedScope.PROJECT else ""
         limit = self.limits.pool_memories
-        shared = await self.store.share(access, wanted, of_project, limit, event)
+        shared = await self.store.share(access, share, of_project, limit, event)
         if isinstance(shared, SharedMemory):
             await self._note(
                 "pool_operation",

@@ -69,16 +69,16 @@ class AgentRegistry:
         capability that the type does not have.
         """
         allowed = DEFAULT_CAPABILITIES[agent_type]
-        wanted = allowed if capabilities is None else frozenset(capabilities)
-        if not wanted <= allowed:
-            more = ", ".join(sorted(wanted - allowed))
+        requested = allowed if capabilities is None else frozenset(capabilities)
+        if not requested <= allowed:
+            more = ", ".join(sorted(requested - allowed))
             raise BadInput(f"capabilities: agents of type {agent_type} cannot have {more}")
         agent = Agent(
             self.make_id(),
             request.principal.tenant,
             agent_type,
             str(request.principal.person),
-            wanted,
+            requested,
             self.clock.now(),
             named(name, "name"),
         )

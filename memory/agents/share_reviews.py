@@ -93,22 +93,22 @@ class ShareReviews:
         """Share as the agent that proposed it. Raises `NotFound` if that is no longer possible,
         `BadInput` for a full pool."""
         record, now = item.record, self.clock.now()
-        said = record.provenance
+        provenance = record.provenance
         access = AccessScope(
             record.tenant,
-            said.person,
-            (said.person,),
+            provenance.person,
+            (provenance.person,),
             room="",
             project=record.project,
             private=True,
             operates=False,
-            agent=said.agent,
+            agent=provenance.agent,
         )
         scope = SharedScope(proposal.scope)
-        wanted = SharedMemory(proposal.pool, proposal.memory, said.agent, scope, now)
+        share = SharedMemory(proposal.pool, proposal.memory, provenance.agent, scope, now)
         event = self._event(EventKind.POOL_SHARED, record, proposal)
         limit = self.limits.pool_memories
-        shared = await self.pools.share(access, wanted, record.project, limit, event)
+        shared = await self.pools.share(access, share, record.project, limit, event)
         if shared == "full":
             raise BadInput(FULL.format(limit=limit))
         if not isinstance(shared, SharedMemory):

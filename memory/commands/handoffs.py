@@ -93,8 +93,8 @@ class HandoffCommands:
     async def _reject(self, request: RequestScope, handoff_id: str, reason: str) -> Reply:
         step = await self._handoffs.reject_as(request, receiver_of(request), handoff_id, reason)
         if step.done:
-            said = " and your reason" if reason else ""
-            return Reply(handoff_texts.REJECTED.format(reason=said))
+            addition = " and your reason" if reason else ""
+            return Reply(handoff_texts.REJECTED.format(reason=addition))
         return _refused(step)
 
     async def _complete(self, request: RequestScope, found: Handoff, result: str) -> Reply:

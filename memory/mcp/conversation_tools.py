@@ -131,10 +131,10 @@ async def get_task(call: ToolCall, _given: TaskArguments) -> TaskResult:
 async def recent_activity(call: ToolCall, given: ActivityArguments) -> ActivityResult:
     """Return the latest messages, answers and memories of the person."""
     read = remembering(call).handle.read
-    said = [record for record in await read.working() if record.role]
+    spoken = [record for record in await read.working() if record.role]
     filters = Filter(own_only=True, turns=False, limit=given.limit)
     learned = [match.record for match in await read.search(filters)]
-    ordered = sorted((*said, *learned), key=lambda one: one.provenance.at, reverse=True)
+    ordered = sorted((*spoken, *learned), key=lambda one: one.provenance.at, reverse=True)
     return ActivityResult(entries=[_entry(record) for record in ordered[: given.limit]])
 
 

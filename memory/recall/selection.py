@@ -121,11 +121,11 @@ def shown_to(access: AccessScope, record: Record) -> Record:
 
 def nameless_for(access: AccessScope, record: Record) -> Record:
     """Return another person's record without person, place and messages, if an agent reads it."""
-    said = record.provenance
-    if not access.agent or said.person in access.persons:
+    provenance = record.provenance
+    if not access.agent or provenance.person in access.persons:
         return record
     nameless = replace(
-        said, person="", session="", message_id="", conversation="", room="", channel=""
+        provenance, person="", session="", message_id="", conversation="", room="", channel=""
     )
     return replace(record, provenance=nameless, derived_from=(), supersedes="", superseded_by="")
 

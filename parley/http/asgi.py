@@ -52,8 +52,8 @@ def exchange_of(scope: Scope) -> Exchange:
 
 def values_of(scope: Scope, name: str) -> list[str]:
     """Return all values of a header, whose name is in lower case."""
-    wanted = name.encode()
-    return [_text(value) for given, value in scope["headers"] if given == wanted]
+    encoded = name.encode()
+    return [_text(value) for given, value in scope["headers"] if given == encoded]
 
 
 def headers_of(scope: Scope) -> dict[str, str]:

@@ -29,16 +29,16 @@ _MAX_ENCODED: Final = 300
 
 def find_copies(text: str, secrets: Iterable[str]) -> Iterator[Finding]:
     """Yield every copy of one of the secrets; at most `MAX_SECRETS` of them are searched."""
-    wanted = _wanted(secrets)
-    if not wanted:
+    searched = _wanted(secrets)
+    if not searched:
         return
-    for form in {form for secret in wanted for form in _forms(secret)}:
+    for form in {form for secret in searched for form in _forms(secret)}:
         begin = text.find(form)
         while begin >= 0:
             yield Finding(COPY, begin, begin + len(form))
             begin = text.find(form, begin + len(form))
-    yield from _spaced(text, wanted)
-    yield from _encoded(text, wanted)
+    yield from _spaced(text, searched)
+    yield from _encoded(text, searched)
 
 
 def _wanted(secrets: Iterable[str]) -> tuple[str, ...]:

@@ -216,14 +216,14 @@ class _Reader:
             token = self._token(place)
             if token is None:
                 return None
-            said = token.said
-            if not fillers and said in NO_VALUES:
+            word = token.said
+            if not fillers and word in NO_VALUES:
                 return None
-            told = WORDS.get(said)
+            told = WORDS.get(word)
             if told is not None and told.kind is name.word.kind:
                 return None  # read from there on
-            if said in LINKS and not (name.verb and said in WEAK_LINKS):
-                weak = (said,) if said in WEAK_LINKS else ()
+            if word in LINKS and not (name.verb and word in WEAK_LINKS):
+                weak = (word,) if word in WEAK_LINKS else ()
                 found = self._linked(name, token.end, (*fillers, *weak))
                 if found is not None:
                     return found
@@ -231,10 +231,10 @@ class _Reader:
                 found = self._checked(name, token.begin, LabelForm.BESIDE, tuple(fillers))
                 if found is not None:
                     return found
-            close = close and (said in OWNERS or said in LINKS)
-            fillers.append(said)
+            close = close and (word in OWNERS or word in LINKS)
+            fillers.append(word)
             place = token.end
-            if said[-1] in ".!?…" or name.verb:
+            if word[-1] in ".!?…" or name.verb:
                 return None
             if token.sign:
                 return self._checked(name, token.sign, LabelForm.SIGN, tuple(fillers))
@@ -250,12 +250,12 @@ class _Reader:
         match = TOKEN.match(self.text, place)
         if match is not None:
             begin, end = match.span("word")
-            said = self.lowered[begin:end]
-            marked = said[0] not in "-=(" and _MARKED.search(match["word"]) is not None
+            word = self.lowered[begin:end]
+            marked = word[0] not in "-=(" and _MARKED.search(match["word"]) is not None
             sign = SIGN.match(self.text, end)
             quoted = QUOTED_NEXT.match(self.text, end) if sign is None else None
             token = _Token(
-                *(begin, end, said, marked),
+                *(begin, end, word, marked),
                 *(sign.end() if sign is not None else 0, quoted.end() if quoted is not None else 0),
             )
         self._tokens[place] = token

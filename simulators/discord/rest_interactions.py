@@ -150,8 +150,8 @@ class InteractionRoutes:
 
     def _named(self, request: web.Request) -> Message:
         interaction, name = self._interaction(request), request.match_info["message"]
-        wanted = interaction.original_id if name == "@original" else name
-        message = self._find(interaction, wanted)
+        message_id = interaction.original_id if name == "@original" else name
+        message = self._find(interaction, message_id)
         if message is None or message.author_id != self._world.bot.id:
             raise refuse(UNKNOWN_MESSAGE)
         return message

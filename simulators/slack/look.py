@@ -135,23 +135,23 @@ def _nodes(node: Node, key: str) -> list[Node]:
 def _text_object(value: object, names: Names) -> str:
     if not isinstance(value, dict):
         return ""
-    said = str(value.get("text", ""))
+    text = str(value.get("text", ""))
     if value.get("type") == "mrkdwn":
-        return mrkdwn(said, names)
-    return html.escape(said).replace("\n", "<br>")
+        return mrkdwn(text, names)
+    return html.escape(text).replace("\n", "<br>")
 
 
 def _block(block: Node, names: Names) -> str:
     match block.get("type"):
         case "section":
             fields = "".join(f"<p>{_text_object(f, names)}</p>" for f in _nodes(block, "fields"))
-            said = _text_object(block.get("text"), names)
-            return (f"<p>{said}</p>" if said else "") + fields
+            text = _text_object(block.get("text"), names)
+            return (f"<p>{text}</p>" if text else "") + fields
         case "header":
             return f"<h3>{html.escape(_string(block.get('text')))}</h3>"
         case "context":
-            said = " ".join(_text_object(e, names) for e in _nodes(block, "elements"))
-            return f'<p class="context">{said}</p>'
+            text = " ".join(_text_object(e, names) for e in _nodes(block, "elements"))
+            return f'<p class="context">{text}</p>'
         case "divider":
             return "<hr>"
         case "image":
@@ -211,27 +211,27 @@ _TAGS: Final = {"bold": "b", "italic": "i", "strike": "s", "code": "code", "unde
 
 
 def _leaves(container: Node, names: Names, *, breaks: bool = True) -> str:
-    said = "".join(_leaf(leaf, names) for leaf in _nodes(container, "elements"))
-    return said.replace("\n", "<br>") if breaks else said
+    text = "".join(_leaf(leaf, names) for leaf in _nodes(container, "elements"))
+    return text.replace("\n", "<br>") if breaks else text
 
 
 def _leaf(leaf: Node, names: Names) -> str:
     match leaf.get("type"):
         case "text":
-            said = html.escape(str(leaf.get("text", "")))
+            text = html.escape(str(leaf.get("text", "")))
         case "link":
             url = str(leaf.get("url", ""))
-            said = _link(url, str(leaf.get("text") or url))
+            text = _link(url, str(leaf.get("text") or url))
         case "user":
-            said = f'<span class="mention">@{html.escape(names(str(leaf.get("user_id"))))}</span>'
+            text = f'<span class="mention">@{html.escape(names(str(leaf.get("user_id"))))}</span>'
         case "emoji":
-            said = html.escape(f":{leaf.get('name')}:")
+            text = html.escape(f":{leaf.get('name')}:")
         case "broadcast":
-            said = f'<span class="mention">@{html.escape(str(leaf.get("range")))}</span>'
+            text = f'<span class="mention">@{html.escape(str(leaf.get("range")))}</span>'
         case kind:
-            said = html.escape(str(leaf.get(f"{kind}_id") or leaf.get("fallback") or ""))
+            text = html.escape(str(leaf.get(f"{kind}_id") or leaf.get("fallback") or ""))
     style = leaf.get("style")
     for name, tag in _TAGS.items():
         if isinstance(style, dict) and style.get(name) is True:
-            said = f"<{tag}>{said}</{tag}>"
-    return said
+            text = f"<{tag}>{text}</{tag}>"
+    return text

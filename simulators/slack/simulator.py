@@ -362,8 +362,8 @@ class SlackSimulator:
             self._deliver("events_api", channel, events.callback(self.world, event))
 
     def _tell_user(self, person: SimPerson) -> None:
-        told = events.callback(self.world, events.user_changed(self.world, person.id))
-        self._deliver("events_api", person.id, told)
+        event = events.callback(self.world, events.user_changed(self.world, person.id))
+        self._deliver("events_api", person.id, event)
 
     def _deliver(self, kind: Kind, lane: str, payload: dict[str, object]) -> None:
         copies, self._copies = self._copies, 0

@@ -208,8 +208,8 @@ class TelegramSimulator:
     ) -> str:
         """Send one of the offered texts to a room, as that person. Returns the message's id."""
         offered = self.api.inline_answers[query_id] or []
-        said = _message_text(offered[position])
-        posted = self.people.say(person, room, said, via_bot=self.world.me)
+        text = _message_text(offered[position])
+        posted = self.people.say(person, room, text, via_bot=self.world.me)
         self._signal.notify()
         return str(posted[0].id)
 

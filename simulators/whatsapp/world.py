@@ -199,16 +199,16 @@ class World:
         if body is None:
             name, language = draft.template
             raise GraphError(132001, f"template name ({name}) does not exist in {language}")
-        wanted = list(dict.fromkeys(_VARIABLE.findall(body)))
-        if len(wanted) != len(draft.parameters):
+        variables = list(dict.fromkeys(_VARIABLE.findall(body)))
+        if len(variables) != len(draft.parameters):
             raise GraphError(
                 132000,
                 f"body: number of localizable_params ({len(draft.parameters)}) does not match the "
-                f"expected number of params ({len(wanted)})",
+                f"expected number of params ({len(variables)})",
             )
         numbered = [name or str(index) for index, name in enumerate(draft.parameter_names, 1)]
-        if sorted(numbered) != sorted(wanted):
-            raise GraphError(132012, f"body: parameters {numbered}, expected {wanted}")
+        if sorted(numbered) != sorted(variables):
+            raise GraphError(132012, f"body: parameters {numbered}, expected {variables}")
         values = dict(zip(numbered, draft.parameters, strict=True))
         body = _VARIABLE.sub(lambda variable: values[variable[1]], body)
         if len(body) > 1024:

@@ -58,12 +58,12 @@ async def test_without_native_commands_a_command_is_a_written_message(stage: Sta
 async def test_a_command_without_an_answer_is_pending_until_it_is_completed(stage: Stage) -> None:
     room = stage.platform.room("general")
     await stage.platform.command(stage.person, room, "context")
-    asked = await stage.sink.first(CommandInvoked)
+    command = await stage.sink.first(CommandInvoked)
     await waits(stage, room, True)
-    await stage.adapter.send(stage.nothing(asked))
+    await stage.adapter.send(stage.nothing(command))
     await waits(stage, room, False)
     assert by_bot(stage.platform.shown(room)) == []
-    await stage.adapter.send(stage.nothing(asked))
+    await stage.adapter.send(stage.nothing(command))
     assert by_bot(stage.platform.shown(room)) == [], "saying it again changes nothing"
 
 
