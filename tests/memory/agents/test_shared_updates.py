@@ -186,6 +186,21 @@ async def test_the_text_of_an_agent_that_left_is_no_longer_shown(scene: Scene) -
     assert shared.version == 1
 
 
+async def test_only_what_an_agent_reads_in_this_pool_is_updated(scene: Scene) -> None:
+    agents, pools = scene.agents, scene.agents.wired.pools
+    owner, by_ben = await agents.request(), await agents.request("ben")
+    other = await agents.pool("ada", scene.ada, scene.ben)
+    with pytest.raises(NotFound):
+        await pools.update_shared(by_ben, other.id, scene.memory, scene.ben.id, 1, NEW)
+    shared = await pools.share_memory(
+        owner, scene.pool.id, scene.memory, scene.ada.id, SharedScope.USER
+    )
+    assert isinstance(shared, SharedMemory)
+    with pytest.raises(NotFound):
+        await scene.update("ben", NEW)
+    assert (await scene.update("ada", NEW)).version == 2
+
+
 async def test_a_share_ends_with_the_agent_that_shared_it_whoever_wrote_its_text(
     scene: Scene,
 ) -> None:
