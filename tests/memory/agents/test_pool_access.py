@@ -230,6 +230,11 @@ async def test_the_store_keeps_tenants_apart(stage: Stage) -> None:
     assert not await store.replace_text("other", new, event)
     assert not await store.replace_text("default", replace(new, agent="0" * 32), event)
     assert not await store.replace_text("default", replace(new, expected=2), event)
+    foreign = await stage.agents.remember("ada", "The jar is blue", tenant="other")
+    assert not await store.replace_text("default", replace(new, record_id=foreign), event)
+    owner = await stage.agents.request("ada")
+    assert await stage.pools.join_pool(owner, pool.id, joins.agent, READ)
+    assert not await store.replace_text("default", replace(new, agent=joins.agent), event)
     assert len(await stage.agents.entries("ada", pool, ada)) == 1
     assert await store.replace_text("default", new, event)
 

@@ -201,6 +201,14 @@ async def test_only_what_an_agent_reads_in_this_pool_is_updated(scene: Scene) ->
     assert (await scene.update("ada", NEW)).version == 2
 
 
+async def test_a_memory_with_another_text_in_the_pool_is_not_shared_again(scene: Scene) -> None:
+    await scene.update("ben", NEW)
+    share = scene.agents.wired.pools.share_memory
+    owner = await scene.agents.request()
+    assert await share(owner, scene.pool.id, scene.memory, scene.ada.id, TEAM) is False
+    assert await scene.shown() == (NEW, 2)
+
+
 async def test_a_share_ends_with_the_agent_that_shared_it_whoever_wrote_its_text(
     scene: Scene,
 ) -> None:
