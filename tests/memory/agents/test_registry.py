@@ -143,3 +143,9 @@ async def test_agents_of_a_common_pool_are_known_without_their_person(agents: Ag
     assert known == replace(ada, owner="", name="")
     eve = await agents.agent("eve")
     assert await registry.get_agent(await agents.request("ben"), eve.id) is None
+    dan = await agents.agent("dan")
+    await agents.pool("dan", eve, dan)
+    assert await registry.get_agent(await agents.request("ben"), eve.id) is None, "others' pool"
+    assert await registry.get_agent(await agents.request("dan"), eve.id) is not None
+    elsewhere = await agents.request("dan", tenant="other")
+    assert await registry.get_agent(elsewhere, eve.id) is None

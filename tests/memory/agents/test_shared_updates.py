@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from db import Statement
 from gateway.errors import BadInput, NotFound
 from memory.agents.model import (
     Agent,
@@ -174,6 +175,15 @@ async def test_the_deletion_of_either_memory_ends_the_share(scene: Scene) -> Non
     handle = await scene.agents.handle()
     assert await handle.privacy.delete([scene.memory]) == [scene.memory]
     assert await scene.agents.entries("ben", scene.pool, scene.ben) == []
+
+
+async def test_the_deletion_of_the_text_that_took_its_place_ends_the_share(scene: Scene) -> None:
+    await scene.update("ben", NEW)
+    handle = await scene.agents.handle("ben")
+    (new,) = await handle.read.search(Filter())
+    assert await handle.privacy.delete([new.record.id]) == [new.record.id]
+    assert await scene.agents.entries("ben", scene.pool, scene.ben) == []
+    assert await scene.agents.engine.fetch(Statement("SELECT memory FROM pool_memories")) == []
 
 
 async def test_the_text_of_an_agent_that_left_is_no_longer_shown(scene: Scene) -> None:
