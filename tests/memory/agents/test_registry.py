@@ -149,3 +149,15 @@ async def test_agents_of_a_common_pool_are_known_without_their_person(agents: Ag
     assert await registry.get_agent(await agents.request("dan"), eve.id) is not None
     elsewhere = await agents.request("dan", tenant="other")
     assert await registry.get_agent(elsewhere, eve.id) is None
+    assert await registry.get_agent(await agents.request("dan"), ada.id) is None, (
+        "in no pool of dan"
+    )
+
+
+async def test_the_sessions_of_an_agent_end_with_it(agents: Agents) -> None:
+    registry, ada = agents.wired.registry, await agents.request()
+    agent = await registry.register_agent(ada, AgentType.HUMAN)
+    session = await registry.start_session(ada, agent.id)
+    assert await registry.unregister_agent(ada, agent.id)
+    with pytest.raises(NotFound, match="has ended"):
+        await registry.use_session(ada, session.id)
