@@ -60,7 +60,7 @@ class Repositories(Acting):
         self.shelves = Shelves()
 
     @rule(scene=scenes, whole=st.booleans(), private=st.booleans(), named=st.none() | scenes)
-    def register(self, scene: Scene, whole: bool, private: bool, named: Scene | None) -> None:
+    def shelve(self, scene: Scene, whole: bool, private: bool, named: Scene | None) -> None:
         """The operator of the program registers a repository of a project or of everybody."""
         number = len(self.shelves.shelved)
         if number == MOST:
@@ -82,7 +82,7 @@ class Repositories(Acting):
         self.shelves.shelved.append(Shelved(word, project, private, rooms))
 
     @rule(scene=scenes, other=scenes)
-    def bind(self, scene: Scene, other: Scene) -> None:
+    def bind_room(self, scene: Scene, other: Scene) -> None:
         """Somebody binds the room in which they are to the project of another place."""
         project = self.world.project(other)
         if not project or scene.alone:
@@ -97,7 +97,7 @@ class Repositories(Acting):
         self.shelves.bound[channel_of(scene)] = project
 
     @rule(scene=scenes)
-    def unbind(self, scene: Scene) -> None:
+    def unbind_room(self, scene: Scene) -> None:
         if scene.alone:
             return
         with suppress(BadInput):
