@@ -8,12 +8,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
-from hypothesis.stateful import rule
+from hypothesis.stateful import initialize, rule
 
 from gateway.errors import BadInput
 from gateway.people import Audience
 from tests.memory.isolation.base import Acting, scenes
-from tests.memory.isolation.model import Scene
+from tests.memory.isolation.model import GENERAL, SCENES, Scene
 
 MOST = 12
 """Repositories of one world: all of them fit into one result."""
@@ -59,9 +59,21 @@ class Repositories(Acting):
         super().__init__()
         self.shelves = Shelves()
 
+    @initialize()
+    def shelve_the_first(self) -> None:
+        """Every world has a private and a public repository of a project, and of everybody."""
+        scene = next(one for one in SCENES if one.place == GENERAL)
+        for whole in (True, False):
+            for private in (True, False):
+                self.shelve_one(scene, whole, private, None)
+
     @rule(scene=scenes, whole=st.booleans(), private=st.booleans(), named=st.none() | scenes)
     def shelve(self, scene: Scene, whole: bool, private: bool, named: Scene | None) -> None:
         """The operator of the program registers a repository of a project or of everybody."""
+        self.shelve_one(scene, whole, private, named)
+
+    def shelve_one(self, scene: Scene, whole: bool, private: bool, named: Scene | None) -> None:
+        """Register a repository of the scene's project, or of everybody."""
         number = len(self.shelves.shelved)
         if number == MOST:
             return
