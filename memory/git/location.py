@@ -10,7 +10,6 @@ import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -122,32 +121,44 @@ def _check(found: Location) -> None:
             " `git refs migrate --ref-format=files` there"
         )
     alternates = read_small(objects / "info" / "alternates")
-    for line in (alternates or b"").splitlines():
+    for line in (alternates or b"").split(b"\n"):  # as git splits it
         _check_alternate(found, line)
     if alternates is None and os.path.lexists(objects / "info" / "alternates"):
         raise NotARepository(f"{objects}/info/alternates is a link or too large")
-    for entry in islice(_object_entries(objects), MAX_OBJECT_ENTRIES):
+    for entry in _object_entries(objects):
         if entry.is_symlink():
             raise NotARepository(f"{entry.path} is a link; nothing outside of it is read")
 
 
 def _check_alternate(found: Location, line: bytes) -> None:
-    name = line.strip()
-    if not name or name.startswith(b"#"):
+    if not line or line.startswith(b"#"):
         return
-    place = (found.objects / os.fsdecode(name)).resolve()
-    if place == found.objects or not place.is_relative_to(found.common_dir):
+    place = (found.objects / os.fsdecode(line)).resolve()
+    quoted = line.startswith(b'"')  # git takes it for a path in quotation marks
+    if quoted or place == found.objects or not place.is_relative_to(found.common_dir):
         raise NotARepository(
             f"{found.objects}/info/alternates names objects elsewhere, and nothing outside of the"
             " repository is read; run `git repack -a -d` and remove that file"
         )
-    for entry in islice(_object_entries(place), MAX_OBJECT_ENTRIES):
+    for entry in _object_entries(place):
         if entry.is_symlink() or entry.name == "alternates":
             raise NotARepository(f"{entry.path}: an alternate may not name further places")
 
 
 def _object_entries(objects: Path) -> Iterator[os.DirEntry[str]]:
-    """Yield the entries of the folder of objects, two levels deep."""
+    """Yield the entries of the folder of objects, two levels deep. Raises `NotARepository` for
+    more than can be checked."""
+    left = MAX_OBJECT_ENTRIES
+    for entry in _entries_below(objects):
+        left -= 1
+        if left < 0:
+            raise NotARepository(
+                f"{objects} has more than {MAX_OBJECT_ENTRIES:,} files; run `git gc` there"
+            )
+        yield entry
+
+
+def _entries_below(objects: Path) -> Iterator[os.DirEntry[str]]:
     with os.scandir(objects) as folders:
         for folder in folders:
             yield folder

@@ -11,6 +11,10 @@ from gateway.errors import BadInput
 GIT_SECONDS: Final = 10
 MAX_OUTPUT: Final = 100_000
 NO_REPOSITORY: Final = "{folder} is not in a git repository, or git does not trust it: {error}"
+WORK_TREE: Final = (
+    "{folder} names {top} as its work tree (core.worktree), which is not one of its own. Remove "
+    "the setting: `git -C {folder} config --unset core.worktree`."
+)
 NOT_HERE: Final = (
     "git takes the hooks of this repository from {hooks} (core.hooksPath, {scope}), which is "
     "outside it: a hook there would run in other repositories too. Give the repository hooks of "
@@ -38,7 +42,7 @@ def find_hooks(folder: Path) -> HookFolder:
     git_dir = Path(_git(folder, "rev-parse", "--path-format=absolute", "--git-common-dir"))
     hooks = Path(_git(folder, "rev-parse", "--path-format=absolute", "--git-path", "hooks"))
     bare = _git(folder, "rev-parse", "--is-bare-repository") == "true"
-    top = folder if bare else Path(_git(folder, "rev-parse", "--show-toplevel"))
+    top = folder if bare else _top(folder, git_dir)
     real = hooks.resolve()
     within_git = real.is_relative_to(git_dir.resolve())
     within_tree = not within_git and not bare and real.is_relative_to(top.resolve())
@@ -46,6 +50,18 @@ def find_hooks(folder: Path) -> HookFolder:
         scope = _scope_of_hooks_path(folder)
         raise BadInput(NOT_HERE.format(hooks=hooks, scope=scope, folder=top))
     return HookFolder(top, git_dir, real, within_tree)
+
+
+def _top(folder: Path, git_dir: Path) -> Path:
+    """Return the work tree. Raises `BadInput` if the repository names a folder that is no work
+    tree of its own (core.worktree): hooks there would not be its own either."""
+    top = Path(_git(folder, "rev-parse", "--show-toplevel"))
+    problem = BadInput(WORK_TREE.format(folder=folder, top=top))
+    if not os.path.lexists(top / ".git"):
+        raise problem
+    if Path(_git(top, "rev-parse", "--path-format=absolute", "--git-common-dir")) != git_dir:
+        raise problem
+    return top
 
 
 def _scope_of_hooks_path(folder: Path) -> str:

@@ -18,7 +18,11 @@ from memory.knowledge.hooks.folder import HookFolder
 from memory.knowledge.hooks.script import (
     BEFORE,
     EVENTS,
+    LOCK,
+    LOG,
+    REWRITTEN,
     SHEBANG,
+    WAITING,
     HookCommand,
     added_lines,
     block,
@@ -38,6 +42,10 @@ OLD: Final = ".old"
 MAX_HOOK: Final = 1_000_000
 """Bytes of a hook that is read."""
 MADE: Final = "made-hooks-folder"
+STATE_FILES: Final = (WAITING, REWRITTEN, LOG, LOCK, MADE)
+LINK: Final = (
+    "{path} is a link: nothing is written or deleted through it. Delete it, and try again."
+)
 ORPHAN: Final = (
     "{before} is an earlier hook that was kept, but {hook} is gone. Rename it to {name}, or delete "
     "it, and try again."
@@ -57,6 +65,7 @@ def install(where: HookFolder, command: HookCommand) -> list[Installed]:
     """Install all hooks, or bring them up to date. Raises `BadInput`."""
     for event in EVENTS:
         _check(where.hooks / event, event)
+    _check_state(command)
     command.state.mkdir(mode=0o700, exist_ok=True)
     if not where.hooks.exists():
         where.hooks.mkdir(parents=True)
@@ -70,6 +79,13 @@ def _check(path: Path, event: str) -> None:
         raise BadInput(ORPHAN.format(before=before, hook=path.name, name=path.name))
     if path.is_dir():
         raise BadInput(f"{path} is a folder: no hook can be there.")
+
+
+def _check_state(command: HookCommand) -> None:
+    """Raise `BadInput` for a link where the hooks write: a copied repository can contain one."""
+    for path in (command.state, *(command.state / name for name in STATE_FILES)):
+        if path.is_symlink():
+            raise BadInput(LINK.format(path=path))
 
 
 def _install(path: Path, event: str, command: HookCommand) -> Installed:
@@ -93,7 +109,8 @@ def _install(path: Path, event: str, command: HookCommand) -> Installed:
 
 def remove(where: HookFolder, command: HookCommand) -> int:
     """Remove all hooks and their state, and restore what was there before; return the number of
-    hooks that were installed."""
+    hooks that were installed. Raises `BadInput`."""
+    _check_state(command)
     removed = 0
     for event in EVENTS:
         path = where.hooks / event
@@ -101,9 +118,9 @@ def remove(where: HookFolder, command: HookCommand) -> int:
         for ending in (LEGACY, OLD):
             _remove(path.with_name(path.name + ending), event)
     made = (command.state / MADE).exists()
-    with suppress(FileNotFoundError):
-        for file in command.state.iterdir():
-            file.unlink()
+    for name in STATE_FILES:
+        (command.state / name).unlink(missing_ok=True)
+    with suppress(OSError):
         command.state.rmdir()
     if made:
         with suppress(OSError):

@@ -8,9 +8,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from memory.knowledge.hooks.script import LOG, REWRITTEN, WAITING
+from memory.knowledge.hooks.script import LOCK, LOG, REWRITTEN, WAITING
 
-LOCK: Final = "lock"
 LOCK_SECONDS: Final = 900.0
 """Seconds for which a process waits for the one that ingests."""
 POLL_SECONDS: Final = 0.05

@@ -339,3 +339,44 @@ class TestHooksElsewhere:
         with pytest.raises(BadInput, match=r"core\.hooksPath, local configuration"):
             install(repo.where, repo.command)
         assert listing(tmp_path / "shared") == {}
+
+
+@pytest.mark.parametrize("work_tree", [".", "other"])
+def test_hooks_of_a_foreign_work_tree_are_refused(tmp_path: Path, work_tree: str) -> None:
+    other = repository(tmp_path / "other")
+    repo = repository(tmp_path / "repo")
+    repo.git("config", "core.hooksPath", str(other.where.hooks))
+    repo.git("config", "core.worktree", str(tmp_path / work_tree))
+    with pytest.raises(BadInput, match=r"core\.worktree"):
+        find_hooks(repo.folder)
+
+
+class TestLinksInTheFolderOfTheState:
+    """A repository from an archive can contain them."""
+
+    def test_no_file_is_deleted_through_the_folder(self, tmp_path: Path) -> None:
+        repo = repository(tmp_path / "repo")
+        mine = tmp_path / "mine"
+        mine.mkdir()
+        (mine / "letter").write_text("x")
+        repo.command.state.symlink_to(mine)
+        for act in (repo.remove, repo.install):
+            with pytest.raises(BadInput, match="parley is a link"):
+                act()
+        assert listing(mine).keys() == {"letter"}
+
+    def test_only_files_of_the_hooks_are_deleted(self, repo: Repository) -> None:
+        repo.install()
+        (repo.command.state / "letter").write_text("x")
+        repo.remove()
+        assert listing(repo.command.state).keys() == {"letter"}
+
+    @pytest.mark.parametrize("name", ["waiting", "hooks.log", "rewritten"])
+    def test_no_file_is_written_through_a_file(self, tmp_path: Path, name: str) -> None:
+        repo = repository(tmp_path / "repo")
+        repo.command.state.mkdir()
+        (repo.command.state / name).symlink_to(tmp_path / "mine")
+        with pytest.raises(BadInput, match=f"{name} is a link"):
+            repo.install()
+        repo.commit()
+        assert not repo.hook().exists()

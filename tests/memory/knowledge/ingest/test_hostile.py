@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import ConfigurationError
+from memory.git import location
 from memory.git.errors import GitError, NotARepository
 from memory.git.repository import opened_repository
 from memory.knowledge.ingest.outcome import Mode
@@ -254,7 +255,7 @@ async def test_a_link_to_the_objects_of_another_repository_is_refused(
     assert await knowledge.files() == {}
 
 
-@pytest.mark.parametrize("how", ["absolute", "relative", "link", "chain"])
+@pytest.mark.parametrize("how", ["absolute", "relative", "link", "chain", "quoted", "two lines"])
 async def test_alternates_that_lead_out_of_the_repository_are_refused(
     knowledge: Knowledge, tmp_path: Path, how: str
 ) -> None:
@@ -273,6 +274,14 @@ async def test_alternates_that_lead_out_of_the_repository_are_refused(
     elif how == "link":
         alternates.symlink_to(tmp_path / "elsewhere")
         (tmp_path / "elsewhere").write_text(f"{outside}\n")
+    elif how == "quoted":  # git unquotes it; taken literally, it is a folder inside
+        (objects / f'"{outside}"').mkdir(parents=True)
+        alternates.write_text(f'"{outside}"\n')
+    elif how == "two lines":  # git takes them for one, a link
+        (objects / "aa/bb/x").mkdir(parents=True)
+        (objects / "y").mkdir()
+        (objects / "aa/bb/x\ry").symlink_to(outside)
+        alternates.write_bytes(b"aa/bb/x\ry\n")
     else:
         inner = git.folder / ".git" / "inner"
         (inner / "info").mkdir(parents=True)
@@ -281,6 +290,15 @@ async def test_alternates_that_lead_out_of_the_repository_are_refused(
     with pytest.raises(NotARepository, match="alternate"):
         await knowledge.ingest()
     assert await knowledge.files() == {}
+
+
+async def test_more_objects_than_can_be_checked_are_refused(
+    knowledge: Knowledge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    knowledge.git.commit({"a.md": "one"})
+    monkeypatch.setattr(location, "MAX_OBJECT_ENTRIES", 3)
+    with pytest.raises(NotARepository, match="more than 3 files"):
+        await knowledge.ingest()
 
 
 async def test_a_git_file_that_names_a_foreign_repository_is_refused(
