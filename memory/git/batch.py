@@ -13,6 +13,9 @@ from memory.git.process import SECONDS, Git
 
 AT_ONCE: Final = 200
 """Requests that are sent before their answers are read: less than a pipe holds."""
+MAX_CONTENT: Final = 16 * 1024 * 1024
+"""Bytes of a content that is read, more than the largest file that is indexed. A pack can tell
+another size when its object is read than before."""
 MAX_STARTS: Final = 50
 """Starts of git; an object that ends it, such as a bomb, is passed over."""
 
@@ -111,6 +114,8 @@ class ObjectReader:
             info = ObjectInfo(parts[1].decode(), int(parts[2]))
             if self._mode == "--batch-check":
                 return id_, info, None
+            if info.size > MAX_CONTENT:
+                raise EOFError
             content = await process.stdout.readexactly(info.size + 1)
         return id_, info, content[:-1]
 

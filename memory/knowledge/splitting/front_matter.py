@@ -14,6 +14,15 @@ MAX_VALUES: Final = 20
 MAX_VALUE: Final = 200
 
 
+class _Loader(yaml.SafeLoader):
+    """The safe loader without aliases, with which a few lines hold any number of values."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("an alias")
+        return super().compose_node(parent, index)
+
+
 def front_matter(lines: Sequence[str]) -> tuple[Mapping[str, tuple[str, ...]], int]:
     """The fields of the block, with names in small letters and "_" for "-" and " ", each with its
     texts, and the line after the block. What cannot be read has no fields."""
@@ -29,7 +38,7 @@ def _fields(block: str) -> dict[str, tuple[str, ...]]:
     if len(block) > MAX_SIZE or block.count("[") + block.count("{") > MAX_BRACKETS:
         return {}
     try:
-        read = yaml.safe_load(block)
+        read = yaml.load(block, _Loader)  # noqa: S506 - a safe loader
     except (yaml.YAMLError, ValueError, RecursionError, OverflowError):
         return {}
     if not isinstance(read, dict):

@@ -301,6 +301,16 @@ async def test_more_objects_than_can_be_checked_are_refused(
         await knowledge.ingest()
 
 
+async def test_no_object_is_read_that_is_larger_than_any_file(knowledge: Knowledge) -> None:
+    """A pack can tell one size first, and another one when the object is read."""
+    git = knowledge.git
+    large, small = git.blob(bytes(17 * 1024 * 1024)), git.blob(b"small")
+    git.commit({"a.md": "a"})
+    async with opened_repository(git.folder) as opened, opened.contents() as contents:
+        read = dict([pair async for pair in contents.blobs([large, small])])
+    assert read == {large: None, small: b"small"}
+
+
 async def test_a_git_file_that_names_a_foreign_repository_is_refused(
     knowledge: Knowledge, tmp_path: Path
 ) -> None:

@@ -153,6 +153,8 @@ def test_folders_tell_services_and_topics() -> None:
     [
         "title: No\na: " + "[" * 45 + "]" * 45,
         "a: &a [*a]",
+        "title: No\na: &a [x, x]\nb: &b [*a, *a]\nstatus: !!pairs [c: *b]",
+        "title: No\na: &a {x: 1}\nb: {<<: [*a, *a]}",
         "a: " + "[" * 3_000,
         "a: 2024-13-45",
         "- a",
