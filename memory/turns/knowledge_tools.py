@@ -145,6 +145,8 @@ class KnowledgeTools:
         self._request = request
         self._external = external
         self._offered: bool | None = None
+        self.read_restricted = False
+        """True after text of a repository that may not be read everywhere."""
 
     async def offered(self) -> bool:
         """True if a repository may be read here; asked once in a turn."""
@@ -175,6 +177,8 @@ class KnowledgeTools:
         answers = await answers_of(hits)
         text = json.dumps({"note": NOTE, "results": answers}, ensure_ascii=False)
         self._external.add(Material("file", text, name))
+        if any(hit.repository.private or hit.repository.project for hit in hits):
+            self.read_restricted = True
         return text
 
     async def close(self) -> None:

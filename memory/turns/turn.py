@@ -158,6 +158,8 @@ class MemoryTurn:
             return footer
         caller = self._caller
         external = self._external.any or bool(set(tools_used) - OWN_TOOLS)
+        if self._knowledge_tools is not None and self._knowledge_tools.read_restricted:
+            answer = ""  # a memory is recalled where the repository may not be read
         own = caller.attributed_text or "\n".join(caller.words)
         text = TurnText(self._handle.request, own, answer, external, shown_text(caller.material))
         return replace(footer, turn=waiting_turn(caller.id, text, self._handle.access))

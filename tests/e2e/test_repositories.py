@@ -95,3 +95,25 @@ async def test_private_code_reaches_its_audience_only(tmp_path: Path, database: 
         assert WORD not in (await home.say(WHY)).text, "no project is chosen"
         await home.command("project", "1")
         assert WORD in (await home.say(WHY)).text
+
+
+async def test_private_code_of_an_answer_is_not_recalled_elsewhere(
+    tmp_path: Path, database: str
+) -> None:
+    """Also for a person who allows their own memories in rooms."""
+    async with slack_lab(tmp_path, database) as (lab, slack):
+        await index(lab.app.settings, TEXTS, f"slack:main:{slack.world.team}")
+        ada = slack.person("Ada")
+        general = Talk(lab, ada, slack.room("general"))
+        await general.say("hello")
+        home = Talk(lab, ada, slack.direct(ada))
+        await home.command("project", "1")
+        assert WORD in (await home.say(WHY)).text
+        assert WORD in (await Talk(lab, ada, slack.room("staff", "private")).say(WHY)).text
+        await home.command("privacy", "rooms on")
+        for question in (
+            "what did you tell me about the queue?",
+            'use the tool memory_search {"query": "why use a queue, orders, bursts"}',
+        ):
+            reply = await general.say(question)
+            assert WORD not in reply.text
