@@ -46,10 +46,12 @@ def head(location: Location) -> Head:
 
 
 def is_branch(name: str) -> bool:
-    """True for a name that a branch can have, which never leads out of the folder of branches."""
+    """True for a name that a branch can have, which never leads out of the folder of branches. It
+    is shown on terminals, so it has no control characters."""
     parts = name.split("/")
     return (
         _NAME.fullmatch(name) is not None
+        and name.isprintable()
         and len(parts) <= MAX_DEPTH
         and not any(not part or part.startswith((".", "-")) or ".." in part for part in parts)
     )

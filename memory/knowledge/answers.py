@@ -8,7 +8,7 @@ from typing import Final
 
 from memory.agents.defences import MARK
 from memory.knowledge.citation import citation_of, link_of
-from memory.knowledge.model import Hit
+from memory.knowledge.model import MAX_PATH, Hit
 from safety.injection_detection.detect import detect_injection, neutralise_markers
 from safety.secret_detection.detect import redact_secrets
 
@@ -53,10 +53,10 @@ def _answer(hit: Hit, text: str) -> dict[str, object]:
         "commit": hit.commit,
         "branch": hit.branch,
         "kind": hit.kind.value,
-        "symbol": hit.symbol,
+        "symbol": cleaned(hit.symbol, MAX_TITLE),
         "title": cleaned(hit.title or hit.heading, MAX_TITLE),
-        "status": hit.status,
-        "superseded_by": hit.superseded_by,
+        "status": cleaned(hit.status, MAX_TITLE),
+        "superseded_by": cleaned(hit.superseded_by, MAX_PATH),
         "ingested_at": hit.ingested_at.isoformat(timespec="seconds"),
         "score": round(hit.score, 3),
         "text": text,

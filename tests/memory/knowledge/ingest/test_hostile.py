@@ -341,7 +341,11 @@ async def test_a_git_file_cannot_claim_to_be_the_work_tree_of_another(
 
 
 @pytest.mark.parametrize(
-    "head", ["ref: ../../../../etc/passwd", "ref: refs/heads/../../x", "x" * 99]
+    "head",
+    [
+        *("ref: ../../../../etc/passwd", "ref: refs/heads/../../x", "x" * 99),
+        *("ref: refs/heads/a\x9b31mred", "ref: refs/heads/\u202enimda"),
+    ],
 )
 async def test_a_head_that_names_no_branch_is_refused(knowledge: Knowledge, head: str) -> None:
     knowledge.git.commit({"a.md": "a"})
