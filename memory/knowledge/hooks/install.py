@@ -50,6 +50,10 @@ ORPHAN: Final = (
     "{before} is an earlier hook that was kept, but {hook} is gone. Rename it to {name}, or delete "
     "it, and try again."
 )
+SECOND: Final = (
+    "{before} is an earlier hook that was kept, and {hook} is another one since. Put both into "
+    "{hook}, delete the kept one, and try again."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,8 @@ def _check(path: Path, event: str) -> None:
         raise BadInput(ORPHAN.format(before=before, hook=path.name, name=path.name))
     if path.is_dir():
         raise BadInput(f"{path} is a folder: no hook can be there.")
+    if os.path.lexists(before) and os.path.lexists(path) and _is_put_aside(_text(path), path):
+        raise BadInput(SECOND.format(before=before, hook=path.name))
 
 
 def _check_state(command: HookCommand) -> None:
@@ -95,16 +101,21 @@ def _install(path: Path, event: str, command: HookCommand) -> Installed:
         return Installed(event, path, kept=False)
     if text is not None and is_own(text):
         kept = os.path.lexists(before)
-        _write(path, own_hook(event, command, kept=kept))
+        _write(path, own_hook(event, command, kept=kept) + added_lines(text, event))
         return Installed(event, path, kept=kept)
     if text is not None and has_block(text):
         _write(path, with_block(without_block(text), event, command), _mode(path))
-    elif text is not None and is_shell_script(text) and _runs(path):
-        _write(path, with_block(text, event, command), _mode(path))
-    else:
+    elif _is_put_aside(text, path):
         path.rename(before)
         _write(path, own_hook(event, command, kept=True))
+    elif text is not None:
+        _write(path, with_block(text, event, command), _mode(path))
     return Installed(event, path, kept=True)
+
+
+def _is_put_aside(text: bytes | None, path: Path) -> bool:
+    """True for a hook of somebody else that is no shell script which git runs."""
+    return text is None or not (has_block(text) or (is_shell_script(text) and _runs(path)))
 
 
 def remove(where: HookFolder, command: HookCommand) -> int:

@@ -248,6 +248,22 @@ class TestInstallation:
             repo.install()
         assert repo.hook().with_name(f"post-commit{BEFORE}").read_text() == PYTHON_HOOK
 
+    def test_again_keeps_lines_that_somebody_added(self, repo: Repository) -> None:
+        repo.install()
+        repo.hook().write_text(repo.hook().read_text() + "echo mine\n")
+        before = listing(repo.where.hooks)
+        repo.install()
+        assert listing(repo.where.hooks) == before
+
+    def test_keeps_a_kept_hook_whose_place_another_one_took(self, repo: Repository) -> None:
+        write_hook(repo.hook(), PYTHON_HOOK)
+        repo.install()
+        write_hook(repo.hook(), "#!/usr/bin/env ruby\n")
+        before = listing(repo.where.hooks)
+        with pytest.raises(BadInput, match="Put both into post-commit"):
+            repo.install()
+        assert listing(repo.where.hooks) == before
+
     def test_says_which_hook_is_missing(self, repo: Repository) -> None:
         repo.install()
         repo.hook().unlink()
