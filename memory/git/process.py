@@ -13,7 +13,7 @@ import resource
 import shutil
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Final
@@ -141,7 +141,7 @@ class Git:
         except TimeoutError:
             raise GitFailed(f"git {arguments[0]} did not end within {SECONDS:g} seconds") from None
 
-    async def records(self, *arguments: str, longest: int) -> AsyncIterator[bytes]:
+    async def records(self, *arguments: str, longest: int) -> AsyncGenerator[bytes, None]:
         """Yield the parts of the output that end with NUL.
 
         Raises `GitFailed` if the command fails, a part is longer than `longest` bytes, or nothing

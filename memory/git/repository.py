@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -82,10 +82,10 @@ class GitRepository:
     async def files(self, commit: str) -> AsyncGenerator[TreeEntry, None]:
         """Yield every path of a commit, links and submodules included, in git's order."""
         _require_commits(commit)
-        async for record in self._git.records(
-            "ls-tree", "-r", "-z", "--full-tree", commit, longest=MAX_RECORD
-        ):
-            yield _entry(record)
+        arguments = ("ls-tree", "-r", "-z", "--full-tree", commit)
+        async with aclosing(self._git.records(*arguments, longest=MAX_RECORD)) as records:
+            async for record in records:
+                yield _entry(record)
 
     async def changes(self, older: str, newer: str) -> AsyncGenerator[TreeEntry, None]:
         """Yield the paths that differ between two commits, as the newer one has them.
@@ -95,17 +95,20 @@ class GitRepository:
         _require_commits(older, newer)
         arguments = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff")
         header: re.Match[bytes] | None = None
-        async for record in self._git.records(*arguments, older, newer, longest=MAX_RECORD):
-            if header is None:
-                header = _CHANGE.fullmatch(record)
+        async with aclosing(
+            self._git.records(*arguments, older, newer, longest=MAX_RECORD)
+        ) as records:
+            async for record in records:
                 if header is None:
-                    raise GitFailed("git diff-tree gave something that is no change")
-                continue
-            id_ = header[2].decode()
-            removed = set(id_) == {GONE}
-            mode = header[1].decode()
-            yield TreeEntry(record, "" if removed else mode, "" if removed else id_)
-            header = None
+                    header = _CHANGE.fullmatch(record)
+                    if header is None:
+                        raise GitFailed("git diff-tree gave something that is no change")
+                    continue
+                id_ = header[2].decode()
+                removed = set(id_) == {GONE}
+                mode = header[1].decode()
+                yield TreeEntry(record, "" if removed else mode, "" if removed else id_)
+                header = None
 
     async def entry(self, commit: str, path: str) -> TreeEntry | None:
         """Return the entry of one path of a commit."""

@@ -1,8 +1,11 @@
 """Repositories that were made to do harm: nothing is executed, nothing outside is read or written,
 and the other files are ingested all the same."""
 
+import asyncio
 import os
 import zlib
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,7 @@ import pytest
 from gateway.errors import ConfigurationError
 from memory.git import location
 from memory.git.errors import GitError, NotARepository
+from memory.git.process import Git
 from memory.git.repository import opened_repository
 from memory.knowledge.ingest.outcome import Mode
 from memory.knowledge.ingest.work_tree import note_ingest
@@ -299,6 +303,29 @@ async def test_more_objects_than_can_be_checked_are_refused(
     monkeypatch.setattr(location, "MAX_OBJECT_ENTRIES", 3)
     with pytest.raises(NotARepository, match="more than 3 files"):
         await knowledge.ingest()
+
+
+async def test_git_ends_with_a_list_that_is_given_up(
+    knowledge: Knowledge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    knowledge.git.commit({"a.md": "a"})
+    git = knowledge.git
+    older, newer = git.commit({"b.md": "b"}), git.commit({"c.md": "c"})
+    begun: list[asyncio.subprocess.Process] = []
+    start = Git.started
+
+    @asynccontextmanager
+    async def noted(self: Git, *arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
+        async with start(self, *arguments) as process:
+            begun.append(process)
+            yield process
+
+    monkeypatch.setattr(Git, "started", noted)
+    async with opened_repository(git.folder) as opened:
+        for listed in (opened.files(newer), opened.changes(older, newer)):
+            async with aclosing(listed):
+                await anext(listed)
+            assert begun.pop().returncode is not None
 
 
 async def test_no_object_is_read_that_is_larger_than_any_file(knowledge: Knowledge) -> None:
