@@ -294,9 +294,9 @@ class App:
             log.warning("accounts_missing", events=known.count(False), hint="their events are kept")
 
     def _memory(self, connected: Accounts) -> WiredMemory:
-        storage, index = self.storage, program_index(self.settings)
-        if index is not None:
-            self._at_end(index.close)
+        storage, self.repositories = self.storage, program_index(self.settings)
+        if self.repositories is not None:
+            self._at_end(self.repositories.close)
         return wire_memory(
             self.settings,
             storage.memory,
@@ -317,7 +317,7 @@ class App:
             ),
             self.health.metrics.written,
             load_backends(self.settings, self._clock, self.activity.count),
-            repository_reader(index, storage.memory.room_bindings),
+            repository_reader(self.repositories, storage.memory.room_bindings),
         )
 
     def _accounts(self, extensions: ExtensionRegistry) -> Accounts:

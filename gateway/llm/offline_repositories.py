@@ -15,9 +15,22 @@ MAX_LISTED: Final = 3
 MAX_EXCERPT: Final = 240
 NOT_FOUND: Final = "I do not find it in the repositories."
 _QUESTIONS: Final = (
-    ("search_incidents", r"\b(?:incidents?|outages?|postmortems?)\b"),
-    ("search_decisions", r"\bwhy (?:did|do|does|are|have|is) (?:we|our|the)\b|\bdid we decide\b"),
-    ("search_code_kb", r"\b(?:where|how|in which file) (?:do|does|is|are) (?:we|our|the)\b"),
+    (
+        "search_incidents",
+        re.compile(r"\b(?:incidents?|outages?|postmortems?)\b", re.IGNORECASE),
+    ),
+    (
+        "search_decisions",
+        re.compile(
+            r"\bwhy (?:did|do|does|are|have|is) (?:we|our|the)\b|\bdid we decide\b", re.IGNORECASE
+        ),
+    ),
+    (
+        "search_code_kb",
+        re.compile(
+            r"\b(?:where|how|in which file) (?:do|does|is|are) (?:we|our|the)\b", re.IGNORECASE
+        ),
+    ),
 )
 
 
@@ -27,7 +40,7 @@ def repository_call(question: str, request: ModelRequest) -> ToolCall | None:
         return None
     offered = {tool.name for tool in request.tools}
     for name, form in _QUESTIONS:
-        if name in offered and re.search(form, question, re.IGNORECASE):
+        if name in offered and form.search(question):
             number = sum(message.role == "assistant" for message in request.messages)
             query = {"query": question[:MAX_QUERY], "limit": MAX_LISTED}
             return ToolCall(f"{PREFIX}{number}", name, json.dumps(query, ensure_ascii=False))

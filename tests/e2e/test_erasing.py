@@ -9,7 +9,7 @@ from simulators.base import Fault
 from tests.e2e.conftest import open_lab, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.e2e.test_memory import Talk, direct
-from tests.support.databases import new_database
+from tests.support.databases import WORD_INDEXES, new_database
 from tests.support.servers import PostgresServer, RedisServer
 from tests.support.waiting import eventually
 
@@ -28,8 +28,8 @@ def left_of(db: sqlite3.Connection, words: tuple[str, ...]) -> set[str]:
     """The tables in which one of these words still stands."""
     names = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
     results = set()
-    # The pages of the full-text index are rewritten later: tests/memory/stores/test_deleted.py.
-    for table in (name for name in names if not name.startswith("memories_text")):
+    # The pages of the full-text indexes are rewritten later: tests/memory/stores/test_deleted.py.
+    for table in (name for name in names if not name.startswith(WORD_INDEXES)):
         for row in db.execute(f'SELECT * FROM "{table}"'):
             text = " ".join(
                 one.decode("utf-8", "replace") if isinstance(one, bytes) else str(one)

@@ -21,7 +21,7 @@ from tests.e2e.conftest import ROOMS, only, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.e2e.test_memory import Talk, direct
 from tests.e2e.test_notes import room_of, say
-from tests.support.databases import new_database
+from tests.support.databases import WORD_INDEXES, new_database
 from tests.support.servers import PostgresServer, RedisServer
 from tests.support.waiting import eventually
 
@@ -72,10 +72,6 @@ def of_tables(tables: Mapping[str, Sequence[tuple[object, ...]]]) -> Stored:
         {name: len(rows) for name, rows in tables.items()},
         {name: " ".join(map(str, chain(*rows))) for name, rows in tables.items()},
     )
-
-
-WORD_INDEXES = ("memories_text", "shares_text")
-"""Tables that SQLite cannot list, and those that they consist of."""
 
 
 async def in_sqlite(lab: Lab) -> Stored:

@@ -255,6 +255,7 @@ async def test_parts_close_in_the_order_of_a_message_and_stores_last(
     await app.start()
     await app.stop()
     services = app.services
+    assert app.repositories is not None
     assert closed == [
         app._dispatcher.stop,
         services.deliverer.stop,
@@ -263,6 +264,7 @@ async def test_parts_close_in_the_order_of_a_message_and_stores_last(
         app.supervisor.stop,
         *(job.stop for job in app.jobs.active),
         app.memory.close,
+        app.repositories.close,
         app.models.close,
         app.webhooks.stop,
         app.local.stop,
