@@ -25,7 +25,7 @@ from simulators.slack import SlackSimulator
 from simulators.telegram import TelegramSimulator
 from simulators.whatsapp import WhatsAppSimulator
 from tests.attacks.model import whole_text
-from tests.attacks.stage import OPERATOR, Stage
+from tests.attacks.stage import MEMBERS, OPERATOR, Stage
 from tests.e2e.harness import by_bot
 from tests.support.patience import PATIENCE
 from tests.support.waiting import eventually
@@ -103,6 +103,7 @@ class Scene:
         """The member of that name; on another platform than the attack's if one is given."""
         if name not in self.people:
             sim = self.stage.platforms[platform] if platform else self.sim
+            assert self.stage.members < MEMBERS, "the next person would be a guest"
             self.people[name] = (sim, sim.person(f"member {self.stage.members}"))
             self.stage.members += 1
             self.words[f"{name}_id"] = self.people[name][1].id

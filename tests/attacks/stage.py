@@ -43,7 +43,7 @@ are in a memory backend that returns everything to everybody, and hangs."""
 BELIEVED_SECONDS: Final = 0.3
 """The time for which the program believes a platform that somebody is a member; a minute
 otherwise."""
-MEMBERS: Final = 400
+MEMBERS: Final = 1_000
 """People of each platform that are members; everybody else is a guest."""
 OPERATOR: Final = "Olga"
 SECOND: Final = "telegram/second"
