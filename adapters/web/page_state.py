@@ -153,15 +153,20 @@ class Conversation:
                 self._repeats[again] = replace(one, until=0.0)
 
     def supersede(self, question_id: str, asked: str) -> None:
-        """Replace a question, with its answers, by the line `asked`, whose own answers stay."""
+        """Replace a question, with its answers, by the line `asked`, whose own answers stay. What
+        the assistant wrote between the two without a button belongs to the question, for example
+        that it stopped."""
         earlier = {key for key, one in self._repeats.items() if one.question_id == question_id}
         gone = ({question_id} | earlier) - {asked}
         known = self._repeats.pop(asked, None)
-        lines = {}
+        question, lines = self._lines.get(question_id), {}
         for line in self._lines.values():
             if line.id == question_id and known is not None:
                 lines[asked] = replace(known.line, version=next(self.versions))
-            elif line.id != question_id and not (line.by == "assistant" and line.reply_to in gone):
+            elif line.id != question_id and not (
+                (line.by == "assistant" and line.reply_to in gone)
+                or (question and known and _written_between(question, line, known.line))
+            ):
                 lines[line.id] = line
         self._lines = lines
         self.left_out |= {MessageName(question_id, "person"), MessageName(question_id, "assistant")}
@@ -314,3 +319,9 @@ class FileStore:
         for link in links:
             if stored := self._files.pop(link.id, None):
                 self._bytes -= len(stored.data)
+
+
+def _written_between(question: PageMessage, line: PageMessage, again: PageMessage) -> bool:
+    """Return True for a line of the assistant that answers no message and has no button."""
+    of_no_message = line.by == "assistant" and not line.reply_to and not line.buttons
+    return of_no_message and question.at <= line.at <= again.at

@@ -34,6 +34,15 @@ def shown(page: WebAdapter) -> list[tuple[str, str]]:
     return [(line.id if line.by == "person" else "", line.text) for line in lines]
 
 
+async def test_a_line_of_the_assistant_that_answers_no_message_goes_with_the_question(
+    page: WebAdapter,
+) -> None:
+    await page.send(reply("", "Stopped."))
+    await ask_again(page, SECOND)
+    await page.send(reply(SECOND, "therefore", supersedes=FIRST))
+    assert shown(page) == [(SECOND, "why?"), ("", "therefore")]
+
+
 async def ask_again(page: WebAdapter, again: str) -> None:
     await page.act(ADA, {"type": "regenerate", "id": again, "message_id": FIRST})
 
