@@ -34,7 +34,8 @@ QUESTIONS: Final = (
 async def slack_lab(
     folder: Path, database: str, overrides: Mapping[str, object] | None = None
 ) -> AsyncIterator[tuple[Lab, SlackSimulator]]:
-    stores = {"database": {"url": database}} if database else {}
+    hot = f"sqlite:///{folder / 'hot.db'}"
+    stores = {"database": {"url": database}, "storage": {"url": hot}} if database else {}
     async with open_lab("slack-http", folder, {**stores, **(overrides or {})}) as lab:
         slack = lab.platform
         assert isinstance(slack, SlackSimulator)
