@@ -170,6 +170,20 @@ class Handing(Sharing):
             else:
                 self.answer(list(self.shared.agents).index(new[0].target), place, step)
 
+    @rule(pick=picks, steps=st.sampled_from((1, 2, 3)))
+    def work_in_a_pool(self, pick: int, steps: int) -> None:
+        """A member of a pool hands over to another one, who does what is to be done."""
+        order = list(self.shared.agents)
+        pairs = [
+            (order.index(one), order.index(other))
+            for pool, one in self.shared.members
+            for there, other in self.shared.members
+            if pool == there and one != other
+        ]
+        if pairs:
+            source, receiver = pairs[pick % len(pairs)]
+            self.work_off(source, receiver, steps, by_person=False)
+
     @rule()
     def be_late(self) -> None:
         """More than an hour goes by, and those who have a task try to take it."""

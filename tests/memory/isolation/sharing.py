@@ -226,6 +226,25 @@ class Sharing(Deciding, Memberships):
         scene = Scene(name, DISCORD)
         self.work_together(scene, other, SharedScope.GLOBAL, width, added)
 
+    @rule(
+        name=st.sampled_from(OPERATORS),
+        other=st.sampled_from([home for home in HOMES if home.outside]),
+        scope=st.sampled_from((TEAM, GLOBAL)),
+        added=additions,
+    )
+    def receive(self, name: str, other: Scene, scope: int, added: Permission | None) -> None:
+        """An operator shares with the agent of an outside person."""
+        width = SharedScope(scope)
+        self.work_together(Scene(name, DISCORD), other, width, width, added)
+
+    @rule(share=picks)
+    def erase_who_shares(self, share: int) -> None:
+        """Somebody whose agent shares a memory erases everything."""
+        alive = list(self.shared.alive())
+        if alive:
+            who = alive[share % len(alive)].who
+            self.erase(next(home for home in HOMES if home.who == who))
+
     @rule(name=names)
     def leave_the_choice(self, name: str) -> None:
         """Somebody chooses no project any more."""
