@@ -31,7 +31,7 @@ class OutboxSweeper:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin."""
+        """Start sweeping in the background."""
         self._task = asyncio.create_task(self._run(), name="leftovers")
 
     async def stop(self) -> None:

@@ -93,7 +93,7 @@ class _Protocol(H11Protocol):
         self._streams = streams
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's
-        """Begin."""
+        """Take a new connection."""
         self._lingering = LingeringTransport(transport, self._is_unread)
         super().connection_made(self._lingering)
 

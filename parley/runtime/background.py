@@ -49,7 +49,7 @@ class Background:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin."""
+        """Start the job."""
         self._task = asyncio.create_task(self._run(), name=self._name)
 
     async def stop(self) -> None:
