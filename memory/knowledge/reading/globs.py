@@ -2,7 +2,7 @@
 
 `*` stands for any characters of one component, `?` for one character, `[abc]` for one of several,
 `**` for any number of components. A pattern without "/" is matched with the name of the file or of
-any folder above it. Every match takes a time proportional to the lengths of pattern and path.
+any folder above it. A match takes at most a time proportional to the product of both lengths.
 """
 
 from collections.abc import Sequence
