@@ -93,7 +93,7 @@ def _run(plan: Plan) -> int:
     if result["kept"]:
         log.unlink()
     else:
-        print(f"# a promise was broken; the program's log is {log}", flush=True)
+        print(f"# a guarantee was broken; the program's log is {log}", flush=True)
     print(json.dumps(result), flush=True)
     return 0 if result["kept"] else 1
 

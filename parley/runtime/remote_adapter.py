@@ -17,10 +17,11 @@ from gateway.connected_account import ConnectedAccount
 from gateway.errors import Busy, Permanent, Transient
 from gateway.message import Attachment, Outbound, Place, Receipt
 from gateway.outbound.deliverer import Deliverer
-from gateway.outbound.live.answer import LAST_WAIT
+from gateway.outbound.live.answer import LAST_WAIT, store_handle
 from gateway.platforms import renderer_of
 from gateway.ports import (
     AdapterManifest,
+    AdapterState,
     CanCheckMembership,
     CanClearButtons,
     CanDelete,
@@ -79,8 +80,10 @@ BELONGS: TypeAdapter[Belongs] = TypeAdapter(Belongs)
 VIEW: TypeAdapter[LiveView] = TypeAdapter(LiveView)
 
 
-def handlers_of(connected: ConnectedAccount, deliverer: Deliverer) -> dict[str, Handler]:
-    """The handlers of one account, by method."""
+def handlers_of(
+    connected: ConnectedAccount, deliverer: Deliverer, state: AdapterState
+) -> dict[str, Handler]:
+    """The handlers of one account with its `state`, by method."""
     adapter = connected.adapter
 
     async def typing(call: Sign) -> None:
@@ -113,7 +116,7 @@ def handlers_of(connected: ConnectedAccount, deliverer: Deliverer) -> dict[str, 
         return b"yes" if await members.is_member(call.space, call.person) else b"no"
 
     async def show_live(view: LiveView) -> bytes:
-        return (await shown(view, connected, deliverer)).encode()
+        return (await shown(view, connected, deliverer, state)).encode()
 
     return {
         "typing": _handler(SIGN, typing),
@@ -142,9 +145,14 @@ def _required(ability: T | None, name: str) -> T:
     return ability
 
 
-async def shown(view: LiveView, connected: ConnectedAccount, deliverer: Deliverer) -> str:
+async def shown(
+    view: LiveView, connected: ConnectedAccount, deliverer: Deliverer, state: AdapterState
+) -> str:
     """Show a live answer within the send budget, which this process keeps for all workers; returns
-    its handle. Raises a `DeliveryError`, `Busy` while the budget is used up."""
+    its handle. A new handle is stored here already: if the worker is killed before it receives the
+    handle, the next worker edits the same message.
+
+    Raises a `DeliveryError`, `Busy` while the budget is used up."""
     sender, shower = deliverer.sender_for(view.place), connected.live
     style = shower.live_style(view.place) if shower is not None else None
     if sender is None or shower is None or style is None:
@@ -155,11 +163,14 @@ async def shown(view: LiveView, connected: ConnectedAccount, deliverer: Delivere
     if pacer.penalised(view.place) or (style.costs and not pacer.spare(view.place)):
         raise Busy("the chat's send budget is used up")
     try:
-        return await shower.show_live(view)
+        handle = await shower.show_live(view)
     except Transient as error:
         if error.retry_after is not None:
             pacer.penalise(view.place, error.retry_after, whole_account=error.whole_account)
         raise
+    if handle and not (view.handle or style.fades):
+        await store_handle(state, view.key, handle)
+    return handle
 
 
 SIGN_SECONDS = 5.0

@@ -279,14 +279,7 @@ class LiveAnswer:
     # --- after a crash --------------------------------------------------------------------------
 
     async def _remember(self, handle: str) -> bool:
-        """Store the handle, so that a run after a crash edits the same message; False if that
-        failed."""
-        try:
-            await self._means.memory.put(memory_key(self._target.key), handle, KEEP)
-        except StoreUnavailable as error:
-            log.warning("live_handle_not_stored", error=str(error))
-            return False
-        return True
+        return await store_handle(self._means.memory, self._target.key, handle)
 
     async def _recall(self) -> None:
         """Find the message that an earlier run left, once."""
@@ -326,6 +319,17 @@ class LiveAnswer:
         if handle:
             self._state = self._state.recall(handle)
             await self._remember(handle)
+
+
+async def store_handle(state: AdapterState, key: str, handle: str) -> bool:
+    """Store the handle of a live answer, so that a run after a crash edits the same message; False
+    if that failed."""
+    try:
+        await state.put(memory_key(key), handle, KEEP)
+    except StoreUnavailable as error:
+        log.warning("live_handle_not_stored", error=str(error))
+        return False
+    return True
 
 
 def memory_key(key: str) -> str:

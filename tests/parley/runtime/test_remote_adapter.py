@@ -8,14 +8,15 @@ from gateway.connected_account import ConnectedAccount
 from gateway.errors import Busy, Permanent, Transient
 from gateway.message import Part, Place
 from gateway.outbound.deliverer import Deliverer
+from gateway.outbound.live.answer import memory_key
 from gateway.outbound.pacing import Pacer
 from gateway.outbound.repetition import AccountSender, DeliveryRules
 from gateway.ports import LiveStyle, LiveView, SendPace
-from gateway.stores.sqlite.hot_state import SqliteOutbox
+from gateway.stores.sqlite.hot_state import SqliteAdapterStates, SqliteOutbox
 from parley.runtime.remote_adapter import SIGN, Sign, handlers_of, shown
 from tests.support.adapter import MANIFEST, RecordingAdapter
 from tests.support.clock import FakeClock
-from tests.support.databases import sqlite_database
+from tests.support.databases import sqlite_database, started
 from tests.support.messages import direct, outbound
 
 
@@ -25,9 +26,10 @@ class Shower:
     def __init__(self) -> None:
         self.views: list[LiveView] = []
         self.failure: Transient | None = None
+        self.style = LiveStyle()
 
     def live_style(self, place: Place) -> LiveStyle:
-        return LiveStyle()
+        return self.style
 
     async def show_live(self, view: LiveView) -> str:
         self.views.append(view)
@@ -45,7 +47,9 @@ class Desk:
         self.clock, self.shower = FakeClock(), Shower()
         self.line = AccountSender(RecordingAdapter(), Pacer(pace, self.clock))
         self.line.connected.set()
-        outbox = SqliteOutbox(sqlite_database(":memory:"), self.clock)
+        self.database = sqlite_database(":memory:")
+        outbox = SqliteOutbox(self.database, self.clock)
+        self.state = SqliteAdapterStates(self.database, self.clock).of("test", "main")
         self.deliverer = Deliverer(
             outbox, {("test", "main"): self.line}, self.clock, DeliveryRules(), lambda *_: None
         )
@@ -54,10 +58,26 @@ class Desk:
 
     async def show(self) -> str:
         view = LiveView("live:1", direct(), Part("so far", "so far"), "so far")
-        return await shown(view, self.connected, self.deliverer)
+        return await shown(view, self.connected, self.deliverer, self.state)
 
 
 async def test_a_live_answer_is_shown_while_the_rate_allows() -> None:
+    desk = Desk(SendPace())
+    assert await desk.show() == "handle"
+
+
+@pytest.mark.parametrize(("fades", "stored"), [(0.0, "handle"), (30.0, None)])
+async def test_the_handle_of_a_live_message_that_stays_outlives_its_worker(
+    fades: float, stored: str | None
+) -> None:
+    desk = Desk(SendPace())
+    desk.shower.style = LiveStyle(fades=fades)
+    async with started(desk.database):
+        await desk.show()
+        assert await desk.state.get(memory_key("live:1")) == stored
+
+
+async def test_a_live_answer_is_shown_although_its_handle_cannot_be_stored() -> None:
     desk = Desk(SendPace())
     assert await desk.show() == "handle"
 
@@ -103,7 +123,7 @@ async def test_typing_is_not_shown_during_a_rate_limit() -> None:
             typed.append(message_id)
 
     connected = replace(desk.connected, typing=Typing())
-    type_ = handlers_of(connected, desk.deliverer)["typing"]
+    type_ = handlers_of(connected, desk.deliverer, desk.state)["typing"]
     question = SIGN.dump_json(Sign(direct(), "m1"))
     desk.line.pacer.penalise(direct(), 30.0)
     await type_(question)
@@ -117,4 +137,4 @@ async def test_an_account_without_a_connected_process_shows_nothing() -> None:
     desk = Desk(SendPace())
     view = LiveView("live:1", direct(platform="other"), Part("a", "a"), "a")
     with pytest.raises(Permanent):
-        await shown(view, desk.connected, desk.deliverer)
+        await shown(view, desk.connected, desk.deliverer, desk.state)
