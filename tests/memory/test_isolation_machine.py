@@ -1,6 +1,9 @@
 """No record reaches a person without access, for arbitrary sequences of actions."""
 
 import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -15,16 +18,17 @@ from memory.knowledge.schema import FILE_SCHEMA
 from memory.knowledge.stores.word_index import word_index_on
 from parley.wiring.storage import memory_stores
 from tests.memory.isolation.base import Opened
+from tests.memory.isolation.directed import WALKS
 from tests.memory.isolation.machine import Isolation
 from tests.memory.isolation.reached import missing, table
 from tests.memory.knowledge.search.conftest import Library
 from tests.support.clock import FakeClock
-from tests.support.databases import PATIENT, new_database, postgres_database, sqlite_database
+from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
 from tests.support.servers import PostgresServer
 
 WAITING: Final = "SELECT id, record FROM memory_reviews WHERE state = 'pending' AND tenant = "
 LONG: Final = 5_000
-"""Steps after which every situation was reached."""
+"""Steps of a walk of nightly size."""
 BUSY: Final = pytest.mark.timeout(300)
 """Seconds of work, and minutes on a machine that is busy."""
 MANY: Final = pytest.param(
@@ -32,12 +36,39 @@ MANY: Final = pytest.param(
 )
 
 
+def test_directed_walks_reach_every_situation_on_sqlite(tmp_path: Path) -> None:
+    with on_sqlite(tmp_path) as opened:
+        direct(opened)
+
+
+@pytest.mark.xdist_group("postgres")
+def test_directed_walks_reach_every_situation_on_postgres(postgres: PostgresServer) -> None:
+    with on_postgres(postgres) as opened:
+        direct(opened)
+
+
 @pytest.mark.parametrize(("examples", "steps"), [pytest.param(12, 30, id="some", marks=BUSY), MANY])
 def test_people_read_only_their_memories_on_sqlite(
     tmp_path: Path, examples: int, steps: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    with on_sqlite(tmp_path) as opened:
+        play(opened, examples, steps, capsys)
+
+
+@pytest.mark.xdist_group("postgres")
+@pytest.mark.parametrize(("examples", "steps"), [pytest.param(5, 20, id="some", marks=BUSY), MANY])
+def test_people_read_only_their_memories_on_postgres(
+    postgres: PostgresServer, examples: int, steps: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with on_postgres(postgres) as opened:
+        play(opened, examples, steps, capsys)
+
+
+@contextmanager
+def on_sqlite(folder: Path) -> Iterator[Opened]:
+    """Stores and an index of repositories in two files."""
     with asyncio.Runner() as runner:
-        database, clock = sqlite_database(tmp_path / "memory.db"), FakeClock()
+        database, clock = sqlite_database(folder / "memory.db"), FakeClock()
         runner.run(database.start())
 
         async def waiting(tenant: str) -> list[tuple[str, str]]:
@@ -49,26 +80,20 @@ def test_people_read_only_their_memories_on_sqlite(
             await database.run(lambda: put_waiting_turn(turn))
 
         stores = memory_stores(database, clock)
-        index = SqliteDatabase(tmp_path / "knowledge.db", (FILE_SCHEMA,))
+        index = SqliteDatabase(folder / "knowledge.db", (FILE_SCHEMA,))
         runner.run(index.start())
         library = Library(index, word_index_on(index))
-        opened = Opened(runner, stores, database, clock, waiting, keep, library)
-        play(opened, examples, steps, capsys)
+        yield Opened(runner, stores, database, clock, waiting, keep, library)
         runner.run(index.stop())
         runner.run(database.stop())
 
 
-@pytest.mark.xdist_group("postgres")
-@pytest.mark.parametrize(("examples", "steps"), [pytest.param(5, 20, id="some", marks=BUSY), MANY])
-def test_people_read_only_their_memories_on_postgres(
-    postgres: PostgresServer, examples: int, steps: int, capsys: pytest.CaptureFixture[str]
-) -> None:
+@contextmanager
+def on_postgres(server: PostgresServer) -> Iterator[Opened]:
+    """Stores and an index of repositories in PostgreSQL, and hot state in SQLite."""
     with asyncio.Runner() as runner:
-        database, pool = (
-            sqlite_database(":memory:"),
-            postgres_database(new_database(postgres), PATIENT),
-        )
-        clock = FakeClock()
+        database, clock = sqlite_database(":memory:"), FakeClock()
+        pool = postgres_database(runner.run(migrated_database(server)), PATIENT)
         runner.run(database.start())
         runner.run(pool.start())
 
@@ -81,15 +106,26 @@ def test_people_read_only_their_memories_on_postgres(
 
         stores = memory_stores(pool, clock)
         library = Library(pool, word_index_on(pool))
-        opened = Opened(runner, stores, database, clock, waiting, keep, library)
-        play(opened, examples, steps, capsys)
+        yield Opened(runner, stores, database, clock, waiting, keep, library)
         runner.run(pool.stop())
         runner.run(database.stop())
 
 
+def direct(opened: Opened) -> Counter[str]:
+    """Take all directed walks; return the situations that they reached."""
+    reached: Counter[str] = Counter()
+    for walk in WALKS:
+        own = walk.play(opened)
+        assert missing(own, walk.reaches) == [], f"not reached by {walk.steps.__name__}"
+        reached += own
+    return reached
+
+
 def play(opened: Opened, examples: int, steps: int, capsys: pytest.CaptureFixture[str]) -> None:
-    """Let people do so many things, so many times over. A long walk has to reach every
-    situation."""
+    """Let people do so many things, so many times over. In a run of nightly size the directed walks
+    and the random one together have to reach every situation."""
+    many = examples * steps >= LONG
+    directed = direct(opened) if many else Counter[str]()
     machine = type("Isolation", (Isolation,), {"opened": opened})
     run_state_machine_as_test(
         machine,
@@ -102,6 +138,6 @@ def play(opened: Opened, examples: int, steps: int, capsys: pytest.CaptureFixtur
         ),
     )
     with capsys.disabled():
-        print(f"\n{table(opened.reached)}")  # noqa: T201 - the result of a nightly run
-    if examples * steps >= LONG:
-        assert missing(opened.reached) == []
+        print(f"\n{table(directed, opened.reached)}")  # noqa: T201 - the result of a nightly run
+    if many:
+        assert missing(directed + opened.reached) == []

@@ -122,7 +122,7 @@ class Deciding(Acting):
         """A memory is gone."""
 
     def erased(self, scene: Scene) -> None:
-        """Everything of a person is gone."""
+        """Everything of a person is gone, but still in the model."""
 
     @rule(scene=scenes)
     def erase(self, scene: Scene) -> None:
@@ -134,6 +134,7 @@ class Deciding(Acting):
         done = self.do(self.rig.commands.press(surely.buttons[0].value, self.caller(scene)))
         assert "erased" in done.markdown
         world = self.world
+        self.erased(scene)
         world.drop(
             [
                 held
@@ -145,7 +146,6 @@ class Deciding(Acting):
         world.held = [  # what is the project's stays, without its writer and their message
             replace(held, message="") if held.writer in everybody else held for held in world.held
         ]
-        self.erased(scene)
         world.unlink(scene.who)
         world.open_hearted -= everybody
         world.seen = {(who, where) for who, where in world.seen if who not in everybody}

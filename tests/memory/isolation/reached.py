@@ -1,6 +1,6 @@
-"""The situations that a long random walk reaches, each counted once per occurrence."""
+"""The situations that walks reach, each counted once per occurrence."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from memory.agents.model import SharedScope
@@ -21,39 +21,44 @@ READS: Final = (
     *("added by the owner, reads GLOBAL", "joined by itself, reads GLOBAL"),
     *("joined by itself, does not read USER", "joined by itself, does not read PROJECT"),
 )
-ENDS: Final = (
-    *("its memory was deleted", "its pool was deleted", "its person was erased"),
-    *("its agent left the pool", "its agent was unregistered"),
-)
-HANDOFFS: Final = (
-    *("to an agent: initiated", "to an agent: accepted", "to an agent: rejected"),
-    *("to an agent: completed", "to an agent: expired", "to an agent: refused, not theirs"),
-    *("to a person: initiated", "to a person: accepted", "to a person: rejected"),
-    *("to a person: completed", "to a person: expired", "to a person: refused, not theirs"),
-    "to a person: refused, from outside",
-)
-NEEDED: Final = (
+ACCESS: Final = (
     *(f"agent of a person, {one}" for one in READS),
     "agent of an outside person, added by the owner, reads TEAM",
     "agent of an outside person, joined by itself, does not read TEAM",
     "agent of an outside person, joined by itself, reads GLOBAL",
     "a query left out wider shares",
-    *(f"update: {outcome}" for outcome in ("updated", "conflict", "review")),
-    "a share ended",
-    *(f"a share ended because {why}" for why in ENDS),
-    "ended shares were deleted",
-    *(f"handoff {one}" for one in HANDOFFS),
     "another tenant, or another person's agent, was refused",
 )
-"""The states that a walk of nightly size has to reach."""
+UPDATES: Final = ("update: updated", "update: conflict", "update: review")
+ENDS: Final = (
+    *("a share ended", "a share ended because its memory was deleted"),
+    "a share ended because its pool was deleted",
+    "a share ended because its person was erased",
+    "a share ended because its agent left the pool",
+    "a share ended because its agent was unregistered",
+    "ended shares were deleted",
+)
+HANDOFFS: Final = (
+    *("handoff to an agent: initiated", "handoff to an agent: accepted"),
+    *("handoff to an agent: rejected", "handoff to an agent: completed"),
+    *("handoff to an agent: expired", "handoff to an agent: refused, not theirs"),
+    *("handoff to a person: initiated", "handoff to a person: accepted"),
+    *("handoff to a person: rejected", "handoff to a person: completed"),
+    *("handoff to a person: expired", "handoff to a person: refused, not theirs"),
+    "handoff to a person: refused, from outside",
+)
+NEEDED: Final = (*ACCESS, *UPDATES, *ENDS, *HANDOFFS)
+"""The situations that have to be reached, each by a walk of `directed.py`."""
 
 
-def table(reached: Mapping[str, int]) -> str:
-    """Return one line for each situation: how often it was reached."""
-    names = sorted({*NEEDED, *reached})
-    return "\n".join(f"{reached.get(name, 0):>8,}  {name}" for name in names)
+def table(directed: Mapping[str, int], random: Mapping[str, int]) -> str:
+    """Return one line for each situation: how often the directed walks and the random one reached
+    it."""
+    names = sorted({*NEEDED, *directed, *random})
+    lines = (f"{directed.get(one, 0):>8,}  {random.get(one, 0):>8,}  {one}" for one in names)
+    return "\n".join(("directed    random", *lines))
 
 
-def missing(reached: Mapping[str, int]) -> list[str]:
-    """Return what a walk did not reach."""
-    return [name for name in NEEDED if not reached.get(name)]
+def missing(reached: Mapping[str, int], needed: Iterable[str] = NEEDED) -> list[str]:
+    """Return the situations that were not reached."""
+    return [name for name in needed if not reached.get(name)]

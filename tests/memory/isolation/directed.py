@@ -1,0 +1,152 @@
+"""Directed walks: fixed sequences of the machine's steps, which reach every situation.
+
+Each walk is a generator. Wherever it yields, every invariant is checked and all its agents are
+looked at. A walk takes steps only: the machine itself counts a situation when it observes it.
+Numbers are positions in the order in which agents registered, pools opened and so on.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from memory.agents.model import Permission, SharedScope
+from memory.model.record import Scope
+from tests.memory.isolation.base import Opened
+from tests.memory.isolation.machine import Isolation
+from tests.memory.isolation.model import DISCORD, GENERAL, Scene
+from tests.memory.isolation.pool_model import TEAM
+from tests.memory.isolation.reached import ACCESS, ENDS, HANDOFFS, UPDATES
+
+ROOT: Final = Scene("root", DISCORD)
+ADA: Final = Scene("ada", DISCORD)
+BEN: Final = Scene("ben", DISCORD)
+EVE: Final = Scene("eve", DISCORD)
+MAL: Final = Scene("mal", DISCORD, outside=True)
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A directed walk, and the situations that it has to reach."""
+
+    steps: Callable[[Isolation], Iterator[None]]
+    reaches: tuple[str, ...]
+
+    def play(self, opened: Opened) -> Counter[str]:
+        """Take the steps in a new world; return the situations that were reached."""
+        reached: Counter[str] = Counter()
+        machine = type("Directed", (Isolation,), {"opened": replace(opened, reached=reached)})
+        world: Isolation = machine()
+        world.shelve_the_first()
+        for _ in self.steps(world):
+            for one in world.invariants:
+                one.function(world)
+            world.look_at_agents(len(world.shared.agents) - 1)  # beside the one of the invariant
+        for scene in {agent.scene for agent in world.shared.agents.values()}:
+            world.look_at(scene)
+        return reached
+
+
+def access(world: Isolation) -> Iterator[None]:
+    """An operator shares at each scope, with agents that were added and agents that joined."""
+    for scene in (ROOT, BEN):
+        world.talk(Scene(scene.name, GENERAL))
+    world.choose(ROOT, 1)
+    world.open_pool(ROOT, SharedScope.GLOBAL)
+    members = (ROOT, True), (ROOT, True), (ADA, True), (BEN, False), (MAL, False), (MAL, True)
+    for number, (scene, added) in enumerate(members):
+        world.register(scene)
+        world.join(scene, added, number, 0, writes=number == 0)
+    for number, scope in enumerate(SharedScope):
+        world.remember(ROOT, Scope.USER)
+        world.share(0, 0, number, scope, mine=True)
+    yield
+    world.choose(BEN, 1)
+    yield
+    world.spy(BEN, 0, 0)
+    yield
+
+
+def updates(world: Isolation) -> Iterator[None]:
+    """Members update a shared memory, and one of them may only read. Then the member leaves whose
+    text is shown, and later the member that shared it."""
+    world.collaborate(ADA, BEN, TEAM, SharedScope.TEAM, Permission.WRITE)
+    world.register(EVE)
+    world.join(EVE, False, 2, 0, writes=False)
+    world.update(1, 0, 1, cites=True)
+    world.update(1, 0, 0, cites=False)
+    world.update(2, 0, 0, cites=True)
+    yield
+    world.update(1, 0, 0, cites=True)
+    yield
+    world.leave_pool(BEN, 1, 0, mine=True)
+    yield
+    world.join(ADA, True, 1, 0, writes=True)
+    world.share(0, 0, 0, SharedScope.TEAM, mine=True)
+    world.update(1, 0, 0, cites=True)
+    world.leave_pool(ADA, 0, 0, mine=True)
+    yield
+
+
+def ends(world: Isolation) -> Iterator[None]:
+    """A share ends for each reason, while another agent is a member."""
+    world.collaborate(ADA, BEN, TEAM, SharedScope.TEAM, Permission.READ)
+    world.unshare(ADA, 0)
+    yield
+    world.share(0, 0, 0, SharedScope.TEAM, mine=True)
+    world.delete(ADA, 0, by_model=False)
+    yield
+    world.remember(ADA, Scope.USER)
+    world.share(0, 0, 0, SharedScope.TEAM, mine=True)
+    world.leave_pool(ADA, 0, 0, mine=True)
+    yield
+    world.join(ADA, True, 0, 0, writes=True)
+    yield
+    world.share(0, 0, 0, SharedScope.TEAM, mine=True)
+    world.unregister(ADA, 0)
+    yield
+    world.register(EVE)
+    world.join(ADA, True, 1, 0, writes=True)
+    world.talk(Scene("eve", GENERAL))
+    world.choose(EVE, 1)
+    for number, scope in enumerate((Scope.USER, Scope.PROJECT)):  # the project's stays
+        world.remember(EVE, scope)
+        world.share(1, 0, number, SharedScope.TEAM, mine=True)
+    world.clean_up()
+    yield
+    world.erase(EVE)
+    yield
+    world.collaborate(ROOT, BEN, TEAM, SharedScope.TEAM, Permission.READ)
+    world.close_pool(ROOT, 1)
+    yield
+
+
+def handoffs(world: Isolation) -> Iterator[None]:
+    """An agent hands over to another one and to a person; these and others answer."""
+    for scene in (ADA, ADA, BEN, MAL):
+        world.register(scene)
+    for number, steps in enumerate((("complete", "accept", "complete"), ("reject", "accept"))):
+        world.hand_over(0, 1, 0)
+        world.hand_to_person(0, BEN)
+        yield
+        for step in steps:
+            world.answer(2, 2 * number, step)
+            world.answer_as_person(EVE, 2 * number + 1, step)
+            world.answer(1, 2 * number, step)
+            world.answer_as_person(BEN, 2 * number + 1, step)
+            yield
+    world.hand_to_person(3, BEN)
+    world.hand_over(0, 1, 0)
+    world.hand_to_person(0, BEN)
+    world.be_late()
+    yield
+    world.expire()
+    yield
+
+
+WALKS: Final = (
+    Walk(access, ACCESS),
+    Walk(updates, UPDATES),
+    Walk(ends, ENDS),
+    Walk(handoffs, HANDOFFS),
+)
