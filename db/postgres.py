@@ -1,6 +1,7 @@
 """A pool of connections to PostgreSQL: few, bounded in every wait, reconnected after an outage."""
 
 import asyncio
+import math
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -215,7 +216,9 @@ class PostgresDatabase:
         another session has it."""
         key = _lock_key(name)
         try:
-            connection = await AsyncConnection.connect(self._conninfo, autocommit=True)
+            connection = await AsyncConnection.connect(
+                self._conninfo, autocommit=True, connect_timeout=math.ceil(self._limits.checkout)
+            )
         except (psycopg.Error, OSError) as error:
             raise StoreUnavailable(self._explained(error)) from error
         try:

@@ -24,6 +24,7 @@ Authorship: TypeAlias = Literal[
     "advert",  # the advertisement through which a chat was opened
     "button",  # the label of a pressed button
     "file",
+    "repository",  # text of a repository that not everybody may read, or an answer made from it
     "tool",  # a result of a tool of a closed domain
     "web",  # a result of a tool that reads from anywhere
 ]

@@ -18,7 +18,13 @@ from gateway.ports.conversations import StoredTurn
 from gateway.ports.prompt_blocks import DialogueTurn, spoken
 from gateway.turn.context.budgets import budget_for
 from gateway.turn.context.history import LoadedHistory, since, sizes_of
-from gateway.turn.context.summary import leaving, merged_summary, summarised, summary_in_time
+from gateway.turn.context.summary import (
+    FROM_REPOSITORY,
+    leaving,
+    merged_summary,
+    summarised,
+    summary_in_time,
+)
 from gateway.turn.metering import Meter
 from gateway.turn.prompt import WORDLESS, clean_name, framed, own_in_room, own_words, quotation
 from gateway.turn.services import Services
@@ -65,8 +71,9 @@ def read_besides(turn: TurnContext) -> Iterator[Material]:
         yield from step.material
         if step.role == "user" and step.person != person and step.text:
             yield Material("room", step.text, step.speaker)
-    if opened.summary is not None and set(opened.summary.persons) - {person}:
-        yield Material("room", opened.summary.text)
+    if opened.summary is not None and (others := set(opened.summary.persons) - {person}):
+        from_repository = FROM_REPOSITORY in others
+        yield Material("repository" if from_repository else "room", opened.summary.text)
 
 
 def limits_of(services: Services) -> ContextLimits:

@@ -5,7 +5,7 @@ The `remember` stage ends the turn's memory and reports the redaction in the foo
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -22,12 +22,16 @@ from gateway.policy.history_redaction import (
     redact_messages,
 )
 from gateway.ports.memory import REDACTION_NOTICE, AnswerFooter, Caller
+from gateway.ports.prompt_blocks import KnowledgeItem
 from gateway.turn.prompt import text_in_place
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 from safety.cut import REDACTED
 
 RECALL_SECONDS: Final = 3.0
+MAX_NOTED: Final = 20
+NOTED_ID: Final = 8
+"""Recalled memories in a trace, and characters of their ids."""
 
 log = structlog.get_logger(__name__)
 
@@ -245,4 +249,17 @@ async def recall(turn: TurnContext, services: Services) -> Decision:
         log.exception("recall_failed")
         services.count("without_recall", "failed")
         return Decision("recall", True, "recall_failed", "see the log")
-    return Decision("recall", True, "recalled", f"{len(turn.knowledge)} found")
+    found = len(turn.knowledge)
+    return Decision("recall", True, "recalled", f"{found} found", data=ranks_of(turn.knowledge))
+
+
+def ranks_of(items: Sequence[KnowledgeItem]) -> Mapping[str, object] | None:
+    """Return the recalled memories for the trace: the beginning of the id, kind, scope, score, and
+    the rank in each search that found it; None without one."""
+    if not items:
+        return None
+    noted = [
+        (one.id[:NOTED_ID], one.kind, one.scope, round(one.score, 3), dict(one.ranks))
+        for one in items[:MAX_NOTED]
+    ]
+    return {"items": noted}

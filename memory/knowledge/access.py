@@ -105,6 +105,12 @@ def reads(access: KnowledgeAccess, repository: Guarded) -> bool:
     return not access.public and (bool(repository.project) or not access.room)
 
 
+def is_restricted(repository: Guarded) -> bool:
+    """True if the text of the repository may not be shown in every place of its tenant. Nothing
+    that is made from it becomes a memory: memories are recalled in other places."""
+    return not reads(KnowledgeAccess(repository.tenant), repository)
+
+
 NAMED: Final = either(
     sqlite="(:for_room <> '' AND :for_room IN (SELECT value FROM json_each(r.rooms)))",
     postgres="(:for_room <> '' AND jsonb_exists(CAST(r.rooms AS jsonb), :for_room))",

@@ -16,7 +16,7 @@ from db.values import storable, texts_of
 from memory.knowledge.access import KnowledgeAccess
 from memory.knowledge.model import FileKind, Hit, KnowledgeQuery
 from memory.knowledge.question import Question, understood
-from memory.knowledge.ranking import FoundFile, RankingRules, Statistics, ranked
+from memory.knowledge.ranking import FoundFile, Ranked, RankingRules, Statistics, ranked
 from memory.knowledge.stores.candidates import (
     DECISIONS,
     READABLE,
@@ -40,9 +40,11 @@ PORTIONS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class _Found:
+    """What a search read. `decisions` are rows of `DECISIONS`."""
+
     files: Sequence[FoundFile]
     statistics: Statistics
-    supersession: Supersession
+    decisions: Sequence[Row]
 
 
 class Searcher:
@@ -64,10 +66,11 @@ class Searcher:
         found = await self._database.run(lambda: self._found(access, query, question))
         if not found.files:
             return []
-        best = await asyncio.to_thread(ranked, question, found.files, found.statistics, self._rules)
+        # Thousands of references between decisions take too long for the event loop.
+        best, supersession = await asyncio.to_thread(_ranked, question, found, self._rules)
         chosen = best[: max(1, min(query.limit, MAX_LIMIT))]
         hits = await self._database.run(lambda: read_hits(chosen, access))
-        return [_told(hit, found.supersession) for hit in hits]
+        return [_told(hit, supersession) for hit in hits]
 
     def _found(
         self, access: KnowledgeAccess, query: KnowledgeQuery, question: Question
@@ -76,18 +79,13 @@ class Searcher:
         kinds = sorted(query.kinds or FileKind)
         partitions = [partition_of(row[0], kind) for row in readable for kind in kinds]
         if not partitions:
-            return _Found((), Statistics(0, 0, {}), Supersession(()))
+            return _Found((), Statistics(0, 0, {}), ())
         words = [*question.words, *(f"{DEFINED}{name}" for name in question.names)]
         matches = yield from self._words.matching(partitions, words)
         files = yield from _read(access, query, question, matches)
-        supersession = yield from _supersession(access, files)
-        for file in files:
-            if file.kind is FileKind.DECISION:
-                file.superseded_by = supersession.replaces(
-                    file.repository, file.path, file.superseded_by
-                )
+        decisions = yield from _decisions(access, files)
         having = dict(zip(words, matches.having, strict=True))
-        return _Found(files, Statistics(matches.chunks, matches.words, having), supersession)
+        return _Found(files, Statistics(matches.chunks, matches.words, having), decisions)
 
 
 def _read(
@@ -123,13 +121,24 @@ def _heaviest(matches: Matches) -> list[int]:
     return sorted(matches.hits, key=lambda number: (-weight[matches.hits[number]], number))
 
 
-def _supersession(access: KnowledgeAccess, files: Sequence[FoundFile]) -> Work[Supersession]:
+def _decisions(access: KnowledgeAccess, files: Sequence[FoundFile]) -> Work[list[Row]]:
     repositories = {one.repository for one in files if one.kind is FileKind.DECISION}
-    rows: list[Row] = []
-    if repositories:
-        values = access.parameters() | {"repositories": sorted(repositories)}
-        rows = yield from fetch(DECISIONS, values)
-    return Supersession((repository, path, texts_of(told)) for repository, path, told in rows)
+    if not repositories:
+        return []
+    values = access.parameters() | {"repositories": sorted(repositories)}
+    return (yield from fetch(DECISIONS, values))
+
+
+def _ranked(
+    question: Question, found: _Found, rules: RankingRules
+) -> tuple[list[Ranked], Supersession]:
+    records = ((repository, path, texts_of(told)) for repository, path, told in found.decisions)
+    supersession = Supersession(records)
+    for file in found.files:
+        if file.kind is FileKind.DECISION:
+            by = supersession.replaces(file.repository, file.path, file.superseded_by)
+            file.superseded_by = by
+    return ranked(question, found.files, found.statistics, rules), supersession
 
 
 def _told(hit: Hit, supersession: Supersession) -> Hit:

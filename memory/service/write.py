@@ -16,6 +16,10 @@ from memory.write.turns import Speaker
 MEMORY_OFF: Final = (
     "Memory is off for you, so nothing is kept. `/privacy memory on` turns it on again."
 )
+FROM_REPOSITORY: Final = (
+    "Nothing was stored: this conversation contains text of a private repository, and a memory is "
+    "recalled in other places. Only the person's own sentence can be stored: give it as `quote`."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,8 @@ class MemoryWriter(RequestMemory):
 
         If the quote is part of what the person wrote, their own sentence is stored in place of the
         model's wording; otherwise the memory is an inference. In a turn with `external` text an
-        inference is never approved automatically and replaces no other memory.
+        inference is never approved automatically and replaces no other memory; after text of a
+        repository that not everybody may read there is none, and the sentence has no tags.
         """
         if not self.choices.remembered:
             return _refused("memory_off", MEMORY_OFF)
@@ -41,11 +46,15 @@ class MemoryWriter(RequestMemory):
         if draft.supersedes and not await people.use(session, "supersedes"):
             return _refused("session_limit", "A session replaces at most 5 memories.")
         has_external = external is not None and external.any
+        from_repository = external is not None and external.from_repository
         statement = find_statement(draft.quote or draft.content, self.request.words)
         if statement is not None:
             replaced = "" if has_external else draft.supersedes
-            own = replace(draft, content=statement, quote="", supersedes=replaced)
+            tags = () if from_repository else draft.tags
+            own = replace(draft, content=statement, quote="", supersedes=replaced, tags=tags)
             return await self._write(own, InputKind.OWN_WORDS)
+        if from_repository:
+            return _refused("from_repository", FROM_REPOSITORY)
         if external is None or not external.any:
             return await self._write(draft, InputKind.ASSISTANT)
         kind = external.kind_of_input(draft.content, draft.quote)

@@ -13,6 +13,7 @@ from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import MAX_ARGUMENT, MAX_DOCUMENT, Draft, Kind
 from memory.model.trust import InputKind
 from memory.service.handle import MemoryHandle
+from memory.service.write import FROM_REPOSITORY
 from memory.turns.short_ids import ShownIds
 from memory.write.external_text import ExternalText
 
@@ -105,6 +106,8 @@ class BrainTool:
             raise ToolError(f"these arguments cannot be used: {problem['msg']}") from None
         if update.target == "memory":
             return await self._remember(update)
+        if self._external.from_repository:
+            return as_json({"success": False, "error": FROM_REPOSITORY})
         try:
             written = await self._brain.write(
                 self._handle.request,

@@ -17,6 +17,7 @@ from db.errors import StoreUnavailable
 from gateway.authorship import Material
 from gateway.errors import ToolError
 from gateway.ports import ToolProvider, ToolSpec
+from memory.knowledge.access import is_restricted
 from memory.knowledge.answers import MAX_RESULTS, NOTE, answers_of
 from memory.knowledge.model import FileKind, KnowledgeQuery
 from memory.knowledge.reader import KnowledgeReader
@@ -145,8 +146,6 @@ class KnowledgeTools:
         self._request = request
         self._external = external
         self._offered: bool | None = None
-        self.read_restricted = False
-        """True after text of a repository that may not be read everywhere."""
 
     async def offered(self) -> bool:
         """True if a repository may be read here; asked once in a turn."""
@@ -176,9 +175,8 @@ class KnowledgeTools:
             raise ToolError(UNAVAILABLE) from None
         answers = await answers_of(hits)
         text = json.dumps({"note": NOTE, "results": answers}, ensure_ascii=False)
-        self._external.add(Material("file", text, name))
-        if any(hit.repository.private or hit.repository.project for hit in hits):
-            self.read_restricted = True
+        restricted = any(is_restricted(hit.repository) for hit in hits)
+        self._external.add(Material("repository" if restricted else "file", text, name))
         return text
 
     async def close(self) -> None:

@@ -154,12 +154,12 @@ class MemoryTurn:
     ) -> AnswerFooter:
         """Return the notices after the answer, and the turn to store."""
         footer = await self._footer(without)
+        if self._external.from_repository:
+            answer, footer = "", replace(footer, derived=(Material("repository", ""),))
         if not self._stores_turn:
             return footer
         caller = self._caller
         external = self._external.any or bool(set(tools_used) - OWN_TOOLS)
-        if self._knowledge_tools is not None and self._knowledge_tools.read_restricted:
-            answer = ""  # a memory is recalled where the repository may not be read
         own = caller.attributed_text or "\n".join(caller.words)
         text = TurnText(self._handle.request, own, answer, external, shown_text(caller.material))
         return replace(footer, turn=waiting_turn(caller.id, text, self._handle.access))
@@ -245,4 +245,5 @@ def knowledge_item(
         score=recalled.score,
         ref="" if record.role else short_id(record.id),
         message_id=record.provenance.message_id if here else "",
+        ranks=tuple(recalled.source_ranks.items()),
     )

@@ -15,6 +15,7 @@ INSIDE: Final[frozenset[Authorship]] = frozenset({"your_answer"})
 """Not external: the assistant's own answer, quoted."""
 WAYS: Final[dict[Authorship, InputKind]] = {
     "file": InputKind.DOCUMENT,
+    "repository": InputKind.DOCUMENT,
     "tool": InputKind.TOOL,
     "web": InputKind.WEB,
     "preview": InputKind.WEB,
@@ -31,6 +32,10 @@ class ExternalText:
         self._texts: list[tuple[InputKind, str]] = []
         self.any = False
         """True after any external text, whatever its content."""
+        self.from_repository = False
+        """True after text of a repository that not everybody may read, or after an answer that was
+        made from it. A memory is recalled in other places than the repository, so the turn leaves
+        none but the person's own sentences."""
         for piece in pieces:
             self.add(piece)
 
@@ -39,6 +44,7 @@ class ExternalText:
         if piece.authorship in INSIDE:
             return
         self.any = True
+        self.from_repository |= piece.authorship == "repository"
         if len(self._texts) < MAX_TEXTS and piece.text.strip():
             way = WAYS.get(piece.authorship, InputKind.OTHERS_WORDS)
             self._texts.append((way, piece.text[:MAX_TEXT]))

@@ -10,8 +10,9 @@ import typer
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput
 from gateway.stores.sqlite.backup import back_up, restore, verify
-from parley.cli.options import Config, config_path
-from parley.config import Settings, load
+from parley.cli.configuration import command_settings
+from parley.cli.options import Config
+from parley.config import Settings
 from parley.config.sections import sqlite_file
 from parley.security.keys import audit_key_file, read_key
 from parley.wiring.storage import SCHEMAS
@@ -32,7 +33,7 @@ def backup(
     force: Annotated[bool, typer.Option("--force", help="Replace an older copy.")] = False,
 ) -> int:
     """Copy the databases of a configuration while they are in use."""
-    settings = load(config_path(config), os.environ)
+    settings = command_settings(config)
     key = audit_key_file(settings)
     for database, copy in pairs(settings, file):
         size = back_up(database, copy, SCHEMAS, overwrite=force)
@@ -51,7 +52,7 @@ def restore_backup(
     force: Annotated[bool, typer.Option("--force", help="Replace the existing database.")] = False,
 ) -> int:
     """Restore copies, once all of them are checked."""
-    settings = load(config_path(config), os.environ)
+    settings = command_settings(config)
     copies, key = pairs(settings, file), audit_key_file(settings)
     for _, copy in copies:
         verify(copy, SCHEMAS)

@@ -8,8 +8,9 @@ from urllib.parse import urlsplit
 from gateway.extensions import ExtensionRegistry
 from gateway.platforms import discover
 from gateway.ports.clock import SystemClock
+from parley.cli.configuration import own_configuration
 from parley.cli.doctor.start_check import startup_problems
-from parley.cli.options import Config, config_path
+from parley.cli.options import Config
 from parley.config import Settings, SettingsError, load
 from parley.config.load import example_text
 from parley.config.sections import MEMORY, sqlite_file
@@ -21,7 +22,7 @@ from parley.wiring.memory_backends import describe, load_backends
 def check_config(config: Config = None) -> int:
     """Load the configuration and print a summary; returns the exit status."""
     warn_of_conflicts()
-    platforms, path = discover(), config_path(config)
+    platforms, path = discover(), own_configuration(config)
     settings = load(path, os.environ, platforms)
     problems = asyncio.run(startup_problems(settings, platforms))
     if problems:

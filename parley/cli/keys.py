@@ -1,14 +1,13 @@
 """`parley keys`: creates the keys of a deployment before its first start."""
 
-import os
 import sys
 from typing import Annotated
 
 import typer
 
 from gateway.errors import ConfigurationError
-from parley.cli.options import Config, config_path
-from parley.config import load
+from parley.cli.configuration import command_settings
+from parley.cli.options import Config
 from parley.security.keys import create_keys, create_password_files, key_folder
 
 NO_FOLDER = "There is no server.key_folder: set it to a folder that every process can read."
@@ -22,7 +21,7 @@ def keys(
     ] = False,
 ) -> int:
     """Create the missing keys and print their folder. Existing ones do not change."""
-    settings = load(config_path(config), os.environ)
+    settings = command_settings(config)
     folder = key_folder(settings)
     if settings.server.key_folder is None or folder is None:
         raise ConfigurationError(NO_FOLDER)

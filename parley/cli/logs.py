@@ -137,7 +137,7 @@ def _stages(trace: Trace) -> Iterator[LogEntry]:
     one, because it was noted while that stage ran.
     """
     pending = deque(trace.decisions)
-    for kind, name, after, took, ended in trace.durations:
+    for kind, name, after, took, ended, *_ in trace.durations:
         at, milliseconds = trace.at + timedelta(microseconds=after), took / 1_000
         if kind != "stage":
             values = {"name": name, "ms": milliseconds, "ended": ended}

@@ -74,6 +74,10 @@ GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
             ),
         },
     ),
+    "console": (
+        "Sign in to the web console.",
+        {"link": ("console:link", "Print a link that signs one browser in, once.")},
+    ),
     "outbox": (
         "Show answers that could not be delivered, and send them again.",
         {

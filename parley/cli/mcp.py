@@ -4,6 +4,7 @@ configuration of clients."""
 import asyncio
 import os
 import sys
+from pathlib import Path
 from typing import Annotated, Final
 
 import typer
@@ -12,7 +13,7 @@ from gateway.errors import BadInput, StartError
 from memory.mcp.names import KNOWLEDGE, PREFIX, SESSION
 from parley.cli.mcp_bridge import Bridge, standard_streams
 from parley.cli.mcp_clients import CLIENTS, TOKEN_VARIABLE, configuration_of
-from parley.cli.options import Config, config_path
+from parley.cli.options import Config
 from safety.http.addresses import is_loopback_name
 
 ALL: Final = "parley"
@@ -44,7 +45,7 @@ def mcp(
     if action == "config":
         if client not in CLIENTS:
             raise typer.BadParameter(f"one of {', '.join(CLIENTS)}", param_hint="--client")
-        file = None if url else config_path(config)
+        file = None if url else _file(config)
         options = ("--url", url) if url else ()
         sys.stdout.write(configuration_of(client, server, endpoint, file, options))
         return 0
@@ -62,13 +63,20 @@ async def _serve(endpoint: str, token: str) -> None:
         await bridge.run(read, write)
 
 
+def _file(config: Config) -> Path | None:
+    """The file that a client has to name, as any folder names it."""
+    from parley.cli.configuration import chosen  # noqa: PLC0415 - not needed with --url
+
+    return chosen(config).file
+
+
 def _address(url: str, config: Config) -> str:
     """The address of the program. Raises `BadInput` for one that would reveal the token."""
     if not url:
+        from parley.cli.configuration import command_settings  # noqa: PLC0415 - not needed with --url
         from parley.cli.running_program import address_of  # noqa: PLC0415 - not needed with --url
-        from parley.config import load  # noqa: PLC0415 - not needed with --url
 
-        settings = load(config_path(config), os.environ)
+        settings = command_settings(config)
         if settings.server.port == 0:
             raise StartError("server.port is 0, a free port at each start.", "Set a fixed port.")
         return address_of(settings)

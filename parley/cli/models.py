@@ -20,10 +20,11 @@ from gateway.errors import ParleyError
 from memory.embeddings.catalogue import EMBEDDING, MODELS, RERANKING, LocalModel
 from memory.embeddings.local import installed
 from memory.embeddings.openai import DEFAULT_MODEL
+from parley.cli.configuration import command_settings
 from parley.cli.memory_table import print_json
-from parley.cli.options import AsJson, Config, config_path
+from parley.cli.options import AsJson, Config
 from parley.cli.stores import require_database, with_storage
-from parley.config import Settings, SettingsError, load
+from parley.config import Settings, SettingsError
 from parley.installation import install_command
 from parley.wiring.recall import models_folder
 
@@ -59,7 +60,7 @@ class _Vectors:
 
 def show(folder: Folder = None, config: Config = None, as_json: AsJson = False) -> int:
     """Print every model, and how many memories have vectors."""
-    settings = load(config_path(config), os.environ)
+    settings = command_settings(config)
     models = folder or models_folder(settings)
     vectors = _vectors(settings)
     if as_json:
@@ -92,7 +93,7 @@ def pull_models(
         sys.stderr.write(f"There is no model {min(unknown)}. There are: {', '.join(known)}.\n")
         return 2
     try:
-        settings = load(config_path(config), os.environ)
+        settings = command_settings(config)
     except SettingsError:
         if folder is None:
             raise

@@ -31,15 +31,6 @@ Person = Annotated[
 ]
 SearchLimit = Annotated[int, typer.Option("--limit", min=1, max=100, help="Maximum of results.")]
 QueryText = Annotated[str, typer.Argument(metavar="QUERY", help="A question or words.")]
-
-
-def config_path(config: Path | None) -> Path | None:
-    """The configuration to read: the given one, the default one if it exists, or none at all."""
-    if config is not None:
-        return config
-    return DEFAULT_CONFIG if DEFAULT_CONFIG.exists() else None
-
-
 NO_TERMINAL: Final = (
     "Nothing was deleted: there is no terminal to ask for confirmation. {options} confirms."
 )

@@ -1,12 +1,11 @@
 """`parley page`: a link to the web page of a running program."""
 
-import os
 import sys
 
 from gateway.errors import StartError
-from parley.cli.options import Config, config_path
+from parley.cli.configuration import command_settings
+from parley.cli.options import Config
 from parley.cli.running_program import fetch, request_to
-from parley.config import load
 from parley.http.page_links import PATH
 
 NOT_RUNNING = "No Parley answers on {address}."
@@ -16,7 +15,7 @@ NO_PAGE = "This process serves no page: platforms.web.enabled is off, or its rol
 
 def page(config: Config = None) -> int:
     """Print links to the pages of a running program. Each admits one browser within ten minutes."""
-    settings = load(config_path(config), os.environ)
+    settings = command_settings(config)
     request = request_to(settings, PATH, method="POST")
     try:
         links = fetch(request).get("links")

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from gateway.platforms import discover
-from parley.cli.options import DEFAULT_CONFIG, Config, config_path
+from parley.cli.configuration import own_configuration
+from parley.cli.options import DEFAULT_CONFIG, Config
 from parley.config import Problem, SettingsError, load
 from parley.installation import warn_of_conflicts
 from parley.runtime import Role
@@ -33,7 +34,7 @@ def run(
     platforms = discover()
     for problem in platforms.problems:
         sys.stderr.write(f"{problem}\n")
-    path = config_path(config)
+    path = own_configuration(config)
     settings = load(path, os.environ, platforms)
     if not settings.accounts():
         raise SettingsError([_no_platform(path)])

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import Final, TypeVar
 from gateway.errors import BadInput
 from gateway.observe.logs import configure_logs
 from gateway.ports.clock import SystemClock
-from parley.cli.options import config_path
-from parley.config import Settings, load
+from parley.cli.configuration import command_settings
+from parley.config import Settings
 from parley.config.sections import MEMORY, sqlite_file
 from parley.wiring.storage import Storage
 
@@ -27,7 +26,7 @@ T = TypeVar("T")
 
 def read_settings(config: Path | None) -> Settings:
     """The configuration. The log shows warnings only."""
-    settings = load(config_path(config), os.environ)
+    settings = command_settings(config)
     configure_logs(level=logging.WARNING)
     return settings
 

@@ -71,7 +71,7 @@ def _issue(settings: Settings, person: str, name: str, days: int) -> None:
     """Print a token. Raises `BadInput` for a person of an account that is not configured, and for a
     name in use."""
     given = person_of(person)
-    _check_account(settings, given.platform, given.account)
+    check_account(settings, given.platform, given.account)
     known = asyncio.run(resolve_stored_person(given, settings))
     if known is None:
         raise BadInput(NOT_SEEN.format(person=given))
@@ -152,7 +152,8 @@ def _checked(name: str) -> str:
     return name
 
 
-def _check_account(settings: Settings, platform: str, account: str) -> None:
+def check_account(settings: Settings, platform: str, account: str) -> None:
+    """Raise `BadInput` for an account that is not configured."""
     ours = [f"{each.platform}:{each.name}" for each in settings.accounts()]
     if f"{platform}:{account}" not in ours:
         listed = ", ".join(ours) or "none"

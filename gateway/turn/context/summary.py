@@ -33,6 +33,8 @@ MAX_PERSONS: Final = 500
 """People whose words one summary may contain."""
 SHOWN: Final = "*"
 """Marks a summary that contains material, among its persons."""
+FROM_REPOSITORY: Final = "*repository"
+"""Marks a summary of an answer that was made from text of a repository."""
 EXTRACT_TOKENS: Final = 300
 """Tokens of an extractive summary."""
 MAX_LINE: Final = 160
@@ -102,9 +104,14 @@ def merged_summary(
     text: str | None = None,
 ) -> ConversationSummary:
     """Return the summary that replaces these turns and the summary before. Without a `text` it is
-    extracted from the turns. Its persons include `SHOWN` if there was material."""
+    extracted from the turns. Its persons include `SHOWN` if there was material, and
+    `FROM_REPOSITORY` if an answer was made from that of a repository."""
     persons = {turn.person for turn in turns if turn.person}
-    persons |= {SHOWN for turn in turns if turn.material}
+    pieces = {piece.authorship for turn in turns for piece in turn.material}
+    if pieces:
+        persons.add(SHOWN)
+    if "repository" in pieces:
+        persons.add(FROM_REPOSITORY)
     if before is not None and len(before.persons) < MAX_PERSONS:
         persons.update(before.persons)
     else:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from gateway.errors import BadInput
-from memory.knowledge.hooks.folder import HookFolder
+from memory.knowledge.hooks.folder import HookFolder, find_hooks
 from memory.knowledge.hooks.script import (
     BEFORE,
     EVENTS,
@@ -22,6 +22,7 @@ from memory.knowledge.hooks.script import (
     LOG,
     REWRITTEN,
     SHEBANG,
+    STATE,
     WAITING,
     HookCommand,
     added_lines,
@@ -161,11 +162,30 @@ def states(where: HookFolder, command: HookCommand) -> dict[str, HookState]:
     return {event: _state(where.hooks / event, event, command) for event in EVENTS}
 
 
-def _state(path: Path, event: str, command: HookCommand) -> HookState:
+def lost_hooks(folder: Path, git_dir: Path) -> list[str]:
+    """Return the hooks that were installed and do not run any more: a tool such as husky wrote
+    hooks of its own, or named another folder for them. Empty where none were installed."""
+    state = git_dir / STATE
+    if state.is_symlink() or not state.is_dir():
+        return []
+    try:
+        hooks = find_hooks(folder).hooks
+    except BadInput:  # they are not in the folder that git uses now
+        return list(EVENTS)
+    return [event for event in EVENTS if not _is_called(hooks / event)]
+
+
+def _is_called(path: Path) -> bool:
     text = _text(path)
-    if text is not None and has_block(text) and _runs(path):
-        return "installed" if block(event, command) in text else "other command"
-    return "missing" if _place(path) == path else "installed, called by pre-commit"
+    return (text is not None and has_block(text) and _runs(path)) or _place(path) != path
+
+
+def _state(path: Path, event: str, command: HookCommand) -> HookState:
+    if not _is_called(path):
+        return "missing"
+    if _place(path) != path:
+        return "installed, called by pre-commit"
+    return "installed" if block(event, command) in (_text(path) or b"") else "other command"
 
 
 def _place(path: Path) -> Path:

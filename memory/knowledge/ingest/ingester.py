@@ -132,12 +132,13 @@ class Ingester:
             followed=wanted.followed,
             target=wanted.commit,
             rules=digest,
+            whole=not by_changes,
         )
         plan = await self._plan(git, repository, wanted, state if by_changes else None, rules)
         with Workers(self._splitter.split, rules.skip_binary, always=bool(state.target)) as workers:
             counts = await self._write(git, repository, wanted, plan, workers, rules, report)
         await self._stores.files.finish(repository.id, wanted.name, wanted.commit, self._now())
-        mode = Mode.CHANGES if by_changes else Mode.WHOLE
+        mode = Mode.WHOLE if plan.whole else Mode.CHANGES
         return counts.outcome(wanted.name, wanted.commit, state.commit, mode)
 
     async def _state(self, repository: Repository, wanted: _Wanted) -> BranchState:
@@ -155,12 +156,15 @@ class Ingester:
         since: BranchState | None,
         rules: Rules,
     ) -> Plan:
-        """The plan of the changes since a state, or of the whole commit without one."""
-        if since is None:
-            return await plan_of(git.files(wanted.commit), rules, self._max_files, whole=True)
-        stored = (await self._stores.files.totals(repository.id)).files
-        room = max(0, self._max_files * max(1, len(repository.branches)) - stored)
-        return await plan_of(git.changes(since.commit, wanted.commit), rules, room)
+        """The plan of the changes since a state, or of the whole commit without one, and if there
+        are too many changes."""
+        if since is not None:
+            stored = (await self._stores.files.totals(repository.id)).files
+            room = max(0, self._max_files * max(1, len(repository.branches)) - stored)
+            plan = await plan_of(git.changes(since.commit, wanted.commit), rules, room)
+            if plan.complete:
+                return plan
+        return await plan_of(git.files(wanted.commit), rules, self._max_files, whole=True)
 
     async def _write(
         self,

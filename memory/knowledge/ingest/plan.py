@@ -14,6 +14,8 @@ from memory.knowledge.reading.rules import Candidate, Rules
 MAX_ENTRIES: Final = 2_000_000
 """Paths of one commit, or of one change, that are looked at. Trees that contain each other can list
 any number of paths with a few objects."""
+MAX_REMOVED: Final = 50_000
+"""Paths that a plan of changes removes. With more of them the whole commit is compared."""
 MAX_SKIPPED: Final = 20_000
 """Skipped files of one branch that are noted by their path."""
 
@@ -21,12 +23,13 @@ MAX_SKIPPED: Final = 20_000
 @dataclass(slots=True)
 class Plan:
     """The files to look at, each path with the id of its blob; and those that need no reading.
-    `whole`: they are all files of a commit."""
+    `whole`: they are all files of a commit. Not `complete`: there are more changes than these."""
 
     whole: bool
     files: dict[str, str] = field(default_factory=dict)
     removed: list[str] = field(default_factory=list)
     skipped: dict[str, SkipReason] = field(default_factory=dict)
+    complete: bool = True
 
     @property
     def skipped_files(self) -> list[SkippedFile]:
@@ -47,6 +50,9 @@ async def plan_of(
             if count > MAX_ENTRIES:
                 raise GitFailed(f"the commit lists more than {MAX_ENTRIES:,} paths")
             _sort(plan, entry, rules, most)
+            if len(plan.removed) > MAX_REMOVED:
+                plan.complete = False
+                break
     return plan
 
 

@@ -121,10 +121,18 @@ class FileStore(Protocol):
         ...
 
     async def begin(
-        self, repository_id: str, branch: str, *, followed: bool, target: str, rules: str
+        self,
+        repository_id: str,
+        branch: str,
+        *,
+        followed: bool,
+        target: str,
+        rules: str,
+        whole: bool = False,
     ) -> None:
         """Note that a branch is being brought to a commit. The followed branch of a repository
-        keeps its files when another one is checked out."""
+        keeps its files when another one is checked out. `whole`: until the end the branch is at no
+        commit, so that the next process compares every file if this one does not end."""
         ...
 
     async def known(
@@ -141,11 +149,13 @@ class FileStore(Protocol):
     async def write(
         self, repository_id: str, branch: str, commit: str, batch: Batch, at: datetime
     ) -> None:
-        """Apply a batch in one transaction."""
+        """Apply a batch in one transaction. Raises `StoreUnavailable` if another process began to
+        bring the branch to another commit."""
         ...
 
     async def finish(self, repository_id: str, branch: str, commit: str, at: datetime) -> None:
-        """Note that the branch is at a commit completely."""
+        """Note that the branch is at a commit completely, unless another process began to bring it
+        to another one."""
         ...
 
     async def drop(self, repository_id: str, branch: str) -> None:

@@ -6,6 +6,7 @@ from typing import Final
 
 from db import Database, Statement, Work, among, change, execute, fetch_first, lock
 from db.database import delete_some, deleting_some
+from db.errors import StoreUnavailable
 from db.statements import in_byte_order
 from db.values import json_list, micros, storable, time_or_none
 from memory.knowledge.model import BranchState, SkipReason, Totals
@@ -24,7 +25,7 @@ FROM_THE_START: Final = Statement(
     "UPDATE knowledge_branches SET at_commit = '' WHERE repository = :repository"
 )
 PLACE: Final = Statement("""
-    SELECT b.number, r.edition FROM knowledge_branches b
+    SELECT b.number, r.edition, b.target FROM knowledge_branches b
     JOIN knowledge_repositories r ON r.id = b.repository
     WHERE b.repository = :repository AND b.name = :branch AND NOT r.forgotten
 """)
@@ -38,11 +39,12 @@ BEGIN: Final = Statement("""
     INSERT INTO knowledge_branches (repository, name, followed, at_commit, target, rules)
     VALUES (:repository, :branch, :followed, '', :target, :rules)
     ON CONFLICT (repository, name) DO UPDATE
-        SET followed = excluded.followed, target = excluded.target, rules = excluded.rules
+        SET followed = excluded.followed, target = excluded.target, rules = excluded.rules,
+            at_commit = CASE WHEN :whole THEN '' ELSE knowledge_branches.at_commit END
 """)
 FINISH: Final = Statement("""
     UPDATE knowledge_branches SET at_commit = :commit, target = '', ingested_at = :at
-    WHERE repository = :repository AND name = :branch
+    WHERE repository = :repository AND name = :branch AND target = :commit
 """)
 KNOWN: Final = Statement(f"""
     SELECT f.path, f.blob, max(CASE WHEN b.name = :branch THEN 1 ELSE 0 END)
@@ -104,6 +106,7 @@ REASONS: Final = Statement("""
     JOIN knowledge_branches b ON b.number = s.branch
     WHERE b.repository = :repository GROUP BY s.reason ORDER BY count(*) DESC, s.reason
 """)
+TAKEN_OVER: Final = "another process began to ingest this branch, so this one stops"
 
 
 class SqlFiles:
@@ -132,13 +135,21 @@ class SqlFiles:
         return await self._database.run(work)
 
     async def begin(
-        self, repository_id: str, branch: str, *, followed: bool, target: str, rules: str
+        self,
+        repository_id: str,
+        branch: str,
+        *,
+        followed: bool,
+        target: str,
+        rules: str,
+        whole: bool = False,
     ) -> None:
         params = {
             **_of(repository_id, branch),
             "followed": followed,
             "target": target,
             "rules": rules,
+            "whole": whole,
         }
 
         def work() -> Work[None]:
@@ -177,6 +188,8 @@ class SqlFiles:
             row = yield from fetch_first(PLACE, params)
             if row is None:  # the repository was forgotten meanwhile
                 return
+            if row[2] != commit:
+                raise StoreUnavailable(TAKEN_OVER)
             place = {"repository": params["repository"], "number": row[0], "edition": row[1]}
             stamp = {**place, "commit": commit, "at": micros(at)}
             yield from _vacate(place, batch)

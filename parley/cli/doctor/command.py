@@ -9,13 +9,14 @@ from typing import Final
 
 from gateway.platforms import Discovery, discover
 from gateway.ports import Check
+from parley.cli.configuration import own_configuration
 from parley.cli.doctor import checks, section_checks
 from parley.cli.doctor.checks import Finding, Status
 from parley.cli.doctor.credentials import diagnose_all
 from parley.cli.doctor.model_check import check_models
 from parley.cli.doctor.start_check import startup_problems
 from parley.cli.doctor.store_checks import check_servers
-from parley.cli.options import Config, config_path
+from parley.cli.options import Config
 from parley.cli.running_program import fetch, request_to
 from parley.config import Settings, SettingsError, load
 from parley.http.listener import tried
@@ -25,7 +26,7 @@ NAME: Final = "running"
 
 def doctor(config: Config = None) -> int:
     """Print the report; 1 when something is broken."""
-    platforms, path = discover(), config_path(config)
+    platforms, path = discover(), own_configuration(config)
     findings = [*checks.versions(), *checks.environment(), *checks.plugins(platforms)]
     try:
         settings = load(path, os.environ, platforms)

@@ -10,6 +10,7 @@ import typer
 
 from gateway.errors import BadInput
 from gateway.platforms import discover
+from parley.cli.configuration import own_configuration
 from parley.cli.init import model, people, platforms
 from parley.cli.init.files import Answers, assigned, read
 from parley.cli.init.session import Given, Session, complain
@@ -30,8 +31,9 @@ INTERRUPTED: Final = 130
 
 def init(
     config: Annotated[
-        Path, typer.Option("--config", "-c", help="The file to write.")
-    ] = DEFAULT_CONFIG,
+        Path | None,
+        typer.Option("--config", "-c", help=f"The file to write. Default: {DEFAULT_CONFIG}."),
+    ] = None,
     platform: Annotated[
         list[str] | None,
         typer.Option("--platform", help="A platform to connect, such as web; can be repeated."),
@@ -82,9 +84,10 @@ def init(
     )  # fmt: skip
     env = {**os.environ, **_secrets_from_stdin(secrets_stdin, yes=yes)}
     found = discover()
-    answers = Answers() if fresh else read(config)
+    path = config or own_configuration(None) or DEFAULT_CONFIG
+    answers = Answers() if fresh else read(path)
     answers.merge(assigned(assign or (), settings_model(found.manifests)))
-    session = Session(Terminal(), config, given, env, found, answers)
+    session = Session(Terminal(), path, given, env, found, answers)
     try:
         return _run(session)
     except (Stopped, KeyboardInterrupt) as stopped:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from gateway.platforms import Discovery
+from parley.cli.configuration import record
 from parley.cli.init.files import Answers, keep_copy, secrets_path, write
 from parley.cli.init.terminal import Terminal
 from parley.cli.options import DEFAULT_CONFIG
@@ -126,6 +127,7 @@ class Session:
         for path in write(self.config, self.answers, self.secrets):
             if path not in self.written:
                 self.written.append(path)
+        record(self.config, self.env)
 
 
 def complain(text: str) -> None:

@@ -14,9 +14,10 @@ from memory.knowledge.hooks.install import Installed, install, remove, states
 from memory.knowledge.hooks.script import HookCommand
 from memory.knowledge.hooks.worker import run_once
 from memory.knowledge.ingest.work_tree import clear_state
+from parley.cli.configuration import chosen
 from parley.cli.knowledge.ingest import ingest_all
 from parley.cli.knowledge.repositories import UNKNOWN, with_index
-from parley.cli.options import Config, config_path
+from parley.cli.options import Config
 from parley.cli.stores import read_settings
 from parley.config import Settings
 from parley.wiring.knowledge import KnowledgeIndex
@@ -47,6 +48,10 @@ def hooks(
     if action is Action.RUN:
         return _run(repo, config)
     where = find_hooks(repo.expanduser().absolute())
+    if action is Action.REMOVE:
+        count = remove(where, HookCommand((), Path(), where.git_dir))
+        sys.stdout.write(f"{count} hooks removed.\n" if count else "No hooks were installed.\n")
+        return 0
     command = command_of(where, config)
     if action is Action.INSTALL:
         _registered(where, read_settings(config))
@@ -54,10 +59,6 @@ def hooks(
             sys.stdout.write(_installed(one))
         if where.in_work_tree:
             sys.stderr.write(IN_WORK_TREE.format(folder=where.hooks))
-        return 0
-    if action is Action.REMOVE:
-        count = remove(where, command)
-        sys.stdout.write(f"{count} hooks removed.\n" if count else "No hooks were installed.\n")
         return 0
     found = states(where, command)
     for event, state in found.items():
@@ -68,8 +69,8 @@ def hooks(
 
 
 def command_of(where: HookFolder, config: Path | None) -> HookCommand:
-    """The command that the hooks run: this program with this configuration, in this folder. It
-    imports nothing from the folder that it runs in."""
+    """The command that the hooks run: this program with this configuration, in the folder at which
+    its relative paths begin. It imports nothing from the folder that it runs in."""
     program = [
         sys.executable,
         "-P",
@@ -80,10 +81,10 @@ def command_of(where: HookFolder, config: Path | None) -> HookCommand:
         "run",
         str(where.git_dir),
     ]
-    path = config_path(config)
-    if path is not None:
-        program += ["--config", str(path.absolute())]
-    return HookCommand(program, Path.cwd(), where.git_dir)
+    found = chosen(config)
+    if found.file is not None:
+        program += ["--config", str(found.file.absolute())]
+    return HookCommand(program, found.folder, where.git_dir)
 
 
 def _registered(where: HookFolder, settings: Settings) -> None:

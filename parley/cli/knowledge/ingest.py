@@ -20,7 +20,14 @@ from memory.knowledge.ingest.outcome import (
 )
 from memory.knowledge.ingest.work_tree import note_ingest
 from memory.knowledge.model import Repository
-from parley.cli.knowledge.repositories import SomeRepository, Tenant, find_some, with_index
+from parley.cli.knowledge.repositories import (
+    SomeRepository,
+    Tenant,
+    find_some,
+    lost_hooks_line,
+    lost_hooks_of,
+    with_index,
+)
 from parley.cli.options import AsJson, Config
 from parley.cli.stores import read_settings
 from parley.config import Settings
@@ -61,8 +68,12 @@ async def ingest_all(
         with _progress(repository.name) as report:
             outcome = await ingester.ingest(repository, report, force=force)
         await _note(repository, outcome, clock)
-        text = _as_json(repository, outcome) if as_json else _as_text(repository, outcome)
-        sys.stdout.write(text)
+        lost = lost_hooks_of(repository)
+        if as_json:
+            sys.stdout.write(_as_json(repository, outcome, lost))
+        else:
+            text = f"{_as_text(repository, outcome)}{lost_hooks_line(repository, lost)}"
+            sys.stdout.write(text)
     return 0
 
 
@@ -103,7 +114,7 @@ def _branch_line(name: str, branch: BranchOutcome) -> str:
     return f"{place}, {', '.join(parts)}"
 
 
-def _as_json(repository: Repository, outcome: IngestOutcome) -> str:
+def _as_json(repository: Repository, outcome: IngestOutcome, lost: Sequence[str]) -> str:
     branches = [
         {
             "branch": one.name,
@@ -126,6 +137,7 @@ def _as_json(repository: Repository, outcome: IngestOutcome) -> str:
         "files": outcome.totals.files,
         "chunks": outcome.totals.chunks,
         "skipped": {reason.value: count for reason, count in outcome.totals.skipped.items()},
+        "lost_hooks": lost,
     }
     return json.dumps(values, ensure_ascii=False) + "\n"
 

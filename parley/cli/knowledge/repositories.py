@@ -1,6 +1,7 @@
 """Opens the index for a command, and finds the repository that its argument means."""
 
 import asyncio
+import shlex
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Final, TypeVar
@@ -10,6 +11,7 @@ import typer
 from gateway.errors import BadInput
 from memory.git.errors import GitError, NotARepository
 from memory.git.location import Location, locate
+from memory.knowledge.hooks.install import lost_hooks
 from memory.knowledge.model import Repository
 from memory.knowledge.ports.stores import RepositoryStore
 from parley.config import Settings
@@ -31,6 +33,9 @@ Tenant = Annotated[
     str | None, typer.Option("--tenant", help="The tenant, where several have this repository.")
 ]
 UNKNOWN: Final = "{name} is not registered; run `parley knowledge init {name}`."
+HOOKS_LOST: Final = (
+    "  hooks that do not run any more: {hooks}; run `parley knowledge hooks install {folder}`\n"
+)
 NONE: Final = "No repository is registered yet; run `parley knowledge init REPO`."
 
 
@@ -94,6 +99,18 @@ def _places(name: str) -> tuple[str, str]:
         return str(folder), str(locate(folder).common_dir)
     except NotARepository:
         return str(folder), ""
+
+
+def lost_hooks_of(repository: Repository) -> list[str]:
+    """The git hooks that were installed in a repository and are gone."""
+    return lost_hooks(Path(repository.folder), Path(repository.git_dir))
+
+
+def lost_hooks_line(repository: Repository, lost: Sequence[str]) -> str:
+    """The line that says how to get them back; empty if none are gone."""
+    if not lost:
+        return ""
+    return HOOKS_LOST.format(hooks=", ".join(lost), folder=shlex.quote(repository.folder))
 
 
 def _location(folder: Path) -> Location | None:

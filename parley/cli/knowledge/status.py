@@ -11,7 +11,14 @@ from memory.git.location import Location, locate
 from memory.git.refs import head, tip
 from memory.knowledge.model import BranchState, Repository, Totals
 from parley.cli.knowledge.init import described
-from parley.cli.knowledge.repositories import SomeRepository, Tenant, find_some, with_index
+from parley.cli.knowledge.repositories import (
+    SomeRepository,
+    Tenant,
+    find_some,
+    lost_hooks_line,
+    lost_hooks_of,
+    with_index,
+)
 from parley.cli.options import AsJson, Config
 from parley.cli.stores import read_settings
 from parley.wiring.knowledge import KnowledgeIndex
@@ -87,7 +94,8 @@ def _as_text(
     lines += [f"  skipped, {reason.value}: {count:,}" for reason, count in totals.skipped.items()]
     if problem:
         lines.append(f"  {problem}")
-    return "".join(f"{line}\n" for line in lines)
+    text = "".join(f"{line}\n" for line in lines)
+    return f"{text}{lost_hooks_line(repository, lost_hooks_of(repository))}"
 
 
 def _as_json(
@@ -115,5 +123,6 @@ def _as_json(
         "chunks": totals.chunks,
         "skipped": {reason.value: count for reason, count in totals.skipped.items()},
         "problem": problem,
+        "lost_hooks": lost_hooks_of(repository),
     }
     return json.dumps(values, ensure_ascii=False) + "\n"

@@ -1,7 +1,7 @@
 """Memory is opened for the caller and notified of the outcome; a failed turn stores nothing."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -11,6 +11,7 @@ from gateway.message import Button, MessageEdited, Place
 from gateway.people import PersonId
 from gateway.ports.memory import REDACTION_NOTICE, AnswerFooter, Caller, NoTools
 from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
+from gateway.turn.memory import MAX_NOTED, ranks_of
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, message, place, received
 
@@ -28,6 +29,7 @@ class Diary:
     broken: bool = False
     failures: int = 0
     tools: NoTools = field(default_factory=NoTools)
+    material: list[Material] = field(default_factory=list)
     keeps: bool = True
     recalls: bool = False
 
@@ -38,7 +40,7 @@ class Diary:
         return self
 
     def reads(self, material: Sequence[Material]) -> None:
-        """Do nothing; these tests do not need it."""
+        self.material += material
 
     async def prompt_parts(self) -> PromptParts:
         return PromptParts(brief="Ada likes kites.")
@@ -84,6 +86,16 @@ async def test_memory_is_opened_for_the_principal_with_their_own_text_only() -> 
         assert caller.place.channel_id == direct().channel_id
         assert caller.conversation
         assert diary.finished == [("answer", [])]
+
+
+async def test_later_turns_know_what_an_answer_was_made_from() -> None:
+    mark = Material("repository", "")
+    async with gateway() as g:
+        diary = with_diary(g, after=AnswerFooter(derived=(mark,)))
+        await g.take(received("why?", message_id="m1"))
+        assert diary.material == []
+        await g.take(received("and then?", message_id="m2"))
+        assert diary.material == [mark]
 
 
 async def test_messages_in_a_room_carry_the_names_of_their_authors() -> None:
@@ -193,3 +205,13 @@ async def test_a_stopped_answer_leaves_a_trace_only_with_memory_on(keeps: bool) 
         await g.rest()
         assert "Stopped." in g.texts
         assert bool(await g.services.stores.traces.find("m1")) is keeps
+
+
+def test_the_trace_names_recalled_memories_by_a_part_of_their_id_and_their_ranks() -> None:
+    ranks = (("bm25", 2), ("vector", 1))
+    item = KnowledgeItem("0123456789ab", "a text", "source", 0.9, kind="fact", score=0.12345)
+    noted = ranks_of([replace(item, ranks=ranks)] * (MAX_NOTED + 5))
+    assert noted is not None
+    assert noted["items"] == [("01234567", "fact", "", 0.123, dict(ranks))] * MAX_NOTED
+    assert "a text" not in str(noted)
+    assert ranks_of([]) is None

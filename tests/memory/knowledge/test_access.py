@@ -17,6 +17,7 @@ from memory.knowledge.access import (
     READS,
     KnowledgeAccess,
     channel_name,
+    is_restricted,
     knowledge_access_of,
     reads,
 )
@@ -188,6 +189,15 @@ repositories = st.builds(
     st.lists(st.sampled_from(ROOMS), max_size=2).map(tuple),
     st.sampled_from(("t", "u")),
 )
+
+
+@given(access=accesses, repository=repositories)
+def test_text_is_restricted_unless_every_place_of_its_tenant_may_show_it(
+    access: KnowledgeAccess, repository: Repository
+) -> None:
+    here = replace(access, tenant=repository.tenant)
+    assert is_restricted(repository) or reads(here, repository)
+    assert is_restricted(repository) == (repository.private or bool(repository.project))
 
 
 @settings(

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gateway.authorship import Material
 from gateway.errors import ToolError
 from gateway.ports.memory import TurnMemory
 from memory.knowledge.answers import MAX_RESULTS, MAX_TEXT, MAX_TEXTS
@@ -17,7 +18,7 @@ from memory.knowledge.reader import KnowledgeReader
 from memory.turns.knowledge_tools import SKILL
 from parley.wiring.storage import memory_stores
 from tests.memory.knowledge.hits import COMMIT, HIT, REPOSITORY, GivenHits, hit_of
-from tests.memory.rig import CLOSED, DIRECT, Rig, rig_on
+from tests.memory.rig import CLOSED, DIRECT, Rig, memories_about, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
 
@@ -119,6 +120,62 @@ class TestAResult:
         await call(turn)
         answer = json.loads(await turn.tools.call("memory_delete", {"id": "x"}))
         assert "did not write" in answer["error"]
+
+
+MARK = Material("repository", "")
+WORDING = {"type": "fact", "content": "The service rotates its keys every 90 days"}
+
+
+@pytest.fixture(params=["in_this_turn", "in_an_earlier_turn"])
+async def private(request: pytest.FixtureRequest, rig: Rig, found: GivenHits) -> TurnMemory:
+    """A turn in whose prompt is text of a private repository, or an answer made from it."""
+    found.hits = [replace(HIT, repository=replace(REPOSITORY, private=True))]
+    turn = await turn_of(rig, says="We prefer short names. Why a queue?")
+    if request.param == "in_this_turn":
+        assert (await call(turn))["results"]
+    else:
+        turn.reads([MARK])
+    return turn
+
+
+class TestTextThatNotEverybodyMayRead:
+    async def test_leaves_no_answer_for_memory(self, private: TurnMemory) -> None:
+        footer = await private.finish("It rotates keys.", ["search_decisions"])
+        assert footer.turn is not None
+        assert "rotates" not in footer.turn.body
+        assert "short names" in footer.turn.body
+
+    async def test_marks_the_answer_for_later_turns(self, private: TurnMemory) -> None:
+        assert (await private.finish("It rotates keys.", [])).derived == (MARK,)
+
+    @pytest.mark.parametrize("quote", ["", "It rotates its keys every 90 days"])
+    async def test_does_not_become_a_memory_of_the_model(
+        self, private: TurnMemory, quote: str
+    ) -> None:
+        stored = json.loads(await private.tools.call("memory_store", {**WORDING, "quote": quote}))
+        assert (stored["success"], "private repository" in stored["error"]) == (False, True)
+
+    async def test_leaves_the_persons_own_sentence_without_the_models_words(
+        self, rig: Rig, private: TurnMemory
+    ) -> None:
+        given = {**WORDING, "quote": "We prefer short names", "tags": ["90-days"]}
+        assert json.loads(await private.tools.call("memory_store", given))["success"]
+        (record,) = await memories_about(await rig.handle(), "short names")
+        assert (record.content, record.tags) == ("We prefer short names.", ())
+
+    @pytest.mark.parametrize("target", ["soul", "bible", "memory"])
+    async def test_does_not_become_a_document(self, private: TurnMemory, target: str) -> None:
+        given = {"target": target, "content": WORDING["content"]}
+        written = json.loads(await private.tools.call("update_customer_brain", given))
+        assert (written["success"], "private repository" in written["error"]) == (False, True)
+
+
+async def test_an_answer_from_a_repository_for_everybody_is_remembered(rig: Rig) -> None:
+    turn = await turn_of(rig)
+    await call(turn)
+    footer = await turn.finish("Because of bursts.", ["search_decisions"])
+    assert footer.turn is not None
+    assert ("bursts" in footer.turn.body, footer.derived) == (True, ())
 
 
 class TestTheLimits:

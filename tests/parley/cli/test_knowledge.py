@@ -145,6 +145,30 @@ async def test_forget_leaves_nothing_of_the_repository_in_the_file(shop: Shop) -
             assert database.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,), table
 
 
+async def test_hooks_that_another_tool_replaced_are_named_with_the_next_step(shop: Shop) -> None:
+    shop.git.commit({"a.md": "a"})
+    await shop.knowledge("init", "shop")
+    assert (await shop.as_json("status"))["lost_hooks"] == []
+    await shop.knowledge("hooks", "install", "shop")
+    assert "do not run" not in (await shop.knowledge("status")).out
+    (shop.git.folder / ".git" / "hooks" / "post-commit").write_text("#!/bin/sh\nlefthook run\n")
+    for command in ("status", "ingest"):
+        told = (await shop.knowledge(command)).out
+        assert "do not run any more: post-commit; " in told
+        assert f"`parley knowledge hooks install {shop.git.folder}`" in told
+    assert (await shop.as_json("ingest"))["lost_hooks"] == ["post-commit"]
+    shop.git.git("config", "core.hooksPath", ".husky/_")
+    assert len((await shop.as_json("status"))["lost_hooks"]) == 3
+    shop.git.git("config", "core.hooksPath", "/elsewhere")
+    assert len((await shop.as_json("status"))["lost_hooks"]) == 3
+    await shop.knowledge("hooks", "install", "shop")
+    shop.git.git("config", "--unset", "core.hooksPath")
+    await shop.knowledge("hooks", "install", "shop")
+    assert "do not run" not in (await shop.knowledge("status")).out
+    await shop.knowledge("hooks", "remove", "shop")
+    assert (await shop.as_json("status"))["lost_hooks"] == []
+
+
 @pytest.mark.xdist_group("postgres")
 async def test_with_postgresql_the_index_is_in_the_database(
     shop: Shop, postgres: PostgresServer

@@ -12,6 +12,7 @@ from gateway.people import Audience
 from gateway.ports.conversations import ConversationSummary, StoredTurn
 from gateway.turn.context.history import since, sizes_of
 from gateway.turn.context.summary import (
+    FROM_REPOSITORY,
     MAX_PERSONS,
     SHOWN,
     leaving,
@@ -171,3 +172,14 @@ def test_a_summary_of_external_text_is_external_text() -> None:
     assert first.persons == (SHOWN, "a")
     later = talk(1)
     assert SHOWN in merged_summary(first, later, dialogue_turns(later, Audience.DIRECT)).persons
+
+
+def test_a_summary_keeps_that_an_answer_was_made_from_a_repository() -> None:
+    mark = (Material("repository", ""),)
+    turns = [StoredTurn("m", "user", "why?", AT, "a", "A"), StoredTurn("m", "assistant", "so", AT)]
+    marked = [turns[0], turns[1]._replace(material=mark)]
+    dialogue = dialogue_turns(turns, Audience.DIRECT)
+    first = merged_summary(None, marked, dialogue)
+    assert FROM_REPOSITORY in first.persons
+    assert FROM_REPOSITORY in merged_summary(first, turns, dialogue).persons
+    assert FROM_REPOSITORY not in merged_summary(None, turns, dialogue).persons

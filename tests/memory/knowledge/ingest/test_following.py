@@ -2,6 +2,9 @@
 
 import pytest
 
+from db.errors import StoreUnavailable
+from db.sqlite import SqliteDatabase
+from memory.knowledge.ingest import plan
 from memory.knowledge.ingest.ingester import Splitter
 from memory.knowledge.ingest.outcome import Mode, Progress
 from tests.memory.knowledge.ingest.conftest import Knowledge
@@ -171,6 +174,23 @@ async def test_an_empty_repository_has_nothing_to_ingest(knowledge: Knowledge) -
     assert (outcome.branches, outcome.busy, outcome.totals.files) == ((), False, 0)
 
 
+async def test_a_change_that_removes_too_many_paths_is_read_as_the_whole_commit(
+    knowledge: Knowledge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan, "MAX_REMOVED", 3)
+    git = knowledge.git
+    git.commit({f"{number}.md": f"text {number}" for number in range(8)})
+    await knowledge.ingest()
+    git.git("rm", "--quiet", *(f"{number}.md" for number in range(4)))
+    git.commit({"9.md": "text 9"})
+    outcome = await knowledge.ingest_one()
+    assert (outcome.mode, outcome.read, outcome.kept, outcome.removed) == (Mode.WHOLE, 1, 4, 4)
+    git.git("rm", "--quiet", *(f"{number}.md" for number in range(4, 7)))
+    git.commit()
+    assert (await knowledge.ingest_one()).mode is Mode.CHANGES
+    assert sorted(await knowledge.files()) == ["7.md", "9.md"]
+
+
 async def test_an_interrupted_ingest_continues_where_it_stopped(
     knowledge: Knowledge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,6 +212,47 @@ async def test_an_interrupted_ingest_continues_where_it_stopped(
     outcome = await knowledge.ingest_one()
     assert (outcome.mode, outcome.read, outcome.kept) == (Mode.WHOLE, 50, 200)
     assert len(await knowledge.files()) == 250
+
+
+async def test_an_interrupted_ingest_with_new_rules_applies_them_to_every_file(
+    knowledge: Knowledge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    knowledge.git.commit({"a.md": "a", "notes/a.log": "log"})
+    await knowledge.ingest()
+    include = 'ingestion:\n  include: ["notes/**"]\n  code: []\n'
+    knowledge.git.commit({".agent/config.yaml": include})
+
+    async def never(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(knowledge.stores.files), "write", never)
+    with pytest.raises(KeyboardInterrupt):
+        await knowledge.ingest()
+    monkeypatch.undo()
+    assert (await knowledge.ingest_one()).mode is Mode.WHOLE
+    assert await knowledge.files() == {"notes/a.log": "log"}
+
+
+async def test_a_full_disk_interrupts_an_ingest_and_the_next_one_continues(
+    knowledge: Knowledge,
+) -> None:
+    database = knowledge.stores.database
+    if not isinstance(database, SqliteDatabase):
+        pytest.skip("a server has disks of its own")
+    texts = {f"{number:03}.md": f"text {number} " * 400 for number in range(250)}
+    commit = knowledge.git.commit(texts)
+    await database.run_job(lambda db: db.execute("PRAGMA max_page_count = 150").fetchall())
+    with pytest.raises(StoreUnavailable, match="full"):
+        await knowledge.ingest()
+    (state,) = await knowledge.stores.files.branches("r1")
+    assert (state.commit, state.target) == ("", commit)
+    stored = await knowledge.files()
+    assert 0 < len(stored) < 250
+    assert stored == {path: texts[path] for path in stored}
+    await database.run_job(lambda db: db.execute("PRAGMA max_page_count = 100000").fetchall())
+    outcome = await knowledge.ingest_one()
+    assert (outcome.read, outcome.kept) == (250 - len(stored), len(stored))
+    assert await knowledge.files() == texts
 
 
 async def test_an_interrupted_change_is_undone_when_the_branch_went_back(

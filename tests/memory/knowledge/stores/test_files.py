@@ -2,6 +2,9 @@
 
 from datetime import date, timedelta
 
+import pytest
+
+from db.errors import StoreUnavailable
 from memory.knowledge.model import FileKind, SkippedFile, SkipReason
 from memory.knowledge.ports.stores import Batch
 from tests.memory.knowledge.stores.conftest import Stores
@@ -61,10 +64,10 @@ async def test_a_removed_file_takes_its_content_along_when_no_other_file_has_it(
     await stores.files.write(
         "r1", "main", ONE, Batch([new_file("a", "x"), new_file("b", "x"), new_file("c", "y")]), AT
     )
-    await stores.files.write("r1", "main", TWO, Batch(removed=["a", "c"]), AT)
+    await stores.files.write("r1", "main", ONE, Batch(removed=["a", "c"]), AT)
     await sweep_all(stores)
     assert list(stores.words.texts.values()) == ["x"]
-    await stores.files.write("r1", "main", TWO, Batch(removed=["b"]), AT)
+    await stores.files.write("r1", "main", ONE, Batch(removed=["b"]), AT)
     await sweep_all(stores)
     totals = await stores.files.totals("r1")
     assert (totals.files, totals.contents, totals.chunks) == (0, 0, 0)
@@ -79,13 +82,13 @@ async def test_a_skipped_file_replaces_a_stored_one_and_the_other_way_round(
     skipped = Batch(
         skipped=[SkippedFile("a", SkipReason.SECRET), SkippedFile("b", SkipReason.EMPTY)]
     )
-    await stores.files.write("r1", "main", TWO, skipped, AT)
-    await stores.files.write("r1", "main", TWO, skipped, AT)  # as after an interruption
+    await stores.files.write("r1", "main", ONE, skipped, AT)
+    await stores.files.write("r1", "main", ONE, skipped, AT)  # as after an interruption
     totals = await stores.files.totals("r1")
     assert totals.files == 0
     assert totals.skipped == {SkipReason.SECRET: 1, SkipReason.EMPTY: 1}
     assert await stores.files.paths("r1", "main", "", 10) == ["a", "b"]
-    await stores.files.write("r1", "main", TWO, Batch([new_file("a", "x")], removed=["b"]), AT)
+    await stores.files.write("r1", "main", ONE, Batch([new_file("a", "x")], removed=["b"]), AT)
     totals = await stores.files.totals("r1")
     assert (totals.files, totals.skipped) == (1, {})
 
@@ -107,6 +110,29 @@ async def test_a_branch_is_at_its_commit_only_when_the_ingest_ended(stores: Stor
     await stores.files.begin("r1", "main", followed=False, target=TWO, rules="s")
     (state,) = await stores.files.branches("r1")
     assert (state.commit, state.target, state.rules, state.ingested_at) == (ONE, TWO, "s", AT)
+
+
+async def test_an_ingest_of_the_whole_commit_is_at_no_commit_until_it_ended(
+    stores: Stores,
+) -> None:
+    await prepare(stores, "main")
+    await stores.files.finish("r1", "main", ONE, AT)
+    await stores.files.begin("r1", "main", followed=False, target=TWO, rules="s", whole=True)
+    (state,) = await stores.files.branches("r1")
+    assert (state.commit, state.target) == ("", TWO)
+
+
+async def test_a_process_whose_branch_another_one_began_writes_nothing_more(
+    stores: Stores,
+) -> None:
+    await prepare(stores, "main")
+    await stores.files.begin("r1", "main", followed=False, target=TWO, rules="r")
+    with pytest.raises(StoreUnavailable, match="another process"):
+        await stores.files.write("r1", "main", ONE, Batch([new_file("a", "x")]), AT)
+    await stores.files.finish("r1", "main", ONE, AT)
+    (state,) = await stores.files.branches("r1")
+    assert (state.commit, state.target) == ("", TWO)
+    assert (await stores.files.totals("r1")).files == 0
 
 
 async def test_the_followed_branch_keeps_its_files_under_another_name(stores: Stores) -> None:
@@ -134,6 +160,7 @@ async def test_renewing_forgets_what_is_known_and_keeps_it_until_it_is_replaced(
     assert (await stores.files.branches("r1"))[0].commit == ""
     assert await stores.files.known("r1", "main", [("a", file.blob)]) == {}
     assert list(stores.words.texts.values()) == ["x"]
+    await stores.files.begin("r1", "main", followed=False, target=ONE, rules="r")
     await stores.files.write("r1", "main", ONE, Batch([file]), AT)
     await sweep_all(stores)
     assert len(stores.words.texts) == 1

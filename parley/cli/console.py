@@ -1,0 +1,81 @@
+"""`parley console link`: signs one browser in to the console. Works beside a running program."""
+
+import sys
+from typing import Annotated, Final
+
+import typer
+
+from gateway.errors import BadInput
+from gateway.people import DEFAULT_TENANT
+from gateway.ports.clock import SystemClock
+from parley.cli.known_people import resolve_person
+from parley.cli.options import Config
+from parley.cli.running_program import address_of
+from parley.cli.stores import require_database, settings_with_database, with_storage
+from parley.cli.token import check_account
+from parley.config import Settings
+from parley.console.mount import sessions_of
+from parley.console.viewer import LOCAL_OPERATOR
+from parley.security.tokens import person_of
+from parley.wiring.extensions import load_extensions
+from parley.wiring.storage import Storage
+
+OFF: Final = "The console is off: set console.enabled."
+NOT_SEEN: Final = (
+    "No person with the id {person} has written to the assistant yet, and this platform uses "
+    "several ids for a person. Ask the person to write once, then try again."
+)
+NO_PORT: Final = "server.port is 0, so the address is unknown: set server.port, or console.url."
+
+
+def link(
+    person: Annotated[
+        str, typer.Argument(help="PLATFORM:ACCOUNT:ID, such as telegram:main:123.")
+    ] = "",
+    operator: Annotated[
+        bool,
+        typer.Option("--operator", help="For yourself, as an owner without a chat account."),
+    ] = False,
+    tenant: Annotated[str, typer.Option(help="The tenant that --operator sees.")] = DEFAULT_TENANT,
+    config: Config = None,
+) -> int:
+    """Print a link that signs one browser in, once."""
+    if bool(person) == operator:
+        raise typer.BadParameter("write a person, or --operator", param_hint="PERSON")
+    settings = settings_with_database(config)
+    if not settings.console.enabled:
+        raise BadInput(OFF)
+    if settings.server.port == 0 and settings.console.url is None:
+        raise BadInput(NO_PORT)
+    made = _for_person(settings, person) if person else _new(settings, tenant, str(LOCAL_OPERATOR))
+    sys.stdout.write(f"{made}\n")
+    who = person or "an owner without a chat account"
+    sys.stderr.write(
+        f"For {who}. It works once, within {settings.console.link_minutes} minutes; whoever opens "
+        "it is signed in.\n"
+    )
+    return 0
+
+
+def _for_person(settings: Settings, person: str) -> str:
+    given = person_of(person)
+    check_account(settings, given.platform, given.account)
+    require_database(settings, hot=True)
+
+    async def job(storage: Storage) -> str:
+        known = await resolve_person(given, storage.stores.states)
+        if known is None:
+            raise BadInput(NOT_SEEN.format(person=given))
+        tenant = load_extensions(settings).tenant_of_person(known)
+        return await _link(settings, storage, tenant, str(known))
+
+    return with_storage(settings, job)
+
+
+def _new(settings: Settings, tenant: str, person: str) -> str:
+    return with_storage(settings, lambda storage: _link(settings, storage, tenant, person))
+
+
+async def _link(settings: Settings, storage: Storage, tenant: str, person: str) -> str:
+    sessions = sessions_of(settings, storage, SystemClock(), lambda: address_of(settings))
+    return await sessions.link(tenant, person)
