@@ -48,6 +48,8 @@ APPROVE = CommandSpec(
     argument_help="a code, or: reject CODE, list, revoke ID",
 )
 """Offered where people need an approval (`access.admission: approved`)."""
+CONSOLE = CommandSpec("console", "Get a link to your console in the browser")
+"""Offered where the console is on (`console.enabled`)."""
 
 MAX_INLINE: Final = 250
 """Characters of an inline query (Telegram sends at most 256)."""

@@ -1,12 +1,13 @@
 """Timing of stages and model calls."""
 
 from asyncio import CancelledError
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from contextvars import ContextVar, Token
+from dataclasses import astuple
 from typing import cast
 
-from gateway.ports import Clock, LLMProvider, ModelEvent, ModelRequest
+from gateway.ports import Clock, LLMProvider, ModelEvent, ModelFinished, ModelRequest
 from gateway.ports.observer import Timing
 
 MAX_TIMINGS = 100
@@ -37,11 +38,12 @@ def note(timing: Timing) -> None:
 
 
 @contextmanager
-def timed(kind: str, name: str, clock: Clock) -> Iterator[None]:
-    """Measure a block of code, also if it fails."""
+def timed(kind: str, name: str, clock: Clock) -> Iterator[list[int]]:
+    """Measure a block of code, also if it fails. The block may add figures to the list."""
     began, ended = clock.monotonic(), "ok"
+    figures: list[int] = []
     try:
-        yield
+        yield figures
     except (CancelledError, GeneratorExit):
         ended = "stopped"
         raise
@@ -49,16 +51,23 @@ def timed(kind: str, name: str, clock: Clock) -> Iterator[None]:
         ended = type(error).__name__
         raise
     finally:
-        note(Timing(kind, name, began, clock.monotonic() - began, ended))
+        note(Timing(kind, name, began, clock.monotonic() - began, ended, tuple(figures)))
 
 
 class TimedProvider:
     """Implements `LLMProvider` around another; the running turn records the duration of each
-    call, from the request to the end of the answer."""
+    call, from the request to the end of the answer, with its tokens and its `cost` in millionths of
+    a dollar."""
 
-    def __init__(self, provider: LLMProvider, clock: Clock) -> None:
+    def __init__(
+        self,
+        provider: LLMProvider,
+        clock: Clock,
+        cost: Callable[[ModelFinished], int] = lambda _: 0,
+    ) -> None:
         self._provider = provider
         self._clock = clock
+        self._cost = cost
 
     @property
     def name(self) -> str:
@@ -66,9 +75,11 @@ class TimedProvider:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         stream = cast("AsyncGenerator[ModelEvent, None]", self._provider.stream(request))
-        with timed("model", request.model or self._provider.name, self._clock):
+        with timed("model", request.model or self._provider.name, self._clock) as figures:
             async with aclosing(stream) as events:
                 async for event in events:
+                    if isinstance(event, ModelFinished):
+                        figures[:] = (*astuple(event.usage), self._cost(event))
                     yield event
 
     async def close(self) -> None:

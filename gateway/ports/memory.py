@@ -76,12 +76,14 @@ class WaitingTurn:
 @dataclass(frozen=True, slots=True)
 class AnswerFooter:
     """The footer of an answer, for the person who asked alone: Markdown and buttons. `typed` is the
-    form without buttons, empty if none is needed. `turn` is to be stored with the answer."""
+    form without buttons, empty if none is needed. `turn` is to be stored with the answer, and so is
+    `derived`: the authorship of text that the answer was made from and memory may not keep."""
 
     note: str = ""
     buttons: tuple[Button, ...] = ()
     turn: WaitingTurn | None = None
     typed: str = ""
+    derived: tuple[Material, ...] = ()
 
 
 NO_FOOTER: Final = AnswerFooter()

@@ -37,8 +37,9 @@ class SecuritySink(Protocol):
 class Timing(NamedTuple):
     """The duration of a stage ("stage", its name) or of a call ("model", the model's name).
 
-    `began` and `seconds` are of the injected clock's monotonic time; `ended` is a reason code. A
-    tuple, because a dozen are created for every message (0.3 µs each, 1.2 as a frozen dataclass).
+    `began` and `seconds` are of the injected clock's monotonic time; `ended` is a reason code;
+    `figures` are the fields of `CallFigures`, for a call. A tuple, because a dozen are created for
+    every message (0.3 µs each, 1.2 as a frozen dataclass).
     """
 
     kind: str
@@ -46,6 +47,7 @@ class Timing(NamedTuple):
     began: float
     seconds: float
     ended: str = "ok"
+    figures: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

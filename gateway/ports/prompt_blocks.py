@@ -111,7 +111,8 @@ class KnowledgeItem:
     reliability ("from web, may be inaccurate"). `kind` and `scope` are those of
     `memory/model/record.py`, empty if it is no memory. `message_id` is set for a message of this
     conversation, and `line` is its line in the brief: both may be in the prompt already. `ref` is
-    the id for tools, empty if it cannot be changed.
+    the id for tools, empty if it cannot be changed. `ranks` are its ranks in the searches that
+    found it, from 1.
     """
 
     id: str
@@ -126,6 +127,7 @@ class KnowledgeItem:
     message_id: str = ""
     line: str = ""
     ref: str = ""
+    ranks: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 from zlib import crc32
 
 from gateway.policy.decision import Decision
@@ -14,17 +14,31 @@ RING_EACH: Final = 4
 """Traces of refusals that are kept per sender; in total `RING_SENDERS` times as many."""
 
 
-Duration: TypeAlias = tuple[str, str, int, int, str]
+class CallFigures(NamedTuple):
+    """The tokens of one model call, and its cost in millionths of a dollar (0 without a price)."""
+
+    input_tokens: int
+    output_tokens: int
+    cache_read_tokens: int
+    cache_write_tokens: int
+    micros: int
+
+
+Duration: TypeAlias = (
+    tuple[str, str, int, int, str] | tuple[str, str, int, int, str, tuple[int, ...]]
+)
 """The duration of a stage ("stage", its name), of a model call ("model", the model's name), or of
 the time in the queue ("queue", "waited"); then the time from the start of the turn, negative before
-it, and the duration, both in microseconds; and a reason code. A plain tuple: twenty of them are
-written for every message, and a class takes five times as long."""
+it, and the duration, both in microseconds; a reason code; and for an answered model call the fields
+of `CallFigures`. A plain tuple: twenty of them are written for every message, and a class takes
+five times as long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
     """All decisions about one message, and the duration in milliseconds. `durations` are in the
-    order in which they ended; the stage that stores the trace is not among them.
+    order in which they ended; the stage that stores the trace is not among them. `audience` is the
+    `Audience` of the place, empty where it is unknown.
 
     A refusal has a `slot` in a ring, see `ring_slot`: its trace replaces the earlier one in that
     slot.
@@ -42,6 +56,7 @@ class Trace:
     milliseconds: float
     slot: int | None = field(default=None, compare=False)
     durations: tuple[Duration, ...] = ()
+    audience: str = ""
 
 
 def ring_slot(sender: str, trace_id: str) -> int:

@@ -99,6 +99,11 @@ REFUSE: Final = Statement("""
     ON CONFLICT (tenant, person) DO UPDATE SET code_hash = '', state = 'rejected',
         until = excluded.until
 """)
+END_CONSOLE: Final = tuple(
+    Statement(f"DELETE FROM {table} WHERE tenant = :tenant AND person = :person")  # noqa: S608 - constants of this module
+    for table in ("console_sessions", "console_links")
+)
+"""A revoked person is signed out of the console."""
 UNNOTIFIED_ADMISSIONS: Final = Statement(
     f"SELECT {ADMISSION} FROM admissions WHERE notified = 0 ORDER BY at, person LIMIT :limit"  # noqa: S608 - constants of this module
 )
@@ -306,6 +311,8 @@ def _revoke(tenant: str, persons: list[str], now: datetime, owners: bool) -> Wor
             "until": until,
         }
         yield from execute(REFUSE, params)
+        for end in END_CONSOLE:
+            yield from execute(end, {"tenant": one["tenant"], "person": one["person"]})
     return gone
 
 

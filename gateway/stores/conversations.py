@@ -24,6 +24,7 @@ from db.values import json_list, micros, storable, texts_of, time_of
 from gateway.conversation import ConversationKey, channel_name
 from gateway.errors import BadInput
 from gateway.message import Place
+from gateway.people import Audience
 from gateway.ports import Activity
 from gateway.ports.conversations import (
     NO_NOTES,
@@ -33,15 +34,16 @@ from gateway.ports.conversations import (
     StoredTurn,
 )
 from gateway.stores.codec import material_from_json, material_to_json
+from gateway.stores.turn_index import DEFAULT, TurnWords
 
 COLUMNS: Final = "message_id, role, text, at, person, speaker, material"
 ADD: Final = Statement("""
     INSERT INTO turns (conversation, channel, message_id, answers, role, text, at, person, speaker,
-        material)
+        material, audience, words)
     VALUES (:conversation, :channel, :message_id, :answers, :role, :text, :at, :person, :speaker,
-        :material)
+        :material, :audience, :words)
     ON CONFLICT (channel, message_id, role)
-    DO UPDATE SET text = excluded.text, material = excluded.material
+    DO UPDATE SET text = excluded.text, material = excluded.material, words = excluded.words
 """)
 LATEST: Final = Statement(f"""
     SELECT {COLUMNS} FROM turns WHERE conversation = :conversation ORDER BY id DESC LIMIT :limit
@@ -58,8 +60,12 @@ KNOWS: Final = Statement(f"""
     SELECT 1 FROM turns
     WHERE channel = :channel AND {among("message_id", "message_ids")} AND role = 'user' LIMIT 1
 """)  # noqa: S608 - constants of this module
+FIRST: Final = Statement(f"""
+    SELECT {COLUMNS}, audience FROM turns
+    WHERE channel = :channel AND {among("message_id", "message_ids")} AND role = 'user' LIMIT 1
+""")  # noqa: S608 - constants of this module
 EDIT: Final = Statement(f"""
-    UPDATE turns SET text = :text
+    UPDATE turns SET text = :text, words = :words
     WHERE channel = :channel AND {among("message_id", "message_ids")} AND role = 'user'
         AND (text <> '' OR material = '')
 """)  # noqa: S608 - constants of this module
@@ -127,10 +133,15 @@ FORGET_TASKS_OF: Final = Statement(f"""
 CLEAR_NOTES: Final = Statement("DELETE FROM conversation_notes WHERE conversation = :conversation")
 
 
-def add_turns(key: ConversationKey, turns: Sequence[StoredTurn]) -> Work[None]:
-    """Add the messages of one turn and their answer; a known message gets the new text."""
+def add_turns(
+    key: ConversationKey, turns: Sequence[StoredTurn], audience: str, words: TurnWords
+) -> Work[None]:
+    """Add the messages of one turn and their answer; a known message gets the new text. `audience`
+    are the readers, and an unknown one is private."""
     conversation, channel = str(key), key.channel_name
-    answers = next((turn.message_id for turn in turns if turn.role == "user"), "")
+    asked = next((turn for turn in turns if turn.role == "user"), None)
+    answers, person = (asked.message_id, asked.person) if asked else ("", "")
+    readers = audience or Audience.DIRECT
     rows = [
         {
             "conversation": conversation,
@@ -143,6 +154,8 @@ def add_turns(key: ConversationKey, turns: Sequence[StoredTurn]) -> Work[None]:
             "person": turn.person,
             "speaker": storable(turn.speaker),
             "material": storable(material_to_json(turn.material)),
+            "audience": readers,
+            "words": words.of_turn(key.tenant, readers, person, turn),
         }
         for turn in turns
     ]
@@ -159,12 +172,15 @@ def remove_turns(key: ConversationKey, turns: Sequence[StoredTurn]) -> Work[int]
 class Conversations:
     """Messages to the assistant and its answers, by conversation."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, words: TurnWords = DEFAULT) -> None:
         self._database = database
+        self._words = words
 
-    async def append(self, key: ConversationKey, turns: Sequence[StoredTurn]) -> None:
+    async def append(
+        self, key: ConversationKey, turns: Sequence[StoredTurn], audience: str = Audience.DIRECT
+    ) -> None:
         """Add the messages of one turn and their answer; a known message id is replaced."""
-        await self._database.run(lambda: add_turns(key, turns))
+        await self._database.run(lambda: add_turns(key, turns, audience, self._words))
 
     async def latest(self, key: ConversationKey, limit: int) -> list[StoredTurn]:
         """Return the last turns, oldest first."""
@@ -186,7 +202,16 @@ class Conversations:
         """Replace the text of a stored message, in any conversation of the tenant's channel,
         unless it had no text of its author's own."""
         params = {**_messages(tenant, place, (message_id,)), "text": storable(text)}
-        return await self._database.run(lambda: _with_notes(EDIT, params)) > 0
+
+        def work() -> Work[int]:
+            row = yield from fetch_first(FIRST, params)
+            if row is None:
+                return 0
+            turn, audience = stored_turn(row[:-1])._replace(text=text), str(row[-1])
+            words = self._words.of_turn(tenant, audience, turn.person, turn)
+            return (yield from _with_notes(EDIT, {**params, "words": words}))
+
+        return await self._database.run(work) > 0
 
     async def delete(self, tenant: str, place: Place, message_ids: Sequence[str]) -> int:
         """Delete these messages and the answers to them; returns the number of turns. Notes that

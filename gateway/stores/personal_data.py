@@ -39,6 +39,7 @@ TURNS: Final = f"""
             WHERE role = 'user' AND {PERSON} AND {OWN_TENANT})))
 """  # noqa: S608 - constants of this module
 USAGE: Final = f"tenant = :tenant AND {PERSON}"
+ARCHIVED: Final = f"tenant = :tenant AND {among('owner', 'persons')}"
 ACCOUNT: Final = "platform || ':' || account || ':'"
 # Ids of commands and presses contain several ids, including the person's (Slack).
 ID_INSIDE: Final = contains(
@@ -67,10 +68,10 @@ OWN_TASK: Final = f"(task <> '' AND {among('task_person', 'persons')})"
 SPOKE: Final = f"""
     EXISTS (SELECT 1 FROM {json_values("persons", "said")} WHERE {among("said.value", "persons")})
 """  # noqa: S608 - constants of this module
-# '*' stands for material.
+# '*' stands for material, '*repository' for that of a repository.
 ALONE: Final = f"""
     NOT EXISTS (SELECT 1 FROM {json_values("persons", "said")}
-        WHERE said.value <> '*' AND NOT {among("said.value", "persons")})
+        WHERE said.value NOT IN ('*', '*repository') AND NOT {among("said.value", "persons")})
 """  # noqa: S608 - constants of this module
 
 PROGRAM: Final = "parley"
@@ -117,7 +118,8 @@ NOTES: Final = _Table(
 WORKING: Final = (
     _table(
         "turns",
-        "id, conversation, channel, message_id, answers, role, text, at, person, speaker, material",
+        "id, conversation, channel, message_id, answers, role, text, at, person, speaker, material,"
+        " audience",
         TURNS,
     ),
     NOTES,
@@ -133,14 +135,21 @@ ALL: Final = (
     _table(
         "traces",
         "id, message_id, platform, account, conversation, kind, at, decisions, outcome,"
-        " milliseconds, slot, durations",
+        " milliseconds, slot, durations, audience",
         TRACES,
     ),
+    _table("archived_conversations", "tenant, owner, conversation, at", ARCHIVED),
     _table("spent", "key, micros, since", SPENT),
     _table("feedback", "message_key, person, tenant, turn, rating, at", USAGE),
     _table("admissions", "tenant, person, role, name, place, by_person, at", USAGE),
     _table("pairing_requests", "tenant, person, name, place, state, made_at, until", USAGE),
     _table("approvers", "tenant, person, place, at", USAGE),
+    _table(
+        "console_sessions",
+        "id, tenant, person, label, zone, theme, made_at, seen_at, until",
+        USAGE,
+    ),
+    _table("console_links", "tenant, person, made_at, until", USAGE),
 )
 CLEAR: Final = tuple(
     map(
@@ -156,6 +165,11 @@ CLEAR: Final = tuple(
     )
 )
 ERASE: Final = (
+    # Before the traces, by which a conversation of the person is recognised.
+    Statement(f"""
+        DELETE FROM archived_conversations WHERE ({ARCHIVED}) OR conversation IN (
+            SELECT conversation FROM traces WHERE audience IN ('', 'direct') AND ({TRACES}))
+    """),  # noqa: S608 - constants of this module
     Statement(f"DELETE FROM traces WHERE {TRACES}"),  # noqa: S608 - constants of this module
     *CLEAR,
     Statement(f"DELETE FROM feedback WHERE {USAGE}"),  # noqa: S608 - constants of this module
@@ -163,13 +177,15 @@ ERASE: Final = (
     Statement(f"DELETE FROM pairing_requests WHERE {USAGE}"),  # noqa: S608 - constants of this module
     Statement(f"DELETE FROM approvers WHERE {USAGE}"),  # noqa: S608 - constants of this module
     Statement(f"DELETE FROM owner_codes WHERE {USAGE}"),  # noqa: S608 - constants of this module
+    Statement(f"DELETE FROM console_sessions WHERE {USAGE}"),  # noqa: S608 - constants of this module
+    Statement(f"DELETE FROM console_links WHERE {USAGE}"),  # noqa: S608 - constants of this module
     Statement(f"DELETE FROM spent WHERE {PAST}"),  # noqa: S608 - constants of this module
     Statement(f"UPDATE usage SET person = '' WHERE {USAGE}"),  # noqa: S608 - constants of this module
 )
 
 
 class SqlPersonalData:
-    """Turns, notes, usage, traces, feedback and admissions. Implements
+    """Turns, notes, usage, traces, feedback, admissions and sessions. Implements
     `memory.ports.personal_data.WorkingMemory`."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
@@ -228,7 +244,7 @@ class SqlPersonalData:
 
 def _plain(name: str, value: object) -> object:
     """Convert a value for export: times to seconds, JSON to values."""
-    if name in ("at", "since", "made_at", "until") and isinstance(value, int):
+    if name in ("at", "since", "made_at", "seen_at", "until") and isinstance(value, int):
         return time_of(value).timestamp()
     if name in ("decisions", "durations") and isinstance(value, str):
         return json.loads(value)

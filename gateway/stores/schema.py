@@ -8,6 +8,7 @@ from typing import Final
 
 from db.migrations import Schema
 from db.statements import BY_KEY, NUMBERED, either
+from gateway.stores import turn_index
 
 # The states of the outbox are compared one by one: for `IN` with more than two values SQLite makes
 # a temporary table at every check.
@@ -145,6 +146,31 @@ ADMISSIONS: Final = (
         person text NOT NULL DEFAULT ''
     )""",
 )
+CONSOLE: Final = (
+    f"""CREATE TABLE console_links (
+        secret_hash text PRIMARY KEY, tenant text NOT NULL, person text NOT NULL,
+        made_at bigint NOT NULL, until bigint NOT NULL
+    ) {BY_KEY}""",
+    "CREATE INDEX console_links_person ON console_links (tenant, person)",
+    "CREATE INDEX console_links_until ON console_links (until)",
+    f"""CREATE TABLE console_sessions (
+        secret_hash text PRIMARY KEY, id text NOT NULL UNIQUE, tenant text NOT NULL,
+        person text NOT NULL, label text NOT NULL, zone text NOT NULL, theme text NOT NULL,
+        made_at bigint NOT NULL, seen_at bigint NOT NULL, until bigint NOT NULL
+    ) {BY_KEY}""",
+    "CREATE INDEX console_sessions_person ON console_sessions (tenant, person)",
+    "CREATE INDEX console_sessions_until ON console_sessions (until)",
+)
+VIEWS: Final = (
+    "ALTER TABLE traces ADD COLUMN audience text NOT NULL DEFAULT ''",
+    "CREATE INDEX traces_conversation ON traces (conversation, at)",
+    # `owner` is a person, or empty for the list of the operators.
+    f"""CREATE TABLE archived_conversations (
+        tenant text NOT NULL, owner text NOT NULL, conversation text NOT NULL, at bigint NOT NULL,
+        PRIMARY KEY (tenant, owner, conversation)
+    ) {BY_KEY}""",
+    "CREATE INDEX archived_conversations_at ON archived_conversations (at)",
+)
 SCHEMA: Final = Schema(
     "gateway",
     (
@@ -155,5 +181,7 @@ SCHEMA: Final = Schema(
             *OBSERVATION,
             *ADMISSIONS,
         ),
+        CONSOLE,
+        (*turn_index.SCHEMA, *VIEWS),
     ),
 )

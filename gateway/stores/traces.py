@@ -1,9 +1,9 @@
 """Traces: the decisions about each message, as JSON, without content."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from pydantic_core import PydanticSerializationError, to_json
 
@@ -13,21 +13,28 @@ from db.statements import json_item
 from db.values import micros, time_of
 from gateway.policy.decision import Decision
 from gateway.ports.traces import Duration, Trace
-from gateway.stores.personal_data import TRACES
+from gateway.stores.personal_data import OWN_TENANT, TRACES
 
 COLUMNS: Final = (
     "id, message_id, platform, account, conversation, kind, at, decisions, outcome, milliseconds,"
-    " durations"
+    " durations, audience"
 )
+
+
+def columns_of(alias: str) -> str:
+    """Return the columns of a trace for a statement that names the table `alias`."""
+    return ", ".join(f"{alias}.{column.strip()}" for column in COLUMNS.split(","))
+
+
 ADD: Final = Statement(f"""
     INSERT INTO traces ({COLUMNS}, slot) VALUES (:id, :message_id, :platform, :account,
         :conversation, :kind, :at, :decisions, :outcome, :milliseconds, :durations,
-        :slot)
+        :audience, :slot)
     ON CONFLICT (id) DO UPDATE SET message_id = excluded.message_id, platform = excluded.platform,
         account = excluded.account, conversation = excluded.conversation, kind = excluded.kind,
         at = excluded.at, decisions = excluded.decisions, outcome = excluded.outcome,
         milliseconds = excluded.milliseconds, durations = excluded.durations,
-        slot = excluded.slot
+        audience = excluded.audience, slot = excluded.slot
 """)  # noqa: S608 - a constant of this module
 FREE_SLOT: Final = Statement("DELETE FROM traces WHERE slot = :slot AND id <> :id")
 FIND: Final = Statement(
@@ -44,6 +51,11 @@ RECENT_IN: Final = Statement(
 RECENT_OF: Final = Statement(
     f"SELECT {COLUMNS} FROM traces WHERE {TRACES} ORDER BY at DESC LIMIT :limit"  # noqa: S608 - constants of this module
 )
+OUTCOMES: Final = Statement(f"""
+    SELECT outcome, count(*) FROM traces
+    WHERE at >= :since AND {OWN_TENANT} AND (:everybody OR {TRACES})
+    GROUP BY outcome ORDER BY outcome LIMIT 100
+""")  # noqa: S608 - constants of this module
 PRUNE: Final = deleting_some("traces", "id", "at < :before", "at")
 PRUNE_REFUSED: Final = deleting_some("traces", "id", "slot IS NOT NULL AND at < :before", "at")
 
@@ -64,6 +76,7 @@ def add_trace(trace: Trace) -> Work[None]:
         "outcome": trace.outcome,
         "milliseconds": trace.milliseconds,
         "durations": to_json(trace.durations).decode() if trace.durations else "[]",
+        "audience": trace.audience,
         "slot": trace.slot,
     }
     yield from execute(ADD, params)
@@ -81,27 +94,41 @@ class Traces:
     async def find(self, message_id: str, limit: int = 20) -> list[Trace]:
         """Return the traces of a platform's message id, newest first."""
         params = {"message_id": message_id, "limit": limit}
-        return [_trace(row) for row in await self._database.fetch(FIND, params)]
+        return [parse_trace(row) for row in await self._database.fetch(FIND, params)]
 
     async def recent(self, limit: int = 50) -> list[Trace]:
         """Return the latest traces, newest first."""
-        return [_trace(row) for row in await self._database.fetch(RECENT, {"limit": limit})]
+        return [parse_trace(row) for row in await self._database.fetch(RECENT, {"limit": limit})]
 
     async def recent_in(self, channel: str, limit: int) -> list[Trace]:
         """Return the latest traces of a "platform:account:channel", newest first."""
         params = {"channel": channel, "limit": limit}
-        return [_trace(row) for row in await self._database.fetch(RECENT_IN, params)]
+        return [parse_trace(row) for row in await self._database.fetch(RECENT_IN, params)]
 
     async def recent_of(self, tenant: str, person: str, limit: int) -> list[Trace]:
         """Return the latest traces of a person (`str(PersonId)`), newest first. A trace names
         nobody: a refusal in a room belongs to no person."""
         params = {"tenant": tenant, "persons": [person], "limit": limit}
-        return [_trace(row) for row in await self._database.fetch(RECENT_OF, params)]
+        return [parse_trace(row) for row in await self._database.fetch(RECENT_OF, params)]
 
     async def ended(self, outcome: str, limit: int) -> list[Trace]:
         """Return the latest traces with this outcome, newest first; searches all that are kept."""
         params = {"outcome": outcome, "limit": limit}
-        return [_trace(row) for row in await self._database.fetch(ENDED, params)]
+        return [parse_trace(row) for row in await self._database.fetch(ENDED, params)]
+
+    async def outcomes(
+        self, tenant: str, since: datetime, persons: Sequence[str] | None
+    ) -> dict[str, int]:
+        """Return the number of traces since then by their outcome: of these people, or with None of
+        the tenant."""
+        params = {
+            "tenant": tenant,
+            "since": micros(since),
+            "everybody": persons is None,
+            "persons": list(persons or ()),
+        }
+        rows = await self._database.fetch(OUTCOMES, params)
+        return {str(outcome): int(number) for outcome, number in rows}
 
     async def prune(self, before: datetime, refused: datetime) -> int:
         """Delete some traces from before then, and of refusals from before `refused`; returns how
@@ -122,13 +149,21 @@ def _decisions_to_json(trace: Trace) -> str:
         return json.dumps(decisions)
 
 
-def _trace(row: Row) -> Trace:
+def parse_trace(row: Row) -> Trace:
+    """Return the trace of a row with the columns of `columns_of`."""
     id_, message_id, platform, account, conversation, kind, at, decisions, outcome = row[:9]
-    took, durations = row[9:]
+    took, durations, audience = row[9:]
     decided = tuple(_decision(*item) for item in json.loads(decisions))
     named = (id_, message_id, platform, account, conversation, kind)
-    lasted: tuple[Duration, ...] = tuple(map(tuple, json.loads(durations)))
-    return Trace(*named, time_of(at), decided, outcome, took, durations=lasted)
+    lasted: tuple[Duration, ...] = tuple(map(_duration, json.loads(durations)))
+    return Trace(*named, time_of(at), decided, outcome, took, durations=lasted, audience=audience)
+
+
+def _duration(item: list[Any]) -> Duration:
+    kind, name, after, took, ended, *figures = item
+    if not figures:
+        return kind, name, after, took, ended
+    return kind, name, after, took, ended, tuple(figures[0])
 
 
 def _decision(

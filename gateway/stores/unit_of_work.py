@@ -15,6 +15,7 @@ from gateway.ports.unit_of_work import CompletedTurn
 from gateway.stores.conversations import add_turns, remove_turns
 from gateway.stores.sqlite.hot_state import finish_events
 from gateway.stores.traces import add_trace
+from gateway.stores.turn_index import DEFAULT, TurnWords
 from gateway.stores.usage import settle_usage
 
 PUT: Final = Statement("""
@@ -31,16 +32,17 @@ NAMELESS: Final = Statement("UPDATE usage SET person = '' WHERE turn = :turn")
 class SqliteUnitOfWork:
     """Implements `UnitOfWork` in one transaction, where one file holds everything."""
 
-    def __init__(self, database: SqliteDatabase, clock: Clock) -> None:
+    def __init__(self, database: SqliteDatabase, clock: Clock, words: TurnWords = DEFAULT) -> None:
         self._database = database
         self._clock = clock
+        self._words = words
 
     async def complete(self, done: CompletedTurn) -> bool:
         now = self._clock.now().timestamp()
 
         def job(db: sqlite3.Connection) -> bool:
             first = finish_events(db, done.inbox_ids, done.outbound, now, done.begun)
-            drive(db, write_turn(done if first else _without_person(done)))
+            drive(db, write_turn(done if first else _without_person(done), self._words))
             return first
 
         return await self._database.run_job(job)
@@ -49,12 +51,13 @@ class SqliteUnitOfWork:
 class TurnWriter:
     """The long-lived half of a `UnitOfWork`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, words: TurnWords = DEFAULT) -> None:
         self._database = database
+        self._words = words
 
     async def keep(self, done: CompletedTurn) -> None:
         """Store turns, usage and trace of a turn in one transaction; harmless to repeat."""
-        await self._database.run(lambda: write_turn(done))
+        await self._database.run(lambda: write_turn(done, self._words))
 
     async def withdraw(self, done: CompletedTurn) -> None:
         """Reduce a stored turn, whose person was erased meanwhile, to its cost."""
@@ -79,12 +82,12 @@ class TwoStepUnitOfWork:
         return first
 
 
-def write_turn(done: CompletedTurn) -> Work[None]:
+def write_turn(done: CompletedTurn, words: TurnWords) -> Work[None]:
     """Store turns, usage and trace; repeating it changes nothing."""
     if done.usage or done.accounts:
         yield from settle_usage(done.trace.id, done.usage, done.accounts)
     if done.turns:
-        yield from add_turns(done.key, done.turns)
+        yield from add_turns(done.key, done.turns, done.trace.audience, words)
     if done.traced:
         yield from add_trace(done.trace)
     if done.waiting is not None:

@@ -210,8 +210,9 @@ def turns_of(turn: TurnContext, services: Services) -> tuple[StoredTurn, ...]:
     if turn.result is None or turn.result.failed:
         again = {message.id for message in turn.messages if message.replaces}
         return tuple(one for one in turns if one.message_id not in again)
-    answer = kept_answer(turn, services)
-    return (*turns, StoredTurn(turn.last.id, "assistant", answer, services.clock.now()))
+    answer, derived = kept_answer(turn, services), turn.footer.derived
+    now = services.clock.now()
+    return (*turns, StoredTurn(turn.last.id, "assistant", answer, now, material=derived))
 
 
 def usage_of(turn: TurnContext, services: Services) -> tuple[UsageRow, ...]:

@@ -154,6 +154,7 @@ class TurnContext:
             outcome=self.outcome,
             milliseconds=(now_monotonic - self.started_monotonic) * 1000,
             durations=self._durations(),
+            audience=self.place.audience,
             slot=ring_slot(f"{self.key.tenant}:{self.sender or self.person}", self.id)
             if self.refused
             else None,
@@ -165,7 +166,9 @@ class TurnContext:
         return (
             ("queue", "waited", -waited, waited, "ok"),
             *[
-                (kind, name, int((began - started) * MICRO), int(seconds * MICRO), ended)
-                for kind, name, began, seconds, ended in self.timings[:MAX_DECISIONS]
+                (kind, name, int((began - started) * MICRO), int(seconds * MICRO), ended, figures)
+                if figures
+                else (kind, name, int((began - started) * MICRO), int(seconds * MICRO), ended)
+                for kind, name, began, seconds, ended, figures in self.timings[:MAX_DECISIONS]
             ],
         )

@@ -128,6 +128,7 @@ KINDS: Final[Mapping[str, str]] = {
     "inbox": "recently received messages",
     "outbox": "answers that are not sent yet",
     "traces": "decisions about your messages, without text",
+    "archived_conversations": "conversations that you archived in the console",
     "usage": "costs of answers, without text",
     "spent": "total costs of your answers",
     "people_links": "links with your other accounts",
@@ -148,6 +149,8 @@ KINDS: Final[Mapping[str, str]] = {
     "agent_events": "events of your agents, without text",
     "people_direct_places": "your direct conversation with me",
     "approvers": "the direct conversation in which you approve people",
+    "console_sessions": "your sessions of the console",
+    "console_links": "unused login links to the console",
 }
 """Names of the stored kinds of data, by table."""
 NO_PROJECT: Final = (

@@ -26,6 +26,7 @@ AuditAction = Literal[
     "handoff",
     "cross_agent_read",
     "permission_denied",
+    "console",
 ]
 
 

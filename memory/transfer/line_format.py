@@ -46,6 +46,7 @@ TABLES: Final = frozenset(
         "inbox",
         "outbox",
         "traces",
+        "archived_conversations",
         "usage",
         "spent",
         "people_links",
@@ -67,6 +68,8 @@ TABLES: Final = frozenset(
         "admissions",
         "pairing_requests",
         "approvers",
+        "console_sessions",
+        "console_links",
     )
 )
 """Kinds of data that `/privacy export` contains in addition to memories."""

@@ -1,10 +1,10 @@
 """Word search in SQLite: FTS5 finds memories by word, BM25 ranks them."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Final
 
-from db import Database, Statement, Work, among, change, fetch, fetch_first, together
+from db import Database, Statement, Work, among, fetch, fetch_first, together
+from db.full_text import Merging
 from db.transaction import Fetch
 from db.values import storable
 from memory.model.scope import AccessScope
@@ -46,15 +46,10 @@ PARTITIONS: Final = Statement(f"""
     SELECT coalesce(sum(memories), 0), coalesce(sum(words), 0) FROM memory_partitions
     WHERE {among("name", "partitions")}
 """)  # noqa: S608 - constants of this module
-MERGE_PAGES: Final = 200
-"""Pages of the full-text index that one maintenance step rewrites: some milliseconds."""
-DUE: Final = Statement("SELECT due FROM memory_upkeep WHERE task = :task")
-SET_DUE: Final = Statement("UPDATE memory_upkeep SET due = :due WHERE task = :task")
-CHANGES: Final = Statement("SELECT total_changes()")
-MERGES: Final = {
-    task: Statement(f"INSERT INTO {table} ({table}, rank) VALUES ('merge', :pages)")  # noqa: S608 - constants of this module
-    for task, table in (("merge", "memories_text"), ("merge shares", "shares_text"))
-}
+MERGINGS: Final = (
+    Merging("memories_text", "memory_upkeep", "merge"),
+    Merging("shares_text", "memory_upkeep", "merge shares"),
+)
 SHARES: Final = Statement(f"""
     SELECT rowid FROM shares_text WHERE shares_text MATCH :query
     ORDER BY rowid DESC LIMIT {MAX_WEIGHED}
@@ -86,15 +81,8 @@ class SqliteWords:
 
     async def merge(self) -> int:
         """One step of taking the words of deleted memories out of the indexes' file pages; the
-        number of steps done, 0 when there is nothing to do.
-
-        FTS5 only marks a deleted text until its pages are merged (its `secure-delete` would make
-        the file unreadable to SQLite before 3.42).
-        """
-        steps = 0
-        for task, statement_ in MERGES.items():
-            steps += await self._database.run(partial(_merge, task, statement_))
-        return steps
+        number of steps done, 0 when there is nothing to do."""
+        return sum([await self._database.run(one.step) for one in MERGINGS])
 
 
 def _fitting(access: AccessScope, filters: Filter, now: int) -> Work[Hits]:
@@ -181,19 +169,6 @@ def _read_whole(
     looked_for = chosen(counts, enough) if enough else range(len(terms))
     filters = sum(1 << place for place in looked_for)
     return {seq: mask & filters for seq, mask in masks.items() if mask & filters}, counts
-
-
-def _merge(task: str, merge: Statement) -> Work[int]:
-    ((due,),) = yield from fetch(DUE, {"task": task})
-    if not due:
-        return 0
-    pages = -MERGE_PAGES if due == 1 else MERGE_PAGES  # the first step marks everything for merging
-    ((before,),) = yield from fetch(CHANGES)
-    yield from change(merge, {"pages": pages})
-    ((after,),) = yield from fetch(CHANGES)
-    done = due > 1 and after - before < 2  # as SQLite documents the end of a merge
-    yield from change(SET_DUE, {"task": task, "due": 0 if done else 2})
-    return 1
 
 
 def _query(term: Term, partitions: Sequence[str]) -> str:

@@ -5,10 +5,12 @@ from datetime import timedelta
 
 import pytest
 
+from gateway.authorship import Material
 from gateway.conversation import ConversationKey
 from gateway.ports.conversations import NO_NOTES, ConversationSummary, ConversationTask, StoredTurn
 from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.stores.personal_data import SqlPersonalData
+from gateway.turn.context.summary import FROM_REPOSITORY, SHOWN
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
 from tests.support.messages import AT, place
@@ -137,6 +139,22 @@ async def test_an_export_contains_no_words_of_other_people(
     assert await given_out(ADA) == [("Bake bread", "")]
     assert await given_out(BOB) == []
     assert await given_out(ADA, BOB) == [("Bake bread", "They chose rye.")]
+
+
+async def test_marks_of_a_summary_are_no_other_people(
+    kept: Conversations, notes: ConversationNoteStore, personal: SqlPersonalData
+) -> None:
+    marked = replace(SUMMARY, persons=(SHOWN, FROM_REPOSITORY, ADA))
+    await notes.set_summary(KEY, marked, AT)
+    assert (await kept.opened(KEY, 1))[1].summary == marked
+    rows = await personal.export("t", [ADA])
+    assert SUMMARY.text in [row.get("summary") for row in rows]
+
+
+async def test_an_answer_keeps_what_it_was_made_from(conversations: Conversations) -> None:
+    answer = StoredTurn("m1", "assistant", "so", AT, material=(Material("repository", ""),))
+    await conversations.append(KEY, [StoredTurn("m1", "user", "why?", AT, ADA, "Ada"), answer])
+    assert await conversations.latest(KEY, 1) == [answer]
 
 
 async def test_a_summary_of_deleted_or_edited_messages_is_not_stored(

@@ -34,7 +34,9 @@ TRACE = Trace(
     durations=(
         ("queue", "waited", -3_250, 3_250, "ok"),
         ("stage", "check_access", 0, 500, "open"),
+        ("model", "m", 600, 5_000, "ok", (10, 5, 3, 2, 7)),
     ),
+    audience="public_room",
 )
 MICROS = 1_000
 

@@ -9,6 +9,7 @@ from db import Params, Statement
 from db.postgres import Connection, PostgresDatabase
 from gateway.conversation import key_of
 from gateway.ports.conversations import StoredTurn
+from gateway.stores import conversation_views as views
 from gateway.stores import conversations, traces, usage
 from gateway.stores.conversations import Conversations
 from tests.support.messages import AT, place
@@ -27,22 +28,34 @@ FILL = (
         " n * 1000000::bigint FROM generate_series(1, 20000) AS n"
     ),
     (
-        "INSERT INTO traces SELECT 'x' || n, 'm' || n, 'p', 'a', 'c', 'message',"
+        "INSERT INTO traces SELECT 'x' || n, 'm' || n, 'p', 'a', 'c' || n / 10, 'message',"
         " n * 1000000::bigint, '[]', 'answered', 1 FROM generate_series(1, 20000) AS n"
     ),
     (
         "INSERT INTO reserved SELECT 't' || n, 'k' || n / 5, 1, n * 1000000::bigint"
         " FROM generate_series(1, 20000) AS n"
     ),
+    (
+        "INSERT INTO archived_conversations SELECT 't', '', 'c' || n, n * 1000000::bigint"
+        " FROM generate_series(1, 20000) AS n"
+    ),
+    (
+        "INSERT INTO usage (turn, tenant, person, workspace, model, input_tokens, output_tokens,"
+        " cache_read_tokens, cache_write_tokens, micros, at) SELECT 'x' || n, 't', 'p' || n / 100,"
+        " '', 'm', 1, 1, 1, 1, 1, n * 1000000::bigint FROM generate_series(1, 20000) AS n"
+    ),
     "INSERT INTO spent SELECT 'k' || n, 1, 1 FROM generate_series(1, 20000) AS n",
     "ANALYZE",
 )
 MESSAGES = {"channel": "c", "message_ids": ["m"]}
+READS = {"tenant": "t", "persons": ["ada"], "shared": False}
+PAGE = {"at": NOW, "id": ""}
 ASKED: tuple[tuple[Statement, Params], ...] = (
     (conversations.LATEST, {"conversation": "c", "limit": 10}),
     (conversations.LATEST_SINCE_SUMMARY, {"conversation": "c", "channel": "c", "limit": 10}),
     (conversations.KNOWS, MESSAGES),
-    (conversations.EDIT, {"text": "text", **MESSAGES}),
+    (conversations.EDIT, {"text": "text", "words": "w1", **MESSAGES}),
+    (conversations.FIRST, MESSAGES),
     (conversations.DELETE, MESSAGES),
     (conversations.CLEAR, {"conversation": "c"}),
     (conversations.TAKES_PART, {"conversation": "c"}),
@@ -52,6 +65,13 @@ ASKED: tuple[tuple[Statement, Params], ...] = (
     (conversations.FORGET_SUMMARIES_OF, MESSAGES),
     (conversations.FORGET_TASKS_OF, MESSAGES),
     (conversations.CLEAR_NOTES, {"conversation": "c"}),
+    (views.ONE, {"id": "x1", "tenant": "t"}),
+    (views.MESSAGES, {**READS, **PAGE, "conversation": "c7", "everything": True, "limit": 50}),
+    (views.TEXTS, {**READS, "channel": "c", "message_ids": ["m"]}),
+    (views.NEWEST, {"conversations": ["c7"]}),
+    (views.LAST_SCANNED, {**PAGE, "scanned": 100}),
+    (views.LAST_FOUND, {"query": "'w1'", "before": NOW, "most": 100}),
+    (views.PRUNE, {"before": NOW, "most": 10}),
     (traces.FIND, {"message_id": "m", "limit": 10}),
     (traces.RECENT, {"limit": 10}),
     (traces.PRUNE, {"before": NOW, "most": 10}),

@@ -1,0 +1,123 @@
+"""Conversations as people see them in a list: who reads, what is wanted, and the results."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+from gateway.authorship import Material
+from gateway.ports.traces import Trace
+
+MAX_COUNTED: Final = 100
+"""Messages of a conversation that a list counts."""
+
+OutcomeKind = Literal["answered", "refused", "failed", "other"]
+"""The groups of outcomes: "other" are, among others, collected, dropped and deleted messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Who reads: all identities of one person. An `operator` sees the messages of everybody in the
+    tenant, and the text of rooms; everybody else sees their own."""
+
+    tenant: str
+    persons: tuple[str, ...]
+    operator: bool = False
+
+    @property
+    def owner(self) -> str:
+        """The owner of the archive: operators share one."""
+        return "" if self.operator else min(self.persons, default="")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The filters of a list of conversations; empty ones are off. A conversation is listed if one
+    of its messages fits all. `person` is a `str(PersonId)`, `micros` the least cost of a message in
+    millionths of a dollar, `outcome` an `OutcomeKind`."""
+
+    platform: str = ""
+    channel: str = ""
+    person: str = ""
+    outcome: str = ""
+    micros: int = 0
+    since: datetime | None = None
+    until: datetime | None = None
+    archived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A conversation by its latest fitting message, without text. `id` is the id of that message's
+    turn, `messages` their number, at most `MAX_COUNTED`."""
+
+    id: str
+    conversation: str
+    audience: str
+    at: datetime
+    kind: str
+    outcome: str
+    milliseconds: float
+    person: str
+    speaker: str
+    micros: int
+    messages: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPage:
+    """A page of a list; `next` is the cursor of the following one, empty at the end."""
+
+    rows: tuple[Listed, ...]
+    next: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A message with its decisions, cost and person; `tokens` are input, output, read from the
+    cache and written to it, of all model calls."""
+
+    trace: Trace
+    person: str = ""
+    model: str = ""
+    micros: int = 0
+    tokens: tuple[int, int, int, int] = (0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ExchangePage:
+    """Messages of a conversation, oldest first; `before` is the cursor of the earlier ones."""
+
+    rows: tuple[Exchange, ...]
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownText:
+    """A stored text that the reader may see. `person` is the person of the exchange."""
+
+    message_id: str
+    role: Literal["user", "assistant"]
+    text: str
+    at: datetime
+    person: str
+    speaker: str
+    audience: str
+    conversation: str
+    material: tuple[Material, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A text that has the words of a search; `turn` is the id of its message's turn, empty if its
+    decisions are no longer stored."""
+
+    turn: str
+    text: ShownText
+
+
+@dataclass(frozen=True, slots=True)
+class HitPage:
+    """Hits, newest first; `next` is the cursor of the following page."""
+
+    rows: tuple[Hit, ...]
+    next: str = ""

@@ -1,0 +1,380 @@
+"""Conversations for people who look at them: lists, messages, texts and search.
+
+A list is read from the traces: the latest message of a conversation stands for it. What a reader
+may not see is excluded by the statements. Long reads use a connection of their own.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final, Literal, cast
+
+from db import Database, Row, Statement, Work, among, execute
+from db.database import delete_some, deleting_some
+from db.statements import json_item
+from db.transaction import Params
+from db.values import micros, time_of
+from gateway.conversation import ConversationKey
+from gateway.errors import BadInput
+from gateway.people import Audience
+from gateway.ports.conversation_views import (
+    MAX_COUNTED,
+    Exchange,
+    ExchangePage,
+    Hit,
+    HitPage,
+    Listed,
+    ListedPage,
+    Reader,
+    ShownText,
+    Wanted,
+)
+from gateway.stores.codec import material_from_json
+from gateway.stores.traces import columns_of, parse_trace
+from gateway.stores.turn_index import DEFAULT, FOUND, MERGING, TurnWords, for_postgres
+
+SCANNED: Final = 20_000
+"""Messages that one page of a list looks at; with rare filters, more pages follow."""
+MAX_HITS: Final = 2_000
+"""Matching texts that one page of a search looks at."""
+MAX_AT: Final = 2**62
+OUTCOME: Final = """CASE
+    WHEN {0}.outcome = 'answered' THEN 'answered'
+    WHEN substr({0}.outcome, 1, 8) = 'refused:' THEN 'refused'
+    WHEN {0}.outcome IN ('failed', 'gave_up', 'unavailable', 'broken', 'too_long', 'refused')
+        THEN 'failed'
+    ELSE 'other' END"""
+"""The `OutcomeKind` of a trace."""
+FITS: Final = """
+    {0}.at >= :since AND {0}.at < :until AND (:platform = '' OR {0}.platform = :platform)
+    AND (:channel = '' OR {channel} = :channel) AND (:outcome = '' OR {outcome} = :outcome)
+    AND (:micros = 0 OR {cost} >= :micros)
+"""
+COST: Final = "COALESCE((SELECT sum(c.micros) FROM usage c WHERE c.turn = {0}.id), 0)"
+
+
+def _fits(alias: str) -> str:
+    return FITS.format(
+        alias,
+        channel=json_item(f"{alias}.conversation", 4),
+        outcome=OUTCOME.format(alias),
+        cost=COST.format(alias),
+    )
+
+
+ARCHIVED: Final = """EXISTS (SELECT 1 FROM archived_conversations a WHERE a.tenant = :tenant
+    AND a.owner = :owner AND a.conversation = t.conversation AND a.at >= t.at)"""
+SHOWN: Final = "t.id, t.conversation, t.audience, t.at, t.kind, t.outcome, t.milliseconds"
+COUNTED: Final = f"""(SELECT count(*) FROM (
+    SELECT 1 FROM traces o WHERE o.conversation = t.conversation LIMIT {MAX_COUNTED}) counted)"""  # noqa: S608 - constants of this module
+PERSON: Final = "(SELECT min(u.person) FROM usage u WHERE u.turn = t.id)"
+SPEAKER: Final = """COALESCE((SELECT s.speaker FROM turns s WHERE s.conversation = t.conversation
+    AND s.role = 'user' AND s.speaker <> '' ORDER BY s.id DESC LIMIT 1), '')"""
+LIST: Final = Statement(f"""
+    SELECT {SHOWN}, COALESCE({PERSON}, ''), {SPEAKER}, {COST.format("t")}, {COUNTED}
+    FROM (
+        SELECT id, conversation, audience, at, kind, outcome, milliseconds, platform FROM traces
+        WHERE at <= :at AND (at < :at OR id < :id) ORDER BY at DESC, id DESC LIMIT :scanned
+    ) AS t
+    WHERE {json_item("t.conversation", 0)} = :tenant AND {_fits("t")}
+        AND (CASE WHEN {ARCHIVED} THEN 1 ELSE 0 END) = :archived
+        AND NOT EXISTS (SELECT 1 FROM traces n WHERE n.conversation = t.conversation
+            AND n.at >= t.at AND (n.at > t.at OR n.id > t.id) AND {_fits("n")})
+    ORDER BY t.at DESC, t.id DESC LIMIT :limit
+""")  # noqa: S608 - constants of this module
+LAST_SCANNED: Final = Statement("""
+    SELECT at, id FROM traces WHERE at <= :at AND (at < :at OR id < :id)
+    ORDER BY at DESC, id DESC LIMIT 1 OFFSET :scanned
+""")
+OF_PERSONS: Final = Statement(f"""
+    SELECT {SHOWN}, COALESCE({PERSON}, ''), {SPEAKER}, {COST.format("t")}, own.messages
+    FROM (
+        SELECT max(latest.at) AS newest, count(*) AS messages, latest.conversation AS conversation
+        FROM usage u JOIN traces latest ON latest.id = u.turn
+        WHERE u.tenant = :tenant AND {among("u.person", "persons")} AND u.at >= :since
+            AND {json_item("latest.conversation", 0)} = :tenant AND {_fits("latest")}
+        GROUP BY latest.conversation
+    ) AS own JOIN traces t ON t.conversation = own.conversation AND t.at = own.newest
+    WHERE t.at <= :at AND (t.at < :at OR t.id < :id)
+        AND (CASE WHEN {ARCHIVED} THEN 1 ELSE 0 END) = :archived
+    ORDER BY t.at DESC, t.id DESC LIMIT :limit
+""")  # noqa: S608 - constants of this module
+TRACE: Final = columns_of("t")
+EXCHANGE: Final = f"""
+    SELECT {TRACE}, COALESCE(min(u.person), ''), COALESCE(min(u.model), ''),
+        COALESCE(sum(u.micros), 0), COALESCE(sum(u.input_tokens), 0),
+        COALESCE(sum(u.output_tokens), 0), COALESCE(sum(u.cache_read_tokens), 0),
+        COALESCE(sum(u.cache_write_tokens), 0)
+"""
+OWN_EXCHANGES: Final = f"""
+    EXISTS (SELECT 1 FROM usage own WHERE own.turn = t.id AND own.tenant = :tenant
+        AND {among("own.person", "persons")})
+"""  # noqa: S608 - constants of this module
+ONE: Final = Statement(f"""
+    {EXCHANGE} FROM traces t LEFT JOIN usage u ON u.turn = t.id
+    WHERE t.id = :id AND {json_item("t.conversation", 0)} = :tenant GROUP BY t.id
+""")
+MESSAGES: Final = Statement(f"""
+    {EXCHANGE} FROM (
+        SELECT * FROM traces t WHERE t.conversation = :conversation
+            AND t.at <= :at AND (t.at < :at OR t.id < :id) AND (:everything OR {OWN_EXCHANGES})
+        ORDER BY t.at DESC, t.id DESC LIMIT :limit
+    ) AS t LEFT JOIN usage u ON u.turn = t.id
+    GROUP BY {TRACE} ORDER BY t.at DESC, t.id DESC
+""")  # noqa: S608 - constants of this module
+WROTE_IN: Final = Statement(f"""
+    SELECT 1 FROM usage u JOIN traces t ON t.id = u.turn
+    WHERE u.tenant = :tenant AND {among("u.person", "persons")} AND t.conversation = :conversation
+    LIMIT 1
+""")  # noqa: S608 - constants of this module
+ASKER: Final = """(CASE WHEN t.role = 'user' THEN t.person ELSE COALESCE((
+    SELECT q.person FROM turns q WHERE q.channel = t.channel AND q.answers = t.answers
+        AND q.role = 'user' ORDER BY q.id LIMIT 1), '') END)"""
+READABLE: Final = f"""((:shared AND t.audience <> '{Audience.DIRECT}')
+    OR {among("e.person", "persons")})"""
+TEXT: Final = """t.message_id, t.role, t.text, t.at, e.person, t.speaker, t.audience,
+    t.conversation, t.material"""
+TEXTS: Final = Statement(f"""
+    SELECT {TEXT} FROM turns t
+    JOIN (SELECT t.id, {ASKER} AS person FROM turns t
+        WHERE t.channel = :channel AND {among("t.message_id", "message_ids")}) AS e ON e.id = t.id
+    WHERE {json_item("t.conversation", 0)} = :tenant AND {READABLE} ORDER BY t.id
+""")  # noqa: S608 - constants of this module
+SEARCH: Final = Statement(f"""
+    SELECT t.id, COALESCE((SELECT r.id FROM traces r WHERE r.message_id = t.message_id
+            AND r.conversation = t.conversation ORDER BY r.at DESC LIMIT 1), ''), {TEXT}
+    FROM ({FOUND}) AS found JOIN turns t ON t.id = found.id
+    JOIN (SELECT t.id, {ASKER} AS person FROM turns t) AS e ON e.id = t.id
+    WHERE {json_item("t.conversation", 0)} = :tenant AND {READABLE}
+        AND t.at >= :since AND t.at < :until
+        AND (:platform = '' OR {json_item("t.conversation", 1)} = :platform)
+        AND (:channel = '' OR {json_item("t.conversation", 4)} = :channel)
+        AND (:person = '' OR e.person = :person)
+    ORDER BY t.id DESC LIMIT :limit
+""")  # noqa: S608 - constants of this module
+LAST_FOUND: Final = Statement(f"SELECT id FROM ({FOUND}) AS found ORDER BY id LIMIT 1")  # noqa: S608 - constants of this module
+NEWEST: Final = Statement(f"""
+    SELECT t.conversation, t.id FROM traces t
+    WHERE {among("t.conversation", "conversations")} AND NOT EXISTS (
+        SELECT 1 FROM traces n WHERE n.conversation = t.conversation
+            AND n.at >= t.at AND (n.at > t.at OR n.id > t.id))
+""")  # noqa: S608 - constants of this module
+CONVERSATIONS_OF: Final = Statement(f"""
+    SELECT t.id, t.conversation FROM traces t WHERE {among("t.id", "ids")}
+        AND {json_item("t.conversation", 0)} = :tenant AND (:everything OR {OWN_EXCHANGES})
+""")  # noqa: S608 - constants of this module
+ARCHIVE: Final = Statement("""
+    INSERT INTO archived_conversations (tenant, owner, conversation, at)
+    VALUES (:tenant, :owner, :conversation, :at)
+    ON CONFLICT (tenant, owner, conversation) DO UPDATE SET at = excluded.at
+""")
+UNARCHIVE: Final = Statement(f"""
+    DELETE FROM archived_conversations WHERE tenant = :tenant AND owner = :owner
+        AND {among("conversation", "conversations")}
+""")  # noqa: S608 - constants of this module
+PRUNE: Final = deleting_some(
+    "archived_conversations", "tenant, owner, conversation", "at < :before", "at"
+)
+
+
+class ConversationViews:
+    """Reads conversations for a `Reader`, and keeps which ones are archived."""
+
+    def __init__(self, database: Database, words: TurnWords = DEFAULT) -> None:
+        self._database = database
+        self._words = words
+
+    async def page(self, reader: Reader, wanted: Wanted, limit: int, after: str = "") -> ListedPage:
+        """Return conversations, the one with the newest message first. Raises `BadInput` for an
+        invalid cursor. A page can be empty and still have a next one."""
+        persons = _persons(reader, wanted.person)
+        if persons is not None and not persons:
+            return ListedPage(())
+        params = {
+            **_wanted(wanted),
+            **_cursor(after),
+            "tenant": reader.tenant,
+            "persons": list(persons or ()),
+            "owner": reader.owner,
+            "archived": int(wanted.archived),
+            "scanned": SCANNED,
+            "limit": limit + 1,
+        }
+        statement = LIST if persons is None else OF_PERSONS
+        async with self._database.reader() as database:
+            rows = await database.fetch(statement, params)
+            listed = tuple(_listed(row) for row in rows[:limit])
+            if len(rows) > limit:
+                last = listed[-1]
+                return ListedPage(listed, f"{micros(last.at)}-{last.id}")
+            if persons is not None:
+                return ListedPage(listed)
+            beyond = await database.fetch(LAST_SCANNED, {**params, "scanned": SCANNED - 1})
+        return ListedPage(listed, "".join(f"{at}-{id_}" for at, id_ in beyond))
+
+    async def one(self, reader: Reader, turn: str) -> Exchange | None:
+        """Return a message that the reader may see, by the id of its turn."""
+        rows = await self._database.fetch(ONE, {"id": turn, "tenant": reader.tenant})
+        if not rows:
+            return None
+        found = _exchange(rows[0])
+        if reader.operator or found.person in reader.persons:
+            return found
+        return found if await self._is_own(reader, found) else None
+
+    async def messages(
+        self, reader: Reader, of: Exchange, limit: int, before: str = ""
+    ) -> ExchangePage:
+        """Return messages of the conversation of `of`, the latest before the cursor."""
+        everything = reader.operator or await self._is_own(reader, of)
+        params = {
+            **_reads(reader),
+            **_cursor(before),
+            "conversation": of.trace.conversation,
+            "everything": everything,
+            "limit": limit + 1,
+        }
+        async with self._database.reader() as database:
+            rows = [_exchange(row) for row in await database.fetch(MESSAGES, params)]
+        last = rows[limit - 1].trace if len(rows) > limit else None
+        more = "" if last is None else f"{micros(last.at)}-{last.id}"
+        return ExchangePage(tuple(reversed(rows[:limit])), more)
+
+    async def texts(
+        self, reader: Reader, conversation: str, message_ids: Sequence[str]
+    ) -> list[ShownText]:
+        """Return the texts of these messages and of their answers that the reader may see."""
+        channel = ConversationKey.of(conversation).channel_name
+        params = {**_reads(reader), "channel": channel, "message_ids": list(message_ids)}
+        return [_text(row) for row in await self._database.fetch(TEXTS, params)]
+
+    async def search(
+        self, reader: Reader, question: str, wanted: Wanted, limit: int, after: str = ""
+    ) -> HitPage:
+        """Return texts that have all words of a question, newest first. Raises `BadInput` for an
+        invalid cursor."""
+        operator = reader.operator
+        query = self._words.query(reader.tenant, reader.persons, question, shared=operator)
+        if not query:
+            return HitPage(())
+        params = {
+            **_wanted(wanted),
+            **_reads(reader),
+            "person": wanted.person,
+            "query": query if self._database.engine == "sqlite" else for_postgres(query),
+            "before": _number(after) if after else MAX_AT,
+            "most": MAX_HITS,
+            "limit": limit + 1,
+        }
+        async with self._database.reader() as database:
+            rows = await database.fetch(SEARCH, params)
+            hits = tuple(Hit(str(row[1]), _text(row[2:])) for row in rows[:limit])
+            if len(rows) > limit:
+                return HitPage(hits, str(rows[limit - 1][0]))
+            found = await database.fetch(LAST_FOUND, {**params, "most": MAX_HITS})
+            more = found and len(await database.fetch(LAST_FOUND, _beyond(params, found)))
+        return HitPage(hits, str(found[0][0]) if more else "")
+
+    async def newest(self, conversations: Sequence[str]) -> Mapping[str, str]:
+        """Return the ids of the latest turns of these conversations, by conversation."""
+        names = {"conversations": list(conversations)}
+        return {str(name): str(id_) for name, id_ in await self._database.fetch(NEWEST, names)}
+
+    async def conversations_of(self, reader: Reader, turns: Sequence[str]) -> Mapping[str, str]:
+        """Return the conversations of these turns, by turn, as far as the reader may see them."""
+        params = {**_reads(reader), "ids": list(turns), "everything": reader.operator}
+        rows = await self._database.fetch(CONVERSATIONS_OF, params)
+        return {str(id_): str(conversation) for id_, conversation in rows}
+
+    async def archive(
+        self, reader: Reader, turns: Sequence[str], at: datetime, *, back: bool = False
+    ) -> int:
+        """Archive the conversations of these turns until their next message, or take them `back`;
+        return the number of conversations."""
+        names = sorted(set((await self.conversations_of(reader, turns)).values()))
+        owner: dict[str, object] = {"tenant": reader.tenant, "owner": reader.owner}
+
+        def work() -> Work[None]:
+            if back:
+                yield from execute(UNARCHIVE, {**owner, "conversations": names})
+            else:
+                rows = [{**owner, "conversation": name, "at": micros(at)} for name in names]
+                yield from execute(ARCHIVE, *rows)
+
+        if names:
+            await self._database.run(work)
+        return len(names)
+
+    async def merge(self) -> int:
+        """Do one step of taking deleted words out of SQLite's index; 0 when nothing is left."""
+        return 0 if self._database.engine == "postgres" else await self._database.run(MERGING.step)
+
+    async def prune(self, before: datetime) -> int:
+        """Delete some marks of archived conversations from before then; 0 at the end."""
+        return await delete_some(self._database, PRUNE, {"before": micros(before)})
+
+    async def _is_own(self, reader: Reader, of: Exchange) -> bool:
+        """Return True for a direct conversation of the reader, whose messages are all theirs."""
+        if of.trace.audience != Audience.DIRECT:
+            return False
+        params = {**_reads(reader), "conversation": of.trace.conversation}
+        return bool(await self._database.fetch(WROTE_IN, params))
+
+
+def _reads(reader: Reader) -> dict[str, object]:
+    persons = [person for person in reader.persons if person]
+    return {"tenant": reader.tenant, "persons": persons, "shared": reader.operator}
+
+
+def _persons(reader: Reader, wanted: str) -> tuple[str, ...] | None:
+    """Return the people whose messages are listed; None for everybody."""
+    if reader.operator:
+        return (wanted,) if wanted else None
+    return tuple(one for one in reader.persons if one and wanted in ("", one))
+
+
+def _wanted(wanted: Wanted) -> dict[str, object]:
+    return {
+        "platform": wanted.platform,
+        "channel": wanted.channel,
+        "outcome": wanted.outcome,
+        "micros": wanted.micros,
+        "since": 0 if wanted.since is None else micros(wanted.since),
+        "until": MAX_AT if wanted.until is None else micros(wanted.until),
+    }
+
+
+def _cursor(text: str) -> dict[str, object]:
+    """Return the position after which a page begins."""
+    if not text:
+        return {"at": MAX_AT, "id": ""}
+    at, _, id_ = text.partition("-")
+    return {"at": _number(at), "id": id_}
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 19):
+        raise BadInput("This page does not exist: the address has an invalid position.")
+    return int(text)
+
+
+def _beyond(params: Params, found: Sequence[Row]) -> Params:
+    return {**params, "before": found[0][0], "most": 1}
+
+
+def _listed(row: Row) -> Listed:
+    id_, conversation, audience, at, kind, outcome, took, person, speaker, cost, messages = row
+    shown = (id_, conversation, audience, time_of(at), kind, outcome, took)
+    return Listed(*shown, person, speaker, int(cost), int(messages))
+
+
+def _exchange(row: Row) -> Exchange:
+    *trace, person, model, cost, given, made, read, written = row
+    tokens = (int(given), int(made), int(read), int(written))
+    return Exchange(parse_trace(tuple(trace)), str(person), str(model), int(cost), tokens)
+
+
+def _text(row: Row) -> ShownText:
+    message_id, role, text, at, person, speaker, audience, conversation, material = row
+    named = (str(message_id), cast("Literal['user', 'assistant']", role), str(text), time_of(at))
+    shown = material_from_json(material) if material else ()
+    return ShownText(*named, str(person), str(speaker), str(audience), str(conversation), shown)
