@@ -39,6 +39,13 @@ from gateway.turn.pipeline import Pipeline
 from gateway.turn.services import Services
 from gateway.turn.slots import Slots
 from parley.config import Settings
+from parley.console.mount import (
+    ConsoleParts,
+    described_operations,
+    mount_console,
+    sessions_of,
+    with_console,
+)
 from parley.http.health_endpoints import Readiness
 from parley.http.page_links import page_link_routes
 from parley.runtime import Role
@@ -155,11 +162,16 @@ class App:
         settings, connected = self.settings, self._accounts(extensions)
         self.memory = self._memory(connected)
         self._at_end(self.memory.close)
+        self.console_sessions = sessions_of(
+            settings, self.storage, self._clock, lambda: self.local.base_url
+        )
         self.services = self._services(connected, extensions)
         if self.memory.agents is not None:
             self.memory.agents.people.attach(self.services)
-        for add in (add_memory_api, add_mcp_servers):
-            add(self.local, self.memory, self.storage.memory.tokens, settings, self.services)
+        tokens, described = self.storage.memory.tokens, partial(described_operations, settings)
+        mount_console(self.local, self._console_parts())
+        add_memory_api(self.local, self.memory, tokens, settings, self.services, described)
+        add_mcp_servers(self.local, self.memory, tokens, settings, self.services)
         self._calibrations = PersistentCalibrations(
             self.services.calibrations,
             self.storage.stores.states.of("parley", "counting"),
@@ -340,6 +352,18 @@ class App:
                 self.local.add_routes(account.adapter.routes())
         return connected
 
+    def _console_parts(self) -> ConsoleParts:
+        return ConsoleParts(
+            self.settings,
+            self.services,
+            self.storage,
+            self.memory,
+            self.storage.memory.tokens,
+            self.health,
+            self.activity,
+            self.console_sessions,
+        )
+
     def _routing(self) -> tuple[LocalDispatcher, CommandHandler]:
         shared, overlap = self.storage.hot.shared, self.settings.conversation.overlap
         pipeline = Pipeline(self.services, shared=shared is not None)
@@ -417,6 +441,7 @@ class App:
         observer = CombinedObserver(*(each for each in watchers if each is not None))
         approvals = (APPROVE,) if settings.access.admission == "approved" else ()
         access = wire_access(settings, self.storage, self._clock)
+        more_commands = with_console(self.memory.commands, self.console_sessions)
         return Services(
             assistant=assistant_of(settings),
             policies=policies_of(settings),
@@ -427,7 +452,7 @@ class App:
             deliverer=self._deliverer(connected, observer),
             loop_guard=BotLoopGuard(),
             extensions=extensions,
-            commands=(*COMMANDS, *approvals, *self.memory.commands.specs),
+            commands=(*COMMANDS, *approvals, *more_commands.specs),
             clock=self._clock,
             count=self.activity.count,
             observe=self.activity.observe,
@@ -436,7 +461,7 @@ class App:
             observer=observer,
             memory=self.memory.remembering,
             humans=self.memory.humans,
-            more_commands=self.memory.commands,
+            more_commands=more_commands,
             guard=self.guard,
             slots=Slots(settings.workers.concurrency),
             recent_secrets=self._recent_secrets,

@@ -462,6 +462,27 @@ class Server(Section):
         return self
 
 
+class Console(Section):
+    """The web console, on the local listener. `/console` in a direct message, or `parley console
+    link`, gives a link that signs one browser in."""
+
+    enabled: bool = True
+    """Serve the console, and offer the command `/console`."""
+    url: HttpUrl | None = None
+    """Address under which people reach the local listener, such as `https://parley.example.org`,
+    for the links that `/console` sends. Empty takes the listener's own address, which only works on
+    this machine."""
+    link_minutes: int = Field(default=10, ge=1, le=60)
+    """Minutes for which a login link works, once."""
+    idle_hours: int = Field(default=12, ge=1, le=720)
+    """Hours without a request after which a session ends."""
+    session_days: int = Field(default=7, ge=1, le=90)
+    """Days after the sign-in after which a session ends."""
+    break_glass: bool = False
+    """Let operators read the text of other people's direct messages and private memories in an
+    emergency. Each use is in the audit log, and the person is informed."""
+
+
 class Webhooks(Section):
     """The public listener: the platforms' webhooks and nothing else. It runs only when a platform
     needs it."""

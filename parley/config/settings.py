@@ -74,6 +74,7 @@ class Settings(Section):
     database: sections.Database = sections.Database()
     storage: sections.Storage = sections.Storage()
     server: sections.Server = sections.Server()
+    console: sections.Console = sections.Console()
     webhooks: sections.Webhooks = sections.Webhooks()
     observe: sections.Observe = sections.Observe()
     platforms: SerializeAsAny[Platforms] = Platforms()

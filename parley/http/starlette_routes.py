@@ -69,7 +69,7 @@ class _Handler:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         answer = await self.handler(_as_port_request(scope, receive))
-        response = _Events(answer) if isinstance(answer, EventStream) else as_http(answer)
+        response = as_stream(answer) if isinstance(answer, EventStream) else as_http(answer)
         await response(scope, receive, send)
 
 
@@ -97,6 +97,11 @@ def as_http(answer: LocalResponse) -> Response:
     """Return an answer of the port as Starlette's."""
     headers = {"Content-Type": answer.content_type, **answer.headers}
     return Response(answer.body, answer.status, headers)
+
+
+def as_stream(stream: EventStream) -> Response:
+    """Return a stream of the port as Starlette's."""
+    return _Events(stream)
 
 
 class _Events(StreamingResponse):

@@ -222,6 +222,15 @@ class HealthMonitor:
                 problems[backend] = MEMORY_MISSING.format(reason)
         return Readiness(ready, parts, problems)
 
+    @property
+    def supervisor(self) -> Supervisor | None:
+        """The connections of this process; None before the parts are attached."""
+        return None if self._parts is None else self._parts.supervisor
+
+    def tool_servers(self) -> Sequence[ServerState]:
+        """Return the state of each MCP server that the assistant uses."""
+        return () if self._parts is None else self._parts.tool_servers()
+
     def _now(self, parts: HealthSources) -> GaugeReadings:
         state = self.readiness()
         accounts = dict(parts.supervisor.states)

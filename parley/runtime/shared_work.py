@@ -48,9 +48,9 @@ class SharedWork:
         if self._role != "worker":
             self._sending.append(_task(self._take_sends(), "take-sends"))
             for account, connected in self._connected.items():
-                calls = RpcServer(
-                    self._shared.client, account, handlers_of(connected, self._deliverer)
-                )
+                state = self._shared.states.of(*account)
+                handlers = handlers_of(connected, self._deliverer, state)
+                calls = RpcServer(self._shared.client, account, handlers)
                 self._sending.append(_task(calls.run(), f"calls-{':'.join(account)}"))
 
     def stop_taking(self) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from gateway.commands.catalogue import APPROVE, REGISTERED
+from gateway.commands.catalogue import APPROVE, CONSOLE, REGISTERED
 from gateway.connected_account import ConnectedAccount
 from gateway.extensions import ExtensionRegistry
 from gateway.markdown.text_renderer import Renderer
@@ -93,14 +93,21 @@ def commands_of(settings: Settings) -> tuple[CommandSpec, ...]:
     return offered_commands(
         with_memory=settings.memory.enabled,
         with_approvals=settings.access.admission == "approved",
+        with_console=settings.console.enabled,
     )
 
 
-def offered_commands(*, with_memory: bool, with_approvals: bool = True) -> tuple[CommandSpec, ...]:
+def offered_commands(
+    *, with_memory: bool, with_approvals: bool = True, with_console: bool = True
+) -> tuple[CommandSpec, ...]:
     """The commands to register with the platforms: the gateway's, and those of parts that are
     on."""
-    own = (*REGISTERED, APPROVE) if with_approvals else REGISTERED
-    return (*own, *SPECS) if with_memory else own
+    return (
+        *REGISTERED,
+        *((APPROVE,) if with_approvals else ()),
+        *(SPECS if with_memory else ()),
+        *((CONSOLE,) if with_console else ()),
+    )
 
 
 class ShownConversations:

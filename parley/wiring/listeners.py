@@ -1,6 +1,6 @@
 """Builds the two HTTP listeners, and adds the API of memory to the local one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from gateway.observe.security_log import SecurityLog
 from gateway.ports.work_guard import WorkGuard
@@ -13,6 +13,7 @@ from parley.http.api.authentication import Authenticator
 from parley.http.api.events import PATH as EVENTS
 from parley.http.api.events import EventRoutes
 from parley.http.api.openapi import PREFIX
+from parley.http.api.operations import AnyOperation
 from parley.http.client_address import networks
 from parley.http.health_endpoints import Readiness
 from parley.http.local_listener import LocalListener
@@ -62,8 +63,10 @@ def add_memory_api(
     tokens: TokenStore,
     settings: Settings,
     services: Services,
+    described: Callable[[], Sequence[AnyOperation]] = tuple,
 ) -> None:
-    """Serve the API, where memory is on."""
+    """Serve the API, where memory is on. `described` are operations that its description names
+    too."""
     if wired.memory is None or wired.brain is None or wired.agents is None:
         return
     authenticator = Authenticator(
@@ -72,7 +75,7 @@ def add_memory_api(
     agents, turns = wired.agents, settings.memory.episodic
     budgets = services.policies.budgets
     spending = SpendingReader(services.stores.usage, services.humans, budgets, services.clock)
-    api = MemoryApi(wired.memory, wired.brain, authenticator, spending, agents, turns)
+    api = MemoryApi(wired.memory, wired.brain, authenticator, spending, agents, turns, described)
     listener.mount_app(PREFIX, api.app)
     events = EventRoutes(authenticator, wired.memory, agents.events, services.clock)
     listener.mount_app(EVENTS, events.app)

@@ -1,12 +1,13 @@
 """Builds the model with its fallbacks, and the tools of the configured MCP servers."""
 
 from gateway.llm.factory import build_provider
+from gateway.llm.prices import cost, price_of
 from gateway.observe.timing import TimedProvider
-from gateway.ports import AlarmClock
+from gateway.ports import AlarmClock, ModelFinished
 from gateway.turn.mcp_connection import McpTools
 from gateway.turn.toolbox import Toolbox
 from parley.config import Settings
-from parley.wiring.policies import choice_of, mcp_servers_of, rules_for_tools_of
+from parley.wiring.policies import choice_of, mcp_servers_of, prices_of, rules_for_tools_of
 
 
 def provider_of(settings: Settings, clock: AlarmClock) -> TimedProvider:
@@ -16,7 +17,12 @@ def provider_of(settings: Settings, clock: AlarmClock) -> TimedProvider:
         clock,
         [choice_of(fallback) for fallback in settings.model.fallbacks],
     )
-    return TimedProvider(provider, clock)
+
+    def micros(finished: ModelFinished) -> int:
+        price = price_of(finished.model, prices_of(settings))
+        return 0 if price is None else cost(finished.usage, price)
+
+    return TimedProvider(provider, clock, micros)
 
 
 def toolbox_of(settings: Settings, clock: AlarmClock) -> Toolbox:

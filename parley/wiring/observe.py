@@ -91,6 +91,11 @@ class AuditSink:
         """Append an entry about the access of a person. Raises `StoreUnavailable`."""
         await self._opened().append("access_change", tenant, person, what=what, by=by, **details)
 
+    async def console(self, what: str, tenant: str, person: str, **details: str | int) -> None:
+        """Append an entry about an action of this person in the console. Raises
+        `StoreUnavailable`."""
+        await self._opened().append("console", tenant, person, what=what, **details)
+
     def _opened(self) -> Audit:
         if self._audit is None:
             try:

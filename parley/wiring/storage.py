@@ -22,6 +22,8 @@ from gateway.ports.unit_of_work import ERASED_TURNS, UnitOfWork
 from gateway.ports.usage import Buckets
 from gateway.stores import schema as gateway_schema
 from gateway.stores.admissions import SqlAdmissions
+from gateway.stores.console_sessions import ConsoleSessionStore
+from gateway.stores.conversation_views import ConversationViews
 from gateway.stores.conversations import ConversationNoteStore, Conversations, SqlActivity
 from gateway.stores.feedback import KEEP_FEEDBACK, FeedbackStore
 from gateway.stores.history import SqlHistory, SqlOwnConversations
@@ -36,6 +38,7 @@ from gateway.stores.sqlite.hot_state import (
 )
 from gateway.stores.sqlite.lock import GatewayLock
 from gateway.stores.traces import Traces
+from gateway.stores.turn_index import TurnWords
 from gateway.stores.unit_of_work import SqliteUnitOfWork, TurnWriter, TwoStepUnitOfWork
 from gateway.stores.usage import UsageLedger
 from gateway.turn.services import Stores
@@ -69,6 +72,7 @@ from memory.stores.reviews import ReviewStore
 from memory.stores.room_bindings import RoomBindingStore
 from memory.stores.search import RecallStore, searches_on
 from memory.stores.waiting_turns import WaitingTurns
+from memory.text.terms import index_terms, query_terms
 from parley.config import Settings
 
 if TYPE_CHECKING:
@@ -114,8 +118,10 @@ class Storage:
         self.memory = self._lasting.memory
         self.history = self._lasting.history
         self.own_conversations = self._lasting.own_conversations
+        self.conversation_views = self._lasting.conversation_views
         self.quarantine = self._lasting.quarantine
         self.admissions = self._lasting.admissions
+        self.console_sessions = self._lasting.console_sessions
         self.activity = self._lasting.activity
         self.working = self._lasting.personal
         self.personal = (self.memory.personal, self.working, self.hot.personal)
@@ -158,7 +164,7 @@ class Storage:
     def _journal(self) -> UnitOfWork:
         database = self._lasting.database
         if database is not None and database is self.hot.database:
-            return SqliteUnitOfWork(database, self._clock)
+            return SqliteUnitOfWork(database, self._clock, TURN_WORDS)
         erased = self.hot.states.of(*ERASED_TURNS)
         return TwoStepUnitOfWork(self._lasting.keeper, self.hot.inbox, erased)
 
@@ -296,6 +302,9 @@ def memory_stores(database: Database, clock: Clock) -> MemoryStores:
     )
 
 
+TURN_WORDS: Final = TurnWords(
+    lambda text: index_terms(text).split(), lambda text: [term.text for term in query_terms(text)]
+)
 KEEP_TRACES = timedelta(days=30)
 KEEP_REFUSALS = timedelta(days=1)
 KEEP_USAGE = timedelta(days=400)
@@ -309,6 +318,7 @@ class LongLived:
     """An engine and the stores on it. `database` is set for SQLite only."""
 
     conversations: Conversations
+    conversation_views: ConversationViews
     notes: ConversationNoteStore
     history: History
     own_conversations: SqlOwnConversations
@@ -319,6 +329,7 @@ class LongLived:
     keeper: TurnWriter
     quarantine: QuarantineStore
     admissions: AdmissionStore
+    console_sessions: ConsoleSessionStore
     memory: MemoryStores
     personal: WorkingMemory
     start: Callable[[], Awaitable[None]]
@@ -330,12 +341,15 @@ class LongLived:
         feedback after `KEEP_FEEDBACK`, usage after `KEEP_USAGE`, and expired data of memory."""
         return {
             "conversations": lambda: self.conversations.prune(clock.now() - ttl),
+            "conversation_index": self.conversation_views.merge,
+            "archive": lambda: self.conversation_views.prune(clock.now() - KEEP_TRACES),
             "traces": lambda: self.traces.prune(
                 clock.now() - KEEP_TRACES, clock.now() - KEEP_REFUSALS
             ),
             "feedback": lambda: self.feedback.prune(clock.now() - KEEP_FEEDBACK),
             "usage": lambda: self.usage.prune(clock.now() - KEEP_USAGE),
             "admissions": lambda: self.admissions.prune(clock.now()),
+            "console_sessions": lambda: self.console_sessions.prune(clock.now()),
             **self.memory.upkeep,
         }
 
@@ -370,7 +384,8 @@ def open_database(url: str) -> SqliteDatabase:
 
 def _stores(database: Database, clock: Clock, start: Step, stop: Step) -> LongLived:
     return LongLived(
-        conversations=Conversations(database),
+        conversations=Conversations(database, TURN_WORDS),
+        conversation_views=ConversationViews(database, TURN_WORDS),
         notes=ConversationNoteStore(database),
         history=SqlHistory(database),
         own_conversations=SqlOwnConversations(database),
@@ -378,9 +393,10 @@ def _stores(database: Database, clock: Clock, start: Step, stop: Step) -> LongLi
         traces=Traces(database),
         feedback=FeedbackStore(database),
         activity=SqlActivity(database),
-        keeper=TurnWriter(database),
+        keeper=TurnWriter(database, TURN_WORDS),
         quarantine=QuarantineStore(database),
         admissions=SqlAdmissions(database),
+        console_sessions=ConsoleSessionStore(database),
         memory=memory_stores(database, clock),
         personal=SqlPersonalData(database, clock),
         start=start,

@@ -51,6 +51,7 @@ NEVER_OUTSIDE: Final = {
     "docstring_parser": "of anthropic's tool runner, which is not used",
     "dotenv": _OPERATOR,
     "idna": "reads host names, at most 253 characters",
+    "jinja2": "reads templates of this program; `urlize`, which reads values, is not used",
     "numpy": "reads types of arrays, which this program writes",
     "opentelemetry": "reads the operator's environment",
     "prometheus_client": "reads names of metrics, which this program writes",

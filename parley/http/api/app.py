@@ -1,5 +1,7 @@
 """The HTTP API of memory: every request has a person, and reaches that person's data."""
 
+import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -49,7 +51,8 @@ CALLER: Final = "parley.caller"
 
 @dataclass(frozen=True, slots=True)
 class MemoryApi:
-    """Serves `OPERATIONS` and their description. `turns`: turns are stored as memory."""
+    """Serves `OPERATIONS` and their description. `turns`: turns are stored as memory. `described`
+    returns the operations below the same prefix that another application serves."""
 
     memory: Memory
     brain: Brain
@@ -57,10 +60,11 @@ class MemoryApi:
     spending: SpendingReader
     agents: AgentServices
     turns: bool = True
+    described: Callable[[], Sequence[AnyOperation]] = tuple
 
     def app(self) -> ASGIApp:
         """Return the application for the path `openapi.PREFIX`."""
-        served: dict[str, dict[str, ASGIApp]] = {PATH: {"GET": _description}}
+        served: dict[str, dict[str, ASGIApp]] = {PATH: {"GET": _Description(self)}}
         for operation in OPERATIONS:
             methods = served.setdefault(operation.path, {})
             methods[operation.method] = _Operation(self, operation)
@@ -124,5 +128,13 @@ def _as_http(answer: Answer) -> Response:
     )
 
 
-async def _description(scope: Scope, receive: Receive, send: Send) -> None:
-    await as_http(json_response(describe(OPERATIONS)))(scope, receive, send)
+@dataclass(frozen=True, slots=True)
+class _Description:
+    """Serves the OpenAPI description."""
+
+    api: MemoryApi
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        others = await asyncio.to_thread(self.api.described)
+        described = await asyncio.to_thread(describe, (*OPERATIONS, *others))
+        await as_http(json_response(described))(scope, receive, send)

@@ -111,7 +111,7 @@ def _query(operation: AnyOperation) -> list[Json]:
             "description": schema.pop("description", ""),
             "schema": _without_null(schema),
         }
-        for name, schema in whole["properties"].items()
+        for name, schema in whole.get("properties", {}).items()
     ]
 
 

@@ -68,14 +68,15 @@ class UniformErrors:
         except (ClientGone, BodyTooLarge):
             raise  # nobody reads an answer; the bound of the listener itself
         except Exception as error:
-            refused = _as_refused(error)
+            refused = as_refused(error)
             if refused.status == 500:
                 log.exception("api_failed", method=scope["method"])
             exchange_of(scope).reason = refused.code
             await refusal(refused)(scope, receive, send)
 
 
-def _as_refused(error: Exception) -> Refused:
+def as_refused(error: Exception) -> Refused:
+    """Return an error as a refusal, and log a store that does not answer."""
     match error:
         case Refused():
             return error

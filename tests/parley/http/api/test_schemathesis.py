@@ -14,6 +14,8 @@ import pytest
 from starlette.responses import JSONResponse
 
 from memory.model.record import Draft, Kind
+from parley.console.api import PREFIX as CONSOLE
+from parley.console.routes import ROUTES
 from parley.http.api.openapi import PREFIX
 from tests.parley.http.api.kit import Program, running, settings_in
 
@@ -96,7 +98,11 @@ async def test_the_description_contains_every_endpoint(program: Program) -> None
     response = await program.api_client("ada")("GET", "/openapi.json")
     assert response.json["openapi"] == "3.1.0"
     paths = response.json["paths"]
+    console: dict[str, list[str]] = {}
+    for route in ROUTES:
+        console.setdefault(f"{CONSOLE}{route.path}", []).append(route.method.lower())
     assert {path: sorted(methods) for path, methods in paths.items()} == {
+        **{path: sorted(methods) for path, methods in console.items()},
         "/api/v1/openapi.json": ["get"],
         "/api/v1/brain": ["get"],
         "/api/v1/brain/soul": ["get", "put"],

@@ -1,0 +1,132 @@
+"""The console's functions as JSON, for programs with a person's token."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from starlette.responses import Response
+from starlette.routing import Route, Router
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from parley.console.app import check_access, with_id
+from parley.console.identity import Identity
+from parley.console.route import AnyRoute, Params
+from parley.console.services import ConsoleServices
+from parley.console.viewer import Viewer
+from parley.http.api.models import Nothing, Plain
+from parley.http.api.openapi import PREFIX as API
+from parley.http.api.operations import (
+    MAX_BODY,
+    Answer,
+    AnyOperation,
+    Operation,
+    UniformErrors,
+    has_body,
+    read_json,
+    read_query,
+)
+from parley.http.asgi import exchange_of, headers_of
+from parley.http.starlette_routes import Methods
+
+BELOW: Final = "/console"
+PREFIX: Final = f"{API}{BELOW}"
+_REFUSALS: Final = {
+    404: "It does not exist, or you may not see it.",
+    409: "It changed meanwhile.",
+    422: "It was refused; `message` says why.",
+}
+_VIEWER: Final = "parley.viewer"
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleApi:
+    """Serves the routes below `/api/v1/console`."""
+
+    routes: tuple[AnyRoute, ...]
+    services: ConsoleServices
+    identity: Identity
+
+    def app(self) -> ASGIApp:
+        """Return the application."""
+        served: dict[str, dict[str, ASGIApp]] = {}
+        for route in self.routes:
+            served.setdefault(route.path, {})[route.method] = _Call(self, route)
+        routes = [Route(path, Methods(methods)) for path, methods in served.items()]
+        return UniformErrors(_Known(Router(routes, redirect_slashes=False), self.identity))
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Authenticates first: an unknown caller does not learn which paths exist."""
+
+    app: ASGIApp
+    identity: Identity
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        authorization = headers_of(scope).get("authorization", "")
+        claims = self.identity.authenticator.holder(authorization)
+        exchange_of(scope).holder = claims
+        scope[_VIEWER] = await self.identity.of_token(claims)
+        await self.app(scope, receive, send)
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """Runs one route."""
+
+    api: ConsoleApi
+    route: AnyRoute
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        viewer, route = scope[_VIEWER], self.route
+        if not isinstance(viewer, Viewer):
+            raise TypeError("the caller was not authenticated")
+        check_access(viewer, route)
+        params = with_id(await _params_of(scope, receive, route), scope)
+        result = await route.run(viewer, self.api.services, params)
+        headers = {"Content-Type": "application/json; charset=utf-8"}
+        await Response(result.model_dump_json(), headers=headers)(scope, receive, send)
+
+
+async def _params_of(scope: Scope, receive: Receive, route: AnyRoute) -> Params:
+    params: Params
+    if route.method == "GET":
+        params = read_query(scope, route.params)
+    elif _has_fields(route.params) and (_needs_body(route.params) or has_body(scope)):
+        params = await read_json(scope, receive, route.params, MAX_BODY)
+    else:
+        params = route.params()
+    return params
+
+
+def _has_fields(model: type[Params]) -> bool:
+    return bool(set(model.model_fields) - {"id"})
+
+
+def _needs_body(model: type[Params]) -> bool:
+    return any(field.is_required() for field in model.model_fields.values())
+
+
+def operations_of(routes: tuple[AnyRoute, ...]) -> tuple[AnyOperation, ...]:
+    """Return the routes as operations, for the OpenAPI description."""
+    return tuple(map(_operation_of, routes))
+
+
+def _operation_of(route: AnyRoute) -> AnyOperation:
+    reads = route.method == "GET"
+    query: type[Any] = route.params if reads else Nothing
+    return Operation(
+        route.method,
+        f"{BELOW}{route.path}",
+        f"console_{route.name}",
+        route.summary,
+        _not_run,
+        query,
+        Nothing if reads or not _has_fields(route.params) else route.params,
+        {200: (route.result, "The result.")},
+        {**_REFUSALS, 403: f"Only for the role {route.audience.value.value} and above."},
+    )
+
+
+async def _not_run(_call: object, _query: Plain, _body: object) -> Answer:
+    """Raise an error: `ConsoleApi` runs the route itself."""
+    raise RuntimeError("a described operation of the console is not run")

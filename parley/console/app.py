@@ -1,0 +1,405 @@
+"""The pages of the console as an ASGI application: sign-in, views, actions, static files, events.
+
+Loaded with the first request. Each view and each action is a `ConsoleRoute`; the API serves the
+same functions (`parley.console.api`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import parse_qsl, quote
+
+import structlog
+from pydantic import ValidationError
+from starlette.responses import Response
+from starlette.routing import Route, Router
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from parley.console.events import LiveEvents
+from parley.console.identity import Identity
+from parley.console.pages import Frame, Pages, menu_of
+from parley.console.route import AnyRoute, File, ItemParams, Params, may_use
+from parley.console.security import (
+    cookie_name,
+    new_nonce,
+    page_headers,
+    path_to,
+    session_secret,
+    set_cookie,
+)
+from parley.console.services import ConsoleServices
+from parley.console.sessions import SIGN_IN, csrf_of
+from parley.console.viewer import Viewer
+from parley.http.access import same_secret
+from parley.http.api.operations import Refused, as_refused, read_query
+from parley.http.asgi import (
+    BodyTooLarge,
+    ClientGone,
+    cookies_of,
+    exchange_of,
+    headers_of,
+    read_body,
+)
+from parley.http.starlette_routes import Methods, params_of
+
+HOME: Final = "/overview"
+MAX_FORM: Final = 256 * 1024
+MAX_FIELDS: Final = 500
+KEPT: Final = {"Cache-Control": "public, max-age=31536000, immutable"}
+EXPIRED: Final = "The form belongs to another session. Open the page again, then repeat the action."
+BAD_LINK: Final = (
+    "This link does not work: it was used, is too old, or is incomplete. Write /console to the "
+    "assistant in a direct message to get a new one."
+)
+NOT_ALLOWED: Final = "Only {} may use this page."
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """The viewer of a request with a session, and the token of their forms."""
+
+    viewer: Viewer
+    csrf: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleApp:
+    """Serves the console below `/console`."""
+
+    routes: tuple[AnyRoute, ...]
+    services: ConsoleServices
+    identity: Identity
+    pages: Pages = field(default_factory=Pages)
+
+    def app(self) -> ASGIApp:
+        """Return the application."""
+        served: dict[str, dict[str, ASGIApp]] = {
+            "/": {"GET": _Redirect(HOME)},
+            SIGN_IN: {"GET": _SignInPage(self), "POST": _SignIn(self)},
+            "/sign-out": {"POST": _SignOut(self)},
+            "/events": {"GET": LiveEvents(self.services, self._signed_in_or_refused)},
+            **{path: {"GET": _Static(self)} for path in self.pages.static},
+        }
+        for route in self.routes:
+            methods = served.setdefault(route.path, {})
+            methods[route.method] = (
+                _View(self, route) if route.method == "GET" else _Action(self, route)
+            )
+        routes = [Route(path, Methods(methods)) for path, methods in served.items()]
+        return _Errors(self, Router(routes, redirect_slashes=False))
+
+    async def signed_in(self, scope: Scope) -> SignedIn | None:
+        """Return the viewer of the session in the cookie; None without a valid one. Raises
+        `Refused` (403) for a person who is not served any more, whose session ends."""
+        secret = session_secret(scope)
+        session = await self.services.sessions.find(secret)
+        if session is None:
+            return None
+        return SignedIn(await self.identity.of_session(session), csrf_of(secret))
+
+    async def _signed_in_or_refused(self, scope: Scope) -> Viewer:
+        known = await self.signed_in(scope)
+        if known is None:
+            raise Refused(401, "signed_out", "Sign in again.")
+        return known.viewer
+
+    def frame(self, scope: Scope, known: SignedIn | None = None) -> Frame:
+        """Return the frame of a page for this request."""
+        headers, path = headers_of(scope), scope["path"].removeprefix(scope.get("root_path", ""))
+        viewer = None if known is None else known.viewer
+        return Frame(
+            path=path,
+            nonce=new_nonce(),
+            viewer=viewer,
+            csrf="" if known is None else known.csrf,
+            menu=() if viewer is None else menu_of(self.routes, viewer, path),
+            notice=self._notice(scope),
+            fragment="hx-request" in headers and "hx-boosted" not in headers,
+        )
+
+    def page(self, template: str, frame: Frame, status: int = 200, **values: object) -> Response:
+        """Return a page as a response."""
+        text = self.pages.render(template, frame, **values)
+        return Response(text, status, page_headers(frame.nonce))
+
+    def _notice(self, scope: Scope) -> str:
+        """Return the sentence of the action that led to this page. The address names the action,
+        so that it cannot carry a text of its own."""
+        named = dict(parse_qsl(scope["query_string"].decode("latin-1")[:2_000])).get(DONE, "")
+        return next((one.done for one in self.routes if one.name == named), "")
+
+
+DONE: Final = "done"
+"""The parameter with the name of the action that led to a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """Shows a view."""
+
+    console: ConsoleApp
+    route: AnyRoute
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        known = await self.console.signed_in(scope)
+        if known is None:
+            await _signed_out(self.console, scope)(scope, receive, send)
+            return
+        check_access(known.viewer, self.route)
+        params = with_id(_query_of(scope, self.route), scope)
+        result = await self.route.run(known.viewer, self.console.services, params)
+        if isinstance(result, File):
+            await _download(result)(scope, receive, send)
+            return
+        frame = self.console.frame(scope, known)
+        page = self.console.page(
+            self.route.template, frame, result=result, params=params, viewer=known.viewer
+        )
+        await page(scope, receive, send)
+
+
+@dataclass(frozen=True, slots=True)
+class _Action:
+    """Runs an action of a form, and shows the page after it, or a fragment to htmx."""
+
+    console: ConsoleApp
+    route: AnyRoute
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        known = await self.console.signed_in(scope)
+        if known is None:
+            raise Refused(401, "signed_out", "Your session has ended. Sign in again.")
+        fields = await read_form(scope, receive)
+        check_csrf(scope, fields, known.csrf)
+        check_access(known.viewer, self.route)
+        params = with_id(_form_of(fields, self.route), scope)
+        result = await self.route.run(known.viewer, self.console.services, params)
+        frame = self.console.frame(scope, known)
+        if self.route.template and (frame.fragment or not self.route.then):
+            answer = self.console.page(
+                self.route.template, frame, result=result, params=params, viewer=known.viewer
+            )
+        else:
+            answer = _see(f"{self.route.then}?{DONE}={self.route.name}")
+        await answer(scope, receive, send)
+
+
+@dataclass(frozen=True, slots=True)
+class _SignInPage:
+    """Shows the page of a login link. It changes nothing: previews of chat platforms open links."""
+
+    console: ConsoleApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        page = self.console.page("sign_in.html", self.console.frame(scope), problem="")
+        await page(scope, receive, send)
+
+
+@dataclass(frozen=True, slots=True)
+class _SignIn:
+    """Uses a login link. The session is always a new one, and an earlier one of this browser
+    ends."""
+
+    console: ConsoleApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        fields = dict(await read_form(scope, receive))
+        sessions = self.console.services.sessions
+        label = headers_of(scope).get("user-agent", "")
+        made = await sessions.sign_in(fields.get("link", ""), label, fields.get("zone", ""))
+        if made is None:
+            frame = self.console.frame(scope)
+            page = self.console.page("sign_in.html", frame, 401, problem=BAD_LINK)
+            await page(scope, receive, send)
+            return
+        secret, session = made
+        await self._end_earlier(scope)
+        await self.console.services.audit.console(
+            "signed_in", session.tenant, session.person, session=session.id
+        )
+        answer = _see(HOME)
+        seconds = round(sessions.longest.total_seconds())
+        answer.headers["Set-Cookie"] = set_cookie(scope, secret, seconds)
+        await answer(scope, receive, send)
+
+    async def _end_earlier(self, scope: Scope) -> None:
+        sessions = self.console.services.sessions
+        earlier = await sessions.find(session_secret(scope))
+        if earlier is not None:
+            await sessions.store.end(earlier.tenant, earlier.person, earlier.id)
+
+
+@dataclass(frozen=True, slots=True)
+class _SignOut:
+    """Ends the session of this browser."""
+
+    console: ConsoleApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        known = await self.console.signed_in(scope)
+        if known is not None:
+            check_csrf(scope, await read_form(scope, receive), known.csrf)
+            viewer = known.viewer
+            await self.console.services.sessions.store.end(
+                viewer.tenant, viewer.person, viewer.session
+            )
+        answer = _see(SIGN_IN)
+        answer.headers["Set-Cookie"] = set_cookie(scope, "", 0)
+        await answer(scope, receive, send)
+
+
+@dataclass(frozen=True, slots=True)
+class _Static:
+    """Serves a static file, also before the sign-in."""
+
+    console: ConsoleApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"].removeprefix(scope.get("root_path", ""))
+        file = self.console.pages.static[path]
+        answer = Response(file.content, headers={"Content-Type": file.content_type, **KEPT})
+        await answer(scope, receive, send)
+
+
+@dataclass(frozen=True, slots=True)
+class _Redirect:
+    """Leads to another page."""
+
+    path: str
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await _see(self.path)(scope, receive, send)
+
+
+@dataclass(frozen=True, slots=True)
+class _Errors:
+    """Shows every error as a page with the next step."""
+
+    console: ConsoleApp
+    app: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self.app(scope, receive, send)
+        except (ClientGone, BodyTooLarge):
+            raise
+        except Exception as error:
+            refused = as_refused(error)
+            if refused.status == 500:
+                log.exception("console_failed", method=scope["method"])
+            exchange_of(scope).reason = refused.code
+            await (await self._page(scope, refused))(scope, receive, send)
+
+    async def _page(self, scope: Scope, refused: Refused) -> Response:
+        known = None
+        if refused.status not in (401, 403, 500, 503):
+            known = await self.console.signed_in(scope)
+        frame = self.console.frame(scope, known)
+        page = self.console.page("error.html", frame, refused.status, refused=refused)
+        page.headers.update(refused.headers)
+        return page
+
+
+def check_access(viewer: Viewer, route: AnyRoute) -> None:
+    """Raise `Refused` (403) for a viewer who may not use a route."""
+    if not may_use(viewer, route).allowed:
+        who = f"{route.audience.value.value}s"
+        raise Refused(403, "not_allowed", NOT_ALLOWED.format(who))
+
+
+def check_csrf(scope: Scope, fields: Sequence[tuple[str, str]], token: str) -> None:
+    """Raise `Refused` (403) for a form that is not a form of this session."""
+    given = dict(fields).get("csrf", "") or headers_of(scope).get("x-csrf-token", "")
+    if not same_secret(given, token):
+        raise Refused(403, "bad_form", EXPIRED)
+
+
+def with_id(params: Params, scope: Scope) -> Params:
+    """Return parameters with the id of the path. Raises `Refused` (400, 404)."""
+    if not isinstance(params, ItemParams):
+        return params
+    if params.id:
+        raise Refused(400, "bad_query", "The path has the id, and no parameter.", "id")
+    item = params_of(scope).get("id", "")
+    try:
+        return type(params).model_validate({**dict(params), "id": item})
+    except ValidationError:
+        raise Refused(404, "not_found", "This entry does not exist.", "path.id") from None
+
+
+async def read_form(scope: Scope, receive: Receive) -> list[tuple[str, str]]:
+    """Return the fields of a form, at most `MAX_FIELDS`. Raises `Refused`."""
+    kind = headers_of(scope).get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/x-www-form-urlencoded":
+        raise Refused(415, "no_form", "Send a form.", "header.Content-Type")
+    raw = await read_body(scope, receive, MAX_FORM)
+    try:
+        return parse_qsl(raw.decode(), keep_blank_values=True, max_num_fields=MAX_FIELDS)
+    except ValueError:
+        raise Refused(400, "bad_form", "The form cannot be read.", "body") from None
+
+
+def _form_of(fields: Sequence[tuple[str, str]], route: AnyRoute) -> Params:
+    """Return a form as parameters; a list is a repeated field. Raises `Refused` (422)."""
+    given: dict[str, object] = {}
+    for name, value in fields:
+        if name == "csrf":
+            continue
+        declared = route.params.model_fields.get(name)
+        if declared is not None and isinstance(declared.default, tuple):
+            earlier = given.get(name, ())
+            given[name] = (*earlier, value) if isinstance(earlier, tuple) else (value,)
+        else:
+            given[name] = value
+    try:
+        return _as_params(route, given)
+    except ValidationError as error:
+        raise _invalid(error) from None
+
+
+def _as_params(route: AnyRoute, given: Mapping[str, object]) -> Params:
+    params: Params = route.params.model_validate(given, strict=False)
+    return params
+
+
+def _query_of(scope: Scope, route: AnyRoute) -> Params:
+    """Return the query as parameters, without `done`. Raises `Refused` (400)."""
+    query = scope["query_string"].decode("latin-1")
+    kept = "&".join(part for part in query.split("&") if not part.startswith(f"{DONE}="))
+    params: Params = read_query({**scope, "query_string": kept.encode("latin-1")}, route.params)
+    return params
+
+
+def _invalid(error: ValidationError) -> Refused:
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    where = ".".join(str(step)[:50] for step in first["loc"][:5])
+    return Refused(422, "bad_form", f"{where}: {first['msg']}", f"body.{where}")
+
+
+def _signed_out(console: ConsoleApp, scope: Scope) -> Response:
+    """Return the page for a browser without a session.
+
+    A link from another site arrives without the cookie (SameSite=Strict): the page then loads
+    itself once more from here, and the cookie comes along.
+    """
+    headers = headers_of(scope)
+    again = headers.get("sec-fetch-site") == "cross-site"
+    frame = console.frame(scope)
+    page = console.page("signed_out.html", frame, 200 if again else 401, again=again)
+    if not again and cookie_name(scope) in cookies_of(scope):
+        page.headers["Set-Cookie"] = set_cookie(scope, "", 0)
+    return page
+
+
+def _download(file: File) -> Response:
+    headers = {
+        "Content-Type": file.content_type,
+        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name)}",
+    }
+    return Response(file.content, headers=headers)
+
+
+def _see(path: str) -> Response:
+    return Response(status_code=303, headers={"Location": path_to(path)})

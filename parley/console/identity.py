@@ -1,0 +1,56 @@
+"""From a session or a token to the viewer, with the present role and access."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, cast
+
+from gateway.people import Principal, Role, identity_of
+from gateway.ports.memory import MemoryPort
+from gateway.stores.console_sessions import ConsoleSession
+from parley.config.sections import Console
+from parley.console.sessions import Sessions
+from parley.console.viewer import LOCAL_OPERATOR, Theme, Viewer
+from parley.http.api.authentication import Authenticator
+from parley.http.api.operations import Refused
+from parley.security.tokens import TokenClaims
+
+_NEVER: Final = datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Finds viewers. Roles and access lists are looked up at each request, as in a chat."""
+
+    authenticator: Authenticator
+    memory: MemoryPort
+    sessions: Sessions
+    rules: Console
+
+    async def of_session(self, session: ConsoleSession) -> Viewer:
+        """Return the viewer of a session. Raises `Refused` (401, 403) for a person who is not
+        served any more: the session ends."""
+        person = identity_of(session.person)
+        if person == LOCAL_OPERATOR:
+            who = Principal(session.tenant, person, Role.OWNER)
+        else:
+            try:
+                claims = TokenClaims(person, session.tenant, _NEVER)
+                who = await self.authenticator.admitted(claims)
+            except Refused:
+                await self.sessions.store.end(session.tenant, session.person, session.id)
+                raise
+        theme = cast("Theme", session.theme)
+        return await self._viewer(who, session.id, session.zone, theme)
+
+    async def of_token(self, claims: TokenClaims) -> Viewer:
+        """Return the viewer of a personal token, and count the request. Raises `Refused` (401, 403,
+        429)."""
+        caller = await self.authenticator.caller_of(claims)
+        return await self._viewer(caller.principal)
+
+    async def _viewer(
+        self, who: Principal, session: str = "", zone: str = "", theme: Theme = ""
+    ) -> Viewer:
+        others = await self.memory.linked(who)
+        persons = frozenset({str(who.person), *map(str, others)})
+        return Viewer(who, persons, session, zone, theme, self.rules.break_glass)

@@ -1,0 +1,130 @@
+"""Adds the console to the program. Its pages, templates and models are loaded with the first
+request."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from gateway.ports import Clock
+from gateway.ports.memory import CommandSet
+from gateway.turn.services import Services
+from memory.stores.api_tokens import TokenStore
+from parley.config import Settings
+from parley.console.chat_command import ConsoleCommands
+from parley.console.sessions import PREFIX, Sessions
+from parley.http.api.authentication import Authenticator
+from parley.http.api.openapi import PREFIX as API
+from parley.http.api.operations import AnyOperation
+from parley.http.local_listener import LocalListener
+from parley.runtime.health import HealthMonitor, RecentActivity
+from parley.security.keys import token_key
+from parley.wiring.memory import WiredMemory
+from parley.wiring.observe import AuditSink
+from parley.wiring.storage import Storage
+
+if TYPE_CHECKING:
+    from parley.console.identity import Identity
+    from parley.console.services import ConsoleServices
+
+API_PREFIX: Final = f"{API}/console"
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleParts:
+    """The parts of the running program that the console shows and changes."""
+
+    settings: Settings
+    services: Services
+    storage: Storage
+    memory: WiredMemory
+    tokens: TokenStore
+    health: HealthMonitor
+    activity: RecentActivity
+    sessions: Sessions
+
+
+def sessions_of(
+    settings: Settings, storage: Storage, clock: Clock, address: Callable[[], str]
+) -> Sessions:
+    """Return the sessions of a configuration; `address` returns the local listener's."""
+    return Sessions(storage.console_sessions, settings.console, clock, address)
+
+
+def with_console(commands: CommandSet, sessions: Sessions) -> CommandSet:
+    """Return the commands with `/console`, where the console is on."""
+    return ConsoleCommands(commands, sessions) if sessions.rules.enabled else commands
+
+
+def mount_console(listener: LocalListener, parts: ConsoleParts) -> None:
+    """Serve the console and its API, where it is on. Called before the API is mounted, because
+    the first matching prefix serves a request."""
+    if not parts.settings.console.enabled:
+        return
+
+    def pages() -> ASGIApp:
+        from parley.console.app import ConsoleApp  # noqa: PLC0415 - loaded with the first request
+        from parley.console.routes import ROUTES  # noqa: PLC0415 - loaded with the first request
+
+        services, identity = _built(parts)
+        return ConsoleApp(ROUTES, services, identity).app()
+
+    def api() -> ASGIApp:
+        from parley.console.api import ConsoleApi  # noqa: PLC0415 - loaded with the first request
+        from parley.console.routes import ROUTES  # noqa: PLC0415 - loaded with the first request
+
+        services, identity = _built(parts)
+        return ConsoleApi(ROUTES, services, identity).app()
+
+    listener.mount_app(API_PREFIX, lambda: LateApp(api))
+    listener.mount_app(PREFIX, lambda: LateApp(pages))
+
+
+def described_operations(settings: Settings) -> Sequence[AnyOperation]:
+    """Return the operations of the console for the OpenAPI description."""
+    if not settings.console.enabled:
+        return ()
+    from parley.console.api import operations_of  # noqa: PLC0415 - loaded with the first request
+    from parley.console.routes import ROUTES  # noqa: PLC0415 - loaded with the first request
+
+    return operations_of(ROUTES)
+
+
+@dataclass(slots=True)
+class LateApp:
+    """Builds an application with its first request, in a thread: loading takes a while."""
+
+    make: Callable[[], ASGIApp]
+    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _app: ASGIApp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._app is None:
+            async with self._lock:
+                if self._app is None:
+                    self._app = await asyncio.to_thread(self.make)
+        await self._app(scope, receive, send)
+
+
+def _built(parts: ConsoleParts) -> "tuple[ConsoleServices, Identity]":
+    from parley.console.identity import Identity  # noqa: PLC0415 - loaded with the first request
+    from parley.console.services import ConsoleServices  # noqa: PLC0415 - loaded with the first request
+
+    settings, services = parts.settings, parts.services
+    authenticator = Authenticator(
+        token_key(settings), parts.tokens, services, settings.limits.api_per_minute
+    )
+    identity = Identity(authenticator, services.memory, parts.sessions, settings.console)
+    console = ConsoleServices(
+        settings,
+        services,
+        parts.storage,
+        parts.memory,
+        parts.health,
+        parts.activity,
+        parts.sessions,
+        AuditSink(settings, parts.storage, services.clock),
+    )
+    return console, identity

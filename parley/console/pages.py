@@ -1,0 +1,116 @@
+"""Renders pages with Jinja2. Loaded with the first request to the console."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from parley.console.route import AnyRoute, may_use
+from parley.console.security import path_to
+from parley.console.text import money, number, outside, short, when
+from parley.console.viewer import Viewer
+
+HERE: Final = Path(__file__).parent
+TEMPLATES: Final = HERE / "templates"
+STATIC: Final = HERE / "static"
+TYPES: Final[Mapping[str, str]] = {
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StaticFile:
+    """A file that pages load. Its address changes with its content, so browsers keep it."""
+
+    name: str
+    content: bytes
+    content_type: str
+
+    @property
+    def path(self) -> str:
+        """The path of this version."""
+        return f"/static/{sha256(self.content).hexdigest()[:16]}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class MenuEntry:
+    """A page in the navigation and in the command palette."""
+
+    label: str
+    path: str
+    summary: str
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The frame of one page. `viewer` is None before the sign-in; `fragment`: htmx asked for a
+    part, so the page comes without its head."""
+
+    path: str
+    nonce: str
+    viewer: Viewer | None = None
+    csrf: str = ""
+    menu: tuple[MenuEntry, ...] = ()
+    notice: str = ""
+    fragment: bool = False
+
+    @property
+    def hx(self) -> Markup:
+        """The attribute without which htmx ignores the attributes of an element."""
+        return Markup('hx-nonce="{}"').format(self.nonce)
+
+    @property
+    def csrf_field(self) -> Markup:
+        """The field that every form with the method POST needs."""
+        return Markup('<input type="hidden" name="csrf" value="{}">').format(self.csrf)
+
+
+class Pages:
+    """The templates and static files."""
+
+    def __init__(self) -> None:
+        self.static = {one.path: one for one in map(_static, sorted(STATIC.iterdir()))}
+        by_name = {one.name: path_to(path) for path, one in self.static.items()}
+        self._environment = Environment(
+            loader=FileSystemLoader(TEMPLATES),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            auto_reload=False,
+        )
+        filters: dict[str, Callable[..., object]] = {
+            "outside": outside,
+            "short": short,
+            "when": when,
+            "money": money,
+            "number": number,
+        }
+        self._environment.filters.update(filters)
+        self._environment.globals.update(static=by_name.__getitem__, path_to=path_to)
+
+    def render(self, template: str, frame: Frame, **values: object) -> str:
+        """Return a page or a fragment."""
+        layout = "fragment.html" if frame.fragment else "base.html"
+        found = self._environment.get_template(template)
+        return found.render(frame=frame, layout=layout, **values)
+
+
+def menu_of(routes: tuple[AnyRoute, ...], viewer: Viewer, path: str) -> tuple[MenuEntry, ...]:
+    """Return the pages of the navigation that this viewer may use."""
+    return tuple(
+        MenuEntry(one.menu, path_to(one.path), one.summary, one.path == path)
+        for one in routes
+        if one.menu and may_use(viewer, one).allowed
+    )
+
+
+def _static(path: Path) -> StaticFile:
+    return StaticFile(path.name, path.read_bytes(), TYPES[path.suffix])

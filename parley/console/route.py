@@ -1,0 +1,110 @@
+"""The declaration of a view or an action of the console: one value for its page, its entry in the
+API and its rule of access."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema
+
+from gateway.people import Role
+from gateway.policy.decision import Decision
+from parley.console.services import ConsoleServices
+from parley.console.viewer import Viewer
+from parley.http.api.models import MAX_ID, ResponseModel
+
+STAGE: Final = "console_access"
+
+
+class AudienceRule(Enum):
+    """The people who may use a route."""
+
+    EVERYONE_SIGNED_IN = Role.GUEST
+    OPERATOR = Role.OPERATOR
+    OWNER = Role.OWNER
+
+
+class Params(BaseModel):
+    """The parameters of a route: query of a GET; form or JSON body of a POST. Unknown ones are
+    refused. Every text and number has bounds."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class ItemParams(Params):
+    """Parameters of a route with `{id}` in its path."""
+
+    id: SkipJsonSchema[Annotated[str, Field(max_length=MAX_ID)]] = ""
+    """The id in the path. It is no parameter of its own."""
+
+
+class Result(ResponseModel):
+    """A result: what the page shows and the API returns. Frozen; lists are tuples with a bound."""
+
+
+class Done(Result):
+    """The result of an action without one of its own."""
+
+    done: Literal[True] = True
+
+
+class File(Result):
+    """A result that the page offers as a download, such as CSV."""
+
+    name: str
+    content_type: str
+    content: str
+
+
+P = TypeVar("P", bound=Params)
+R = TypeVar("R", bound=Result)
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleRoute(Generic[P, R]):
+    """A view (GET) or an action (POST).
+
+    `name` is unique: the id of the operation in the API is `console_NAME`. `path` is below
+    `/console` and below `/api/v1/console`, and may contain `{id}`. `run` serves both. A GET has a
+    `template`, unless its result is a `File`; `menu` puts it into the navigation. An action has
+    `done`, the sentence for people, and `then`, the path that the page shows after it; with a
+    `template`, htmx shows that fragment instead. The command palette lists `menu` entries.
+    `example` are parameters with which tests call the route.
+    """
+
+    name: str
+    method: Literal["GET", "POST"]
+    path: str
+    audience: AudienceRule
+    summary: str
+    params: type[P]
+    result: type[R]
+    run: Callable[[Viewer, ConsoleServices, P], Awaitable[R]]
+    template: str = ""
+    menu: str = ""
+    done: str = ""
+    then: str = ""
+    example: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.audience, AudienceRule):
+            raise TypeError(f"{self.name}: a route needs a rule of its audience")
+        if "{id}" in self.path and not issubclass(self.params, ItemParams):
+            raise TypeError(f"{self.name}: parameters with `{{id}}` are ItemParams")
+        if self.method == "POST" and not (self.template or (self.done and self.then)):
+            raise TypeError(f"{self.name}: an action needs `template`, or `done` and `then`")
+        if self.method == "GET" and not (self.template or issubclass(self.result, File)):
+            raise TypeError(f"{self.name}: a view needs a template")
+
+
+AnyRoute: TypeAlias = ConsoleRoute[Any, Any]
+
+
+def may_use(viewer: Viewer, route: AnyRoute) -> Decision:
+    """Decide if this viewer may use a route."""
+    needed = route.audience.value
+    if viewer.role.at_least(needed):
+        return Decision(STAGE, True, viewer.role.value)
+    return Decision(STAGE, False, f"needs_{needed.value}")

@@ -1,0 +1,11 @@
+"""All views and actions of the console, in the order of the navigation."""
+
+from typing import Final
+
+from parley.console.route import AnyRoute
+from parley.console.views import account, overview
+
+ROUTES: Final[tuple[AnyRoute, ...]] = (
+    *overview.ROUTES,
+    *account.ROUTES,
+)

@@ -1,0 +1,62 @@
+"""The headers and cookies of the console's pages."""
+
+import secrets
+from collections.abc import Mapping
+from typing import Final
+
+from starlette.types import Scope
+
+from parley.console.sessions import PREFIX
+from parley.http.asgi import cookies_of, is_encrypted
+
+NAME: Final = "parley_console"
+_POLICY: Final = (
+    "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types htmx parley"
+)
+NO_SESSION: Final = ""
+
+
+def new_nonce() -> str:
+    """Return a nonce for one page."""
+    return secrets.token_urlsafe(16)
+
+
+def page_headers(nonce: str) -> Mapping[str, str]:
+    """Return the headers of a page whose scripts have this nonce. The listener adds the others:
+    `Cache-Control: no-store`, `X-Content-Type-Options`, COOP and CORP.
+
+    The referrer stays within the console: under `no-referrer`, browsers send forms with the origin
+    "null", which the check of the origin refuses.
+    """
+    return {
+        "Content-Type": "text/html; charset=utf-8",
+        "Content-Security-Policy": _POLICY.format(nonce=nonce),
+        "Referrer-Policy": "same-origin",
+    }
+
+
+def cookie_name(scope: Scope) -> str:
+    """Return the name of the cookie: over https with the prefix that binds it to this host."""
+    return f"__Host-{NAME}" if is_encrypted(scope) else NAME
+
+
+def session_secret(scope: Scope) -> str:
+    """Return the secret of the session in the cookie, empty for none."""
+    return cookies_of(scope).get(cookie_name(scope), NO_SESSION)
+
+
+def set_cookie(scope: Scope, secret: str, seconds: int) -> str:
+    """Return the header that stores the secret of a session; with 0 seconds, that removes it."""
+    # A cookie with the prefix `__Host-` needs this path (RFC 6265bis, section 4.1.3.2).
+    secure = "; Secure" * is_encrypted(scope)
+    return (
+        f"{cookie_name(scope)}={secret}; Max-Age={seconds}; Path=/; HttpOnly; SameSite=Strict"
+        f"{secure}"
+    )
+
+
+def path_to(path: str) -> str:
+    """Return the path of a page as the browser asks for it."""
+    return f"{PREFIX}{path}"

@@ -1,0 +1,58 @@
+"""The parts of the program that views and actions of the console use."""
+
+import uuid
+from dataclasses import dataclass
+
+from gateway.message import Place
+from gateway.people import Audience
+from gateway.ports.memory import Caller
+from gateway.stores.usage import SpendingReader
+from gateway.turn.services import Services
+from memory.service.handle import MemoryHandle
+from parley.config import Settings
+from parley.console.sessions import Sessions
+from parley.console.viewer import Viewer
+from parley.http.api.authentication import PLATFORM
+from parley.http.api.operations import Refused
+from parley.runtime.health import HealthMonitor, RecentActivity
+from parley.wiring.memory import WiredMemory
+from parley.wiring.observe import AuditSink
+from parley.wiring.storage import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleServices:
+    """The running program as the console sees it. `gateway` are the services of turns (clock,
+    policies, stores, pairing, admissions), `storage` every store, `memory` the memory with its
+    agents; `audit` appends to the audit log."""
+
+    settings: Settings
+    gateway: Services
+    storage: Storage
+    memory: WiredMemory
+    health: HealthMonitor
+    activity: RecentActivity
+    sessions: Sessions
+    audit: AuditSink
+
+    @property
+    def spending(self) -> SpendingReader:
+        """Reads what people and models cost."""
+        parts = self.gateway
+        return SpendingReader(parts.stores.usage, parts.humans, parts.policies.budgets, parts.clock)
+
+    async def memory_of(self, viewer: Viewer) -> MemoryHandle:
+        """Return the viewer's memory, as in a direct conversation. Raises `Refused` (404) where
+        memory is off, and `StoreUnavailable`."""
+        if self.memory.memory is None:
+            raise Refused(404, "memory_off", "Memory is off: the operator set memory.enabled.")
+        person = viewer.principal.person
+        caller = Caller(
+            id=str(uuid.uuid4()),
+            principal=viewer.principal,
+            name="",
+            place=Place(PLATFORM, person.account, str(person), Audience.DIRECT),
+            conversation=f"{PLATFORM}/{person}",
+            at=self.gateway.clock.now(),
+        )
+        return await self.memory.memory.for_principal(caller)

@@ -1,0 +1,67 @@
+"""Login links and sessions of the console, with the configured lives."""
+
+import hashlib
+import hmac
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from gateway.ports import Clock
+from gateway.stores.console_sessions import ConsoleSession, ConsoleSessionStore
+from parley.config.sections import Console
+
+PREFIX: Final = "/console"
+SIGN_IN: Final = "/sign-in"
+_CSRF: Final = b"parley console csrf v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """Makes links, signs in, finds sessions. `address` returns the address of the local listener.
+    Every asynchronous method raises `StoreUnavailable`."""
+
+    store: ConsoleSessionStore
+    rules: Console
+    clock: Clock
+    address: Callable[[], str]
+
+    @property
+    def longest(self) -> timedelta:
+        """The longest life of a session."""
+        return timedelta(days=self.rules.session_days)
+
+    async def link(self, tenant: str, person: str) -> str:
+        """Return a link that signs one browser in as this person, once. Its secret is behind `#`,
+        which browsers and link previews do not send."""
+        now = self.clock.now()
+        until = now + timedelta(minutes=self.rules.link_minutes)
+        secret = await self.store.new_link(tenant, person, now, until)
+        base = (self.rules.url or self.address()).rstrip("/")
+        return f"{base}{PREFIX}{SIGN_IN}#{secret}"
+
+    async def sign_in(self, link: str, label: str, zone: str) -> tuple[str, ConsoleSession] | None:
+        """Use the secret of a link; return the secret of a new session and the session, None for a
+        link that does not work."""
+        now = self.clock.now()
+        return await self.store.sign_in(link, label, zone, now, now + self.longest)
+
+    async def find(self, secret: str) -> ConsoleSession | None:
+        """Return the valid session with this secret."""
+        if not secret:
+            return None
+        now = self.clock.now()
+        return await self.store.find(secret, now, self._idle_since(now))
+
+    async def of_person(self, tenant: str, person: str) -> Sequence[ConsoleSession]:
+        """Return the valid sessions of a person, the last used first."""
+        now = self.clock.now()
+        return await self.store.of_person(tenant, person, now, self._idle_since(now))
+
+    def _idle_since(self, now: datetime) -> datetime:
+        return now - timedelta(hours=self.rules.idle_hours)
+
+
+def csrf_of(secret: str) -> str:
+    """Return the token that the forms of a session carry: it reveals nothing of the secret."""
+    return hmac.new(secret.encode(), _CSRF, hashlib.sha256).hexdigest()

@@ -1,0 +1,76 @@
+"""Texts from outside in pages and CSV files."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from markupsafe import Markup, escape
+
+from gateway.policy.budgets import MICRO
+
+SHOWN: Final = 2_000
+"""Characters of a text that are visible at first."""
+MOST: Final = 20_000
+"""Characters of a text in a page; the API returns the whole text."""
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+"""Spreadsheets take a cell that begins so for a formula."""
+_ISOLATED: Final = Markup('<bdi class="outside" dir="auto">{}</bdi>')
+_FOLDED: Final = Markup(
+    '<bdi class="outside" dir="auto">{}</bdi><details><summary>Show all ({} characters)</summary>'
+    '<bdi class="outside" dir="auto">{}</bdi>{}</details>'
+)
+_CUT: Final = Markup("<p>The page shows the first {} characters.</p>")
+_TIME: Final = Markup('<time datetime="{}">{}</time>')
+
+
+def outside(text: object, shown: int = SHOWN) -> Markup:
+    """Return a text from outside for a page: escaped, isolated from the direction of what is around
+    it, broken anywhere, and folded beyond `shown` characters."""
+    whole = str(text)
+    if len(whole) <= shown:
+        return _ISOLATED.format(whole)
+    cut = _CUT.format(f"{MOST:,}") if len(whole) > MOST else ""
+    return _FOLDED.format(whole[:shown] + "…", f"{len(whole):,}", whole[:MOST], cut)
+
+
+def short(text: object, most: int = 80) -> Markup:
+    """Return the beginning of a text from outside, in one line."""
+    line = " ".join(str(text)[: most * 4].split())
+    return _ISOLATED.format(line if len(line) <= most else f"{line[: most - 1]}…")
+
+
+def when(at: datetime | None) -> Markup:
+    """Return a time, which `console.js` shows in the reader's zone."""
+    if at is None:
+        return escape("never")
+    utc = at.astimezone(UTC)
+    return _TIME.format(utc.isoformat(timespec="seconds"), f"{utc:%Y-%m-%d %H:%M} UTC")
+
+
+def money(micros: int) -> str:
+    """Return an amount in millionths of a dollar as dollars."""
+    return f"${micros / MICRO:,.4f}"
+
+
+def number(value: float) -> str:
+    """Return a number with separators."""
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a CSV file in which no cell is a formula."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(header)
+    for row in rows:
+        writer.writerow([_cell(value) for value in row])
+    return out.getvalue()
+
+
+def _cell(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    text = value.replace("\0", "")
+    return f"'{text}" if text.lstrip(" \n").startswith(FORMULA) else text

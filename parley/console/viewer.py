@@ -1,0 +1,87 @@
+"""The viewer of the console, and the texts that a viewer may read."""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from gateway.people import Audience, PersonId, Principal, Role
+from gateway.policy.decision import Decision
+
+LOCAL_OPERATOR: Final = PersonId("console", "local", "operator")
+"""The person of a link that `parley console link --operator` prints: whoever runs commands on this
+machine. No platform has such an account."""
+STAGE: Final = "console_text"
+
+Theme = Literal["", "light", "dark"]
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """The person who uses the console or its API, with the present role.
+
+    `persons` are the `str(PersonId)` of this person and of all linked identities. `session` is the
+    id of the session, empty for a request with a token. `zone` is a name of a time zone, empty for
+    UTC. `breaks_glass`: `console.break_glass` is on.
+    """
+
+    principal: Principal
+    persons: frozenset[str]
+    session: str = ""
+    zone: str = ""
+    theme: Theme = ""
+    breaks_glass: bool = False
+
+    @property
+    def tenant(self) -> str:
+        """The tenant, beyond which nothing is visible."""
+        return self.principal.tenant
+
+    @property
+    def person(self) -> str:
+        """The `str(PersonId)` of this person."""
+        return str(self.principal.person)
+
+    @property
+    def role(self) -> Role:
+        """The present role."""
+        return self.principal.role
+
+    @property
+    def is_operator(self) -> bool:
+        """True for operators and owners."""
+        return self.role.at_least(Role.OPERATOR)
+
+    @property
+    def is_owner(self) -> bool:
+        """True for owners."""
+        return self.role is Role.OWNER
+
+
+@dataclass(frozen=True, slots=True)
+class TextSource:
+    """A stored text: its tenant, who could read it when it was written, and the `str(PersonId)` of
+    the people it belongs to, empty for a text that belongs to everybody there. A private memory has
+    the audience DIRECT."""
+
+    tenant: str
+    audience: Audience
+    persons: frozenset[str]
+
+
+def may_read_text(viewer: Viewer, source: TextSource, *, emergency: bool = False) -> Decision:
+    """Decide if this viewer may read a text. Metadata, decisions and costs need no such decision.
+
+    `emergency`: an operator asks for a text of somebody else ("break glass"). If that is allowed,
+    the reason is `break_glass`: the caller records it and informs the person before it shows the
+    text.
+    """
+    if source.tenant != viewer.tenant:
+        return Decision(STAGE, False, "other_tenant")
+    if source.persons & viewer.persons:
+        return Decision(STAGE, True, "own")
+    if source.audience is not Audience.DIRECT and viewer.is_operator:
+        return Decision(STAGE, True, "shared_room")
+    if not viewer.is_operator:
+        return Decision(STAGE, False, "not_yours")
+    if emergency and viewer.breaks_glass:
+        return Decision(STAGE, True, "break_glass")
+    return Decision(STAGE, False, "private")

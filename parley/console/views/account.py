@@ -1,0 +1,175 @@
+"""The viewer's own account: who they are here, and their sessions."""
+
+from datetime import datetime
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, StringConstraints
+
+from gateway.errors import NotFound
+from parley.console.route import (
+    AnyRoute,
+    AudienceRule,
+    ConsoleRoute,
+    Done,
+    ItemParams,
+    Params,
+    Result,
+)
+from parley.console.services import ConsoleServices
+from parley.console.viewer import Viewer
+
+PATH: Final = "/account"
+NO_SESSION: Final = "You have no session with this id. The page lists yours."
+
+
+class AccountQuery(Params):
+    """The account has no parameters."""
+
+
+class ThemeForm(Params):
+    """The theme; empty for that of the system."""
+
+    theme: Literal["", "light", "dark"]
+
+
+class ZoneForm(Params):
+    """The time zone, such as Europe/Berlin; empty for UTC."""
+
+    zone: Annotated[str, StringConstraints(max_length=64, pattern=r"^[A-Za-z0-9_+/-]*$")]
+
+
+class SessionOut(Result):
+    """A session. `label` is the browser as it names itself."""
+
+    id: str
+    label: str
+    current: bool
+    made_at: datetime
+    seen_at: datetime
+    until: datetime
+
+
+class AccountOut(Result):
+    """The viewer: the role, all linked identities, the sessions."""
+
+    role: str
+    tenant: str
+    persons: tuple[str, ...]
+    zone: str
+    sessions: tuple[SessionOut, ...] = Field(max_length=100)
+
+
+async def account(viewer: Viewer, services: ConsoleServices, _params: AccountQuery) -> AccountOut:
+    """Return the viewer's account."""
+    sessions = await services.sessions.of_person(viewer.tenant, viewer.person)
+    return AccountOut(
+        role=viewer.role.value,
+        tenant=viewer.tenant,
+        persons=tuple(sorted(viewer.persons)),
+        zone=viewer.zone,
+        sessions=tuple(
+            SessionOut(
+                id=one.id,
+                label=one.label,
+                current=one.id == viewer.session,
+                made_at=one.made_at,
+                seen_at=one.seen_at,
+                until=one.until,
+            )
+            for one in sessions
+        ),
+    )
+
+
+async def choose_theme(viewer: Viewer, services: ConsoleServices, params: ThemeForm) -> Done:
+    """Store the theme of the session."""
+    await services.sessions.store.choose(viewer.session, viewer.zone, params.theme)
+    return Done()
+
+
+async def choose_zone(viewer: Viewer, services: ConsoleServices, params: ZoneForm) -> Done:
+    """Store the time zone of the session."""
+    await services.sessions.store.choose(viewer.session, params.zone, viewer.theme)
+    return Done()
+
+
+async def end_session(viewer: Viewer, services: ConsoleServices, params: ItemParams) -> Done:
+    """End one of the viewer's sessions. Raises `NotFound`."""
+    if not await services.sessions.store.end(viewer.tenant, viewer.person, params.id):
+        raise NotFound(NO_SESSION)
+    await services.audit.console("session_ended", viewer.tenant, viewer.person, session=params.id)
+    return Done()
+
+
+async def end_others(viewer: Viewer, services: ConsoleServices, _params: AccountQuery) -> Done:
+    """End the viewer's other sessions, and drop unused login links."""
+    ended = await services.sessions.store.end_all(viewer.tenant, viewer.person, viewer.session)
+    await services.audit.console("sessions_ended", viewer.tenant, viewer.person, number=ended)
+    return Done()
+
+
+ROUTES: Final[tuple[AnyRoute, ...]] = (
+    ConsoleRoute(
+        name="account",
+        method="GET",
+        path=PATH,
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="Your role, linked accounts and sessions",
+        params=AccountQuery,
+        result=AccountOut,
+        run=account,
+        template="account.html",
+        menu="Account",
+    ),
+    ConsoleRoute(
+        name="choose_theme",
+        method="POST",
+        path=f"{PATH}/theme",
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="Choose the theme of this session",
+        params=ThemeForm,
+        result=Done,
+        run=choose_theme,
+        done="The theme is changed.",
+        then=PATH,
+        example={"theme": "dark"},
+    ),
+    ConsoleRoute(
+        name="choose_zone",
+        method="POST",
+        path=f"{PATH}/zone",
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="Choose the time zone of this session",
+        params=ZoneForm,
+        result=Done,
+        run=choose_zone,
+        done="The time zone is changed.",
+        then=PATH,
+        example={"zone": "Europe/Berlin"},
+    ),
+    ConsoleRoute(
+        name="end_session",
+        method="POST",
+        path=f"{PATH}/sessions/{{id}}/end",
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="End one of your sessions",
+        params=ItemParams,
+        result=Done,
+        run=end_session,
+        done="The session is ended.",
+        then=PATH,
+        example={"id": "0123456789abcdef"},
+    ),
+    ConsoleRoute(
+        name="end_other_sessions",
+        method="POST",
+        path=f"{PATH}/end-other-sessions",
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="End all your other sessions",
+        params=AccountQuery,
+        result=Done,
+        run=end_others,
+        done="All other sessions are ended.",
+        then=PATH,
+    ),
+)

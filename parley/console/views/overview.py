@@ -1,0 +1,261 @@
+"""The overview: what needs attention, today's figures, and for operators the state of the parts."""
+
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Final, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import Field
+
+from gateway.inbound.crash_loop_guard import MAX_LISTED
+from gateway.ports.inbox import Backlog
+from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Params, Result
+from parley.console.services import ConsoleServices
+from parley.console.viewer import Viewer
+
+SLOW: Final = timedelta(minutes=5)
+"""A message that waits longer needs attention."""
+ANSWERED: Final = "answered"
+FAILED: Final = frozenset({"failed", "gave_up", "unavailable", "broken", "too_long"})
+READY: Final = "ready"
+MOST: Final = 50
+"""Entries of each list of the page."""
+
+
+class OverviewQuery(Params):
+    """The overview has no parameters."""
+
+
+class Need(Result):
+    """Something that needs a person: `kind` in one word, and the next step, as a page of the
+    console where `path` is set, otherwise as a command."""
+
+    kind: str
+    text: str
+    step: str
+    path: str = ""
+    urgent: bool = False
+
+
+class Today(Result):
+    """The figures since midnight in the viewer's time zone; money in millionths of a dollar."""
+
+    since: datetime
+    messages: int
+    answered: int
+    failed: int
+    micros: int
+
+
+class PlatformState(Result):
+    """An account: `state` is a state of its connection; `last_event` is the last event, whoever it
+    was meant for."""
+
+    name: str
+    state: str
+    since: datetime | None
+    last_event: datetime | None
+    reconnects: int
+    problem: str
+
+
+class PartState(Result):
+    """A store, a listener, a memory backend or a tool server."""
+
+    name: str
+    state: str
+    well: bool
+    problem: str
+
+
+class Queue(Result):
+    """What waits, and what was given up."""
+
+    events: int = 0
+    oldest_event: datetime | None = None
+    sends: int = 0
+    oldest_send: datetime | None = None
+    dead: int = 0
+    quarantined: int = 0
+
+
+class OverviewOut(Result):
+    """The overview. `of`: the figures are of everybody, or only the viewer's own."""
+
+    of: Literal["all", "own"]
+    needs: tuple[Need, ...] = Field(max_length=4 * MOST)
+    today: Today
+    platforms: tuple[PlatformState, ...] = ()
+    parts: tuple[PartState, ...] = ()
+    queue: Queue | None = None
+
+
+async def overview(
+    viewer: Viewer, services: ConsoleServices, _params: OverviewQuery
+) -> OverviewOut:
+    """Return the overview of everybody for operators, of the viewer alone for other people."""
+    today = await _today(viewer, services)
+    own = [need async for need in _own_needs(viewer, services)]
+    if not viewer.is_operator:
+        return OverviewOut(of="own", needs=tuple(own), today=today)
+    platforms, parts = _platforms(services), _parts(services)
+    queue = await _queue(services)
+    waiting = (
+        []
+        if services.gateway.pairing is None
+        else await services.gateway.pairing.waiting(viewer.tenant)
+    )
+    now = services.gateway.clock.now()
+    needs = (
+        *(_of_platform(one) for one in platforms if one.state != READY),
+        *(_of_part(one) for one in parts if not one.well),
+        *_of_queue(queue, now),
+        *((_of_requests(len(waiting)),) if waiting else ()),
+        *own,
+    )
+    return OverviewOut(
+        of="all",
+        needs=needs[: 4 * MOST],
+        today=today,
+        platforms=platforms,
+        parts=parts,
+        queue=queue,
+    )
+
+
+def midnight_of(now: datetime, zone: str) -> datetime:
+    """Return the begin of the day in a time zone, in UTC; of the UTC day for an unknown zone."""
+    try:
+        local = now.astimezone(ZoneInfo(zone)) if zone else now.astimezone(UTC)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        local = now.astimezone(UTC)
+    return local.replace(hour=0, minute=0, second=0, microsecond=0).astimezone(UTC)
+
+
+async def _today(viewer: Viewer, services: ConsoleServices) -> Today:
+    since = midnight_of(services.gateway.clock.now(), viewer.zone)
+    persons = None if viewer.is_operator else sorted(viewer.persons)
+    stores = services.gateway.stores
+    outcomes = await stores.traces.outcomes(viewer.tenant, since, persons)
+    totals = await stores.usage.totals(viewer.tenant, since, persons)
+    return Today(
+        since=since,
+        messages=sum(outcomes.values()),
+        answered=outcomes.get(ANSWERED, 0),
+        failed=sum(number for outcome, number in outcomes.items() if outcome in FAILED),
+        micros=sum(total.micros for total in totals),
+    )
+
+
+async def _own_needs(viewer: Viewer, services: ConsoleServices) -> AsyncIterator[Need]:
+    if services.memory.memory is None:
+        return
+    handle = await services.memory_of(viewer)
+    waiting = await handle.review.waiting(MOST)
+    if waiting:
+        text = f"{counted(len(waiting), 'memory')} waiting for your decision."
+        yield Need(kind="review", text=text, step="Send me `/memories review`")
+
+
+def _platforms(services: ConsoleServices) -> tuple[PlatformState, ...]:
+    supervisor = services.health.supervisor
+    if supervisor is None:
+        return ()
+    return tuple(
+        PlatformState(
+            name=name,
+            state=state,
+            since=supervisor.connected_at.get(name),
+            last_event=supervisor.last_events.get(name),
+            reconnects=supervisor.reconnects.get(name, 0),
+            problem=supervisor.errors.get(name, ""),
+        )
+        for name, state in list(supervisor.states.items())[:MOST]
+    )
+
+
+def _parts(services: ConsoleServices) -> tuple[PartState, ...]:
+    readiness, supervisor = services.health.readiness(), services.health.supervisor
+    accounts = set() if supervisor is None else set(supervisor.states)
+    parts = [
+        PartState(
+            name=name, state=state, well=state == READY, problem=readiness.problems.get(name, "")
+        )
+        for name, state in readiness.parts.items()
+        if name not in accounts
+    ]
+    parts += [
+        PartState(
+            name=f"tools: {server.name}",
+            state=READY if server.connected else "unavailable",
+            well=not server.problem,
+            problem=server.problem,
+        )
+        for server in services.health.tool_servers()
+    ]
+    return tuple(parts[:MOST])
+
+
+async def _queue(services: ConsoleServices) -> Queue:
+    backlog: Backlog = await services.storage.hot.backlog.look()
+    return Queue(
+        events=backlog.events,
+        oldest_event=backlog.oldest_event,
+        sends=backlog.sends,
+        oldest_send=backlog.oldest_send,
+        dead=backlog.dead,
+        quarantined=len(await services.storage.quarantine.listed(MAX_LISTED)),
+    )
+
+
+def _of_platform(one: PlatformState) -> Need:
+    text = f"{one.name} is {one.state}" + (f": {one.problem}" if one.problem else ".")
+    return Need(kind="platform", text=text, step="`parley doctor` checks it", urgent=True)
+
+
+def _of_part(one: PartState) -> Need:
+    text = f"{one.name} is {one.state}" + (f": {one.problem}" if one.problem else ".")
+    return Need(kind="part", text=text, step="`parley doctor` checks it", urgent=True)
+
+
+def _of_queue(queue: Queue, now: datetime) -> Iterator[Need]:
+    check = "`parley doctor` checks the model, the platforms and the stores"
+    if queue.oldest_event and now - queue.oldest_event > SLOW:
+        text = f"{counted(queue.events, 'message')} without an answer for more than 5 minutes."
+        yield Need(kind="queue", text=text, step=check, urgent=True)
+    if queue.oldest_send and now - queue.oldest_send > SLOW:
+        text = f"{counted(queue.sends, 'send')} waiting for more than 5 minutes."
+        yield Need(kind="queue", text=text, step=check, urgent=True)
+    if queue.dead:
+        text = f"{counted(queue.dead, 'answer')} undelivered."
+        yield Need(kind="dead letter", text=text, step="`parley outbox list` shows them")
+    if queue.quarantined:
+        text = f"{counted(queue.quarantined, 'entry')} in quarantine."
+        yield Need(kind="quarantine", text=text, step="`parley quarantine list` shows them")
+
+
+def _of_requests(number: int) -> Need:
+    text = f"{counted(number, 'person')} asking for permission to write."
+    return Need(kind="pairing", text=text, step="Send me `/approve`")
+
+
+def counted(number: int, name: str) -> str:
+    """Return a number with its noun: "1 message is", "3 messages are"."""
+    plural = {"person": "people"}.get(name, f"{name[:-1]}ies" if name.endswith("y") else f"{name}s")
+    return f"{number:,} {name} is" if number == 1 else f"{number:,} {plural} are"
+
+
+ROUTES: Final[tuple[AnyRoute, ...]] = (
+    ConsoleRoute(
+        name="overview",
+        method="GET",
+        path="/overview",
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="What needs attention, today's figures, the state of the parts",
+        params=OverviewQuery,
+        result=OverviewOut,
+        run=overview,
+        template="overview.html",
+        menu="Overview",
+    ),
+)

@@ -1,0 +1,143 @@
+"""The whole program with its console, and people who are signed in to it."""
+
+import re
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import aiohttp
+
+from parley.app import App
+from parley.config import Settings
+from parley.console.security import NAME
+from parley.console.sessions import PREFIX
+from parley.console.viewer import LOCAL_OPERATOR
+from tests.parley.http.api.kit import Program, settings_in
+from tests.support.program import running_app
+
+CSRF = re.compile(r'name="csrf" value="([0-9a-f]+)"')
+OWNER, OPERATOR, PERSON, OTHER = "oona", "olga", "ada", "eve"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """An answer of the console."""
+
+    status: int
+    headers: Mapping[str, str]
+    text: str
+
+    @property
+    def location(self) -> str:
+        """Where it leads."""
+        return self.headers.get("Location", "")
+
+
+@dataclass(slots=True)
+class Visitor:
+    """A browser without a screen: cookies, pages and forms. `person` is empty for nobody."""
+
+    base: str
+    http: aiohttp.ClientSession
+    person: str = ""
+    cookies: dict[str, str] = field(default_factory=dict)
+
+    async def get(self, path: str, **headers: str) -> Page:
+        """Open a page; redirects are not followed."""
+        return await self.request("GET", path, headers=_named(headers))
+
+    async def post(
+        self, path: str, fields: Mapping[str, str] | None = None, **headers: str
+    ) -> Page:
+        """Send a form with the token of this session."""
+        token = await self.csrf()
+        return await self.request(
+            "POST", path, data={"csrf": token, **(fields or {})}, headers=_named(headers)
+        )
+
+    async def csrf(self) -> str:
+        """The token of the forms of this session, from the account page; empty for nobody."""
+        found = CSRF.search((await self.get("/account")).text)
+        return found[1] if found else ""
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        data: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Page:
+        """Send a request with the cookies of this browser."""
+        cookie = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        sent = {**({"Cookie": cookie} if cookie else {}), **(headers or {})}
+        url = f"{self.base}{PREFIX}{path}"
+        async with self.http.request(
+            method, url, data=data, headers=sent, allow_redirects=False
+        ) as answer:
+            return Page(answer.status, dict(answer.headers), await answer.text())
+
+    async def use(self, link: str) -> Page:
+        """Open a login link and press its button; keep the cookie."""
+        secret = link.partition("#")[2]
+        page = await self.request("POST", "/sign-in", data={"link": secret, "zone": "UTC"})
+        cookie = page.headers.get("Set-Cookie", "").partition(";")[0]
+        if cookie:
+            name, _, value = cookie.partition("=")
+            self.cookies[name] = value
+        return page
+
+    @property
+    def secret(self) -> str:
+        """The secret of the session."""
+        return self.cookies.get(NAME, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Console:
+    """A running program with its console."""
+
+    program: Program
+
+    @property
+    def app(self) -> App:
+        """The program."""
+        return self.program.app
+
+    def stranger(self) -> Visitor:
+        """A browser that is not signed in."""
+        return Visitor(self.app.local.base_url, self.program.http)
+
+    async def link(self, name: str) -> str:
+        """A login link of a person, as `/console` sends it."""
+        return await self.app.console_sessions.link("default", person_named(name))
+
+    async def visitor(self, name: str) -> Visitor:
+        """A browser that is signed in as this person; the empty name is nobody."""
+        visitor = self.stranger()
+        if name:
+            assert (await visitor.use(await self.link(name))).status == 303
+            visitor.person = name
+        return visitor
+
+
+def person_named(name: str) -> str:
+    """Return the `str(PersonId)` of a name; "local" is the operator of the command line."""
+    return str(LOCAL_OPERATOR) if name == "local" else f"web:main:{name}"
+
+
+def console_settings(folder: Path, **sections: Mapping[str, object]) -> Settings:
+    """A configuration with an owner (oona), an operator (olga), and two persons (ada, eve)."""
+    access = {"owners": ["web:oona"], "operators": ["web:olga"]}
+    return settings_in(folder, **{"access": access, **sections})
+
+
+@asynccontextmanager
+async def console_in(settings: Settings) -> AsyncIterator[Console]:
+    """The program with its console, from its start to its end."""
+    async with running_app(App(settings), drain=0) as app, aiohttp.ClientSession() as http:
+        yield Console(Program(app, http, settings))
+
+
+def _named(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name.replace("_", "-"): value for name, value in headers.items()}

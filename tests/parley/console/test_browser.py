@@ -1,0 +1,121 @@
+"""The console in Chromium: every page without a finding of axe, and the frame that pages share."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, expect
+
+from parley.console.route import AnyRoute
+from parley.console.routes import ROUTES
+from tests.parley.console.kit import OWNER, Console, console_in, console_settings
+from tests.parley.demo.browser import (
+    DESKTOP,
+    TELEPHONE,
+    Window,
+    accessibility_findings,
+    needs_chromium,
+    window,
+)
+
+pytestmark = [pytest.mark.browser, needs_chromium]
+PAGES = [route for route in ROUTES if route.menu]
+
+
+@pytest.fixture
+async def console(tmp_path: Path) -> AsyncIterator[Console]:
+    async with console_in(console_settings(tmp_path)) as started:
+        yield started
+
+
+async def sign_in(console: Console, opened: Window, name: str) -> Page:
+    """Open a login link as a person does."""
+    await opened.page.goto(await console.link(name))
+    await opened.page.get_by_role("button", name="Sign in").click()
+    await expect(opened.page.get_by_role("heading", level=1)).to_have_text("Overview")
+    return opened.page
+
+
+def at(console: Console, path: str) -> str:
+    return f"{console.app.local.base_url}/console{path}"
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("size", [DESKTOP, TELEPHONE], ids=["wide", "narrow"])
+async def test_every_page_is_accessible_and_fits(
+    console: Console, size: tuple[int, int], dark: bool
+) -> None:
+    async with window(console.app.local.base_url, size, dark=dark) as opened:
+        page = await sign_in(console, opened, OWNER)
+        for route in PAGES:
+            await check(page, console, route)
+        assert opened.complaints == []
+
+
+async def check(page: Page, console: Console, route: AnyRoute) -> None:
+    await page.goto(at(console, route.path))
+    await expect(page.locator("nav a[aria-current]")).to_have_text(route.menu)
+    assert await accessibility_findings(page) == [], route.name
+    overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert overflow <= 0, route.name
+
+
+async def test_the_pages_before_the_sign_in_are_accessible(console: Console) -> None:
+    async with window(console.app.local.base_url) as opened:
+        for path in ("/sign-in", "/sign-in#code"):
+            await opened.page.goto(at(console, path))
+            assert await accessibility_findings(opened.page) == []
+        assert opened.complaints == []
+        await opened.page.goto(at(console, "/overview"))
+        assert await accessibility_findings(opened.page) == []
+        await expect(opened.page.get_by_role("heading", level=1)).to_have_text(
+            "You are not signed in"
+        )
+
+
+async def test_the_keyboard_reaches_every_page(console: Console) -> None:
+    async with window(console.app.local.base_url) as opened:
+        page = await sign_in(console, opened, OWNER)
+        await page.keyboard.press("Control+k")
+        await expect(page.get_by_role("dialog")).to_be_visible()
+        await page.keyboard.type("sessions")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Your account")
+        await page.keyboard.press("Tab")
+        await expect(page.locator(".skip")).to_be_focused()
+        await page.keyboard.press("Enter")
+        await expect(page.locator("#main")).to_be_focused()
+        assert opened.complaints == []
+
+
+async def test_times_are_in_the_zone_of_the_reader(console: Console) -> None:
+    async with window(console.app.local.base_url) as opened:
+        page = await sign_in(console, opened, OWNER)
+        await page.goto(at(console, "/account"))
+        first = page.locator("time").first
+        await expect(first).not_to_contain_text("UTC")
+        assert await first.get_attribute("title")
+
+
+async def test_the_theme_is_switched_and_kept(console: Console) -> None:
+    async with window(console.app.local.base_url) as opened:
+        page = await sign_in(console, opened, OWNER)
+        await page.get_by_role("button", name="Dark").click()
+        await expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+        await page.goto(at(console, "/overview"))
+        await expect(page.get_by_role("button", name="Light")).to_be_visible()
+        assert opened.complaints == []
+
+
+async def test_pages_load_less_than_their_bound(console: Console) -> None:
+    loaded: list[int] = []
+    async with window(console.app.local.base_url) as opened:
+        page = await sign_in(console, opened, OWNER)
+
+        async def count(response: object) -> None:
+            loaded.append(len(await response.body()))  # type: ignore[attr-defined]
+
+        page.on("response", count)
+        await page.goto(at(console, "/overview"), wait_until="load")
+        await page.wait_for_load_state("domcontentloaded")
+    assert sum(loaded) < 150_000

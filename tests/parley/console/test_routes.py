@@ -1,0 +1,130 @@
+"""The route table: each route answers each kind of person as its rule says, as a page and in the
+API. Generated, so that a new route is tested by being listed."""
+
+import dataclasses
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from gateway.people import PersonId, Principal, Role
+from parley.console.pages import TEMPLATES
+from parley.console.route import AnyRoute, AudienceRule, ItemParams, Params, may_use
+from parley.console.routes import ROUTES
+from parley.console.viewer import Viewer
+from tests.parley.console.kit import (
+    OPERATOR,
+    OTHER,
+    OWNER,
+    PERSON,
+    Console,
+    console_in,
+    console_settings,
+)
+
+PEOPLE = {PERSON: Role.MEMBER, OTHER: Role.MEMBER, OPERATOR: Role.OPERATOR, OWNER: Role.OWNER}
+FIRST = ROUTES[0]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Console]:
+    folder: Path = tmp_path_factory.mktemp("console")
+    async with console_in(console_settings(folder)) as started:
+        yield started
+
+
+def address(route: AnyRoute) -> tuple[str, dict[str, str]]:
+    """The path of a route with its example parameters, and the others of them."""
+    values = dict(route.example)
+    path = route.path.replace("{id}", values.pop("id", "0123456789abcdef"))
+    return path, values
+
+
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.parametrize("name", ["", *PEOPLE])
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+async def test_a_page_answers_those_whom_its_rule_names(
+    shared: Console, route: AnyRoute, name: str
+) -> None:
+    visitor = await shared.visitor(name)
+    path, values = address(route)
+    if route.method == "GET":
+        query = "&".join(f"{key}={value}" for key, value in values.items())
+        page = await visitor.get(f"{path}?{query}" if query else path)
+    else:
+        page = await visitor.post(path, values)
+    if not name:
+        assert page.status == 401
+    elif PEOPLE[name].at_least(route.audience.value):
+        assert page.status in (200, 303, 404, 409, 422), page.text
+    else:
+        assert page.status == 403
+
+
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.parametrize("name", ["", *PEOPLE])
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+async def test_the_api_answers_those_whom_the_rule_names(
+    shared: Console, route: AnyRoute, name: str
+) -> None:
+    client = shared.program.api_client(name, None if name else "")
+    path, values = address(route)
+    if route.method == "GET":
+        answer = await client("GET", f"/console{path}", params=values)
+    else:
+        body = None if set(route.params.model_fields) <= {"id"} else values
+        answer = await client("POST", f"/console{path}", body)
+    if not name:
+        assert answer.status == 401
+    elif PEOPLE[name].at_least(route.audience.value):
+        assert answer.status in (200, 404, 409, 422), answer.json
+        if answer.status == 200:
+            route.result.model_validate_json(
+                route.result.model_validate(answer.json, strict=False).model_dump_json()
+            )
+    else:
+        assert answer.status == 403
+        assert answer.code == "not_allowed"
+
+
+@pytest.mark.parametrize("rule", AudienceRule)
+@pytest.mark.parametrize("role", Role)
+def test_a_rule_admits_its_role_and_higher_ones(rule: AudienceRule, role: Role) -> None:
+    viewer = Viewer(Principal("t", PersonId("p", "a", "x"), role), frozenset({"p:a:x"}))
+    decision = may_use(viewer, dataclasses.replace(FIRST, audience=rule))
+    assert decision.allowed == role.at_least(rule.value)
+    assert decision.reason == (role.value if decision.allowed else f"needs_{rule.value.value}")
+
+
+def test_names_and_paths_are_unique() -> None:
+    assert len({route.name for route in ROUTES}) == len(ROUTES)
+    assert len({(route.method, route.path) for route in ROUTES}) == len(ROUTES)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"audience": None}, "rule of its audience"),
+        ({"path": "/x/{id}", "params": Params}, "ItemParams"),
+        ({"method": "POST", "template": ""}, "an action needs"),
+        ({"template": ""}, "a view needs a template"),
+    ],
+)
+def test_an_incomplete_route_cannot_be_made(change: dict[str, object], problem: str) -> None:
+    with pytest.raises(TypeError, match=problem):
+        dataclasses.replace(FIRST, **change)  # type: ignore[arg-type]  # wrong on purpose
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+def test_a_route_is_complete(route: AnyRoute) -> None:
+    assert re.fullmatch(r"[a-z][a-z_]*", route.name)
+    assert re.fullmatch(r"(/[a-z-]+|/\{id\})+(\.csv)?", route.path)
+    assert route.summary
+    assert not route.summary.endswith(".")
+    assert issubclass(route.params, Params)
+    assert ("{id}" in route.path) == issubclass(route.params, ItemParams)
+    assert not route.template or (TEMPLATES / route.template).is_file()
+    if route.method == "GET":
+        assert route.params.__name__.endswith(("Query", "Params"))

@@ -1,0 +1,56 @@
+"""Texts from outside in pages and CSV files."""
+
+import csv
+import io
+
+import pytest
+
+from parley.console.text import MOST, SHOWN, csv_text, outside, short, when
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "{{ 7 * 7 }}",
+    "\u202egnp.exe",
+    "' onmouseover='alert(1)",
+)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_text_from_outside_is_no_markup(text: str) -> None:
+    for shown in (str(outside(text)), str(short(text))):
+        inside = shown.partition(">")[2].rpartition("<")[0]
+        assert "<" not in inside
+        assert '"' not in inside
+        assert shown.startswith('<bdi class="outside" dir="auto">')
+
+
+def test_a_long_text_is_folded_and_cut() -> None:
+    assert "<details>" not in outside("x" * SHOWN)
+    folded = outside("x" * (SHOWN + 1))
+    assert f"Show all ({SHOWN + 1:,} characters)" in folded
+    assert len(outside("x" * 1_000_000)) < SHOWN + MOST + 1_000
+
+
+def test_the_short_form_is_one_line() -> None:
+    assert str(short("a\nb  c" * 100, 10)).count("…") == 1
+    assert "\n" not in short("a\nb")
+
+
+def test_no_time_is_never() -> None:
+    assert when(None) == "never"
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =1", "\n=1"])
+def test_no_cell_of_a_csv_file_is_a_formula(text: str) -> None:
+    [_, [cell, number]] = list(
+        csv.reader(io.StringIO(csv_text(("a", "b"), [(text, -1)]), newline=""))
+    )
+    assert cell == f"'{text}"
+    assert number == "-1"
+
+
+def test_other_cells_stay_as_they_are() -> None:
+    rows = [("a,b", 'say "hi"'), ("two\nlines", "x\0y")]
+    read = list(csv.reader(io.StringIO(csv_text(("a", "b"), rows), newline="")))
+    assert read == [["a", "b"], ["a,b", 'say "hi"'], ["two\nlines", "xy"]]

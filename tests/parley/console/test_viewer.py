@@ -1,0 +1,56 @@
+"""The decision about who may read a text."""
+
+import pytest
+
+from gateway.people import Audience, PersonId, Principal, Role
+from parley.console.viewer import TextSource, Viewer, may_read_text
+
+ADA, EVE = "p:a:ada", "p:a:eve"
+
+
+def viewer(role: Role, person: str = ADA, *, breaks: bool = False) -> Viewer:
+    who = Principal("t", PersonId(*person.split(":")), role)
+    return Viewer(who, frozenset({person}), breaks_glass=breaks)
+
+
+def direct(person: str, tenant: str = "t") -> TextSource:
+    return TextSource(tenant, Audience.DIRECT, frozenset({person}))
+
+
+@pytest.mark.parametrize("role", Role)
+def test_everybody_reads_their_own_text(role: Role) -> None:
+    assert may_read_text(viewer(role), direct(ADA)).reason == "own"
+
+
+def test_a_linked_identity_is_the_same_person() -> None:
+    who = Viewer(viewer(Role.MEMBER).principal, frozenset({ADA, EVE}))
+    assert may_read_text(who, direct(EVE)).allowed
+
+
+@pytest.mark.parametrize("role", Role)
+def test_nobody_reads_the_private_text_of_others(role: Role) -> None:
+    assert not may_read_text(viewer(role), direct(EVE)).allowed
+
+
+@pytest.mark.parametrize("role", Role)
+@pytest.mark.parametrize("audience", [Audience.PRIVATE_ROOM, Audience.PUBLIC_ROOM])
+def test_operators_read_shared_rooms(role: Role, audience: Audience) -> None:
+    decision = may_read_text(viewer(role), TextSource("t", audience, frozenset({EVE})))
+    assert decision.allowed == role.at_least(Role.OPERATOR)
+
+
+@pytest.mark.parametrize("role", Role)
+def test_an_emergency_needs_the_configuration_and_an_operator(role: Role) -> None:
+    for breaks in (False, True):
+        who = viewer(role, breaks=breaks)
+        decision = may_read_text(who, direct(EVE), emergency=True)
+        assert decision.allowed == (breaks and role.at_least(Role.OPERATOR))
+        assert not decision.allowed or decision.reason == "break_glass"
+        assert not may_read_text(who, direct(EVE)).allowed
+
+
+@pytest.mark.parametrize("role", Role)
+def test_another_tenant_is_never_read(role: Role) -> None:
+    who = viewer(role, breaks=True)
+    for source in (direct(ADA, "other"), TextSource("other", Audience.PUBLIC_ROOM, frozenset())):
+        assert may_read_text(who, source, emergency=True).reason == "other_tenant"
