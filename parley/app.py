@@ -483,6 +483,7 @@ class App:
         if self._role == "worker":
             for sender in senders.values():
                 sender.connected.set()  # the adapter process checks it
+        shared, sends = self.storage.hot.shared, self._role != "worker"
         return Deliverer(
             self.storage.stores.outbox,
             senders,
@@ -490,7 +491,8 @@ class App:
             delivery_rules(settings),
             self.activity.count,
             observer,
-            external_source=self.storage.hot.shared is not None,
+            external_source=shared is not None,
+            has_all=shared.sends.has_passed_on if shared and sends else lambda _: True,
             guard=self.guard,
         )
 

@@ -67,11 +67,15 @@ class Deliverer:
         observer: Observer | None = None,
         *,
         external_source: bool = False,
+        has_all: Callable[[tuple[str, str]], bool] = lambda _: True,
         guard: WorkGuard = UNGUARDED,
     ) -> None:
-        """`external_source`: another process passes the sends to `take`; `submit` does nothing."""
+        """`external_source`: another process passes the sends to `take`; `submit` does nothing.
+        `has_all` returns False while stored sends of a (platform, account) pair may still be on
+        their way to `take`."""
         self._outbox = outbox
         self._external_source = external_source
+        self._has_all = has_all
         self._guard = guard
         self._lines = lines
         self._clock = clock
@@ -109,7 +113,8 @@ class Deliverer:
 
     def quiet(self, place: Place) -> bool:
         """Return True if no send to this chat waits."""
-        return (place.platform, place.account, place.channel_id) not in self._chats
+        waits = (place.platform, place.account, place.channel_id) in self._chats
+        return not waits and self._has_all((place.platform, place.account))
 
     async def start(self) -> None:
         """Load the sends that an earlier run left in the outbox."""

@@ -128,6 +128,13 @@ class StreamReader(Generic[T]):
         """The number of entries that were taken and are not finished."""
         return len(self._unfinished)
 
+    def has_passed_on(self, position: int) -> bool:
+        """Return True if this process reads a stream and has passed on all that was in it when it
+        took the lease, and all that it has read since."""
+        read = position in self._leases.owned and self._from.get(position) == NEW
+        waits = any(waiting == position for waiting, _ in self._waiting)
+        return read and not waits and self._leases.valid
+
     def done(self, ids: Iterable[str]) -> None:
         """Record that this or another process finished these entries."""
         done = {id_ for id_ in ids if id_ in self._unfinished}
@@ -331,6 +338,7 @@ class RedisSendSource:
         self._lease = lease
         self._keys = Keys(client)
         self._feed: StreamReader[OutboxEntry] | None = None
+        self._positions: dict[tuple[str, str], int] = {}
 
     async def run(
         self,
@@ -341,10 +349,19 @@ class RedisSendSource:
         """Call `take` for the sends of these (platform, account) pairs while `has_room()`; until
         cancelled. Continues after outages of the store."""
         streams = [(quoted(*account), self._keys.outbox(account)) for account in accounts]
+        self._positions = {account: position for position, account in enumerate(accounts)}
         self._feed = StreamReader(
             self._client, SENDS, self._worker, streams, self._load, lease=self._lease, shared=False
         )
         await self._feed.run(lambda entry: take((entry,)), has_room)
+
+    def has_passed_on(self, account: tuple[str, str]) -> bool:
+        """Return True if this process sends for a (platform, account) pair and `take` received the
+        sends that waited when it began, so that none of them comes later."""
+        position = self._positions.get(account)
+        return (
+            self._feed is not None and position is not None and self._feed.has_passed_on(position)
+        )
 
     def settled(self, keys: Iterable[str]) -> None:
         """Record that these sends no longer wait."""

@@ -50,8 +50,14 @@ class Desk:
         self.database = sqlite_database(":memory:")
         outbox = SqliteOutbox(self.database, self.clock)
         self.state = SqliteAdapterStates(self.database, self.clock).of("test", "main")
+        self.has_all = True
         self.deliverer = Deliverer(
-            outbox, {("test", "main"): self.line}, self.clock, DeliveryRules(), lambda *_: None
+            outbox,
+            {("test", "main"): self.line},
+            self.clock,
+            DeliveryRules(),
+            lambda *_: None,
+            has_all=lambda account: self.has_all and account == ("test", "main"),
         )
         live = self.shower
         self.connected = ConnectedAccount(MANIFEST, self.line.adapter, live=live)  # type: ignore[arg-type]
@@ -102,6 +108,15 @@ async def test_no_live_answer_is_shown_while_disconnected_or_while_a_send_waits(
         await desk.show()
     assert desk.shower.views == []
     await desk.deliverer.stop()
+
+
+async def test_no_live_answer_overtakes_the_sends_that_a_killed_process_left() -> None:
+    desk = Desk(SendPace())
+    desk.has_all = False
+    with pytest.raises(Busy):
+        await desk.show()
+    desk.has_all = True
+    assert await desk.show() == "handle"
 
 
 async def test_a_rate_limit_of_the_platform_also_applies_to_the_answer() -> None:

@@ -212,3 +212,36 @@ async def test_a_send_that_was_begun_elsewhere_is_passed_on_again_as_begun(
         ("r0:0", True),
         ("r1:0", False),
     ]
+
+
+async def test_a_process_that_lost_the_answer_begins_again_and_no_other_does(
+    another: Open, connect: Connect
+) -> None:
+    sender = connect(await another(lease=HELD), MAIN)
+    outbox = sender.state.outbox
+    await outbox.add((outbound("r0:0"),))
+    await eventually(lambda: sender.taken)
+    assert await outbox.begin(outbound("r0:0"))
+    assert await outbox.begin(outbound("r0:0"))
+    assert not await (await another()).outbox.begin(outbound("r0:0"))
+
+
+async def test_a_process_knows_when_it_received_what_a_killed_one_left(
+    another: Open, connect: Connect
+) -> None:
+    first = connect(await another(), MAIN)
+    assert not first.state.sends.has_passed_on(MAIN)
+    await first.state.outbox.add([outbound(f"r{n}:0") for n in range(10)])
+    await eventually(lambda: len(first.taken) == 10)
+    await first.end()  # it is killed, and its lease expires
+    second = connect(await another(lease=HELD), MAIN, room=5)
+    passed_on_early = False
+    while len(second.taken) < 5:
+        passed_on_early |= second.state.sends.has_passed_on(MAIN)
+        await asyncio.sleep(0.01)
+    assert not passed_on_early
+    assert not second.state.sends.has_passed_on(MAIN)
+    assert not second.state.sends.has_passed_on(OTHER)
+    second.room = 1000
+    await eventually(lambda: second.state.sends.has_passed_on(MAIN))
+    assert len(second.taken) == 10
