@@ -3,13 +3,16 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from gateway.message import Receipt
 from gateway.ports.outbox import OutboxEntry
+from gateway.stores.redis.client import Script
 from gateway.stores.redis.hot_state import RedisHotState
 from gateway.stores.redis.outbox import RedisOutbox
+from gateway.stores.redis.sources import READ
 from tests.gateway.stores.redis.conftest import Open
 from tests.gateway.stores.redis.support import HELD
 from tests.support.clock import FakeClock
@@ -245,3 +248,24 @@ async def test_a_process_knows_when_it_received_what_a_killed_one_left(
     second.room = 1000
     await eventually(lambda: second.state.sends.has_passed_on(MAIN))
     assert len(second.taken) == 10
+
+
+async def test_a_process_that_has_a_lease_and_reads_nothing_yet_does_not_have_all_sends(
+    another: Open, connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state, reads = await another(lease=HELD), asyncio.Event()
+    run, begun = state.client.run, asyncio.Event()
+
+    async def run_late(script: Script, *arguments: Any, **options: Any) -> Any:
+        if script is READ:
+            begun.set()
+            await reads.wait()
+        return await run(script, *arguments, **options)
+
+    monkeypatch.setattr(state.client, "run", run_late)
+    sender = connect(state, MAIN)
+    await begun.wait()
+    assert not state.sends.has_passed_on(MAIN)
+    reads.set()
+    await eventually(lambda: state.sends.has_passed_on(MAIN))
+    assert sender.taken == []
