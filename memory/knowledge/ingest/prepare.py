@@ -1,7 +1,8 @@
 """Turns the bytes of files into what is stored: decoded, without secrets, split.
 
 Many files are prepared by processes of their own, which use every processor; a file that ends such
-a process, by memory or by a defect of a parser, is skipped, and the others are prepared again.
+a process, by memory or by a defect of a parser, is skipped, and the others are prepared again. They
+end with the process that started them, however that one ends.
 """
 
 import asyncio
@@ -12,7 +13,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from threading import Thread
 from types import TracebackType
 from typing import Final, Self, TypeAlias
 
@@ -111,7 +113,8 @@ class Workers:
 
     async def _submitted(self, raw: RawFile) -> Prepared:
         if self._pool is None:
-            self._pool = ProcessPoolExecutor(_processors(), get_context("spawn"))
+            context = get_context("spawn")
+            self._pool = ProcessPoolExecutor(_processors(), context, initializer=_watch_parent)
         loop = asyncio.get_running_loop()
         async with asyncio.timeout(SECONDS * 10):
             return await loop.run_in_executor(
@@ -145,3 +148,17 @@ def _processors() -> int:
     """The number of processors that this process may use, at most `MAX_WORKERS`."""
     known = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
     return min(MAX_WORKERS, known)
+
+
+def _watch_parent() -> None:
+    """Make this process end when the one that started it does. A killed one cannot stop others,
+    and a process of a pool waits for work without an end: each holds the pipe open that it reads.
+    """
+    Thread(target=_end_with_parent, daemon=True, name="parent").start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()  # a pipe of its own, whose other end only the parent has
+        os._exit(1)

@@ -1,6 +1,8 @@
 """A splitter for tests, in a module that other processes import quickly."""
 
 import os
+import time
+from pathlib import Path
 
 from memory.knowledge.model import Chunk, FileKind, SplitFile
 
@@ -22,4 +24,12 @@ def split_or_end(path: str, text: str) -> SplitFile:
         os._exit(3)
     if "deep" in path:
         raise RecursionError
+    return split_lines(path, text)
+
+
+def split_slowly(path: str, text: str) -> SplitFile:
+    """The same, but a file that is named in the text is created, and then a minute passes."""
+    if "slow" in path:
+        Path(text).touch()
+        time.sleep(60)
     return split_lines(path, text)
