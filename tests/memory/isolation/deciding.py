@@ -91,6 +91,7 @@ class Deciding(Acting):
         self.world.drop(results[:1])
         if yes and results[0].what == "waiting":
             self.world.held.append(replace(results[0], what="memory", confirmed=True, id="?"))
+            self.world.replaced.add(results[0].supersedes)
         elif yes:
             what: What = "bible" if results[0].scope == "project" else "soul"
             self.world.held.append(replace(results[0], what=what, writer=scene.who))

@@ -16,7 +16,7 @@ from tests.memory.isolation.base import Opened
 from tests.memory.isolation.machine import Isolation
 from tests.memory.isolation.model import DISCORD, GENERAL, Scene
 from tests.memory.isolation.pool_model import TEAM
-from tests.memory.isolation.reached import ACCESS, ENDS, HANDOFFS, UPDATES
+from tests.memory.isolation.reached import ACCESS, ENDS, HANDOFFS, REPLACED, UPDATES
 
 ROOT: Final = Scene("root", DISCORD)
 ADA: Final = Scene("ada", DISCORD)
@@ -88,6 +88,24 @@ def updates(world: Isolation) -> Iterator[None]:
     yield
 
 
+def replacements(world: Isolation) -> Iterator[None]:
+    """A shared memory is replaced."""
+    world.collaborate(ADA, BEN, TEAM, SharedScope.TEAM, Permission.READ)
+    world.supersede(ADA, 0)
+    for _ in range(4):  # a query of each scope
+        yield
+
+
+def approvals(world: Isolation) -> Iterator[None]:
+    """An agent gives a shared text of its own another one, which its person approves."""
+    world.collaborate(ADA, BEN, TEAM, SharedScope.TEAM, Permission.WRITE)
+    world.update(1, 0, 0, cites=False)
+    yield
+    world.decide(BEN, 0, yes=True)
+    for _ in range(4):
+        yield
+
+
 def ends(world: Isolation) -> Iterator[None]:
     """A share ends for each reason, while another agent is a member."""
     world.collaborate(ADA, BEN, TEAM, SharedScope.TEAM, Permission.READ)
@@ -147,6 +165,8 @@ def handoffs(world: Isolation) -> Iterator[None]:
 WALKS: Final = (
     Walk(access, ACCESS),
     Walk(updates, UPDATES),
+    Walk(replacements, REPLACED),
+    Walk(approvals, REPLACED),
     Walk(ends, ENDS),
     Walk(handoffs, HANDOFFS),
 )

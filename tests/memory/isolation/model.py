@@ -94,6 +94,8 @@ class Held:
     confirmed: bool = False
     keeper: str = ""
     """The agent that keeps it for itself."""
+    supersedes: str = ""
+    """The word that it replaces."""
 
 
 @dataclass
@@ -112,6 +114,8 @@ class World:
     hands: dict[str, set[Who]] = field(default_factory=dict)
     """The persons who wrote a word, or put it into a project's document: it may be in their
     export."""
+    replaced: set[str] = field(default_factory=set)
+    """The words that another one replaced. People still find them; pools show them no more."""
 
     def same(self, who: Who) -> set[Who]:
         """All identities of a human being."""
@@ -203,6 +207,12 @@ class World:
         self.humans = [human for human in self.humans if one not in human]
         if len(others) > 1:
             self.humans.append(others)
+
+    def replaces(self, word: str, old: str) -> None:
+        """A word that waits replaces an older one once it is approved."""
+        self.held = [
+            replace(held, supersedes=old) if held.word == word else held for held in self.held
+        ]
 
     def drop(self, gone: list[Held]) -> None:
         """It is deleted: nobody may read it in there any more."""

@@ -30,6 +30,7 @@ ACCESS: Final = (
     "another tenant, or another person's agent, was refused",
 )
 UPDATES: Final = ("update: updated", "update: conflict", "update: review")
+REPLACED: Final = ("a pool did not show a replaced memory",)
 ENDS: Final = (
     *("a share ended", "a share ended because its memory was deleted"),
     "a share ended because its pool was deleted",
@@ -47,7 +48,7 @@ HANDOFFS: Final = (
     *("handoff to a person: expired", "handoff to a person: refused, not theirs"),
     "handoff to a person: refused, from outside",
 )
-NEEDED: Final = (*ACCESS, *UPDATES, *ENDS, *HANDOFFS)
+NEEDED: Final = (*ACCESS, *UPDATES, *REPLACED, *ENDS, *HANDOFFS)
 """The situations that have to be reached, each by a walk of `directed.py`."""
 
 

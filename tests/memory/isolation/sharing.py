@@ -65,7 +65,6 @@ class Sharing(Deciding, Memberships):
         self.registry, self.pool_registry = wired.registry, wired.pools
         self.handoffs = wired.handoffs
         self.shared = Pools(self.world)
-        self.replaced: set[str] = set()
         self.versions: dict[tuple[str, str], int] = {}
         self.retriever = Retriever(rig.stores.recall, rig.stores.memories)
         self.asked_agents = 0
@@ -181,7 +180,7 @@ class Sharing(Deciding, Memberships):
                 self.pool_registry.share_memory(request, one.id, word.id, held.id, scope)
             )
         if not isinstance(done, SharedMemory):
-            assert not allowed or word.word in self.replaced, "an own memory was not shared"
+            assert not allowed or word.word in self.world.replaced, "an own memory was not shared"
             return
         assert allowed, "somebody shared what they may not share"
         assert member is not None
@@ -375,6 +374,8 @@ class Sharing(Deciding, Memberships):
             self.updated(held, caller, there, word, member.serial)
         elif done.outcome is UpdateOutcome.REVIEW:
             self.hold(held.scene, caller, word, "waiting", Scope.USER, done.review_id)
+            if there.updated:  # what an agent wrote before may be superseded
+                self.world.replaces(word, there.shows)
 
     def version_of(self, share: HeldShare) -> int:
         return self.versions.get((share.pool, share.word), 1)
@@ -383,7 +384,7 @@ class Sharing(Deciding, Memberships):
         self, agent: HeldAgent, caller: Caller, share: HeldShare, word: str, writer: int
     ) -> None:
         if share.updated:  # what an agent wrote before may be superseded
-            self.replaced.add(share.shows)
+            self.world.replaced.add(share.shows)
         self.hold(agent.scene, caller, word, "memory", Scope.USER, "?")
         key = share.pool, share.word
         self.shared.shares[key] = replace(share, agent=agent.id, shows=word, writer=writer)
@@ -561,7 +562,9 @@ class Sharing(Deciding, Memberships):
         if meant != self.shared.shown_in(agent, pool, inside=inside):
             self.reach("a query left out wider shares")
         assert shown <= meant, f"{pool} shows {agent} {shown - meant}"
-        assert meant - shown <= self.replaced, f"{pool} hides from {agent} {meant - shown}"
+        assert meant - shown <= self.world.replaced, f"{pool} hides from {agent} {meant - shown}"
+        if meant - shown:
+            self.reach("a pool did not show a replaced memory")
 
     def found(self, handle: MemoryHandle, filters: Filter) -> set[str]:
         return {

@@ -154,6 +154,10 @@ class Writing(Acting):
             assert self.world.may_read(scene, old), "somebody else's was replaced"
             assert self.world.may_change(scene, old), "somebody else's was replaced"
         self.note(scene, caller, word, result, scope, confirmed=False)
+        if result.outcome is Outcome.STORED:
+            self.world.replaced.add(old.word)
+        elif result.outcome is Outcome.REVIEW:
+            self.world.replaces(word, old.word)
 
 
 async def everything(told: AsyncIterator[LineReport]) -> list[LineReport]:
