@@ -44,6 +44,9 @@ MAX_GIVEN: Final = 100_000
 NO_HEARTBEAT: Final = "(No figures yet: ask an operator to sync this project.)"
 STALE_AFTER: Final = timedelta(days=7)
 OLD_FIGURES: Final = "(These figures are old: ask an operator to sync this project.)"
+NOTHING_LEFT: Final = (
+    "After the removal of what may not be stored, no text is left. Please write it in other words."
+)
 DOUBTFUL: Final = "It contains what may be a password or a key. Please check it."
 
 Written = Literal["written", "proposed", "conflict"]
@@ -124,15 +127,19 @@ class Brain:
         *,
         based_on: int | None = None,
         external: bool = False,
+        may_be_empty: bool = False,
     ) -> BrainResult:
         """Write a document, or propose it if this person may not write it or it is suspicious.
-        `external`: in a turn with text that the person did not write.
+        `external`: in a turn with text that the person did not write. `may_be_empty`: an empty
+        text empties the document.
 
         Raises `BadInput` where the document cannot be written here, or nothing is left of the text.
         """
         _check_writable(access, document)
         # 100,000 characters may take half a second to read.
-        redaction, text = await asyncio.to_thread(_prepared, content, document)
+        redaction, text = await asyncio.to_thread(_prepared, content)
+        if not text and not (may_be_empty and not content.strip()):
+            raise BadInput(NOTHING_LEFT)
         injected = bool(detect_injection(text))
         levels = {finding.kind.level for finding in redaction.findings}
         if redaction.findings:
@@ -196,13 +203,21 @@ class Brain:
         access: AccessScope,
         document: Literal["soul", "bible"],
         number: int,
+        *,
+        based_on: int | None = None,
     ) -> BrainResult:
         """Restore an earlier version. Raises `BadInput` for an unknown one."""
         _check_writable(access, document)
         for version in await self.versions(access, document):
             if version.number == number:
                 return await self.write(
-                    request, access, document, version.content, InputKind.EXPLICIT
+                    request,
+                    access,
+                    document,
+                    version.content,
+                    InputKind.EXPLICIT,
+                    based_on=based_on,
+                    may_be_empty=True,
                 )
         raise BadInput(f"There is no version {number} of the {LABELS[document]}.")
 
@@ -317,19 +332,13 @@ def _check_writable(access: AccessScope, document: Document) -> None:
     _check_place(access, document)
 
 
-def _prepared(given: str, document: Document) -> tuple[Redaction, str]:
+def _prepared(given: str) -> tuple[Redaction, str]:
     """Return the findings in the whole text and the text to store. Secrets are redacted before the
-    text is cut, so no part of one stays. Raises `BadInput` for a text that is too long or empty."""
+    text is cut, so no part of one stays. Raises `BadInput` for a text that is too long."""
     if len(given) > MAX_GIVEN:
         raise BadInput(f"This is longer than {MAX_GIVEN} characters.")
     redaction = redact_secrets(sanitize(safe_unicode(given)))
-    text = sanitize_brain_content(redaction.text)
-    if not text:
-        raise BadInput(
-            "After the removal of what may not be stored, no text is left. Please write it in "
-            "other words."
-        )
-    return redaction, text
+    return redaction, sanitize_brain_content(redaction.text)
 
 
 def _why_not(

@@ -80,7 +80,7 @@ class DocumentCommands:
 
 async def _shown(handle: MemoryHandle, document: Writable) -> Reply:
     version = await handle.documents.read(document)
-    if version is None:
+    if version is None or not version.content:
         return Reply(texts.NO_DOCUMENT.format(label=LABELS[document], name=document))
     ways = texts.DOCUMENT_WAYS.format(number=version.number, at=version.at.date(), name=document)
     parts = [quoted(version.content), ways]

@@ -1,7 +1,7 @@
 """The entry point of memory. Access is possible only through a handle for one caller and place,
 and so is that to the documents that this person may read and write."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Literal
@@ -11,6 +11,7 @@ from gateway.message import Place
 from gateway.people import PersonId, Principal, identity_of
 from gateway.ports.memory import Caller
 from memory.brain.documents import Brain, BrainParts, BrainResult
+from memory.brain.lines import with_line_added, with_line_changed, without_line
 from memory.model.scope import AccessScope, RequestScope, access_scope_of
 from memory.model.trust import InputKind
 from memory.ports.audit import AuditAction
@@ -200,9 +201,51 @@ class OwnDocuments:
             self._occasion, self._reach, document, text, InputKind.EXPLICIT, based_on=based_on
         )
 
-    async def restore(self, document: Writable, number: int) -> BrainResult:
+    async def add_line(self, document: Writable, text: str, based_on: int) -> BrainResult:
+        """Add a line at the end; the result is a conflict if `based_on` is no longer the newest
+        version, 0 for none."""
+        return await self._edited(
+            document, based_on, lambda content: with_line_added(document, content, text)
+        )
+
+    async def edit_line(
+        self, document: Writable, number: int, text: str, based_on: int
+    ) -> BrainResult:
+        """Change one line, as `add_line` does."""
+        return await self._edited(
+            document, based_on, lambda content: with_line_changed(document, content, number, text)
+        )
+
+    async def delete_line(self, document: Writable, number: int, based_on: int) -> BrainResult:
+        """Delete one line, as `add_line` does; without its last line the document is empty."""
+        return await self._edited(
+            document, based_on, lambda content: without_line(document, content, number)
+        )
+
+    async def _edited(
+        self, document: Writable, based_on: int, edit: Callable[[str], str]
+    ) -> BrainResult:
+        newest = await self.read(document)
+        if (newest.number if newest else 0) != based_on:
+            return BrainResult("conflict", newest)
+        content = edit(newest.content if newest else "")
+        return await self._brain.write(
+            self._occasion,
+            self._reach,
+            document,
+            content,
+            InputKind.EXPLICIT,
+            based_on=based_on,
+            may_be_empty=True,
+        )
+
+    async def restore(
+        self, document: Writable, number: int, *, based_on: int | None = None
+    ) -> BrainResult:
         """Make an earlier version the newest one."""
-        return await self._brain.restore(self._occasion, self._reach, document, number)
+        return await self._brain.restore(
+            self._occasion, self._reach, document, number, based_on=based_on
+        )
 
     async def take_back(self, document: Writable, number: int) -> bool:
         """Delete the newest version, where it has this number and is less than a day old."""

@@ -1,0 +1,140 @@
+"""The lines of a document: which there are, one of them added, changed or deleted, and the
+difference of two versions. All functions are pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from gateway.errors import BadInput
+from memory.model.record import MAX_DOCUMENT
+from memory.ports.brain import LABELS, Document
+
+MAX_CELLS: Final = 40_000
+"""Pairs of lines that one comparison looks at, which takes some milliseconds."""
+
+TOO_LONG: Final = (
+    "The {label} would have {size:,} of {most:,} characters. Nothing was changed: shorten or "
+    "delete a line first."
+)
+NO_LINE: Final = "The {label} have no line {number}."
+NO_TEXT: Final = "A line needs a text."
+
+Sign = Literal["same", "added", "removed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line with text. `number` counts all lines of the document from 1, the empty ones too."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class DiffLine:
+    """A line of a comparison."""
+
+    sign: Sign
+    text: str
+
+
+def lines_of(content: str) -> tuple[Line, ...]:
+    """Return the lines that have a text."""
+    numbered = enumerate(content.split("\n"), 1)
+    return tuple(Line(number, text) for number, text in numbered if text.strip())
+
+
+def with_line_added(document: Document, content: str, text: str) -> str:
+    """Return the content with a line at its end; a text of several lines adds several. Raises
+    `BadInput` for a blank text, and above the limit of a document."""
+    added = _text_of(text)
+    return _checked(document, f"{content}\n{added}" if content.strip() else added)
+
+
+def with_line_changed(document: Document, content: str, number: int, text: str) -> str:
+    """Return the content with another text in one line. Raises `BadInput` for a missing line, a
+    blank text, and above the limit of a document."""
+    lines = _with_line(document, content, number)
+    lines[number - 1] = _text_of(text)
+    return _checked(document, "\n".join(lines))
+
+
+def without_line(document: Document, content: str, number: int) -> str:
+    """Return the content without one line. Raises `BadInput` for a missing line."""
+    lines = _with_line(document, content, number)
+    del lines[number - 1]
+    return "\n".join(lines)
+
+
+def difference(before: str, after: str) -> tuple[DiffLine, ...]:
+    """Return the lines of two versions: equal ones once, removed ones before added ones. Where too
+    many lines differ, all of these count as removed and added."""
+    old, new = before.split("\n") if before else [], after.split("\n") if after else []
+    first = _common(old, new)
+    last = _common(old[first:][::-1], new[first:][::-1])
+    middle = _compared(old[first : len(old) - last], new[first : len(new) - last])
+    return (*_all("same", old[:first]), *middle, *_all("same", old[len(old) - last :]))
+
+
+def _text_of(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines()]
+    kept = "\n".join(line for line in lines if line)
+    if not kept:
+        raise BadInput(NO_TEXT)
+    return kept
+
+
+def _with_line(document: Document, content: str, number: int) -> list[str]:
+    lines = content.split("\n")
+    if not 1 <= number <= len(lines):
+        raise BadInput(NO_LINE.format(label=LABELS[document], number=number))
+    return lines
+
+
+def _checked(document: Document, content: str) -> str:
+    if len(content) > MAX_DOCUMENT:
+        raise BadInput(
+            TOO_LONG.format(label=LABELS[document], size=len(content), most=MAX_DOCUMENT)
+        )
+    return content
+
+
+def _common(old: Sequence[str], new: Sequence[str]) -> int:
+    """Return the number of equal lines at the beginning."""
+    pairs = enumerate(zip(old, new, strict=False))
+    different = (number for number, (one, other) in pairs if one != other)
+    return next(different, min(len(old), len(new)))
+
+
+def _all(sign: Sign, lines: Sequence[str]) -> tuple[DiffLine, ...]:
+    return tuple(DiffLine(sign, line) for line in lines)
+
+
+def _compared(old: Sequence[str], new: Sequence[str]) -> tuple[DiffLine, ...]:
+    """Compare by the longest common subsequence, in time of the number of pairs; the matcher of
+    `difflib` has no such bound."""
+    if len(old) * len(new) > MAX_CELLS:
+        return (*_all("removed", old), *_all("added", new))
+    longest = [[0] * (len(new) + 1) for _ in range(len(old) + 1)]
+    for row in range(len(old) - 1, -1, -1):
+        for column in range(len(new) - 1, -1, -1):
+            longest[row][column] = (
+                longest[row + 1][column + 1] + 1
+                if old[row] == new[column]
+                else max(longest[row + 1][column], longest[row][column + 1])
+            )
+    found: list[DiffLine] = []
+    row = column = 0
+    while row < len(old) or column < len(new):
+        if row < len(old) and column < len(new) and old[row] == new[column]:
+            found.append(DiffLine("same", old[row]))
+            row, column = row + 1, column + 1
+        elif column == len(new) or (
+            row < len(old) and longest[row + 1][column] >= longest[row][column + 1]
+        ):
+            found.append(DiffLine("removed", old[row]))
+            row += 1
+        else:
+            found.append(DiffLine("added", new[column]))
+            column += 1
+    return tuple(found)
