@@ -146,6 +146,11 @@ class ConversationQueues:
         held = (entry.message for entry in (*queue.batch, *queue.waiting))
         return any(message is not None and message.id in message_ids for message in held)
 
+    def works_on(self, conversation: str) -> bool:
+        """Return True while a turn of this conversation runs here."""
+        queue = self._queues.get(conversation)
+        return queue is not None and queue.running is not None
+
     def stop_running(self, conversation: str) -> bool:
         """Stop and drop the running turn of a conversation; False if there is none."""
         queue = self._queues.get(conversation)

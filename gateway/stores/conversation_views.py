@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, Literal, cast
 
-from db import Database, Row, Statement, Work, among, execute
+from db import Database, Row, Statement, Work, among, either, execute
 from db.database import delete_some, deleting_some
 from db.statements import json_item
 from db.transaction import Params
@@ -69,6 +69,9 @@ COUNTED: Final = f"""(SELECT count(*) FROM (
 PERSON: Final = "(SELECT min(u.person) FROM usage u WHERE u.turn = t.id)"
 SPEAKER: Final = """COALESCE((SELECT s.speaker FROM turns s WHERE s.conversation = t.conversation
     AND s.role = 'user' AND s.speaker <> '' ORDER BY s.id DESC LIMIT 1), '')"""
+BY_ROW: Final = either(sqlite="", postgres="OFFSET 0")
+"""Looks a subquery up for each row by its index. PostgreSQL may otherwise read the whole table for
+each row, because it expects one row."""
 LIST: Final = Statement(f"""
     SELECT {SHOWN}, COALESCE({PERSON}, ''), {SPEAKER}, {COST.format("t")}, {COUNTED}
     FROM (
@@ -78,7 +81,7 @@ LIST: Final = Statement(f"""
     WHERE {json_item("t.conversation", 0)} = :tenant AND {_fits("t")}
         AND (CASE WHEN {ARCHIVED} THEN 1 ELSE 0 END) = :archived
         AND NOT EXISTS (SELECT 1 FROM traces n WHERE n.conversation = t.conversation
-            AND n.at >= t.at AND (n.at > t.at OR n.id > t.id) AND {_fits("n")})
+            AND n.at >= t.at AND (n.at > t.at OR n.id > t.id) AND {_fits("n")} {BY_ROW})
     ORDER BY t.at DESC, t.id DESC LIMIT :limit
 """)  # noqa: S608 - constants of this module
 LAST_SCANNED: Final = Statement("""
@@ -149,6 +152,11 @@ SEARCH: Final = Statement(f"""
         AND (:platform = '' OR {json_item("t.conversation", 1)} = :platform)
         AND (:channel = '' OR {json_item("t.conversation", 4)} = :channel)
         AND (:person = '' OR e.person = :person)
+        AND ((:outcome = '' AND :micros = 0) OR EXISTS (
+            SELECT 1 FROM traces r WHERE r.message_id = t.message_id
+                AND r.conversation = t.conversation
+                AND (:outcome = '' OR {OUTCOME.format("r")} = :outcome)
+                AND (:micros = 0 OR {COST.format("r")} >= :micros)))
     ORDER BY t.id DESC LIMIT :limit
 """)  # noqa: S608 - constants of this module
 LAST_FOUND: Final = Statement(f"SELECT id FROM ({FOUND}) AS found ORDER BY id LIMIT 1")  # noqa: S608 - constants of this module

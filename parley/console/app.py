@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from parley.console.events import LiveEvents
 from parley.console.identity import Identity
 from parley.console.pages import Frame, Pages, menu_of
-from parley.console.route import AnyRoute, File, ItemParams, Params, may_use
+from parley.console.route import AnyRoute, Done, File, ItemParams, Params, may_use
 from parley.console.security import (
     cookie_name,
     new_nonce,
@@ -182,7 +182,8 @@ class _Action:
                 self.route.template, frame, result=result, params=params, viewer=known.viewer
             )
         else:
-            answer = _see(f"{self.route.then}?{DONE}={self.route.name}")
+            query = f"{result.query}&" if isinstance(result, Done) and result.query else ""
+            answer = _see(f"{self.route.then}?{query}{DONE}={self.route.name}")
         await answer(scope, receive, send)
 
 

@@ -45,9 +45,11 @@ class Result(ResponseModel):
 
 
 class Done(Result):
-    """The result of an action without one of its own."""
+    """The result of an action without one of its own. `query` is added to the page after it, and is
+    no part of the API."""
 
     done: Literal[True] = True
+    query: SkipJsonSchema[str] = Field(default="", exclude=True)
 
 
 class File(Result):

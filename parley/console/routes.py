@@ -3,9 +3,10 @@
 from typing import Final
 
 from parley.console.route import AnyRoute
-from parley.console.views import account, overview
+from parley.console.views import account, conversations, overview
 
 ROUTES: Final[tuple[AnyRoute, ...]] = (
     *overview.ROUTES,
+    *conversations.ROUTES,
     *account.ROUTES,
 )

@@ -227,6 +227,10 @@ class HealthMonitor:
         """The connections of this process; None before the parts are attached."""
         return None if self._parts is None else self._parts.supervisor
 
+    def works_on(self, conversation: str) -> bool:
+        """Return True while this process answers a message of this conversation."""
+        return self._parts is not None and self._parts.queues.works_on(conversation)
+
     def tool_servers(self) -> Sequence[ServerState]:
         """Return the state of each MCP server that the assistant uses."""
         return () if self._parts is None else self._parts.tool_servers()

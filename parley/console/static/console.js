@@ -104,6 +104,18 @@
     addEventListener("pagehide", () => source.close());
   }
 
+  // --- "choose all" for the boxes of a form --------------------------------------------------------
+  function choosing() {
+    for (const button of document.querySelectorAll("[data-all]")) button.hidden = false;
+  }
+  document.addEventListener("click", (event) => {
+    const button = event.target instanceof Element && event.target.closest("[data-all]");
+    if (!button) return;
+    const boxes = [...button.form.querySelectorAll(`input[name="${button.dataset.all}"]`)];
+    const wanted = boxes.some((one) => !one.checked);
+    for (const one of boxes) one.checked = wanted;
+  });
+
   // --- progress of what takes longer than a second -------------------------------------------------
   let waiting = null;
   function busy() {
@@ -120,6 +132,7 @@
   document.addEventListener("htmx:finally:request", idle);
   document.addEventListener("htmx:after:swap", (event) => {
     localise(document);
+    choosing();
     const label = event.target instanceof Element && event.target.dataset.announce;
     if (label) byId("live").textContent = label;
   });
@@ -127,6 +140,7 @@
 
   root.classList.add("script");
   localise(document);
+  choosing();
   signIn();
   comeAgain();
   palette();

@@ -1,7 +1,7 @@
 """The overview: what needs attention, today's figures, and for operators the state of the parts."""
 
 from collections.abc import AsyncIterator, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -125,11 +125,16 @@ async def overview(
 
 def midnight_of(now: datetime, zone: str) -> datetime:
     """Return the begin of the day in a time zone, in UTC; of the UTC day for an unknown zone."""
-    try:
-        local = now.astimezone(ZoneInfo(zone)) if zone else now.astimezone(UTC)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        local = now.astimezone(UTC)
+    local = now.astimezone(zone_of(zone))
     return local.replace(hour=0, minute=0, second=0, microsecond=0).astimezone(UTC)
+
+
+def zone_of(name: str) -> tzinfo:
+    """Return the time zone of a name, UTC for an empty or unknown one."""
+    try:
+        return ZoneInfo(name) if name else UTC
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return UTC
 
 
 async def _today(viewer: Viewer, services: ConsoleServices) -> Today:

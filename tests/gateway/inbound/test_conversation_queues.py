@@ -71,6 +71,19 @@ async def test_the_age_is_that_of_the_message_that_waits_longest() -> None:
     assert queues.oldest is None
 
 
+async def test_a_conversation_is_worked_on_while_its_turn_runs() -> None:
+    worker = Worker()
+    queues = worker.queues(concurrency=1)
+    for conversation in ("first", "second"):
+        queues.submit(entry(conversation, conversation))
+    await settle()
+    seen = []
+    for _ in range(3):
+        seen.append([name for name in ("first", "second", "third") if queues.works_on(name)])
+        await worker.release()
+    assert seen == [["first"], ["second"], []]
+
+
 async def test_only_messages_of_one_author_are_collected() -> None:
     worker = Worker()
     queues = worker.queues()

@@ -77,11 +77,15 @@ async def window(
         await browser.close()
 
 
-async def accessibility_findings(page: Page) -> list[str]:
-    """The serious and critical findings of axe-core on the page, one line each."""
+SERIOUS = ("serious", "critical")
+ABOVE_MINOR = ("moderate", *SERIOUS)
+
+
+async def accessibility_findings(page: Page, impacts: tuple[str, ...] = SERIOUS) -> list[str]:
+    """The findings of axe-core with these impacts on the page, one line each."""
     result = (await Axe().run(page)).response["violations"]
     return [
         f"{one['impact']}: {one['id']}: {[node['target'] for node in one['nodes']][:4]}"
         for one in result
-        if one["impact"] in ("serious", "critical")
+        if one["impact"] in impacts
     ]

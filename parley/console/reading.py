@@ -1,0 +1,96 @@
+"""What views of conversations and of the outbox share: the reader, a place, a text that fits."""
+
+from typing import Annotated, Final
+
+from markupsafe import escape
+from pydantic import Field, StringConstraints
+
+from gateway.conversation import ConversationKey
+from gateway.people import Audience
+from gateway.ports.conversation_views import Reader, ShownText
+from gateway.turn.context.budgets import allot
+from parley.console.route import Result
+from parley.console.viewer import TextSource, Viewer, may_read_text
+
+TURN: Final = r"^[0-9A-Za-z_.-]{1,100}$"
+TurnId = Annotated[str, StringConstraints(pattern=TURN)]
+Cursor = Annotated[str, StringConstraints(pattern=r"^([0-9]{1,18}(-[0-9A-Za-z_.-]{0,100})?)?$")]
+"""The position of a page: a time and an id, or a number; empty for the first page."""
+
+
+class PlaceOut(Result):
+    """A place of a platform: its ids, and its readers: direct, private_room or public_room, empty
+    where they are unknown."""
+
+    platform: str
+    account: str
+    workspace: str
+    channel: str
+    thread: str
+    audience: str
+
+
+class Excerpt(Result):
+    """A text, or its beginning: `characters` is the number of all."""
+
+    text: str
+    characters: int = Field(ge=0)
+
+
+def reader_of(viewer: Viewer) -> Reader:
+    """Return the viewer as a reader of conversations."""
+    return Reader(viewer.tenant, tuple(sorted(viewer.persons)), viewer.is_operator)
+
+
+def place_out(conversation: str, audience: str) -> PlaceOut:
+    """Return the place of a conversation."""
+    key = ConversationKey.of(conversation)
+    return PlaceOut(
+        platform=key.platform,
+        account=key.account,
+        workspace=key.workspace,
+        channel=key.channel,
+        thread=key.thread,
+        audience=audience,
+    )
+
+
+def may_read(viewer: Viewer, text: ShownText) -> bool:
+    """Decide if this viewer may read a stored text. A text of an unknown audience is private."""
+    tenant = ConversationKey.of(text.conversation).tenant
+    source = TextSource(tenant, audience_of(text.audience), frozenset({text.person} - {""}))
+    return may_read_text(viewer, source).allowed
+
+
+def audience_of(name: str) -> Audience:
+    """Return the audience of this name; direct for an unknown one."""
+    return Audience(name) if name in set(Audience) else Audience.DIRECT
+
+
+def excerpts(texts: list[str], most: int) -> list[Excerpt]:
+    """Return the beginnings of texts, which together take at most `most` bytes in a page. A text
+    that needs less than its share leaves the rest to the others, the last ones first."""
+    sizes = [shown_bytes(text[:most]) for text in texts]
+    share = most // max(1, len(texts))
+    given = allot(sizes, [share] * len(texts), most)
+    return [
+        Excerpt(text=fitting(text, room), characters=len(text))
+        for text, room in zip(texts, given, strict=True)
+    ]
+
+
+def fitting(text: str, most: int) -> str:
+    """Return the longest beginning of a text that takes at most `most` bytes in a page."""
+    low, high = 0, min(len(text), max(0, most))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if shown_bytes(text[:middle]) <= most:
+            low = middle
+        else:
+            high = middle - 1
+    return text[:low]
+
+
+def shown_bytes(text: str) -> int:
+    """Return the bytes of a text in a page."""
+    return len(str(escape(text)).encode("utf-8", "replace"))

@@ -1,0 +1,362 @@
+"""Conversations: the list with its filters, the search, and the archive.
+
+A list and a search are read for the viewer by `gateway.stores.conversation_views`; each text also
+passes `may_read_text`.
+"""
+
+from collections.abc import Collection, Iterator
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Annotated, Final, Literal
+from urllib.parse import parse_qsl, urlencode
+
+from pydantic import Field, StringConstraints, ValidationError
+
+from gateway.conversation import ConversationKey
+from gateway.errors import BadInput
+from gateway.message import MessageDeleted, MessageEdited, author_of, place_of
+from gateway.people import PersonId
+from gateway.policy.budgets import MICRO
+from gateway.ports.conversation_views import Hit, Listed, Wanted
+from gateway.ports.inbox import InboxEntry
+from parley.console.reading import Cursor, PlaceOut, TurnId, may_read, place_out, reader_of
+from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Done, Params, Result
+from parley.console.services import ConsoleServices
+from parley.console.viewer import Viewer
+from parley.console.views.overview import zone_of
+
+PATH: Final = "/conversations"
+PAGE: Final = 50
+"""Conversations, or hits, of a page."""
+UNFINISHED: Final = 500
+"""Accepted messages that the list of waiting conversations looks at, the oldest first."""
+AROUND: Final = 160
+"""Characters that a hit shows on either side of the first word."""
+LOOKED: Final = 20_000
+"""Characters of a hit in which the word is looked for."""
+MAX_BACK: Final = 4_000
+YEARS: Final = range(1970, 2970)
+"""A day outside these years is before or after everything, and no filter."""
+NO_DAY: Final = "{} is not a day. Write it as 2026-11-23."
+
+State = Literal["waiting", "working", "done"]
+Day = Annotated[str, StringConstraints(pattern=r"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$")]
+Dollars = Annotated[str, StringConstraints(pattern=r"^([0-9]{1,6}(\.[0-9]{1,6})?)?$")]
+
+
+class ConversationsQuery(Params):
+    """The filters; empty ones are off. `q` are words that a text must have. `cost` is the least
+    cost of a message in dollars. `since` and `until` are days in the viewer's time zone, both
+    included. `after` is `next` of the page before."""
+
+    q: Annotated[str, Field(max_length=300)] = ""
+    state: Literal["", "waiting", "working", "done"] = ""
+    platform: Annotated[str, Field(max_length=30)] = ""
+    channel: Annotated[str, Field(max_length=200)] = ""
+    person: Annotated[str, Field(max_length=300)] = ""
+    outcome: Literal["", "answered", "refused", "failed", "other"] = ""
+    cost: Dollars = ""
+    since: Day = ""
+    until: Day = ""
+    archived: Literal["", "yes"] = ""
+    after: Cursor = ""
+
+
+class ArchiveForm(Params):
+    """The conversations by the ids of turns; `back` are the filters of the list to return to."""
+
+    ids: Annotated[tuple[TurnId, ...], Field(max_length=PAGE)] = ()
+    back: Annotated[str, Field(max_length=MAX_BACK)] = ""
+
+
+class ConversationRow(Result):
+    """A conversation by its latest message that fits: `id` is the id of that message's turn.
+    `person` is given to operators only. `messages` counts up to 100."""
+
+    id: str
+    state: State
+    place: PlaceOut
+    at: datetime
+    kind: str
+    outcome: str
+    person: str
+    speaker: str
+    messages: int
+    micros: int
+
+
+class ActiveRow(Result):
+    """A conversation with messages that are not answered yet. `id` is the id of its latest stored
+    turn, empty without one; `since` is when the oldest of these messages arrived."""
+
+    id: str
+    state: State
+    place: PlaceOut
+    since: datetime
+    person: str
+    messages: int
+
+
+class HitRow(Result):
+    """A text that has all words, shown around the first one. `turn` is empty if the decisions about
+    its message are no longer stored."""
+
+    turn: str
+    role: Literal["user", "assistant"]
+    place: PlaceOut
+    at: datetime
+    person: str
+    speaker: str
+    before: str
+    match: str
+    after: str
+
+
+class ConversationsOut(Result):
+    """A page of conversations, or with words to search for a page of hits. `query` are the filters
+    as a query, `platforms` those that can be chosen; `next` is empty at the end."""
+
+    of: Literal["all", "own"]
+    platforms: tuple[str, ...] = Field(max_length=200)
+    active: tuple[ActiveRow, ...] = Field(default=(), max_length=PAGE)
+    rows: tuple[ConversationRow, ...] = Field(default=(), max_length=PAGE)
+    hits: tuple[HitRow, ...] = Field(default=(), max_length=PAGE)
+    query: str = ""
+    next: str = ""
+
+
+async def conversations(
+    viewer: Viewer, services: ConsoleServices, params: ConversationsQuery
+) -> ConversationsOut:
+    """Return conversations: of everybody for operators, otherwise those of the viewer. Raises
+    `BadInput` for a day or a position that does not exist."""
+    wanted = wanted_of(params, viewer.zone)
+    shown = ConversationsOut(
+        of="all" if viewer.is_operator else "own",
+        platforms=tuple(sorted({one.platform for one in services.settings.accounts()})),
+        query=query_of(params),
+    )
+    views, reader = services.storage.conversation_views, reader_of(viewer)
+    if params.q.strip():
+        found = await views.search(reader, params.q, wanted, PAGE, params.after)
+        hits = tuple(
+            _hit(viewer, hit, params.q) for hit in found.rows if may_read(viewer, hit.text)
+        )
+        return shown.model_copy(update={"hits": hits, "next": found.next})
+    active = await _active(viewer, services, wanted)
+    now = {name: row.state for name, row in active.items()}
+    update: dict[str, object] = {"active": _chosen(active.values(), params)}
+    if params.state in ("", "done"):
+        page = await views.page(reader, wanted, PAGE, params.after)
+        rows = (_row(viewer, one, now.get(one.conversation, "done")) for one in page.rows)
+        update["rows"] = tuple(one for one in rows if params.state in ("", one.state))
+        update["next"] = page.next
+    return shown.model_copy(update=update)
+
+
+def wanted_of(params: ConversationsQuery, zone: str) -> Wanted:
+    """Return the filters for the store. Raises `BadInput`."""
+    until = _begin_of(params.until, zone)
+    return Wanted(
+        platform=params.platform.strip(),
+        channel=params.channel.strip(),
+        person=params.person.strip(),
+        outcome=params.outcome,
+        micros=int(Decimal(params.cost or "0") * MICRO),
+        since=_begin_of(params.since, zone),
+        until=None if until is None else until + timedelta(days=1),
+        archived=params.archived == "yes",
+    )
+
+
+def query_of(params: ConversationsQuery) -> str:
+    """Return the filters as a query, without the position: the link to this list or search."""
+    given = params.model_dump(exclude={"after"})
+    return urlencode({name: value for name, value in given.items() if value})
+
+
+async def archive(viewer: Viewer, services: ConsoleServices, params: ArchiveForm) -> Done:
+    """Hide conversations from the list until their next message."""
+    return await _move(viewer, services, params, back=False)
+
+
+async def take_back(viewer: Viewer, services: ConsoleServices, params: ArchiveForm) -> Done:
+    """Show archived conversations in the list again."""
+    return await _move(viewer, services, params, back=True)
+
+
+async def _move(
+    viewer: Viewer, services: ConsoleServices, params: ArchiveForm, *, back: bool
+) -> Done:
+    if not params.ids:
+        raise BadInput("No conversation is chosen. Tick the conversations first.")
+    views, now = services.storage.conversation_views, services.gateway.clock.now()
+    number = await views.archive(reader_of(viewer), params.ids, now, back=back)
+    what = "conversations_taken_back" if back else "conversations_archived"
+    await services.audit.console(what, viewer.tenant, viewer.person, number=number)
+    return Done(query=_list_of(params.back))
+
+
+def _list_of(text: str) -> str:
+    """Return the filters of a list, checked; empty for anything else."""
+    try:
+        return query_of(ConversationsQuery.model_validate(dict(parse_qsl(text, max_num_fields=20))))
+    except (ValidationError, ValueError):
+        return ""
+
+
+def _begin_of(day: str, zone: str) -> datetime | None:
+    if not day:
+        return None
+    try:
+        begin = datetime.combine(date.fromisoformat(day), time(), zone_of(zone))
+        return begin if begin.year in YEARS else None
+    except ValueError:
+        raise BadInput(NO_DAY.format(day)) from None
+
+
+async def _active(
+    viewer: Viewer, services: ConsoleServices, wanted: Wanted
+) -> dict[str, ActiveRow]:
+    """Return the conversations with unanswered messages that the viewer may see, by name."""
+    found: dict[str, ActiveRow] = {}
+    for entry in await services.storage.stores.inbox.unfinished(UNFINISHED):
+        row = _active_row(viewer, services, entry)
+        if row is None or not _fits(row, wanted):
+            continue
+        earlier = found.get(entry.conversation, row.model_copy(update={"messages": 0}))
+        number = earlier.messages + 1
+        found[entry.conversation] = earlier.model_copy(update={"messages": number})
+    first = dict(list(found.items())[:PAGE])
+    latest = await services.storage.conversation_views.newest(list(first))
+    return {
+        name: row.model_copy(update={"id": latest.get(name, "")}) for name, row in first.items()
+    }
+
+
+def _active_row(viewer: Viewer, services: ConsoleServices, entry: InboxEntry) -> ActiveRow | None:
+    if isinstance(entry.event, MessageEdited | MessageDeleted):
+        return None
+    author, place = author_of(entry.event), place_of(entry.event)
+    person = str(PersonId(place.platform, place.account, author.id)) if author else ""
+    tenant = ConversationKey.of(entry.conversation).tenant
+    if tenant != viewer.tenant or not (viewer.is_operator or person in viewer.persons):
+        return None
+    works = services.health.works_on(entry.conversation)
+    return ActiveRow(
+        id="",
+        state="working" if works else "waiting",
+        place=place_out(entry.conversation, place.audience),
+        since=entry.received_at,
+        person=person if viewer.is_operator else "",
+        messages=1,
+    )
+
+
+def _fits(row: ActiveRow, wanted: Wanted) -> bool:
+    return (
+        wanted.platform in ("", row.place.platform)
+        and wanted.channel in ("", row.place.channel)
+        and wanted.person in ("", row.person)
+    )
+
+
+def _chosen(active: Collection[ActiveRow], params: ConversationsQuery) -> tuple[ActiveRow, ...]:
+    """Return the active conversations that belong on this page."""
+    later = bool(params.after or params.archived or params.outcome or params.cost)
+    if later or params.state == "done":
+        return ()
+    return tuple(one for one in active if params.state in ("", one.state))
+
+
+def _row(viewer: Viewer, one: Listed, state: State) -> ConversationRow:
+    return ConversationRow(
+        id=one.id,
+        state=state,
+        place=place_out(one.conversation, one.audience),
+        at=one.at,
+        kind=one.kind,
+        outcome=one.outcome,
+        person=one.person if viewer.is_operator else "",
+        speaker=one.speaker if viewer.is_operator else "",
+        messages=one.messages,
+        micros=one.micros,
+    )
+
+
+def _hit(viewer: Viewer, hit: Hit, question: str) -> HitRow:
+    text = hit.text
+    begin, end = span_of(text.text, question)
+    return HitRow(
+        turn=hit.turn,
+        role=text.role,
+        place=place_out(text.conversation, text.audience),
+        at=text.at,
+        person=text.person if viewer.is_operator else "",
+        speaker=text.speaker,
+        before=_tail(text.text[:begin]),
+        match=text.text[begin:end],
+        after=_head(text.text[end:]),
+    )
+
+
+def span_of(text: str, question: str) -> tuple[int, int]:
+    """Return where the first word of a question is in a text; (0, 0) if a form of it is there that
+    differs in its letters."""
+    looked = text[:LOOKED].lower()
+    if len(looked) != len(text[:LOOKED]):  # letters that lower case makes longer
+        return 0, 0
+    return next(((at, at + len(word)) for word, at in _found(looked, question) if at >= 0), (0, 0))
+
+
+def _found(text: str, question: str) -> Iterator[tuple[str, int]]:
+    for word in question.lower().split()[:10]:
+        yield word, text.find(word)
+
+
+def _tail(text: str) -> str:
+    return text if len(text) <= AROUND else f"…{text[-AROUND:]}"
+
+
+def _head(text: str) -> str:
+    return text if len(text) <= AROUND else f"{text[:AROUND]}…"
+
+
+ROUTES: Final[tuple[AnyRoute, ...]] = (
+    ConsoleRoute(
+        name="conversations",
+        method="GET",
+        path=PATH,
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="Conversations with search, filters and archive",
+        params=ConversationsQuery,
+        result=ConversationsOut,
+        run=conversations,
+        template="conversations.html",
+        menu="Conversations",
+    ),
+    ConsoleRoute(
+        name="archive_conversations",
+        method="POST",
+        path=f"{PATH}/archive",
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="Archive conversations until their next message",
+        params=ArchiveForm,
+        result=Done,
+        run=archive,
+        done="The chosen conversations are in the archive until their next message.",
+        then=PATH,
+    ),
+    ConsoleRoute(
+        name="take_back_conversations",
+        method="POST",
+        path=f"{PATH}/take-back",
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="Take conversations out of the archive",
+        params=ArchiveForm,
+        result=Done,
+        run=take_back,
+        done="The chosen conversations are back in the list.",
+        then=PATH,
+    ),
+)
