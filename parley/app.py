@@ -382,6 +382,7 @@ class App:
             self.guard,
             self.activity.count,
             self._clock,
+            self.repositories,
         )
         return build_jobs(parts, self._role, extensions)
 

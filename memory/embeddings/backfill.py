@@ -14,6 +14,7 @@ from db.errors import StoreUnavailable
 from gateway.errors import ModelError, ModelUnavailable
 from gateway.ports import Clock
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
+from memory.embeddings.attempts import Attempts, nothing_to_warm
 from memory.ports.memories import MemoryStore, TextVector, Unembedded
 from memory.ports.recall import BackgroundEmbedder
 
@@ -21,18 +22,9 @@ BATCH: Final = 16
 """Texts of one step: a tenth of a second for a model on this machine."""
 WHOLE_AGAIN: Final = 600.0
 """Seconds until all memories are checked again, for edited or skipped ones."""
-AFTER_FAILURE: Final = 30.0
-AFTER_REFUSAL: Final = 300.0
-"""Seconds until another attempt; a wrong key or a missing file is not repaired sooner."""
 REPORT_EVERY: Final = 30.0
-MODEL: Final = "model"
-"""The work item for loading the model."""
 
 log = structlog.get_logger(__name__)
-
-
-async def _nothing_to_warm() -> None:
-    """Do nothing: the model needs no loading."""
 
 
 class EmbeddingBackfill:
@@ -45,53 +37,38 @@ class EmbeddingBackfill:
         embedder: BackgroundEmbedder,
         clock: Clock,
         count: Callable[[str], None] = lambda _: None,
-        warm: Callable[[], Awaitable[None]] = _nothing_to_warm,
+        warm: Callable[[], Awaitable[None]] = nothing_to_warm,
         guard: WorkGuard = UNGUARDED,
     ) -> None:
         self._memories = memories
         self._embedder = embedder
         self._clock = clock
         self._count = count
-        self._warm = warm
         self._guard = guard
-        self._is_warm = False
+        self._attempts = Attempts(clock, "memories are found by words", warm, guard)
         self._place = _Place()
-        self._not_before = 0.0
         self._reported = 0.0
-        self._failing = ""
 
     async def step(self) -> int:
         """Make some vectors; return their number, 0 if there are none to make."""
-        if self._clock.monotonic() < self._not_before:
+        if self._attempts.resting:
             return 0
         place = self._place
         try:
-            if not (self._is_warm or await self._load()):
+            if not await self._attempts.loaded():
                 return 0
             some, place = await self._next()
             made = await self._make(some) if some else 0
-        except (StoreUnavailable, ModelUnavailable) as error:
-            self._rest(AFTER_FAILURE, str(error))
-            return 0
-        except ModelError as error:
-            self._rest(AFTER_REFUSAL, str(error))
-            self._place = place  # a refused text does not delay the others
+        except (StoreUnavailable, ModelError) as error:
+            self._attempts.failed(error)
+            if isinstance(error, ModelError) and not isinstance(error, ModelUnavailable):
+                self._place = place  # a refused text does not delay the others
             return 0
         passed, self._place = self._place, place
         ended = place.whole_at != passed.whole_at and (some or passed.before is not None)
         if ended or (some and self._clock.monotonic() - self._reported >= REPORT_EVERY):
             await self._report()
         return made
-
-    async def _load(self) -> bool:
-        """Load the model; False if processes crashed during that, as without enough memory."""
-        model = WorkItem("embedding", MODEL)
-        if self._guard.exhausted(model):
-            return False
-        with self._guard.working(model):
-            await self._warm()
-        self._is_warm = True
-        return True
 
     async def _next(self) -> "tuple[list[Unembedded], _Place]":
         """Return new memories, or else the next older ones, and where to continue after them."""
@@ -136,18 +113,12 @@ class EmbeddingBackfill:
         )
         for _ in range(made):
             self._count("vectors_computed")
-        self._failing = ""
+        self._attempts.succeeded()
 
     async def _report(self) -> None:
         self._reported = self._clock.monotonic()
         made, of = await self._memories.embedded(self._embedder.model)
         log.info("vectors_computed", model=self._embedder.model, made=made, of=of)
-
-    def _rest(self, seconds: float, problem: str) -> None:
-        self._not_before = self._clock.monotonic() + seconds
-        if problem != self._failing:
-            self._failing = problem
-            log.warning("vectors_not_computed", problem=problem, hint="memories are found by words")
 
 
 @dataclass(frozen=True, slots=True)

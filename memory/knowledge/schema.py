@@ -13,7 +13,7 @@ a branch was ingested.
 from typing import Final
 
 from db.migrations import Schema
-from db.statements import BY_KEY, NUMBERED, either
+from db.statements import BY_KEY, BYTES, NUMBERED, either
 
 REPOSITORIES: Final = (
     f"""CREATE TABLE knowledge_repositories (
@@ -79,11 +79,42 @@ WORDS: Final = (
     ),
 )
 """The word index over chunks (`memory.knowledge.stores.word_index`)."""
-TABLES: Final = (*REPOSITORIES, *FILES, *WORDS)
-FILE_SCHEMA: Final = Schema("knowledge", (TABLES,))
+VECTORS: Final = (
+    # A vector that is made again gets a new number, so that a matrix in memory sees what is new.
+    f"""CREATE TABLE knowledge_vectors (
+        number {NUMBERED},
+        chunk bigint NOT NULL UNIQUE
+            {either(sqlite="", postgres="REFERENCES knowledge_chunks (number) ON DELETE CASCADE")},
+        partition text NOT NULL, model text NOT NULL, dimension integer NOT NULL,
+        text_hash text NOT NULL, vector {BYTES} NOT NULL
+    )""",
+    """CREATE INDEX knowledge_vectors_partition
+        ON knowledge_vectors (partition, model, dimension, number)""",
+    "CREATE INDEX knowledge_vectors_text ON knowledge_vectors (text_hash, model)",
+    either(
+        sqlite="""CREATE TRIGGER knowledge_vectors_gone AFTER DELETE ON knowledge_chunks BEGIN
+            DELETE FROM knowledge_vectors WHERE chunk = old.number;
+        END""",
+        postgres="",
+    ),
+    f"""CREATE TABLE knowledge_vector_claims (
+        chunk bigint PRIMARY KEY, until bigint NOT NULL
+    ) {BY_KEY}""",
+    f"""CREATE TABLE knowledge_vector_problems (
+        model text PRIMARY KEY, problem text NOT NULL, at bigint NOT NULL
+    ) {BY_KEY}""",
+)
+"""The vectors of chunks, float16 in little-endian, which are deleted with their chunk; the chunks
+whose vectors a process is making; and the reason why a model made none at last."""
+STEPS: Final = ((*REPOSITORIES, *FILES, *WORDS), VECTORS)
+FILE_SCHEMA: Final = Schema("knowledge", STEPS)
 """The tables of an SQLite file of its own, or of a PostgreSQL database for this index alone."""
 SCHEMA: Final = Schema(
-    "knowledge", (tuple(either(sqlite="", postgres=statement) for statement in TABLES),)
+    "knowledge",
+    tuple(
+        tuple(either(sqlite="", postgres=statement) for statement in statements)
+        for statements in STEPS
+    ),
 )
 """The same tables as a part of the long-lived database, where that is PostgreSQL; an SQLite file
 gets none of them."""

@@ -1,5 +1,7 @@
 """The section `knowledge` of the configuration."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from memory.knowledge.reading.rules import HARD_FILE_KB, MAX_FILES
@@ -21,3 +23,7 @@ class Knowledge(Section):
     max_file_size_kb: int = Field(default=HARD_FILE_KB, ge=1, le=HARD_FILE_KB)
     """The most that a repository may choose as its own `max_file_size_kb` in
     `.agent/config.yaml`."""
+    vectors: Literal["none", "local", "any"] = "local"
+    """Models that make vectors of chunks, so that a search finds them by meaning too: `local`, a
+    model on this machine; `any`, the model of `memory.embedding_provider`, also a service, which
+    then receives the text of every repository; `none`, search by words only."""

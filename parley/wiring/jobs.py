@@ -29,6 +29,7 @@ from parley.wiring.agents import webhook_delivery
 from parley.wiring.heartbeats import wire_heartbeats
 from parley.wiring.memory import WiredMemory
 from parley.wiring.recall import RecallModels
+from parley.wiring.repositories import ProgramIndex, chunk_embedding, makes_vectors
 from parley.wiring.storage import Storage
 
 ACCESS_EVERY: Final = 3.0
@@ -66,6 +67,7 @@ class Jobs:
     heartbeats: Heartbeats | None = None
     consolidation: Background | None = None
     embedding: Background | None = None
+    chunk_embedding: Background | None = None
 
     @property
     def active(self) -> list[Job]:
@@ -80,6 +82,7 @@ class Jobs:
             self.heartbeats,
             self.consolidation,
             self.embedding,
+            self.chunk_embedding,
         )
         return [job for job in jobs if job is not None]
 
@@ -98,6 +101,7 @@ class JobParts:
     guard: Quarantine
     count: Counter
     clock: Clock
+    repositories: ProgramIndex | None = None
 
 
 def build_jobs(parts: JobParts, role: Role, extensions: ExtensionRegistry) -> Jobs:
@@ -127,6 +131,7 @@ def build_jobs(parts: JobParts, role: Role, extensions: ExtensionRegistry) -> Jo
         heartbeats,
         _consolidation(parts),
         _embedding(parts),
+        _chunk_embedding(parts),
     )
 
 
@@ -216,6 +221,14 @@ def _embedding(parts: JobParts) -> Background | None:
         memories, models.behind, parts.clock, parts.count, models.warm, parts.guard
     )
     return _background(parts, work.step, "embedding")
+
+
+def _chunk_embedding(parts: JobParts) -> Background | None:
+    index = parts.repositories
+    if index is None or not makes_vectors(parts.settings):
+        return None
+    step = chunk_embedding(index, parts.models, parts.clock, parts.count, parts.guard)
+    return _background(parts, step, "embedding chunks") if step else None
 
 
 def _background(parts: JobParts, step: Callable[[], Awaitable[int]], name: str) -> Background:

@@ -11,12 +11,14 @@ from gateway.errors import ConfigurationError
 from gateway.ports.clock import Clock
 from memory.knowledge.ingest.ingester import Ingester, Splitter
 from memory.knowledge.ports.stores import IngestLock, KnowledgeStores
+from memory.knowledge.ports.vectors import ChunkVectors
 from memory.knowledge.reading.rules import Rules
 from memory.knowledge.schema import FILE_SCHEMA
 from memory.knowledge.splitting import split_file
 from memory.knowledge.stores.files import SqlFiles
 from memory.knowledge.stores.locks import FileLocks, PostgresLocks
 from memory.knowledge.stores.repositories import SqlRepositories
+from memory.knowledge.stores.vectors import SqlChunkVectors
 from memory.knowledge.stores.word_index import word_index_on
 from parley.config import Settings
 from parley.config.agent_file import read_agent_file
@@ -33,6 +35,7 @@ class KnowledgeIndex:
 
     database: Database
     stores: KnowledgeStores
+    vectors: ChunkVectors
     start: Callable[[], Awaitable[None]]
     stop: Callable[[], Awaitable[None]]
     file: Path | None
@@ -54,7 +57,9 @@ def open_knowledge(settings: Settings) -> KnowledgeIndex:
         except AddressInvalid as error:
             raise ConfigurationError(str(error)) from None
         stores = _stores(server, PostgresLocks(server))
-        return KnowledgeIndex(server, stores, server.start, server.stop, None)
+        return KnowledgeIndex(
+            server, stores, SqlChunkVectors(server), server.start, server.stop, None
+        )
     file = knowledge_file(settings)
     if file is None:
         raise ConfigurationError(
@@ -63,7 +68,8 @@ def open_knowledge(settings: Settings) -> KnowledgeIndex:
         )
     database = SqliteDatabase(file, (FILE_SCHEMA,))
     stores = _stores(database, FileLocks(file))
-    return KnowledgeIndex(database, stores, database.start, database.stop, file)
+    vectors = SqlChunkVectors(database)
+    return KnowledgeIndex(database, stores, vectors, database.start, database.stop, file)
 
 
 def knowledge_file(settings: Settings) -> Path | None:

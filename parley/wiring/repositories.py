@@ -1,19 +1,25 @@
 """Opens the index of repositories for a running program, when it is first needed."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 import structlog
 
 from db.errors import StoreUnavailable
 from gateway.errors import ConfigurationError
+from gateway.ports import Clock, Counter
+from gateway.ports.work_guard import WorkGuard
+from memory.embeddings.chunk_backfill import ChunkBackfill
 from memory.knowledge.access import KnowledgeAccess
 from memory.knowledge.model import Hit, KnowledgeQuery, Repository
+from memory.knowledge.ports.vectors import ChunkVectors
 from memory.knowledge.reader import Bound, KnowledgeReader
 from memory.knowledge.search import Searcher
 from memory.knowledge.stores.readable import SqlReadable
 from memory.knowledge.stores.word_index import word_index_on
 from parley.config import Settings
 from parley.wiring.knowledge import KnowledgeIndex, open_knowledge
+from parley.wiring.recall import RecallModels
 
 log = structlog.get_logger(__name__)
 
@@ -31,11 +37,11 @@ class ProgramIndex:
 
     async def search(self, access: KnowledgeAccess, query: KnowledgeQuery) -> list[Hit]:
         """Return matching parts of files, best first. Raises `StoreUnavailable`."""
-        return await self._searcher.search(access, query) if await self._opened() else []
+        return await self._searcher.search(access, query) if await self.opened() else []
 
     async def readable(self, access: KnowledgeAccess, limit: int) -> list[Repository]:
         """Return repositories by name. Raises `StoreUnavailable`."""
-        return await self._readable.readable(access, limit) if await self._opened() else []
+        return await self._readable.readable(access, limit) if await self.opened() else []
 
     async def close(self) -> None:
         """Close the index."""
@@ -44,7 +50,12 @@ class ProgramIndex:
                 await self._index.stop()
             self._open = False
 
-    async def _opened(self) -> bool:
+    @property
+    def vectors(self) -> ChunkVectors:
+        """The vectors of chunks, for use while the index is open."""
+        return self._index.vectors
+
+    async def opened(self) -> bool:
         """Open the index once; False while it does not exist. Raises `StoreUnavailable`."""
         async with self._opening:
             return self._open or await self._start()
@@ -70,6 +81,26 @@ def program_index(settings: Settings) -> ProgramIndex | None:
         return ProgramIndex(open_knowledge(settings))
     except ConfigurationError:  # a database in memory
         return None
+
+
+def makes_vectors(settings: Settings) -> bool:
+    """True if the configured model, where it is installed, makes vectors of chunks."""
+    provider = settings.memory.embedding_provider
+    return settings.knowledge.vectors in ("any", provider)
+
+
+def chunk_embedding(
+    index: ProgramIndex, models: RecallModels, clock: Clock, count: Counter, guard: WorkGuard
+) -> Callable[[], Awaitable[int]] | None:
+    """The steps that make vectors of chunks; None without a model."""
+    if models.behind is None:
+        return None
+    work = ChunkBackfill(index.vectors, models.behind, clock, count, models.warm, guard)
+
+    async def step() -> int:
+        return await work.step() if await index.opened() else 0
+
+    return step
 
 
 def repository_reader(index: ProgramIndex | None, bound: Bound) -> KnowledgeReader | None:

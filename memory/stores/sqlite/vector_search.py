@@ -69,9 +69,10 @@ class SqliteVectors:
     def _matrices(self) -> "NearestVectors":
         if self._nearest is None:
             # numpy costs 0.3 s and 25 MB, and is wanted only where there is a model
-            from memory.stores.sqlite import nearest_vectors  # noqa: PLC0415 - loaded only where it is needed
-
-            self._nearest = nearest_vectors.NearestVectors(
-                self._database, nearest_vectors.Matrices()
+            from memory.stores.matrices import Matrices  # noqa: PLC0415 - loaded only where needed
+            from memory.stores.sqlite.nearest_vectors import (  # noqa: PLC0415 - as above
+                NearestVectors,
             )
+
+            self._nearest = NearestVectors(self._database, Matrices())
         return self._nearest

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.stores.sqlite.nearest_vectors import FIRST_ROWS, Matrices, Matrix, Partition, best_first
+from memory.stores.matrices import FIRST_ROWS, Matrices, Matrix, Partition, best_first
 
 COORDINATE = st.integers(-3, 3)
 VECTORS = st.lists(st.tuples(COORDINATE, COORDINATE), max_size=150)

@@ -1,0 +1,80 @@
+"""Ports of vectors of chunks: their storage, and the search among them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Protocol
+
+from memory.model.record import Embedding
+
+MAX_CLAIMED: Final = 16
+"""Chunks whose vectors are made together: less than a second for a model on this machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedText:
+    """A text as a model reads it, and the numbers of the chunks that have it."""
+
+    text: str
+    chunks: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Texts whose vectors this process makes now. `last` is the number of the last chunk that was
+    looked at; `copied` counts the chunks that got the vector of another chunk with the same
+    text."""
+
+    texts: tuple[ClaimedText, ...]
+    last: int
+    copied: int
+
+
+class ChunkVectors(Protocol):
+    """The vectors of chunks. Every method raises `StoreUnavailable`."""
+
+    async def claim(self, model: str, after: int, now: datetime) -> Claim:
+        """Claim the next chunks after a number without a vector of the model, at most
+        `MAX_CLAIMED`. A claim ends when its vectors are stored, or after two minutes."""
+        ...
+
+    async def put(self, model: str, made: Mapping[ClaimedText, Embedding]) -> int:
+        """Store claimed vectors, in place of those of other models; return the number of chunks
+        that got one. A chunk that was deleted meanwhile gets none."""
+        ...
+
+    async def release(self, texts: Sequence[ClaimedText]) -> None:
+        """End claims without vectors."""
+        ...
+
+    async def embedded(self, model: str) -> tuple[int, int]:
+        """Count the chunks that have a vector of the model, and all chunks."""
+        ...
+
+    async def embedded_of(self, model: str, repository_id: str) -> int:
+        """Count the chunks of a repository that have a vector of the model."""
+        ...
+
+    async def note_problem(self, model: str, problem: str, at: datetime) -> None:
+        """Note why the model makes no vectors, "" if it makes them again."""
+        ...
+
+    async def problem(self, model: str) -> str:
+        """Return the reason why the model made no vectors at last, "" for none."""
+        ...
+
+
+class Nearness(Protocol):
+    """Searches chunks by the meaning of a question."""
+
+    async def vector(self, text: str) -> Embedding | None:
+        """The vector of a question; None if the model fails or is too slow. Does not raise."""
+        ...
+
+    async def nearest(
+        self, partitions: Sequence[str], vector: Embedding, limit: int
+    ) -> dict[int, float]:
+        """The numbers of the chunks whose vectors are nearest, with their cosines. Partitions
+        narrow the search; the caller applies the rule of who may read to the chunks. Raises
+        `StoreUnavailable`."""
+        ...

@@ -1,0 +1,143 @@
+"""Finds chunks by their vectors, in both databases: matrices in memory order them.
+
+A matrix holds the vectors of one partition, and is brought up to date before every search. It does
+not decide what may be shown: the search reads the chunks under the rule of who may read, and those
+that do not exist any more are removed from the matrix.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+
+from db import Database, Statement, among
+from db.values import storable
+from memory.model.record import Embedding
+from memory.stores.matrices import Matrices, Matrix, Partition, best_first
+
+MAX_BYTES: Final = 256 * 1024 * 1024
+"""Of all matrices together."""
+SLACK: Final = 2
+"""The room of a matrix that grows, as a multiple of what it holds."""
+READ_AT_ONCE: Final = 1_000
+"""Vectors that one step reads on the event loop: some milliseconds."""
+SIZES: Final = Statement(f"""
+    SELECT partition, chunks FROM knowledge_word_totals
+    WHERE chunks > 0 AND {among("partition", "partitions")} ORDER BY chunks, partition
+""")  # noqa: S608 - constants of this module
+NEW: Final = Statement(f"""
+    SELECT number, vector FROM knowledge_vectors
+    WHERE partition = :partition AND model = :model AND dimension = :dimension AND number > :last
+    ORDER BY number LIMIT {READ_AT_ONCE}
+""")  # noqa: S608 - constants of this module
+CHUNKS: Final = Statement(
+    f"SELECT number, chunk FROM knowledge_vectors WHERE {among('number', 'numbers')}"  # noqa: S608 - constants of this module
+)
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    """A partition with the number of its chunks."""
+
+    partition: Partition
+    chunks: int
+
+
+class NearestChunks:
+    """The vectors of an index, as far as they are in memory."""
+
+    def __init__(self, database: Database, max_bytes: int = MAX_BYTES) -> None:
+        self._database = database
+        self._max_bytes = max_bytes
+        self._matrices = Matrices(max_bytes)
+        self._searching = asyncio.Lock()
+        self._is_reported = False
+
+    @property
+    def size(self) -> int:
+        """Bytes of all matrices."""
+        return self._matrices.size
+
+    def max_vectors(self, dimension: int) -> int:
+        """The number of vectors that one search compares at most."""
+        return self._max_bytes // (SLACK * (2 * dimension + 8))
+
+    async def nearest(
+        self, partitions: Sequence[str], query: Embedding, limit: int
+    ) -> dict[int, float]:
+        """Do `Nearness.nearest`. One search at a time: matrices change while it reads them."""
+        async with self._searching:
+            matrices = []
+            for one in await self._searched(partitions, query):
+                matrices.append(await self._current(one))
+                self._matrices.trim(len(matrices))
+            portions = best_first(matrices, query.vector, limit)
+            best = await asyncio.to_thread(next, portions, None) or []
+            return await self._chunks(matrices, best)
+
+    async def _searched(self, partitions: Sequence[str], query: Embedding) -> list[_Searched]:
+        """The smallest partitions, as many as fit into memory together."""
+        rows = await self._database.fetch(SIZES, {"partitions": list(partitions)})
+        left, searched = self.max_vectors(query.dimension), []
+        for name, chunks in rows:
+            left -= int(chunks)
+            if left < 0:
+                self._report(query)
+                break
+            place = Partition("chunk", name, storable(query.model), query.dimension)
+            searched.append(_Searched(place, int(chunks)))
+        return searched
+
+    def _report(self, query: Embedding) -> None:
+        if not self._is_reported:
+            self._is_reported = True
+            hint = "the largest repositories are searched by words only"
+            log.warning("vectors_beyond_memory", rows=self.max_vectors(query.dimension), hint=hint)
+
+    async def _current(self, one: _Searched) -> Matrix:
+        """The matrix of a partition with all vectors that the index holds by now."""
+        partition = one.partition
+        matrix = self._matrices.get(partition)
+        if matrix is None or not await self._updated(matrix, one):
+            matrix = self._begun(partition)
+            await self._updated(matrix, one)
+        return matrix
+
+    def _begun(self, partition: Partition) -> Matrix:
+        rows = max(1, self.max_vectors(partition.dimension))
+        matrix = Matrix(partition.dimension, rows, half=True)
+        self._matrices.put(partition, matrix)
+        return matrix
+
+    async def _updated(self, matrix: Matrix, one: _Searched) -> bool:
+        """Read new vectors; False if the matrix has more of them than there are chunks, because
+        some were deleted."""
+        partition, more = one.partition, True
+        named = {
+            "partition": partition.name,
+            "model": partition.model,
+            "dimension": partition.dimension,
+        }
+        while more:
+            rows = await self._database.fetch(NEW, {**named, "last": matrix.last})
+            matrix.add(rows)
+            more = len(rows) == READ_AT_ONCE
+        return len(matrix) <= one.chunks
+
+    async def _chunks(
+        self, matrices: Sequence[Matrix], best: Sequence[tuple[int, float]]
+    ) -> dict[int, float]:
+        """The chunks of vectors; deleted vectors are removed from the matrices."""
+        if not best:
+            return {}
+        rows = await self._database.fetch(CHUNKS, {"numbers": [number for number, _ in best]})
+        chunks = {int(number): int(chunk) for number, chunk in rows}
+        gone = [number for number, _ in best if number not in chunks]
+        if gone:
+            for matrix in matrices:
+                matrix.drop(gone)
+        return {chunks[number]: score for number, score in best if number in chunks}
