@@ -5,10 +5,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
+from db.errors import StoreUnavailable
 from gateway.ports.clock import SystemClock
 from memory.git.repository import opened_repository
 from memory.knowledge.ingest.outcome import (
@@ -32,6 +33,11 @@ from parley.cli.options import AsJson, Config
 from parley.cli.stores import read_settings
 from parley.config import Settings
 from parley.wiring.knowledge import KnowledgeIndex, ingester_of
+
+INTERRUPTED: Final = (
+    "{name} was not read to the end: {error}. What was read is kept; when the database can be"
+    " written again, `parley knowledge ingest {name}` continues."
+)
 
 
 def ingest(
@@ -65,7 +71,7 @@ async def ingest_all(
     clock = SystemClock()
     ingester = ingester_of(settings, index, clock)
     for repository in repositories:
-        with _progress(repository.name) as report:
+        with _progress(repository.name) as report, _explained(repository):
             outcome = await ingester.ingest(repository, report, force=force)
         await _note(repository, outcome, clock)
         lost = lost_hooks_of(repository)
@@ -75,6 +81,15 @@ async def ingest_all(
             text = f"{_as_text(repository, outcome)}{lost_hooks_line(repository, lost)}"
             sys.stdout.write(text)
     return 0
+
+
+@contextmanager
+def _explained(repository: Repository) -> Iterator[None]:
+    """Raise `StoreUnavailable` with what an interrupted ingest means, and the next step."""
+    try:
+        yield
+    except StoreUnavailable as error:
+        raise StoreUnavailable(INTERRUPTED.format(name=repository.name, error=error)) from error
 
 
 async def _note(repository: Repository, outcome: IngestOutcome, clock: SystemClock) -> None:
