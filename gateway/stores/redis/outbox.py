@@ -67,15 +67,13 @@ end
 )
 
 ADD = Script.of(APPEND + "append_all(1, 2, ARGV[1])")
-# A process that was suspended until its lease expired must not send what the next one sends. A
-# process repeats the call if the answer to its first call is lost.
+# A process that was suspended until its lease expired must not send what the next one sends.
 BEGIN = Script.of("""
-local held = redis.call('HMGET', KEYS[1], 'state', 'begun', 'begun_by')
+local held = redis.call('HMGET', KEYS[1], 'state', 'begun')
 local owner = redis.call('GET', KEYS[2])
-local own = ARGV[1] ~= '' and held[3] == ARGV[1]
-if held[1] ~= 'waiting' or (held[2] ~= '0' and ARGV[2] ~= '1' and not own) then return 0 end
+if held[1] ~= 'waiting' or (held[2] ~= '0' and ARGV[2] ~= '1') then return 0 end
 if owner and ARGV[1] ~= '' and owner ~= ARGV[1] then return 0 end
-redis.call('HSET', KEYS[1], 'begun', 1, 'begun_by', ARGV[1])
+redis.call('HSET', KEYS[1], 'begun', 1)
 return 1
 """)
 TRIED = Script.of("""

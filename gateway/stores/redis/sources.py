@@ -116,6 +116,7 @@ class StreamReader(Generic[T]):
         self._unfinished: dict[str, int] = {}
         self._held: Counter[int] = Counter()
         self._done_meanwhile: set[str] = set()
+        self._loading = False
         self._renew_at = 0.0
 
     @property
@@ -133,7 +134,7 @@ class StreamReader(Generic[T]):
         took the lease, and all that it has read since."""
         read = position in self._leases.owned and self._from.get(position) == NEW
         waits = any(waiting == position for waiting, _ in self._waiting)
-        return read and not waits and self._leases.valid
+        return read and not (waits or self._loading) and self._leases.valid
 
     def done(self, ids: Iterable[str]) -> None:
         """Record that this or another process finished these entries."""
@@ -223,12 +224,15 @@ class StreamReader(Generic[T]):
         self._done_meanwhile.clear()
         try:
             rows = await self._client.run(READ, keys, [self._worker, GROUP, AT_ONCE, *starts])
+            self._loading = True
             for index, extent, entries in rows:
                 await self._enqueue(positions[index], starts[index], extent, entries)
         except (StoreUnavailable, asyncio.CancelledError):
             for position in positions:  # the group may have delivered entries that were lost
                 self._reset(position)
             raise
+        finally:
+            self._loading = False
         return bool(rows)
 
     async def _enqueue(self, position: int, start: str, extent: bytes, entries: Any) -> None:

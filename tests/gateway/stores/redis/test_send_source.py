@@ -217,18 +217,6 @@ async def test_a_send_that_was_begun_elsewhere_is_passed_on_again_as_begun(
     ]
 
 
-async def test_a_process_that_lost_the_answer_begins_again_and_no_other_does(
-    another: Open, connect: Connect
-) -> None:
-    sender = connect(await another(lease=HELD), MAIN)
-    outbox = sender.state.outbox
-    await outbox.add((outbound("r0:0"),))
-    await eventually(lambda: sender.taken)
-    assert await outbox.begin(outbound("r0:0"))
-    assert await outbox.begin(outbound("r0:0"))
-    assert not await (await another()).outbox.begin(outbound("r0:0"))
-
-
 async def test_a_process_knows_when_it_received_what_a_killed_one_left(
     another: Open, connect: Connect
 ) -> None:
@@ -269,3 +257,24 @@ async def test_a_process_that_has_a_lease_and_reads_nothing_yet_does_not_have_al
     reads.set()
     await eventually(lambda: state.sends.has_passed_on(MAIN))
     assert sender.taken == []
+
+
+async def test_a_process_that_loads_what_it_read_does_not_have_all_sends(
+    another: Open, connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = await another(lease=HELD)
+    await state.outbox.add((outbound("r0:0"),))
+    batch, loads, begun = state.client.batch, asyncio.Event(), asyncio.Event()
+
+    async def load_late(*arguments: Any) -> Any:
+        begun.set()
+        await loads.wait()
+        return await batch(*arguments)
+
+    monkeypatch.setattr(state.client, "batch", load_late)
+    sender = connect(state, MAIN)
+    await begun.wait()
+    assert not state.sends.has_passed_on(MAIN)
+    loads.set()
+    await eventually(lambda: state.sends.has_passed_on(MAIN))
+    assert sender.keys == ["r0:0"]
