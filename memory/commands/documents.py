@@ -63,8 +63,8 @@ class DocumentCommands:
         if not text:
             return await _shown(handle, document)
         if text.casefold() == UNDO:
-            return Reply(_told(document, await self._undone(handle, caller, document)))
-        return Reply(_told(document, await handle.documents.write(document, text)))
+            return Reply(outcome_text(document, await self._undone(handle, caller, document), "_"))
+        return Reply(outcome_text(document, await handle.documents.write(document, text), "_"))
 
     async def _undone(
         self, handle: MemoryHandle, caller: Caller, document: Writable
@@ -89,8 +89,10 @@ async def _shown(handle: MemoryHandle, document: Writable) -> Reply:
     return Reply("\n\n".join(parts))
 
 
-def _told(document: Writable, result: BrainResult) -> str:
+def outcome_text(document: Writable, result: BrainResult, mark: str = "") -> str:
+    """Return the outcome of a change that was saved or proposed, with its notices between `mark`,
+    the sign of italics."""
     text = texts.PROPOSED
     if result.version is not None:
         text = f"Saved as version {result.version.number} of the {LABELS[document]}."
-    return "\n\n".join((text, *(f"_{notice}_" for notice in result.notices)))
+    return "\n\n".join((text, *(f"{mark}{notice}{mark}" for notice in result.notices)))

@@ -18,7 +18,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from parley.console.events import LiveEvents
 from parley.console.identity import Identity
 from parley.console.pages import Frame, Pages, menu_of
-from parley.console.route import AnyRoute, Done, File, ItemParams, Params, may_use
+from parley.console.route import (
+    AnyRoute,
+    Done,
+    File,
+    ItemParams,
+    Params,
+    RefusedWithResult,
+    may_use,
+)
 from parley.console.security import (
     cookie_name,
     new_nonce,
@@ -175,11 +183,19 @@ class _Action:
         check_csrf(scope, fields, known.csrf)
         check_access(known.viewer, self.route)
         params = with_id(_form_of(fields, self.route), scope)
-        result = await self.route.run(known.viewer, self.console.services, params)
+        status, refusal = 200, ""
+        try:
+            result = await self.route.run(known.viewer, self.console.services, params)
+        except RefusedWithResult as refused:
+            result, status, refusal = refused.result, refused.status, refused.code
+        exchange_of(scope).reason = refusal or exchange_of(scope).reason
         frame = self.console.frame(scope, known)
         if self.route.template and (frame.fragment or not self.route.then):
             answer = self.console.page(
-                self.route.template, frame, result=result, params=params, viewer=known.viewer
+                *(self.route.template, frame, status),
+                result=result,
+                params=params,
+                viewer=known.viewer,
             )
         else:
             query = f"{result.query}&" if isinstance(result, Done) and result.query else ""

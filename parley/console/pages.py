@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from parley.console.route import AnyRoute, may_use
 from parley.console.security import path_to
-from parley.console.text import money, number, outside, short, when
+from parley.console.text import age, money, number, outside, sentence, short, when
 from parley.console.viewer import Viewer
 
 HERE: Final = Path(__file__).parent
@@ -92,6 +92,8 @@ class Pages:
             "when": when,
             "money": money,
             "number": number,
+            "age": age,
+            "sentence": sentence,
         }
         self._environment.filters.update(filters)
         self._environment.globals.update(static=by_name.__getitem__, path_to=path_to)
@@ -106,7 +108,7 @@ class Pages:
 def menu_of(routes: tuple[AnyRoute, ...], viewer: Viewer, path: str) -> tuple[MenuEntry, ...]:
     """Return the pages of the navigation that this viewer may use."""
     return tuple(
-        MenuEntry(one.menu, path_to(one.path), one.summary, one.path == path)
+        MenuEntry(one.menu, path_to(one.path), one.summary, f"{path}/".startswith(f"{one.path}/"))
         for one in routes
         if one.menu and may_use(viewer, one).allowed
     )

@@ -14,6 +14,7 @@ from gateway.policy.decision import Decision
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.http.api.models import MAX_ID, ResponseModel
+from parley.http.api.operations import Refused
 
 STAGE: Final = "console_access"
 
@@ -58,6 +59,14 @@ class File(Result):
     name: str
     content_type: str
     content: str
+
+
+@dataclass
+class RefusedWithResult(Refused):
+    """A refused action whose page shows `result`, so that nothing of the viewer's input is lost.
+    The API answers it as every refusal."""
+
+    result: Result = field(default_factory=Result)
 
 
 P = TypeVar("P", bound=Params)

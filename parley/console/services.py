@@ -15,6 +15,8 @@ from parley.console.viewer import Viewer
 from parley.http.api.authentication import PLATFORM
 from parley.http.api.operations import Refused
 from parley.runtime.health import HealthMonitor, RecentActivity
+from parley.runtime.heartbeats import Heartbeats
+from parley.wiring.heartbeats import wire_heartbeats
 from parley.wiring.memory import WiredMemory
 from parley.wiring.observe import AuditSink
 from parley.wiring.storage import Storage
@@ -40,6 +42,14 @@ class ConsoleServices:
         """Reads what people and models cost."""
         parts = self.gateway
         return SpendingReader(parts.stores.usage, parts.humans, parts.policies.budgets, parts.clock)
+
+    @property
+    def heartbeats(self) -> Heartbeats | None:
+        """The sources of the status of projects; None without memory."""
+        parts = self.gateway
+        return wire_heartbeats(
+            self.settings, self.storage, self.memory.sync, parts.extensions, parts.clock
+        )
 
     async def memory_of(self, viewer: Viewer) -> MemoryHandle:
         """Return the viewer's memory, as in a direct conversation. Raises `Refused` (404) where

@@ -16,6 +16,7 @@ MOST: Final = 20_000
 """Characters of a text in a page; the API returns the whole text."""
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 """Spreadsheets take a cell that begins so for a formula."""
+AGES: Final = (("year", 31_536_000), ("day", 86_400), ("hour", 3_600), ("minute", 60))
 _ISOLATED: Final = Markup('<bdi class="outside" dir="auto">{}</bdi>')
 _FOLDED: Final = Markup(
     '<bdi class="outside" dir="auto">{}</bdi><details><summary>Show all ({} characters)</summary>'
@@ -57,6 +58,26 @@ def money(micros: int) -> str:
 def number(value: float) -> str:
     """Return a number with separators."""
     return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
+
+
+def age(seconds: int) -> str:
+    """Return how long ago something was, in the largest fitting unit."""
+    for unit, size in AGES:
+        if seconds >= size:
+            count = seconds // size
+            return f"{count:,} {unit}{'s' * (count != 1)} ago"
+    return "just now"
+
+
+def sentence(text: str) -> Markup:
+    """Return a sentence of the assistant for a page, with its commands in backticks as code."""
+    pieces = text.split("`")
+    if len(pieces) % 2 == 0:
+        return escape(text)
+    return Markup("").join(
+        Markup("<code>{}</code>").format(piece) if place % 2 else escape(piece)
+        for place, piece in enumerate(pieces)
+    )
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

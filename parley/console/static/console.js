@@ -116,6 +116,24 @@
     for (const one of boxes) one.checked = wanted;
   });
 
+  // --- characters of a document, while a line of it is written -------------------------------------
+  function counts() {
+    const grouped = (value) => value.toLocaleString("en");
+    for (const field of document.querySelectorAll("textarea[data-count]")) {
+      const shown = byId(field.dataset.count);
+      const { others, most, warn } = field.dataset;
+      field.addEventListener("input", () => {
+        const used = Number(others) + field.value.length;
+        const near = used >= Number(warn), over = used > Number(most);
+        const left = over ? `: ${grouped(used - most)} too many` : near ? `: ${grouped(most - used)} left` : "";
+        shown.textContent = `${grouped(used)} of ${grouped(Number(most))} characters${left}`;
+        if (near && !shown.classList.contains("near")) byId("live").textContent = shown.textContent;
+        shown.classList.toggle("near", near);
+        shown.classList.toggle("over", over);
+      });
+    }
+  }
+
   // --- progress of what takes longer than a second -------------------------------------------------
   let waiting = null;
   function busy() {
@@ -144,5 +162,6 @@
   signIn();
   comeAgain();
   palette();
+  counts();
   live();
 })();

@@ -54,7 +54,7 @@ async def test_every_page_is_accessible_and_fits(
 
 async def check(page: Page, console: Console, route: AnyRoute) -> None:
     await page.goto(at(console, route.path))
-    await expect(page.locator("nav a[aria-current]")).to_have_text(route.menu)
+    await expect(page.locator(".menu a[aria-current]")).to_have_text(route.menu)
     assert await accessibility_findings(page) == [], route.name
     overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert overflow <= 0, route.name

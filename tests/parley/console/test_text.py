@@ -4,8 +4,9 @@ import csv
 import io
 
 import pytest
+from markupsafe import Markup
 
-from parley.console.text import MOST, SHOWN, csv_text, outside, short, when
+from parley.console.text import MOST, SHOWN, age, csv_text, outside, sentence, short, when
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -54,3 +55,24 @@ def test_other_cells_stay_as_they_are() -> None:
     rows = [("a,b", 'say "hi"'), ("two\nlines", "x\0y")]
     read = list(csv.reader(io.StringIO(csv_text(("a", "b"), rows), newline="")))
     assert read == [["a", "b"], ["a,b", 'say "hi"'], ["two\nlines", "xy"]]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (0, "just now"),
+        (59, "just now"),
+        (60, "1 minute ago"),
+        (7_300, "2 hours ago"),
+        (172_800, "2 days ago"),
+        (40_000_000, "1 year ago"),
+    ],
+)
+def test_an_age_is_in_the_largest_unit(seconds: int, shown: str) -> None:
+    assert age(seconds) == shown
+
+
+def test_commands_in_a_sentence_are_code_and_nothing_is_markup() -> None:
+    assert sentence("Write `/link <b>` now") == "Write <code>/link &lt;b&gt;</code> now"
+    assert isinstance(sentence("`/link`"), Markup)
+    assert sentence("one ` alone <i>") == "one ` alone &lt;i&gt;"

@@ -1,0 +1,97 @@
+"""Preferences and project notes in Chromium: lines, the count, two tabs, accessibility."""
+
+import pytest
+from axe_playwright_python.async_playwright import Axe
+from playwright.async_api import Page, expect
+
+from tests.parley.console.kit import Console
+from tests.parley.console.test_browser import at, sign_in
+from tests.parley.demo.browser import DESKTOP, TELEPHONE, needs_chromium, window
+
+pytestmark = [pytest.mark.browser, needs_chromium]
+TEXT = "Short answers, please.\nNo jokes.\nاكتب بالعربية عند الحاجة\n" + "x" * 200
+
+
+async def findings(page: Page) -> list[str]:
+    """The findings of axe that are more than minor."""
+    found = (await Axe().run(page)).response["violations"]
+    return [f"{one['impact']}: {one['id']}" for one in found if one["impact"] != "minor"]
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("size", [DESKTOP, TELEPHONE], ids=["wide", "narrow"])
+async def test_the_pages_with_content_are_accessible_and_fit(
+    console: Console, size: tuple[int, int], dark: bool
+) -> None:
+    handle = await console.program.api_client("ada").in_private()
+    await handle.documents.write("soul", "Long answers.")
+    await handle.documents.write("soul", TEXT)
+    async with window(console.app.local.base_url, size, dark=dark) as opened:
+        page = await sign_in(console, opened, "ada")
+        for path in ("/memory", "/memory/versions?document=soul"):
+            await page.goto(at(console, path))
+            assert await findings(page) == [], path
+            overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            assert overflow <= 0, path
+        await page.goto(at(console, "/memory"))
+        await page.get_by_label("Edit line 1").click()
+        assert await findings(page) == []
+        assert opened.complaints == []
+
+
+async def test_a_line_is_edited_with_the_keyboard_alone(console: Console) -> None:
+    handle = await console.program.api_client("ada").in_private()
+    await handle.documents.write("soul", "Short answers.")
+    async with window(console.app.local.base_url) as opened:
+        page = await sign_in(console, opened, "ada")
+        await page.goto(at(console, "/memory"))
+        await page.get_by_label("Edit line 1").focus()
+        await page.keyboard.press("Enter")
+        await page.keyboard.press("Tab")
+        await expect(page.get_by_label("Line 1", exact=True)).to_be_focused()
+        await page.keyboard.press("Control+a")
+        await page.keyboard.type("Long answers.")
+        await page.keyboard.press("Tab")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("status").first).to_have_text(
+            "Saved as version 2 of the preferences."
+        )
+        await expect(page.locator(".lines .line")).to_have_text("Long answers.")
+        assert opened.complaints == []
+
+
+async def test_the_count_follows_the_text_and_warns(console: Console) -> None:
+    handle = await console.program.api_client("ada").in_private()
+    await handle.documents.write("soul", "x" * 8_990)
+    async with window(console.app.local.base_url) as opened:
+        page = await sign_in(console, opened, "ada")
+        await page.goto(at(console, "/memory"))
+        count = page.locator("#soul-new-count")
+        await page.get_by_label("New line").fill("y" * 8)
+        await expect(count).to_have_text("8,999 of 10,000 characters")
+        await page.get_by_label("New line").fill("y" * 9)
+        await expect(count).to_have_text("9,000 of 10,000 characters: 1,000 left")
+        await page.get_by_label("New line").fill("y" * 1_010)
+        await expect(count).to_have_text("10,001 of 10,000 characters: 1 too many")
+
+
+async def test_the_loser_of_two_tabs_sees_both_and_adds_theirs(console: Console) -> None:
+    async with window(console.app.local.base_url) as opened:
+        first = await sign_in(console, opened, "ada")
+        second = await opened.context.new_page()
+        for tab in (first, second):
+            await tab.goto(at(console, "/memory"))
+        await first.get_by_label("New line").fill("Short answers.")
+        await first.get_by_role("button", name="Add").click()
+        await expect(first.locator(".lines .line")).to_have_text("Short answers.")
+        await second.get_by_label("New line").fill("Answers in French.")
+        await second.get_by_role("button", name="Add").click()
+        await expect(second.locator(".diff ins")).to_contain_text("Short answers.")
+        await expect(second.get_by_label("Your text, not saved")).to_have_value(
+            "Answers in French."
+        )
+        assert await findings(second) == []
+        await second.get_by_role("button", name="Add it as a new line").click()
+        await expect(second.locator(".lines .line")).to_have_text(
+            ["Short answers.", "Answers in French."]
+        )
