@@ -306,7 +306,7 @@ class App:
             log.warning("accounts_missing", events=known.count(False), hint="their events are kept")
 
     def _memory(self, connected: Accounts) -> WiredMemory:
-        storage, self.repositories = self.storage, program_index(self.settings)
+        storage, self.repositories = self.storage, program_index(self.settings, self.models)
         if self.repositories is not None:
             self._at_end(self.repositories.close)
         return wire_memory(

@@ -10,14 +10,20 @@ from typing import Final
 from benchmarks.knowledge.corpora import Corpus
 from benchmarks.recollection.measures import Measured, measured
 from db import Database
+from gateway.ports.clock import SystemClock
+from memory.embeddings.chunk_backfill import ChunkBackfill
+from memory.embeddings.local import LocalEmbedder
 from memory.knowledge.access import KnowledgeAccess
 from memory.knowledge.model import KnowledgeQuery, Repository, SplitFile
+from memory.knowledge.nearness import ModelNearness
 from memory.knowledge.ports.stores import Batch, NewFile
+from memory.knowledge.ports.vectors import Nearness
 from memory.knowledge.ranking import RankingRules
 from memory.knowledge.search import Searcher
 from memory.knowledge.splitting import split_file
 from memory.knowledge.stores.files import SqlFiles
 from memory.knowledge.stores.repositories import SqlRepositories
+from memory.knowledge.stores.vectors import SqlChunkVectors
 from memory.knowledge.stores.word_index import word_index_on
 
 AT: Final = datetime(2026, 1, 1, tzinfo=UTC)
@@ -38,11 +44,29 @@ async def index(database: Database, corpus: Corpus) -> None:
     await files.finish(_id(corpus), "main", COMMIT, AT)
 
 
+async def embed(database: Database, model: LocalEmbedder) -> tuple[float, int]:
+    """Make the vectors of all chunks; return the seconds of processor time, and the chunks."""
+    vectors = SqlChunkVectors(database)
+    work = ChunkBackfill(vectors, model, SystemClock(), warm=model.warm)
+    began = time.process_time()
+    while await work.step():
+        pass
+    return time.process_time() - began, (await vectors.embedded(model.model))[0]
+
+
+def nearness_on(database: Database, model: LocalEmbedder) -> Nearness:
+    """The search by vectors, without a limit of time that a busy machine would exceed."""
+    return ModelNearness(database, model, seconds=60)
+
+
 async def answered(
-    database: Database, corpus: Corpus, rules: RankingRules | None = None
+    database: Database,
+    corpus: Corpus,
+    rules: RankingRules | None = None,
+    nearness: Nearness | None = None,
 ) -> list[Measured]:
     """Ask all questions of a corpus, one at a time."""
-    searcher = Searcher(database, word_index_on(database), rules)
+    searcher = Searcher(database, word_index_on(database), rules, nearness)
     access = KnowledgeAccess(_id(corpus), public=False, member=True)
     results = []
     for one in corpus.asked:
@@ -56,7 +80,7 @@ async def answered(
 def switched_off() -> dict[str, RankingRules]:
     """The rules with each of them taken away."""
     every = RankingRules()
-    none = dict.fromkeys(("definition", "file_name", "path", "symbol", "further"), 0.0)
+    none = dict.fromkeys(("definition", "file_name", "path", "symbol", "further", "nearness"), 0.0)
     factors = dict.fromkeys(("aside", "document", "ended", "other_language"), 1.0)
     return {name: replace(every, **{name: value}) for name, value in (none | factors).items()}
 

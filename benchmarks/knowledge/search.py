@@ -8,6 +8,7 @@
 
     --rules          also with each rule taken away once
     --baselines      also by `git grep -c`, and by plain BM25 over whole files
+    --vectors DIR    also by vectors of the model in a folder that `parley models pull` filled
     --postgres URL   an empty PostgreSQL database instead of SQLite files
 
 DIR holds a bare clone `owner+name` of each repository, with the named commits. Each line is JSON.
@@ -25,10 +26,18 @@ from pathlib import Path
 
 from benchmarks.knowledge.baselines import BASELINES
 from benchmarks.knowledge.corpora import Corpus, cosqa, decisions, semble
-from benchmarks.knowledge.indexed import answered, index, size_of, switched_off
+from benchmarks.knowledge.indexed import (
+    answered,
+    embed,
+    index,
+    nearness_on,
+    size_of,
+    switched_off,
+)
 from benchmarks.recollection.measures import Measured, summary
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
+from memory.embeddings.local import LocalEmbedder
 from memory.knowledge.schema import FILE_SCHEMA
 
 
@@ -54,6 +63,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--whole", action="store_true")
     parser.add_argument("--rules", action="store_true")
     parser.add_argument("--baselines", action="store_true")
+    parser.add_argument("--vectors", type=Path, metavar="DIR")
     parser.add_argument("--postgres", metavar="URL", default="")
     return parser.parse_args()
 
@@ -89,11 +99,18 @@ async def _measure_one(
         began = time.perf_counter()
         await index(database, corpus)
         seconds = time.perf_counter() - began
-        found = await answered(database, corpus)
+        words_size = 0 if asked.postgres else size_of(file) // 1000
+        nearness, vectors = None, {}
+        if asked.vectors:
+            model = LocalEmbedder(asked.vectors)
+            embed_s, chunks = await embed(database, model)
+            nearness = nearness_on(database, model)
+            vectors = {"vectors": chunks, "vectors_s": round(embed_s, 1), "words_kB": words_size}
+        found = await answered(database, corpus, nearness=nearness)
         results.setdefault("all rules", []).extend(found)
         if asked.rules:
             for name, rules in switched_off().items():
-                without = await answered(database, corpus, rules)
+                without = await answered(database, corpus, rules, nearness)
                 results.setdefault(f"without {name}", []).extend(without)
     finally:
         await database.stop()
@@ -107,7 +124,7 @@ async def _measure_one(
         "index_s": round(seconds, 2),
         "index_kB": 0 if asked.postgres else size_of(file) // 1000,
     }
-    print(json.dumps(figures | summary(found)), flush=True)
+    print(json.dumps(figures | vectors | summary(found)), flush=True)
 
 
 if __name__ == "__main__":

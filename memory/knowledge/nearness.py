@@ -9,12 +9,11 @@ import structlog
 
 from db import Database
 from gateway.errors import ModelError
+from memory.knowledge.ports.vectors import EMBED_SECONDS
 from memory.knowledge.stores.nearest_chunks import NearestChunks
 from memory.model.record import Embedding
 from memory.ports.recall import Embedder
 
-EMBED_SECONDS: Final = 1.0
-"""How long a search waits for the vector of its question."""
 PAUSE_SECONDS: Final = 30.0
 """How long searches use words only after a failure."""
 

@@ -1,8 +1,9 @@
-"""Ranking of files by their chunks: BM25, and rules for code and documents.
+"""Ranking of files by their chunks: BM25, vectors, and rules for code and documents.
 
-A file's score is the sum of its chunks', of which each further one counts half as much as the one
-before, with what its path and its names add, times factors for what it is. Every rule is a field of
-`RankingRules` and has a value that switches it off.
+A file's score by words is the sum of its chunks', of which each further one counts half as much as
+the one before, with what its path and its names add, times factors for what it is. Its score by
+vectors is the sum of its chunks' in the same way. Each is divided by that of the best file, and
+both are added. Every rule is a field of `RankingRules` and has a value that switches it off.
 """
 
 import math
@@ -25,6 +26,8 @@ ABOVE: Final = 1.001
 """The score of a decision that is lifted, as a multiple of that of the one that it replaces."""
 MAX_SUMMED: Final = 20
 """Chunks of a file that count."""
+NEARNESS_POWER: Final = 1.5
+"""A cosine counts by this power: texts that have nothing in common still have a small one."""
 _DESCRIBING: Final = DOCUMENTS | frozenset(
     ["", "html", "json", "yaml", "toml", "xml", "css", "make", "dockerfile", "sql"]
 )
@@ -54,8 +57,8 @@ class RankingRules:
     tests, examples and what others wrote, `document` that of documents and data where code is
     asked for, and of code where an explanation is; `ended` that of decisions that do not hold any
     more, which also stand below what replaces them; `other_language` that of code in another
-    language than the one that is named. 0 switches a weight off, 1 a factor; `further` is switched
-    off by 0.
+    language than the one that is named. `nearness` is the weight of the score by vectors, where
+    chunks have vectors. 0 switches a weight off, 1 a factor; `further` is switched off by 0.
     """
 
     definition: float = 1.0
@@ -68,18 +71,21 @@ class RankingRules:
     ended: float = 0.5
     other_language: float = 0.5
     qualified: float = 1.0
+    nearness: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class FoundChunk:
-    """A chunk that has words of the question. `words` are its filed words, `length` their
-    number."""
+    """A chunk that has words of the question, or whose vector is near. `words` are its filed words,
+    `length` their number. `nearness` is the cosine of its vector and the question's, 0 if it is not
+    among the nearest."""
 
     number: int
     length: int
     words: str
     symbol: str
     heading: str
+    nearness: float = 0.0
 
 
 @dataclass(slots=True)
@@ -142,15 +148,46 @@ def ranked(
             ((_chunk(one, question, weights, names, usual, rules), one) for one in file.chunks),
             key=lambda scored: (-scored[0], scored[1].number),
         )
-        total = sum(
-            score * rules.further**place for place, (score, _) in enumerate(scores[:MAX_SUMMED])
-        )
+        total = _summed([score for score, _ in scores], rules)
         total += _path(file, weights, names, most, rules)
-        score = total * _factor(file, question, rules) + (FULL * most * 10 if file.named else 0.0)
-        results.append(Ranked(file, scores[0][1], score))
+        results.append(Ranked(file, scores[0][1], total * _factor(file, question, rules)))
+    if rules.nearness:
+        results = _with_nearness(results, question, rules)
+    first = FULL * most * 10
+    results = [replace(one, score=one.score + first) if one.file.named else one for one in results]
     if rules.ended < 1:
         results = _below_what_replaces_them(results)
     return sorted(results, key=lambda one: (-one.score, one.file.path, one.file.repository))
+
+
+def _summed(scores: Sequence[float], rules: RankingRules) -> float:
+    """The sum of the chunks of a file, the greatest score first."""
+    return sum(score * rules.further**place for place, score in enumerate(scores[:MAX_SUMMED]))
+
+
+def _with_nearness(
+    results: Sequence[Ranked], question: Question, rules: RankingRules
+) -> list[Ranked]:
+    """Add the scores by vectors to those by words. A file shows the chunk that is best by the one
+    of which the file has more."""
+    near = [_nearness(one.file, question, rules) for one in results]
+    most_near = max(near, default=0.0)
+    if not most_near:
+        return list(results)
+    most_words = max(one.score for one in results) or 1.0
+    fused = []
+    for one, nearness in zip(results, near, strict=True):
+        by_words, by_vector = one.score / most_words, rules.nearness * nearness / most_near
+        nearest = max(one.file.chunks, key=lambda chunk: (chunk.nearness, -chunk.number))
+        chunk = nearest if by_vector > by_words else one.chunk
+        fused.append(replace(one, chunk=chunk, score=by_words + by_vector))
+    return fused
+
+
+def _nearness(file: FoundFile, question: Question, rules: RankingRules) -> float:
+    cosines = sorted((max(chunk.nearness, 0.0) for chunk in file.chunks), reverse=True)
+    total = _summed([cosine**NEARNESS_POWER for cosine in cosines], rules)
+    return total * _factor(file, question, rules)
 
 
 def _below_what_replaces_them(results: Sequence[Ranked]) -> list[Ranked]:

@@ -1,8 +1,9 @@
-"""Search of repositories by words.
+"""Search of repositories by words, and by meaning where chunks have vectors.
 
 The words of a question choose chunks by the word index, rarest first; the chunks that have the most
-of their weight are read, with the files that have them; `memory.knowledge.ranking` ranks the files.
-Each statement reads only what the access allows, and the statistics count only what is searched.
+of their weight are read, with the files that have them. The vector of the question chooses the
+nearest chunks, which are read likewise. `memory.knowledge.ranking` ranks the files. Each statement
+reads only what the access allows, and the statistics count only what is searched.
 """
 
 import asyncio
@@ -15,7 +16,8 @@ from db import Database, Row, Work, fetch
 from db.values import storable, texts_of
 from memory.knowledge.access import KnowledgeAccess
 from memory.knowledge.model import FileKind, Hit, KnowledgeQuery
-from memory.knowledge.question import Question, understood
+from memory.knowledge.ports.vectors import Nearness
+from memory.knowledge.question import MAX_TEXT, Question, understood
 from memory.knowledge.ranking import FoundFile, Ranked, RankingRules, Statistics, ranked
 from memory.knowledge.stores.candidates import (
     DECISIONS,
@@ -29,6 +31,7 @@ from memory.knowledge.stores.candidates import (
 from memory.knowledge.stores.word_index import Matches, WordSearch, partition_of
 from memory.knowledge.supersession import Supersession
 from memory.knowledge.words import DEFINED
+from memory.model.record import Embedding
 
 MAX_LIMIT: Final = 50
 """Results of one search."""
@@ -40,22 +43,27 @@ PORTIONS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What a search read. `decisions` are rows of `DECISIONS`."""
+    """What a search read by words. `partitions` are those of the readable repositories."""
 
-    files: Sequence[FoundFile]
+    files: FoundFiles
     statistics: Statistics
-    decisions: Sequence[Row]
+    partitions: Sequence[str]
 
 
 class Searcher:
     """Finds chunks of repositories that an access may read."""
 
     def __init__(
-        self, database: Database, words: WordSearch, rules: RankingRules | None = None
+        self,
+        database: Database,
+        words: WordSearch,
+        rules: RankingRules | None = None,
+        nearness: Nearness | None = None,
     ) -> None:
         self._database = database
         self._words = words
         self._rules = rules or RankingRules()
+        self._nearness = nearness
 
     async def search(self, access: KnowledgeAccess, query: KnowledgeQuery) -> list[Hit]:
         """Return the best chunk of each file that fits, best file first, at most `query.limit`
@@ -63,11 +71,20 @@ class Searcher:
         question = understood(storable(query.text))
         if not question.words:
             return []
-        found = await self._database.run(lambda: self._found(access, query, question))
-        if not found.files:
+        found, vector = await asyncio.gather(
+            self._database.run(lambda: self._found(access, query, question)),
+            self._vector(query.text),
+        )
+        if vector is not None and found.partitions:
+            await self._add_nearest(access, query, found, vector)
+        files = list(found.files.files.values())
+        if not files:
             return []
+        decisions = await self._database.run(lambda: _decisions(access, files))
         # Thousands of references between decisions take too long for the event loop.
-        best, supersession = await asyncio.to_thread(_ranked, question, found, self._rules)
+        best, supersession = await asyncio.to_thread(
+            _ranked, question, files, found.statistics, decisions, self._rules
+        )
         chosen = best[: max(1, min(query.limit, MAX_LIMIT))]
         hits = await self._database.run(lambda: read_hits(chosen, access))
         return [_told(hit, supersession) for hit in hits]
@@ -79,35 +96,62 @@ class Searcher:
         kinds = sorted(query.kinds or FileKind)
         partitions = [partition_of(row[0], kind) for row in readable for kind in kinds]
         if not partitions:
-            return _Found((), Statistics(0, 0, {}), ())
+            return _Found(FoundFiles(), Statistics(0, 0, {}), ())
         words = [*question.words, *(f"{DEFINED}{name}" for name in question.names)]
         matches = yield from self._words.matching(partitions, words)
         files = yield from _read(access, query, question, matches)
-        decisions = yield from _decisions(access, files)
         having = dict(zip(words, matches.having, strict=True))
-        return _Found(files, Statistics(matches.chunks, matches.words, having), decisions)
+        return _Found(files, Statistics(matches.chunks, matches.words, having), partitions)
+
+    async def _vector(self, text: str) -> Embedding | None:
+        """The vector of a question; None without a model, and where words only are searched."""
+        if self._nearness is None or not self._rules.nearness:
+            return None
+        return await self._nearness.vector(storable(text[:MAX_TEXT]))
+
+    async def _add_nearest(
+        self, access: KnowledgeAccess, query: KnowledgeQuery, found: _Found, vector: Embedding
+    ) -> None:
+        """Add the nearest chunks to what was found by words, as far as the access allows them."""
+        assert self._nearness is not None  # noqa: S101 - it made the vector
+        labelled = bool(query.services or query.topics)
+        limit = PORTIONS * CLOSE if labelled else CLOSE
+        cosines = await self._nearness.nearest(found.partitions, vector, limit)
+        if not cosines:
+            return
+        rows = await self._database.run(lambda: _read_portions(list(cosines), access, query))
+        for row in rows:
+            found.files.add(row)
+        found.files.note_nearness(cosines)
 
 
 def _read(
     access: KnowledgeAccess, query: KnowledgeQuery, question: Question, matches: Matches
-) -> Work[list[FoundFile]]:
+) -> Work[FoundFiles]:
     """Read the chunks with the greatest weight of words, and the files that the question names."""
-    conditions, values = filtered(query)
-    values |= access.parameters()
     found = FoundFiles()
     if question.paths:
+        conditions, values = filtered(query)
+        values |= access.parameters()
         for row in (yield from read_paths(question.paths, conditions, values)):
             found.add(row, named=True)
-    numbers = _heaviest(matches)
-    seen = 0
+    for row in (yield from _read_portions(_heaviest(matches), access, query)):
+        found.add(row)
+    return found
+
+
+def _read_portions(
+    numbers: Sequence[int], access: KnowledgeAccess, query: KnowledgeQuery
+) -> Work[list[Row]]:
+    """Read chunks, the first ones; further portions while a filter leaves too few."""
+    conditions, values = filtered(query)
+    values |= access.parameters()
+    found: list[Row] = []
     for begin in range(0, min(len(numbers), PORTIONS * CLOSE), CLOSE):
-        rows: list[Row] = yield from read_chunks(numbers[begin : begin + CLOSE], conditions, values)
-        for row in rows:
-            found.add(row)
-        seen += len(rows)
-        if seen >= CLOSE // 2:
+        found += yield from read_chunks(numbers[begin : begin + CLOSE], conditions, values)
+        if len(found) >= CLOSE // 2:
             break
-    return list(found.files.values())
+    return found
 
 
 def _heaviest(matches: Matches) -> list[int]:
@@ -130,15 +174,20 @@ def _decisions(access: KnowledgeAccess, files: Sequence[FoundFile]) -> Work[list
 
 
 def _ranked(
-    question: Question, found: _Found, rules: RankingRules
+    question: Question,
+    files: Sequence[FoundFile],
+    statistics: Statistics,
+    decisions: Sequence[Row],
+    rules: RankingRules,
 ) -> tuple[list[Ranked], Supersession]:
-    records = ((repository, path, texts_of(told)) for repository, path, told in found.decisions)
+    """Rank files; `decisions` are rows of `DECISIONS`."""
+    records = ((repository, path, texts_of(told)) for repository, path, told in decisions)
     supersession = Supersession(records)
-    for file in found.files:
+    for file in files:
         if file.kind is FileKind.DECISION:
             by = supersession.replaces(file.repository, file.path, file.superseded_by)
             file.superseded_by = by
-    return ranked(question, found.files, found.statistics, rules), supersession
+    return ranked(question, files, statistics, rules), supersession
 
 
 def _told(hit: Hit, supersession: Supersession) -> Hit:

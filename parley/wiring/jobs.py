@@ -29,7 +29,7 @@ from parley.wiring.agents import webhook_delivery
 from parley.wiring.heartbeats import wire_heartbeats
 from parley.wiring.memory import WiredMemory
 from parley.wiring.recall import RecallModels
-from parley.wiring.repositories import ProgramIndex, chunk_embedding, makes_vectors
+from parley.wiring.repositories import ProgramIndex, chunk_embedding
 from parley.wiring.storage import Storage
 
 ACCESS_EVERY: Final = 3.0
@@ -225,9 +225,11 @@ def _embedding(parts: JobParts) -> Background | None:
 
 def _chunk_embedding(parts: JobParts) -> Background | None:
     index = parts.repositories
-    if index is None or not makes_vectors(parts.settings):
+    if index is None:
         return None
-    step = chunk_embedding(index, parts.models, parts.clock, parts.count, parts.guard)
+    step = chunk_embedding(
+        parts.settings, index, parts.models, parts.clock, parts.count, parts.guard
+    )
     return _background(parts, step, "embedding chunks") if step else None
 
 

@@ -91,6 +91,19 @@ def problem_of(settings: Settings, model: LocalModel) -> str:
     return "" if installed() else f"the libraries for {model.name} are not installed"
 
 
+def embedding_problem(settings: Settings) -> str:
+    """The reason why no model makes vectors of chunks of repositories; empty when one does."""
+    memory, vectors = settings.memory, settings.knowledge.vectors
+    if vectors == "none":
+        return "knowledge.vectors is none"
+    if memory.embedding_provider == "none" or not memory.enabled:
+        return "no embedding model is configured"
+    if memory.embedding_provider != "local":
+        return "" if vectors == "any" else "knowledge.vectors allows models on this machine only"
+    problem = problem_of(settings, EMBEDDING)
+    return f"{problem}; {advice_for(settings)}" if problem else ""
+
+
 def advice_for(settings: Settings) -> str:
     """The steps that make the configured models usable."""
     fetch = any(model.missing(models_folder(settings)) for model in _local_models(settings))

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
+from db import Database
 from db.errors import StoreUnavailable
 from gateway.errors import ConfigurationError
 from gateway.ports import Clock, Counter
@@ -12,14 +13,14 @@ from gateway.ports.work_guard import WorkGuard
 from memory.embeddings.chunk_backfill import ChunkBackfill
 from memory.knowledge.access import KnowledgeAccess
 from memory.knowledge.model import Hit, KnowledgeQuery, Repository
-from memory.knowledge.ports.vectors import ChunkVectors
+from memory.knowledge.ports.vectors import EMBED_SECONDS, ChunkVectors, Nearness
 from memory.knowledge.reader import Bound, KnowledgeReader
 from memory.knowledge.search import Searcher
 from memory.knowledge.stores.readable import SqlReadable
 from memory.knowledge.stores.word_index import word_index_on
 from parley.config import Settings
 from parley.wiring.knowledge import KnowledgeIndex, open_knowledge
-from parley.wiring.recall import RecallModels
+from parley.wiring.recall import RecallModels, embedding_problem
 
 log = structlog.get_logger(__name__)
 
@@ -28,9 +29,10 @@ class ProgramIndex:
     """Implements `Search` and `Readable` of `memory.knowledge.reader`. An SQLite file is opened
     once `parley knowledge init` has made it; until then there is nothing to read."""
 
-    def __init__(self, index: KnowledgeIndex) -> None:
+    def __init__(self, index: KnowledgeIndex, nearness: Nearness | None = None) -> None:
         self._index = index
-        self._searcher = Searcher(index.database, word_index_on(index.database))
+        words = word_index_on(index.database)
+        self._searcher = Searcher(index.database, words, nearness=nearness)
         self._readable = SqlReadable(index.database)
         self._opening = asyncio.Lock()
         self._open = False
@@ -73,27 +75,39 @@ class ProgramIndex:
         return True
 
 
-def program_index(settings: Settings) -> ProgramIndex | None:
+def program_index(settings: Settings, models: RecallModels) -> ProgramIndex | None:
     """The index of a configuration; None where repositories are off, or cannot be kept."""
     if not (settings.knowledge.enabled and settings.memory.enabled):
         return None
     try:
-        return ProgramIndex(open_knowledge(settings))
+        index = open_knowledge(settings)
     except ConfigurationError:  # a database in memory
         return None
+    return ProgramIndex(index, nearness_on(settings, index.database, models))
 
 
-def makes_vectors(settings: Settings) -> bool:
-    """True if the configured model, where it is installed, makes vectors of chunks."""
-    provider = settings.memory.embedding_provider
-    return settings.knowledge.vectors in ("any", provider)
+def nearness_on(
+    settings: Settings, database: Database, models: RecallModels, seconds: float = EMBED_SECONDS
+) -> Nearness | None:
+    """The search by meaning; None without a model. It waits `seconds` for the vector of a
+    question."""
+    if models.embedder is None or embedding_problem(settings):
+        return None
+    from memory.knowledge.nearness import ModelNearness  # noqa: PLC0415 - 0.3 s, for a model only
+
+    return ModelNearness(database, models.embedder, seconds)
 
 
 def chunk_embedding(
-    index: ProgramIndex, models: RecallModels, clock: Clock, count: Counter, guard: WorkGuard
+    settings: Settings,
+    index: ProgramIndex,
+    models: RecallModels,
+    clock: Clock,
+    count: Counter,
+    guard: WorkGuard,
 ) -> Callable[[], Awaitable[int]] | None:
     """The steps that make vectors of chunks; None without a model."""
-    if models.behind is None:
+    if models.behind is None or embedding_problem(settings):
         return None
     work = ChunkBackfill(index.vectors, models.behind, clock, count, models.warm, guard)
 

@@ -10,6 +10,9 @@ from memory.model.record import Embedding
 MAX_CLAIMED: Final = 16
 """Chunks whose vectors are made together: less than a second for a model on this machine."""
 
+EMBED_SECONDS: Final = 1.0
+"""How long a search waits for the vector of its question."""
+
 
 @dataclass(frozen=True, slots=True)
 class ClaimedText:
@@ -74,7 +77,7 @@ class Nearness(Protocol):
     async def nearest(
         self, partitions: Sequence[str], vector: Embedding, limit: int
     ) -> dict[int, float]:
-        """The numbers of the chunks whose vectors are nearest, with their cosines. Partitions
-        narrow the search; the caller applies the rule of who may read to the chunks. Raises
-        `StoreUnavailable`."""
+        """The numbers of the chunks whose vectors are nearest, with their cosines; none while fewer
+        than nine of ten chunks have a vector. Partitions narrow the search; the caller applies the
+        rule of who may read to the chunks. Raises `StoreUnavailable`."""
         ...

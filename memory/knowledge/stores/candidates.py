@@ -3,8 +3,8 @@
 Every statement applies the rule of who may read (`memory.knowledge.access`) itself.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from db import Params, Row, Statement, Work, among, either, fetch
@@ -85,6 +85,13 @@ class FoundFiles:
         found.named = found.named or named
         if all(one.number != chunk[0] for one in found.chunks):
             found.chunks.append(FoundChunk(*chunk))
+
+    def note_nearness(self, cosines: Mapping[int, float]) -> None:
+        """Note the cosines of chunks, by their numbers."""
+        for file in self.files.values():
+            file.chunks = [
+                replace(chunk, nearness=cosines.get(chunk.number, 0.0)) for chunk in file.chunks
+            ]
 
 
 def filtered(query: KnowledgeQuery) -> tuple[str, dict[str, object]]:

@@ -12,7 +12,7 @@ from typing import Final
 
 import structlog
 
-from db import Database, Statement, among
+from db import Database, Row, Statement, among
 from db.values import storable
 from memory.model.record import Embedding
 from memory.stores.matrices import Matrices, Matrix, Partition, best_first
@@ -21,6 +21,9 @@ MAX_BYTES: Final = 256 * 1024 * 1024
 """Of all matrices together."""
 SLACK: Final = 2
 """The room of a matrix that grows, as a multiple of what it holds."""
+ENOUGH: Final = 0.9
+"""The share of the searched chunks that need vectors. With fewer of them, files whose chunks have
+none yet would stand below the others for that reason alone."""
 READ_AT_ONCE: Final = 1_000
 """Vectors that one step reads on the event loop: some milliseconds."""
 SIZES: Final = Statement(f"""
@@ -71,32 +74,38 @@ class NearestChunks:
     ) -> dict[int, float]:
         """Do `Nearness.nearest`. One search at a time: matrices change while it reads them."""
         async with self._searching:
+            rows = await self._database.fetch(SIZES, {"partitions": list(partitions)})
+            chunks = sum(int(count) for _, count in rows)
             matrices = []
-            for one in await self._searched(partitions, query):
+            for one in self._searched(rows, query):
                 matrices.append(await self._current(one))
                 self._matrices.trim(len(matrices))
+            if not chunks or sum(map(len, matrices)) < ENOUGH * chunks:
+                return {}
             portions = best_first(matrices, query.vector, limit)
             best = await asyncio.to_thread(next, portions, None) or []
             return await self._chunks(matrices, best)
 
-    async def _searched(self, partitions: Sequence[str], query: Embedding) -> list[_Searched]:
-        """The smallest partitions, as many as fit into memory together."""
-        rows = await self._database.fetch(SIZES, {"partitions": list(partitions)})
-        left, searched = self.max_vectors(query.dimension), []
+    def _searched(self, rows: Sequence[Row], query: Embedding) -> list[_Searched]:
+        """The partitions to compare; none if so many do not fit into memory that the rest is not
+        enough."""
+        most, together, searched = self.max_vectors(query.dimension), 0, []
         for name, chunks in rows:
-            left -= int(chunks)
-            if left < 0:
-                self._report(query)
+            if together + int(chunks) > most:
                 break
+            together += int(chunks)
             place = Partition("chunk", name, storable(query.model), query.dimension)
             searched.append(_Searched(place, int(chunks)))
+        if together < ENOUGH * sum(int(chunks) for _, chunks in rows):
+            self._report(most)
+            return []
         return searched
 
-    def _report(self, query: Embedding) -> None:
+    def _report(self, most: int) -> None:
         if not self._is_reported:
             self._is_reported = True
-            hint = "the largest repositories are searched by words only"
-            log.warning("vectors_beyond_memory", rows=self.max_vectors(query.dimension), hint=hint)
+            hint = "searches of more chunks use words only"
+            log.warning("chunk_vectors_beyond_memory", chunks=most, hint=hint)
 
     async def _current(self, one: _Searched) -> Matrix:
         """The matrix of a partition with all vectors that the index holds by now."""

@@ -3,6 +3,8 @@
 import asyncio
 from datetime import timedelta
 
+from structlog.testing import capture_logs
+
 from db import Statement
 from memory.knowledge.model import FileKind
 from memory.knowledge.ports.stores import Batch
@@ -182,7 +184,8 @@ async def test_deleted_and_new_chunks_are_seen_by_the_next_search(library: Libra
 
 
 async def test_the_vectors_in_memory_have_a_bound(library: Library) -> None:
-    """The smallest partitions are searched; what others need is read again."""
+    """Chunks that do not fit into memory together are not compared; what others need is read
+    again."""
     large = {f"{number}.py": f"cat {number}" for number in range(3 * MAX_CLAIMED)}
     await library.add(large)
     await library.add({"a.py": "a cat"}, id="r2")
@@ -192,7 +195,19 @@ async def test_the_vectors_in_memory_have_a_bound(library: Library) -> None:
     small = NearestChunks(library.database, max_bytes=1_200)
     assert small.max_vectors(5) < len(large)
     other = partition_of("r2", FileKind.CODE)
-    (only,) = await near(small, "cat", CODE, other)
+    with capture_logs() as logs:
+        assert await near(small, "cat", CODE, other) == []
+    assert logs[0]["event"] == "chunk_vectors_beyond_memory"
+    (only,) = await near(small, "cat", other)
     assert only > len(large)
     assert small.size <= 1_200
     assert len(await near(NearestChunks(library.database), "cat", CODE, other)) == 10
+
+
+async def test_vectors_are_not_compared_while_many_are_missing(library: Library) -> None:
+    await library.add({f"{number}.py": f"cat {number}" for number in range(MAX_CLAIMED + 2)})
+    vectors, nearest = SqlChunkVectors(library.database), NearestChunks(library.database)
+    await made(vectors)
+    assert await near(nearest, "cat") == []
+    await made(vectors)
+    assert len(await near(nearest, "cat")) == 10
