@@ -19,14 +19,16 @@ from db.errors import StoreUnavailable
 from gateway.errors import ParleyError
 from memory.embeddings.catalogue import EMBEDDING, MODELS, RERANKING, LocalModel
 from memory.embeddings.local import installed
-from memory.embeddings.openai import DEFAULT_MODEL
 from parley.cli.configuration import command_settings
+from parley.cli.knowledge.repositories import with_index
+from parley.cli.knowledge.vectors import VectorProgress, progress_of
 from parley.cli.memory_table import print_json
 from parley.cli.options import AsJson, Config
 from parley.cli.stores import require_database, with_storage
 from parley.config import Settings, SettingsError
 from parley.installation import install_command
-from parley.wiring.recall import models_folder
+from parley.wiring.knowledge import knowledge_file
+from parley.wiring.recall import models_folder, vector_model
 
 Folder = Annotated[
     Path | None, typer.Option("--folder", help="A folder to use instead of the configured one.")
@@ -62,10 +64,11 @@ def show(folder: Folder = None, config: Config = None, as_json: AsJson = False) 
     """Print every model, and how many memories have vectors."""
     settings = command_settings(config)
     models = folder or models_folder(settings)
-    vectors = _vectors(settings)
+    vectors, chunks = _vectors(settings), _chunks(settings)
     if as_json:
         print_json([{"model": model.name, "missing": model.missing(models)} for model in MODELS])
-        print_json([{"libraries": installed(), **asdict(vectors)}])
+        found = {"libraries": installed(), **asdict(vectors)}
+        print_json([found | ({"chunks": asdict(chunks)} if chunks else {})])
         return 0
     for model in MODELS:
         sys.stdout.write(f"{model.name:<24}  {_state(model, models):<24}  for {model.purpose}\n")
@@ -74,6 +77,8 @@ def show(folder: Folder = None, config: Config = None, as_json: AsJson = False) 
             f"The libraries that run them are not installed: {install_command('models')}\n"
         )
     sys.stdout.write(_progress_line(vectors))
+    if chunks is not None:
+        sys.stdout.write(f"Repositories: {chunks.text}\n")
     return 0
 
 
@@ -117,17 +122,6 @@ def pull_models(
     return 0
 
 
-def vector_model(settings: Settings) -> str:
-    """The name of the model that makes vectors; empty without one."""
-    match settings.memory.embedding_provider:
-        case "local":
-            return EMBEDDING.name
-        case "openai":
-            return f"openai/{settings.memory.embedding.name or DEFAULT_MODEL}"
-        case _:
-            return ""
-
-
 def _state(model: LocalModel, models: Path) -> str:
     missing = model.missing(models)
     if not missing:
@@ -154,6 +148,18 @@ def _vectors(settings: Settings) -> _Vectors:
     except (ParleyError, StoreUnavailable) as error:
         return _Vectors(problem=str(error))
     return _Vectors(model, made, of)
+
+
+def _chunks(settings: Settings) -> VectorProgress | None:
+    """The vectors of repositories; None where there is no index."""
+    file = knowledge_file(settings)
+    server = settings.database.url.startswith("postgresql://")
+    if not settings.knowledge.enabled or not (server or (file and file.exists())):
+        return None
+    try:
+        return with_index(settings, lambda index: progress_of(settings, index.vectors))
+    except (ParleyError, StoreUnavailable) as error:
+        return VectorProgress(problem=str(error))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from gateway.observe.metrics import RecallMeasurement
 from gateway.ports import Clock
 from memory.embeddings.catalogue import EMBEDDING, RERANKING, LocalModel
 from memory.embeddings.local import LocalEmbedder, LocalReranker, installed
-from memory.embeddings.openai import OpenAiEmbedder
+from memory.embeddings.openai import DEFAULT_MODEL, OpenAiEmbedder
 from memory.model.recollection import Recollection
 from memory.model.scope import AccessScope
 from memory.ports.recall import BackgroundEmbedder, Embedder, Query, Recall, Reranker
@@ -101,7 +101,18 @@ def embedding_problem(settings: Settings) -> str:
     if memory.embedding_provider != "local":
         return "" if vectors == "any" else "knowledge.vectors allows models on this machine only"
     problem = problem_of(settings, EMBEDDING)
-    return f"{problem}; {advice_for(settings)}" if problem else ""
+    return f"{problem}. {advice_for(settings)}" if problem else ""
+
+
+def vector_model(settings: Settings) -> str:
+    """The name of the model that makes vectors; empty without one."""
+    match settings.memory.embedding_provider:
+        case "local":
+            return EMBEDDING.name
+        case "openai":
+            return f"openai/{settings.memory.embedding.name or DEFAULT_MODEL}"
+        case _:
+            return ""
 
 
 def advice_for(settings: Settings) -> str:

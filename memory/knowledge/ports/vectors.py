@@ -10,6 +10,9 @@ from memory.model.record import Embedding
 MAX_CLAIMED: Final = 16
 """Chunks whose vectors are made together: less than a second for a model on this machine."""
 
+ENOUGH: Final = 0.9
+"""The share of the searched chunks that need vectors. With fewer of them, files whose chunks have
+none yet would stand below the others for that reason alone."""
 EMBED_SECONDS: Final = 1.0
 """How long a search waits for the vector of its question."""
 

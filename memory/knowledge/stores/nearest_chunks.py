@@ -14,6 +14,7 @@ import structlog
 
 from db import Database, Row, Statement, among
 from db.values import storable
+from memory.knowledge.ports.vectors import ENOUGH
 from memory.model.record import Embedding
 from memory.stores.matrices import Matrices, Matrix, Partition, best_first
 
@@ -21,9 +22,6 @@ MAX_BYTES: Final = 256 * 1024 * 1024
 """Of all matrices together."""
 SLACK: Final = 2
 """The room of a matrix that grows, as a multiple of what it holds."""
-ENOUGH: Final = 0.9
-"""The share of the searched chunks that need vectors. With fewer of them, files whose chunks have
-none yet would stand below the others for that reason alone."""
 READ_AT_ONCE: Final = 1_000
 """Vectors that one step reads on the event loop: some milliseconds."""
 SIZES: Final = Statement(f"""

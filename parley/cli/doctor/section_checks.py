@@ -22,7 +22,6 @@ from memory.git.errors import GitMissing, NotARepository
 from memory.git.repository import opened_repository
 from memory.grounding.verifier import GroundingSources
 from parley.cli.doctor.checks import Finding
-from parley.cli.models import vector_model
 from parley.config import Settings, SettingsError
 from parley.config.memory import HeartbeatSource
 from parley.runtime.heartbeats import AT_ONCE
@@ -31,7 +30,7 @@ from parley.wiring.memory import close_backends
 from parley.wiring.memory_backends import load_backends
 from parley.wiring.memory_writing import grounding_sources
 from parley.wiring.policies import mcp_servers_of, rules_for_tools_of
-from parley.wiring.recall import advice_for, problem_of
+from parley.wiring.recall import advice_for, problem_of, vector_model
 from safety.http.addresses import HostRule, may_connect
 
 RESOLVE_SECONDS: Final = 3.0

@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Annotated, Final
 
 import typer
@@ -11,12 +12,16 @@ from gateway.errors import BadInput
 from memory.knowledge.access import KnowledgeAccess
 from memory.knowledge.citation import citation_of, link_of
 from memory.knowledge.model import FileKind, Hit, KnowledgeQuery, Repository
+from memory.knowledge.ports.vectors import Nearness
 from memory.knowledge.search import MAX_LIMIT, Searcher
 from memory.knowledge.stores.word_index import word_index_on
 from parley.cli.knowledge.repositories import NONE, Tenant, with_index
 from parley.cli.options import AsJson, Config
 from parley.cli.stores import read_settings
+from parley.config import Settings
 from parley.wiring.knowledge import KnowledgeIndex
+from parley.wiring.recall import embedding_problem, recall_models, vector_model
+from parley.wiring.repositories import nearness_on
 
 Query = Annotated[str, typer.Argument(metavar="QUERY", help="A question, a symbol or a path.")]
 Kinds = Annotated[
@@ -31,6 +36,8 @@ Topics = Annotated[
 ]
 Limit = Annotated[int, typer.Option("--limit", min=1, max=MAX_LIMIT, help="Results.")]
 LINES_SHOWN: Final = 4
+LOAD_SECONDS: Final = 30.0
+"""How long a search waits for its model, which it has to load first."""
 
 
 def search(
@@ -51,8 +58,9 @@ def search(
 
     async def job(index: KnowledgeIndex) -> list[Hit]:
         access = operator_access(await index.stores.repositories.all(), tenant)
-        searcher = Searcher(index.database, word_index_on(index.database))
-        return await searcher.search(access, asked)
+        async with _nearness(settings, index) as nearness:
+            words = word_index_on(index.database)
+            return await Searcher(index.database, words, nearness=nearness).search(access, asked)
 
     hits = with_index(settings, job)
     for hit in hits:
@@ -60,6 +68,20 @@ def search(
     if not hits and not as_json:
         sys.stdout.write("Nothing found.\n")
     return 0
+
+
+@asynccontextmanager
+async def _nearness(settings: Settings, index: KnowledgeIndex) -> AsyncIterator[Nearness | None]:
+    """The search by meaning. A model is loaded only if there are vectors of it."""
+    model = vector_model(settings)
+    if embedding_problem(settings) or not (await index.vectors.embedded(model))[0]:
+        yield None
+        return
+    models = recall_models(settings)
+    try:
+        yield nearness_on(settings, index.database, models, LOAD_SECONDS)
+    finally:
+        await models.close()
 
 
 def operator_access(repositories: Sequence[Repository], tenant: str | None) -> KnowledgeAccess:

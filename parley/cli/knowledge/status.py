@@ -19,6 +19,7 @@ from parley.cli.knowledge.repositories import (
     lost_hooks_of,
     with_index,
 )
+from parley.cli.knowledge.vectors import VectorProgress, progress_of
 from parley.cli.options import AsJson, Config
 from parley.cli.stores import read_settings
 from parley.wiring.knowledge import KnowledgeIndex
@@ -56,7 +57,8 @@ def status(
             totals = await index.stores.files.totals(repository.id)
             standings, problem = _standings(repository, states)
             show = _as_json if as_json else _as_text
-            sys.stdout.write(show(repository, standings, totals, problem))
+            vectors = await progress_of(settings, index.vectors, repository, totals.chunks)
+            sys.stdout.write(show(repository, standings, totals, vectors, problem))
         return 0
 
     return with_index(settings, job)
@@ -81,7 +83,11 @@ def locate_quickly(repository: Repository) -> Location:
 
 
 def _as_text(
-    repository: Repository, standings: list[_Standing], totals: Totals, problem: str
+    repository: Repository,
+    standings: list[_Standing],
+    totals: Totals,
+    vectors: VectorProgress,
+    problem: str,
 ) -> str:
     lines = [described(repository)]
     for one in standings:
@@ -91,6 +97,7 @@ def _as_text(
     if not standings:
         lines.append("  not ingested yet; run `parley knowledge ingest`")
     lines.append(f"  in the index: {totals.files:,} files, {totals.chunks:,} chunks")
+    lines.append(f"  {vectors.text}")
     lines += [f"  skipped, {reason.value}: {count:,}" for reason, count in totals.skipped.items()]
     if problem:
         lines.append(f"  {problem}")
@@ -99,7 +106,11 @@ def _as_text(
 
 
 def _as_json(
-    repository: Repository, standings: list[_Standing], totals: Totals, problem: str
+    repository: Repository,
+    standings: list[_Standing],
+    totals: Totals,
+    vectors: VectorProgress,
+    problem: str,
 ) -> str:
     branches = [
         {
@@ -122,6 +133,11 @@ def _as_json(
         "files": totals.files,
         "chunks": totals.chunks,
         "skipped": {reason.value: count for reason, count in totals.skipped.items()},
+        "vectors": {
+            "model": vectors.model,
+            "made": vectors.made,
+            "problem": vectors.problem,
+        },
         "problem": problem,
         "lost_hooks": lost_hooks_of(repository),
     }

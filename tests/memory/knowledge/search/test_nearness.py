@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
@@ -89,7 +90,7 @@ async def test_a_vector_never_leads_to_a_repository_without_access(
     """The matrix is in memory already, by a search of somebody who may read."""
     private = {f"private{number}.py": f"kitten {number}" for number in range(20)}
     await meaning.library.add(private, rooms=())
-    open_ = {"tenant": access.tenant, "project": "", "private": False, "id": "open"}
+    open_: dict[str, Any] = {"tenant": access.tenant, "project": "", "private": False, "id": "open"}
     await meaning.library.add({"open.py": "a tree"}, **open_)
     await meaning.embed()
     assert len(await meaning.paths("cat", limit=50)) >= 20

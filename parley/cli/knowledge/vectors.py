@@ -1,0 +1,43 @@
+"""The progress of the vectors of chunks, and the reason why there are none."""
+
+from dataclasses import dataclass
+
+from memory.knowledge.model import Repository
+from memory.knowledge.ports.vectors import ENOUGH, ChunkVectors
+from parley.config import Settings
+from parley.wiring.recall import embedding_problem, vector_model
+
+
+@dataclass(frozen=True, slots=True)
+class VectorProgress:
+    """The numbers of chunks with a vector of the configured model, and of all; `problem` says why
+    no more of them get one."""
+
+    model: str = ""
+    made: int = 0
+    of: int = 0
+    problem: str = ""
+
+    @property
+    def text(self) -> str:
+        """The progress in one line, with what a search uses."""
+        told = f"{self.made:,} of {self.of:,} chunks have a vector"
+        if self.model:
+            told += f" of {self.model}"
+        if self.made < ENOUGH * self.of or not self.model:
+            told += "; searched by words"
+        return f"{told}; no more are made: {self.problem}" if self.problem else told
+
+
+async def progress_of(
+    settings: Settings, vectors: ChunkVectors, repository: Repository | None = None, of: int = 0
+) -> VectorProgress:
+    """The progress of all repositories, or of one with `of` chunks. Raises `StoreUnavailable`."""
+    model, problem = vector_model(settings), embedding_problem(settings)
+    if repository is None:
+        made, of = await vectors.embedded(model)
+    else:
+        made = await vectors.embedded_of(model, repository.id)
+    if not problem:
+        problem = await vectors.problem(model)
+    return VectorProgress(model, made, of, problem)
