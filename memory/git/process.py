@@ -122,6 +122,8 @@ class Git:
         finally:
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
+            assert process.stdin is not None  # noqa: S101 - it is a pipe
+            process.stdin.close()
             await process.wait()
 
     async def output(self, *arguments: str, most: int) -> tuple[int, bytes]:

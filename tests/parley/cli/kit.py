@@ -60,6 +60,8 @@ async def started_alone(
     finally:
         if process.returncode is None:
             process.kill()
+        assert process.stdin is not None
+        process.stdin.close()
         await process.communicate()
 
 

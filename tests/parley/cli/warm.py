@@ -146,6 +146,8 @@ class Warm:
         finally:
             if process.returncode is None:
                 process.kill()
+            assert process.stdin is not None
+            process.stdin.close()
             await process.communicate()
             await waiting
 
