@@ -185,6 +185,17 @@ class SqliteDatabase:
             self._scheduled = self._loop.call_soon(self._flush)
         return future
 
+    async def run_apart(self, job: Job[None]) -> None:
+        """Run `job(connection)` in a transaction on a thread and a connection of its own, while
+        other work waits. Raises `StoreUnavailable`. A database in memory has one connection, and
+        the job does not run."""
+        if self.path == ":memory:":
+            return
+        try:
+            await self._without_work(lambda path: _transaction(path, job))
+        except sqlite3.Error as error:
+            raise StoreUnavailable(f"{self.path}: {error}") from error
+
     def _open(self) -> sqlite3.Connection:
         if self.path != ":memory:":
             Path(self.path).parent.mkdir(parents=True, exist_ok=True)
@@ -260,9 +271,9 @@ class SqliteDatabase:
                 log.warning("wal_checkpoint_failed", path=self.path, error=str(error))
 
     async def _without_work(self, step: Callable[[str], None]) -> None:
-        """Run a step on the log. Work waits meanwhile (earlier checkpoints leave milliseconds of
-        work), but the event loop does not block, as it would if a transaction met the lock of this
-        step."""
+        """Run a step on the file or its log. Work waits meanwhile (earlier checkpoints leave
+        milliseconds of work), but the event loop does not block, as it would if a transaction met
+        the lock of this step."""
         self._held = True
         try:
             await asyncio.to_thread(step, self.path)
@@ -423,6 +434,15 @@ def _begun_anew(path: str) -> None:
 def _emptied(path: str) -> None:
     """Truncate the log's file; not while a reader uses an older snapshot."""
     _checkpoint(path, "TRUNCATE")
+
+
+def _transaction(path: str, job: Job[None]) -> None:
+    with (
+        contextlib.closing(sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)) as db,
+        db,
+    ):
+        db.execute("BEGIN IMMEDIATE")
+        job(db)
 
 
 def _checkpoint(path: str, how: Literal["RESTART", "TRUNCATE"]) -> None:

@@ -314,7 +314,7 @@ class ConversationViews:
 
     async def merge(self) -> int:
         """Do one step of taking deleted words out of SQLite's index; 0 when nothing is left."""
-        return 0 if self._database.engine == "postgres" else await self._database.run(MERGING.step)
+        return await MERGING.run(self._database)
 
     async def prune(self, before: datetime) -> int:
         """Delete some marks of archived conversations from before then; 0 at the end."""

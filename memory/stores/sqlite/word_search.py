@@ -82,7 +82,7 @@ class SqliteWords:
     async def merge(self) -> int:
         """One step of taking the words of deleted memories out of the indexes' file pages; the
         number of steps done, 0 when there is nothing to do."""
-        return sum([await self._database.run(one.step) for one in MERGINGS])
+        return sum([await one.run(self._database) for one in MERGINGS])
 
 
 def _fitting(access: AccessScope, filters: Filter, now: int) -> Work[Hits]:
