@@ -59,19 +59,22 @@ class ProgramIndex:
 
     async def opened(self) -> bool:
         """Open the index once; False while it does not exist. Raises `StoreUnavailable`."""
-        async with self._opening:
-            return self._open or await self._start()
+        return self._open or (self._exists() and await self._start())
+
+    def _exists(self) -> bool:
+        """Return False while there is no file. On the loop: a message asks for this in some
+        microseconds, and a thread would take half of the time that a message costs."""
+        return self._index.file is None or self._index.file.exists()
 
     async def _start(self) -> bool:
-        file = self._index.file
-        if file is not None and not await asyncio.to_thread(file.exists):
-            return False
-        try:
-            await self._index.start()
-        except StoreUnavailable as error:
-            log.warning("knowledge_not_opened", error=str(error))
-            raise
-        self._open = True
+        async with self._opening:
+            if not self._open:
+                try:
+                    await self._index.start()
+                except StoreUnavailable as error:
+                    log.warning("knowledge_not_opened", error=str(error))
+                    raise
+                self._open = True
         return True
 
 
