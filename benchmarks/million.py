@@ -64,7 +64,7 @@ FIXED: Final = {
     "channel": "''", "audience": "'direct'", "external": "false", "claim": "''",
     "captured_at": NOW, "confidence": "0.9", "source_id": "''", "supersedes": "''",
     "superseded_by": "''", "confirmed": "false", "derived_from": "'[]'", "agent": "''",
-    "agent_private": "false", "owner": "o.owner",
+    "agent_private": "false", "from_repository": "false", "owner": "o.owner",
     "partitions": "o.owner", "words": "array_to_string(words, ' ')", "length": "cardinality(words)",
     "lexemes": "array_to_tsvector(words || o.partition_name)",
 }  # fmt: skip

@@ -53,6 +53,8 @@ class Caller:
     material: tuple[Material, ...] = ()
     alone: bool = True
     files: tuple[GivenFile, ...] = ()
+    client: bool = False
+    """True for a program with a token of the person: it is unknown what it has read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,14 @@ NO_PLACE: Final = (
     "They have to write to the assistant once, in a direct message."
 )
 NOT_SERVED: Final = "This person may not use the assistant, so agents cannot write to them."
+NOT_TO_OTHERS: Final = (
+    "Your client may have read a repository that not everybody may read, so it hands tasks only to "
+    "you and to your agents."
+)
+WITHOUT_TEXT: Final = (
+    "Your client may have read a repository that not everybody may read, so it writes no text to "
+    "another person's agent. Leave this empty; the person gives the text in a chat."
+)
 OUTSIDE: Final = (
     "You are not a full member of the workspace, so your agents can hand tasks only to yourself "
     "and to agents that you share a pool with."
@@ -95,14 +103,17 @@ class HandoffManager:
 
         `ttl_seconds` is the time of the offer, and then again of the work; without it, the
         configured one. The memories that the context names do not become readable by that. Raises
-        `BadInput` for wrong arguments or a person who cannot be written to, `NotFound` for an
-        unknown target, `RegistryCapacityError` at a limit.
+        `BadInput` for wrong arguments, a person who cannot be written to, and possible text of a
+        restricted repository to somebody else, `NotFound` for an unknown target,
+        `RegistryCapacityError` at a limit.
         """
         source = await self._agents.own(request, source_agent_id)
         if not await self._capable(request, source, Capability.HANDOFF_INITIATE):
             return None
         read, ttl = read_context(context), self._ttl(ttl_seconds)
         agent, person, owner, linked = await self._target(request, source, target)
+        if owner not in _own(request):
+            await self._refuse_repository(request, "target", NOT_TO_OTHERS)
         now = self._clock.now()
         handoff = Handoff(
             id=secrets.token_hex(16),
@@ -242,6 +253,8 @@ class HandoffManager:
     ) -> HandoffStep:
         """Reject as this receiver, who was authenticated."""
         clean = read_reason(reason)
+        if clean:
+            await self._check_source(request, receiver, handoff_id, "reason")
         step = await self._store.reject(receiver, handoff_id, clean, self._clock.now())
         return await self._noted(request, "rejected", receiver, handoff_id, step)
 
@@ -250,6 +263,8 @@ class HandoffManager:
     ) -> HandoffStep:
         """Complete as this receiver, who was authenticated."""
         clean = read_result(result)
+        if clean:
+            await self._check_source(request, receiver, handoff_id, "result")
         step = await self._store.complete(receiver, handoff_id, clean, self._clock.now())
         return await self._noted(request, "completed", receiver, handoff_id, step)
 
@@ -258,6 +273,21 @@ class HandoffManager:
         now = self._clock.now()
         open_ = await self._store.open(receiver, now, 2 * MAX_LISTED)
         return tuple(shown(one, request, now) for one in open_)
+
+    async def _check_source(
+        self, request: RequestScope, receiver: Receiver, handoff_id: str, place: str
+    ) -> None:
+        """Raise `BadInput` for possible text of a restricted repository to somebody else."""
+        if not request.from_repository:
+            return
+        found = await self._store.find(receiver.tenant, handoff_id)
+        if found is not None and found.source_owner not in _own(request):
+            await self._refuse_repository(request, place, WITHOUT_TEXT)
+
+    async def _refuse_repository(self, request: RequestScope, place: str, problem: str) -> None:
+        if request.from_repository:
+            await self._audit.note("permission_denied", request, what="text_of_repository")
+            raise BadInput(f"{place}: {problem}")
 
     async def _receiver(self, request: RequestScope, agent_id: str) -> Receiver | None:
         agent = await self._agents.own(request, agent_id)
@@ -359,6 +389,10 @@ class HandoffManager:
         if handoff.target_person:
             details["to_person"] = handoff.target_person
         await self._audit.note("handoff", request, **details)
+
+
+def _own(request: RequestScope) -> frozenset[str]:
+    return frozenset((str(request.principal.person), *request.persons))
 
 
 def shown(handoff: Handoff, request: RequestScope, now: datetime) -> Handoff:

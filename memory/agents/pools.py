@@ -39,7 +39,13 @@ from memory.agents.share_reviews import ShareReviews
 from memory.agents.shared_updates import SharedUpdates
 from memory.audit import Audit
 from memory.model.record import Record
-from memory.model.scope import AccessScope, RequestScope, access_scope_of, may_change
+from memory.model.scope import (
+    AccessScope,
+    RequestScope,
+    access_scope_of,
+    may_be_shared,
+    may_change,
+)
 from memory.ports.audit import AuditAction
 from memory.ports.memories import MemoryStore
 from memory.recall.selection import AT_ONCE, shown_to
@@ -58,6 +64,10 @@ NO_PROJECT: Final = (
 )
 OPERATORS_ONLY: Final = "scope: only operators create pools of scope GLOBAL"
 TOO_WIDE: Final = "scope: the pool {name!r} is of scope {pool}; {scope} is wider"
+FROM_REPOSITORY: Final = (
+    "What a client wrote is not shared: it may have read a repository that not everybody may read. "
+    "The person stores the text in a chat, and that memory can be shared."
+)
 CHANGES_BEHAVIOUR: Final = (
     "A preference, instruction or correction changes how the assistant works for others. Store the "
     "new text as a memory of its own and share that: an operator then decides about it."
@@ -207,7 +217,8 @@ class PoolRegistry:
 
         None if the agent lacks MEMORY_WRITE, False if it lacks WRITE permission in the pool, or if
         another text took the place of the memory there. Raises `BadInput` for a scope that is wider
-        than the pool's and for a full review queue; `RegistryCapacityError` at the limit.
+        than the pool's, for a full review queue and for possible text of a restricted repository;
+        `RegistryCapacityError` at the limit.
         """
         agent = await self.registry.own(request, agent_id)
         pool = await self._pool(request, pool_id)
@@ -224,6 +235,9 @@ class PoolRegistry:
         record = await self.memories.get(access, memory_id)
         if record is None:
             raise NotFound(NO_MEMORY.format(id=memory_id[:64]))
+        if record.provenance.from_repository:
+            await self._denied(request, "share", pool=pool.id, agent=agent.id)
+            raise BadInput(FROM_REPOSITORY)
         wide = not SharedScope.USER.includes(scope)
         if record.behavioral and wide and not access.operates:
             return await self._proposed(request, access, pool, record, scope, project)
@@ -314,8 +328,12 @@ class PoolRegistry:
         """Give a shared memory a new text, if its version is still the expected one.
 
         None if the agent lacks MEMORY_WRITE, False if it lacks WRITE permission in the pool. Raises
-        `BadInput` for what changes behaviour, as `share_memory` does.
+        `BadInput` for what changes behaviour, as `share_memory` does, and for possible text of a
+        restricted repository.
         """
+        if request.from_repository:
+            await self._denied(request, "update", agent=agent_id[:64])
+            raise BadInput(FROM_REPOSITORY)
         agent = await self.registry.own(request, agent_id)
         pool = await self._pool(request, pool_id)
         if not agent.may(Capability.MEMORY_WRITE):
@@ -361,7 +379,7 @@ class PoolRegistry:
         project: str,
     ) -> ShareWaits | Literal[False]:
         """Let an operator decide about a share. False without WRITE permission in the pool."""
-        if not may_change(access, record) or record.agent_private or not record.current:
+        if not may_change(access, record) or not may_be_shared(record) or not record.current:
             raise NotFound(NO_MEMORY.format(id=record.id[:64]))
         member = await self.store.member(pool.id, access.agent)
         if member is None or member.permission is not Permission.WRITE:

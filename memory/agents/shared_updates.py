@@ -15,7 +15,7 @@ from memory.agents.model import AgentEvent, EventKind, PoolEntry, SharedUpdate, 
 from memory.agents.ports.pools import PoolStore, ReplacedText
 from memory.model.outcome import Code, Outcome, WriteResult
 from memory.model.record import Draft
-from memory.model.scope import AccessScope, RequestScope, may_change
+from memory.model.scope import AccessScope, RequestScope, may_be_shared, may_change
 from memory.model.trust import InputKind
 from memory.ports.memories import MemoryStore
 from memory.recall.selection import displayable
@@ -92,7 +92,7 @@ class SharedUpdates:
         shared = entry.shared
         record = await self.memories.get(access, record_id)
         new = ReplacedText(shared.pool, shared.memory, access.agent, record_id, shared.version)
-        usable = record is not None and record.current and not record.agent_private
+        usable = record is not None and record.current and may_be_shared(record)
         if usable and await self.store.replace_text(access.tenant, new, event):
             kept = text if record is None else displayable(record).content
             return SharedUpdate(UpdateOutcome.UPDATED, shared.version + 1, kept, kept)

@@ -31,7 +31,7 @@ from safety.secret_detection.detect import redact_secrets
 
 CACHED: Final = 5_000
 """Texts whose check is cached: question after question returns the same ones."""
-PRIVATE: Final = "yes"
+YES: Final = "yes"
 _SOURCES: Final = {one.value: one for one in SourceType}
 _AUDIENCES: Final = {one.value: one for one in Audience}
 
@@ -93,6 +93,7 @@ def record_of(statement: Statement, backend: str) -> Record:
         external=True,
         agent=details.get("agent", ""),
         backend=backend,
+        from_repository=details.get("from_repository") == YES,
     )
     evidence = Evidence(
         statement.text,
@@ -114,7 +115,7 @@ def record_of(statement: Statement, backend: str) -> Record:
         superseded_at=_time(details, "superseded_at"),
         confirmed=statement.confirmed,
         derived_from=statement.messages,
-        agent_private=details.get("agent_private") == PRIVATE,
+        agent_private=details.get("agent_private") == YES,
     )
 
 
@@ -161,7 +162,8 @@ def _details(record: Record) -> Mapping[str, str]:
         "source_id": evidence.source_id,
         "supersedes": record.supersedes,
         "agent": provenance.agent,
-        "agent_private": PRIVATE if record.agent_private else "",
+        "agent_private": YES if record.agent_private else "",
+        "from_repository": YES if provenance.from_repository else "",
     }
     times = {
         "valid_until": evidence.valid_until,

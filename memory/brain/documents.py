@@ -47,6 +47,10 @@ OLD_FIGURES: Final = "(These figures are old: ask an operator to sync this proje
 NOTHING_LEFT: Final = (
     "After the removal of what may not be stored, no text is left. Please write it in other words."
 )
+FROM_REPOSITORY: Final = (
+    "The document stays as it is: a client may have read a repository that not everybody may read, "
+    "and rooms use documents. The person changes it in a chat."
+)
 DOUBTFUL: Final = "It contains what may be a password or a key. Please check it."
 
 Written = Literal["written", "proposed", "conflict"]
@@ -133,8 +137,30 @@ class Brain:
         `external`: in a turn with text that the person did not write. `may_be_empty`: an empty
         text empties the document.
 
-        Raises `BadInput` where the document cannot be written here, or nothing is left of the text.
+        Raises `BadInput` where the document cannot be written here, or nothing is left of the text,
+        and for possible text of a restricted repository: rooms read documents.
         """
+        if request.from_repository:
+            raise BadInput(FROM_REPOSITORY)
+        return await self._write(
+            *(request, access, document, content, way),
+            based_on=based_on,
+            external=external,
+            may_be_empty=may_be_empty,
+        )
+
+    async def _write(
+        self,
+        request: RequestScope,
+        access: AccessScope,
+        document: Literal["soul", "bible"],
+        content: str,
+        way: InputKind,
+        *,
+        based_on: int | None = None,
+        external: bool = False,
+        may_be_empty: bool = False,
+    ) -> BrainResult:
         _check_writable(access, document)
         # 100,000 characters may take half a second to read.
         redaction, text = await asyncio.to_thread(_prepared, content)
@@ -172,7 +198,7 @@ class Brain:
         Raises `BadInput` where it cannot be written from here.
         """
         document: Literal["soul", "bible"] = "soul" if pending.target == "soul" else "bible"
-        result = await self.write(
+        result = await self._write(
             request, access, document, pending.record.content, InputKind.EXPLICIT
         )
         if result.version is None:
@@ -210,7 +236,7 @@ class Brain:
         _check_writable(access, document)
         for version in await self.versions(access, document):
             if version.number == number:
-                return await self.write(
+                return await self._write(
                     request,
                     access,
                     document,

@@ -111,6 +111,9 @@ def is_restricted(repository: Guarded) -> bool:
     return not reads(KnowledgeAccess(repository.tenant), repository)
 
 
+RESTRICTED: Final = "(r.private OR r.project <> '')"
+"""`is_restricted(repository)` for a row `r` of `knowledge_repositories`."""
+
 NAMED: Final = either(
     sqlite="(:for_room <> '' AND :for_room IN (SELECT value FROM json_each(r.rooms)))",
     postgres="(:for_room <> '' AND jsonb_exists(CAST(r.rooms AS jsonb), :for_room))",

@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from db.errors import StoreUnavailable
 from memory.knowledge.access import KnowledgeAccess, channel_name, knowledge_access_of
 from memory.knowledge.model import Hit, KnowledgeQuery, Repository
 from memory.model.scope import RequestScope
@@ -20,6 +21,10 @@ class Readable(Protocol):
 
     async def readable(self, access: KnowledgeAccess, limit: int) -> list[Repository]:
         """Return repositories by name."""
+        ...
+
+    async def any_restricted(self, tenant: str) -> bool:
+        """True if a repository of the tenant may not be read by everybody."""
         ...
 
 
@@ -48,6 +53,16 @@ class KnowledgeReader:
     async def repositories(self, request: RequestScope, limit: int = 100) -> list[Repository]:
         """Return the repositories that the request may read, by name."""
         return await self._readable.readable(await self.access(request), limit)
+
+    async def may_have_read_restricted(self, request: RequestScope) -> bool:
+        """True if a client of this person may have text of a restricted repository, whatever
+        project they have chosen now; also if that cannot be known at the moment."""
+        if request.principal.outside:
+            return False
+        try:
+            return await self._readable.any_restricted(request.principal.tenant)
+        except StoreUnavailable:
+            return True
 
     async def search(self, request: RequestScope, query: KnowledgeQuery) -> list[Hit]:
         """Return matching parts of files, best first."""

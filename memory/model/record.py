@@ -113,6 +113,8 @@ class Provenance:
     """The id of the agent that wrote it for `person`; empty if none did."""
     backend: str = ""
     """The memory backend of another package that returned it; empty for Parley's own."""
+    from_repository: bool = False
+    """True if a client stored it that may have read a restricted repository."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,9 @@ everybody sees the project's, the tenant's and the turns of that room. Own memor
 they were learned in that room from the person who asks, or that person allows them. `sees` is the
 rule; `SEES` is the same in SQL, and a test compares both.
 
+A memory that may contain text of a restricted repository is for its person alone, and for the
+person's agents: no room, no share and nobody else reads it.
+
 An agent acts for its person and never reaches more than they do, but for the memories that are
 shared with it in pools (`shows_shared`, `SHOWS_SHARED`). What an agent keeps for itself
 (`agent_private`) is read by that agent, and listed by its person.
@@ -63,6 +66,8 @@ class RequestScope:
     notice: str = ""
     agent: str = ""
     """The id of the person's agent that asks; empty for the person."""
+    from_repository: bool = False
+    """True if what the caller writes may contain text of a restricted repository."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +136,10 @@ def alone(access: AccessScope) -> AccessScope:
 
 def sees(access: AccessScope, record: Record, shares: Iterable[Share] = ()) -> bool:
     """True if the record may be shown; `shares` are all its shares, with the readers of each."""
+    own = record.provenance.person in access.persons
     if record.tenant != access.tenant:
+        return False
+    if record.provenance.from_repository and (not own or access.room or not access.private):
         return False
     if any(shows_shared(access, record, share) for share in shares):
         return True
@@ -141,7 +149,6 @@ def sees(access: AccessScope, record: Record, shares: Iterable[Share] = ()) -> b
         return True
     if record.scope is Scope.PROJECT:
         return bool(access.project) and record.project == access.project
-    own = record.provenance.person in access.persons
     here = bool(access.room) and record.provenance.room == access.room
     return (own and (access.private or here)) or (here and bool(record.role))
 
@@ -152,7 +159,7 @@ def shows_shared(access: AccessScope, record: Record, share: Share) -> bool:
     granted = (access.agent, True) in share.readers
     if record.tenant != access.tenant or share.tenant != access.tenant:
         return False
-    if not member or record.agent_private or share.scope > access.widest:
+    if not member or share.scope > access.widest or not may_be_shared(record):
         return False
     match share.scope:
         case 0:
@@ -165,6 +172,12 @@ def shows_shared(access: AccessScope, record: Record, share: Share) -> bool:
             return granted or not access.outside
         case _:
             return True
+
+
+def may_be_shared(record: Record) -> bool:
+    """False for what an agent keeps for itself, and for possible text of a restricted
+    repository."""
+    return not (record.agent_private or record.provenance.from_repository)
 
 
 def may_change(access: AccessScope, record: Record) -> bool:
@@ -186,15 +199,20 @@ TENANT: Final = either(sqlite="+m.tenant", postgres="m.tenant") + " = :for_tenan
 IN_ROOM: Final = "(:for_room <> '' AND m.room = :for_room)"
 IN_PROJECT: Final = "(m.scope = 'project' AND :for_project <> '' AND m.project = :for_project)"
 OPERATED: Final = f"(:for_operates AND (m.scope = 'global' OR {IN_PROJECT}))"
+CONFINED: Final = f"""(NOT m.from_repository
+    OR ({among("m.person", "for_persons")} AND :for_private AND :for_room = ''))"""
+"""Possible text of a restricted repository: for its person alone."""
 SHOWN: Final = f"({OWN} AND (:for_private OR {IN_ROOM}))"
 READ_BY_AGENT: Final = "(NOT m.agent_private OR :for_agent IN ('', m.agent))"
 """Not kept by another agent for itself."""
-SEES: Final = f"""({TENANT} AND {READ_BY_AGENT} AND (
+SEES: Final = f"""({TENANT} AND {READ_BY_AGENT} AND {CONFINED} AND (
     m.scope = 'global' OR {IN_PROJECT} OR (m.scope = 'user' AND {IN_ROOM} AND m.role <> '')
     OR {SHOWN}
 ))"""
 """`sees(access, record)` for a row `m` with the columns of `memories`."""
-MAY_CHANGE: Final = f"({TENANT} AND {READ_BY_AGENT} AND ({OWN} OR {OPERATED}))"
+MAY_BE_SHARED: Final = "(NOT m.agent_private AND NOT m.from_repository)"
+"""`may_be_shared(record)`, likewise."""
+MAY_CHANGE: Final = f"({TENANT} AND {READ_BY_AGENT} AND ({OWN} OR ({CONFINED} AND {OPERATED})))"
 """`may_change(access, record)`, likewise."""
 SHARES: Final = """pool_members r JOIN pool_memories s ON s.pool = r.pool
     JOIN pool_members o ON o.seq = s.member JOIN pool_members w ON w.seq = s.writer"""
@@ -207,9 +225,9 @@ READS_SHARE: Final = """(s.tenant = :for_tenant AND r.agent = :for_agent
         WHEN 2 THEN r.granted OR (s.project <> '' AND s.project = :for_project)
         WHEN 3 THEN r.granted OR :for_inside
         ELSE true END)""".replace("{persons}", among("s.person", "for_persons"))
-SHOWS_SHARED: Final = f"({TENANT} AND NOT m.agent_private AND {READS_SHARE})"
+SHOWS_SHARED: Final = f"({TENANT} AND {MAY_BE_SHARED} AND {READS_SHARE})"
 """`shows_shared(access, record, share)` for a row `m` and rows of `SHARES`."""
-SEES_SHARED: Final = f"""({SEES} OR (NOT m.agent_private AND {TENANT} AND EXISTS (
+SEES_SHARED: Final = f"""({SEES} OR ({MAY_BE_SHARED} AND {TENANT} AND EXISTS (
     SELECT 1 FROM {SHARES} WHERE s.number = m.seq AND {READS_SHARE}
 )))"""  # noqa: S608 - constants of this module
 """`SEES` for the request of an agent. Other requests do not read the tables of pools."""

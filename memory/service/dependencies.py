@@ -8,6 +8,7 @@ from gateway.ports.history import History
 from memory.agents.share_reviews import ShareReviews
 from memory.audit import Audit
 from memory.brain.documents import Brain
+from memory.knowledge.reader import KnowledgeReader
 from memory.model.scope import AccessScope, RequestScope
 from memory.ports.audit import AuditAction
 from memory.ports.memories import MemoryStore
@@ -41,6 +42,8 @@ class MemoryDependencies:
     working: WorkingMemory | None = None
     imports: ImportRateLimit = field(default_factory=ImportRateLimit)
     shares: ShareReviews | None = None
+    repositories: KnowledgeReader | None = None
+    """Searches repositories, where that is enabled."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,10 @@ class Memory:
     async def for_principal(self, caller: Caller) -> "MemoryHandle":
         """Return the memory of this caller in this place. Raises `StoreUnavailable`."""
         request, start = await self._dependencies.people.start_turn(caller)
+        repositories = self._dependencies.repositories
+        if caller.client and repositories is not None:
+            restricted = await repositories.may_have_read_restricted(request)
+            request = replace(request, from_repository=restricted)
         return MemoryHandle(self._dependencies, request, start)
 
     async def linked(self, who: Principal) -> list[PersonId]:

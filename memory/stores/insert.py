@@ -50,7 +50,8 @@ class DuplicateKeys:
 def duplicate_keys_of(
     access: AccessScope, record: Record, threshold: float | None
 ) -> DuplicateKeys:
-    """Return the keys of a record; without a threshold no `lookup` keys."""
+    """Return the keys of a record; without a threshold no `lookup` keys. What a client stored that
+    may have read a restricted repository is no duplicate of what the person stores later."""
     if record.role:
         return DuplicateKeys()
     ordered, own = in_order(record.content), owner_of(record)
@@ -58,11 +59,16 @@ def duplicate_keys_of(
     within = f"{record.project}\x1f{_firm(of)}"
     if record.agent_private:
         within = f"{within}\x1f{record.provenance.agent}"
+    sought = [within]
+    if record.provenance.from_repository:
+        within = f"{within}\x1frepository"
+        sought.append(within)
     stored = tuple(word_key(own, within, word) for word in stored_keys(of))
     if threshold is None:
         return DuplicateKeys(of, ordered, stored)
     lookup = tuple(
-        word_key(partition, within, word)
+        word_key(partition, one, word)
+        for one in sought
         for partition in duplicate_partitions(access, record)
         for word in lookup_keys(of, threshold)
     )

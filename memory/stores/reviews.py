@@ -10,14 +10,14 @@ from pydantic import TypeAdapter
 from db import Database, Row, Statement, Work, among, execute, fetch_first, lock
 from db.values import json_list, micros, storable, texts_of, time_of, time_or_none
 from memory.model.record import Record, Scope
-from memory.model.scope import OPERATED, SHOWN, AccessScope
+from memory.model.scope import CONFINED, OPERATED, SHOWN, AccessScope
 from memory.stores.limits import MAX_HISTORY, MAX_WAITING, MAX_WAITING_IN_ALL, check_submitted
 from memory.stores.rows import columns_of, record_of
 
 FORGET_AT_ONCE: Final = 100
 """Decided entries that one decision may delete; it adds one."""
 
-DECIDES: Final = f"(m.tenant = :for_tenant AND ({SHOWN} OR {OPERATED}))"
+DECIDES: Final = f"(m.tenant = :for_tenant AND {CONFINED} AND ({SHOWN} OR {OPERATED}))"
 """The entry waits for this person: an own one that may be shown, or an operator's."""
 COLUMNS: Final = "id, record, reason, submitted_at, passed, failed, state, decided_at, note, target"
 SHARED_TEXT: Final = "(SELECT x.content FROM memories x WHERE x.id = substr(m.target, 42))"
@@ -41,10 +41,10 @@ ROOM: Final = Statement(f"""
         AND (SELECT count(*) FROM memory_reviews WHERE state = 'pending') < :most_in_all
 """)  # noqa: S608 - constants of this module
 ADD: Final = Statement("""
-    INSERT INTO memory_reviews (id, tenant, person, scope, project, room, target, state,
-        record, reason, passed, failed, submitted_at, note)
-    VALUES (:id, :tenant, :person, :scope, :project, :room, :target, 'pending',
-        :record, :reason, :passed, :failed, :submitted_at, '')
+    INSERT INTO memory_reviews (id, tenant, person, scope, project, room, from_repository, target,
+        state, record, reason, passed, failed, submitted_at, note)
+    VALUES (:id, :tenant, :person, :scope, :project, :room, :from_repository, :target,
+        'pending', :record, :reason, :passed, :failed, :submitted_at, '')
     ON CONFLICT (id) DO NOTHING
 """)
 PROPOSED: Final = Statement(f"""
@@ -134,6 +134,7 @@ class ReviewStore:
             "scope": scope_of(item).value,
             "project": storable(item.record.project),
             "room": storable(item.record.provenance.room),
+            "from_repository": item.record.provenance.from_repository,
             "target": item.target,
             "record": record_to_json(item.record),
             "reason": storable(item.reason),

@@ -66,6 +66,7 @@ SHAPES: Final[Mapping[str, Shape]] = {
     "derived_from": "list",
     "agent": "text",
     "agent_private": "flag",
+    "from_repository": "flag",
 }
 """The columns of a record, in order. The vector is in its own table."""
 
@@ -133,6 +134,7 @@ def columns_of(record: Record) -> dict[str, object]:
         "derived_from": [storable(origin) for origin in record.derived_from],
         "agent": storable(provenance.agent),
         "agent_private": record.agent_private,
+        "from_repository": provenance.from_repository,
     }
 
 
@@ -178,14 +180,14 @@ def record_from(row: Row, embedding: Embedding | None = None) -> Record:
 
 def record_of(values: Iterable[Any], embedding: Embedding | None = None) -> Record:
     """Return the record of values in the order of `COLUMNS`."""
-    # As it lies in the row: 35 lines of one name each would not be easier to read.
+    # As it lies in the row: 36 lines of one name each would not be easier to read.
     # fmt: off
     (
         id_, tenant, scope, tier, kind, _, content, project, tags, role,
         person, source, trust, at, session, message_id, tool, group, room, channel, audience,
         external, claim, captured_at, confidence, source_id, valid_until,
         true_from, true_until, expires_at, supersedes, superseded_by, superseded_at,
-        confirmed, derived_from, agent, agent_private,
+        confirmed, derived_from, agent, agent_private, from_repository,
     ) = values
     # fmt: on
     provenance = Provenance(
@@ -202,6 +204,7 @@ def record_of(values: Iterable[Any], embedding: Embedding | None = None) -> Reco
         _AUDIENCES[audience],
         bool(external),
         agent,
+        from_repository=bool(from_repository),
     )
     return Record(
         id=id_,

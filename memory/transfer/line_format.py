@@ -255,6 +255,7 @@ def proven_of(values: Mapping[str, object]) -> ProvenHistory:
         audience=Audience.DIRECT,
         external=bool(values["external"]),
         agent=str(values.get("agent", "")),
+        from_repository=bool(values.get("from_repository")),
     )
     until = values.get("valid_until")
     evidence = Evidence(

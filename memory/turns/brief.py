@@ -86,9 +86,13 @@ class Brief:
 
     @property
     def external(self) -> Sequence[Material]:
-        """The texts that a memory backend returned, which the person may not have written."""
-        records = (record for record in self.records if record.provenance.backend)
-        return tuple(Material("file", record.content) for record in records)
+        """The texts that a memory backend returned, which the person may not have written, and
+        possible text of a restricted repository."""
+        return tuple(
+            Material("repository" if one.provenance.from_repository else "file", one.content)
+            for one in self.records
+            if one.provenance.backend or one.provenance.from_repository
+        )
 
     @cached_property
     def lines(self) -> Mapping[str, str]:
@@ -160,7 +164,8 @@ class Briefs:
 
 async def brief_of(handle: MemoryHandle, limits: BriefLimits, at: datetime | None = None) -> Brief:
     """Return the brief for this request, of memories stored until `at` or of all; empty if it takes
-    too long."""
+    too long. With `at` it stands in every prompt of a chat, and then it has no possible text of a
+    restricted repository, which would keep all answers of the chat out of memory."""
     now = handle.request.at
     until = None if at is None else at + AN_INSTANT
     try:
@@ -178,7 +183,12 @@ async def brief_of(handle: MemoryHandle, limits: BriefLimits, at: datetime | Non
     except (TimeoutError, StoreUnavailable, MemoryUnavailable) as error:
         log.warning("brief_left_out", error=str(error) or "it took too long")
         return Brief((), at or now, 0, limits)
-    return Brief(chosen(tuple(records_by_id.values()), limits.entries), at or now, total, limits)
+    records = tuple(
+        record
+        for record in records_by_id.values()
+        if at is None or not record.provenance.from_repository
+    )
+    return Brief(chosen(records, limits.entries), at or now, total, limits)
 
 
 def chosen(records_by_id: Sequence[Record], entries: int) -> tuple[Record, ...]:

@@ -59,9 +59,11 @@ class ExternalText:
 
 
 def shown_before(record: Record, persons: Collection[str]) -> tuple[Material, ...]:
-    """Return a recalled memory as external text, if its source is external or another person wrote
-    it in this room."""
+    """Return a recalled memory as external text, if its source is external, another person wrote it
+    in this room, or it may contain text of a restricted repository."""
     provenance = record.provenance
+    if provenance.from_repository:
+        return (Material("repository", record.content),)
     if provenance.external:
         return (Material(_authorship(provenance), record.content),)
     others = record.scope is Scope.USER and provenance.person not in persons

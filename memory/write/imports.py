@@ -94,8 +94,9 @@ def _proven(record: Record, proven: ProvenHistory, *, suspicious: bool) -> Recor
     """Return the record with its proven part; the importing person and the audience are those of
     today."""
     proven_provenance = proven.provenance
+    own = record.provenance
     provenance = replace(
-        record.provenance,
+        own,
         source=proven_provenance.source,
         trust=Trust.LOW if suspicious else proven_provenance.trust,
         message_id=proven_provenance.message_id,
@@ -103,6 +104,7 @@ def _proven(record: Record, proven: ProvenHistory, *, suspicious: bool) -> Recor
         tool=proven_provenance.tool,
         external=proven_provenance.external,
         agent=proven_provenance.agent,
+        from_repository=own.from_repository or proven_provenance.from_repository,
     )
     return replace(
         record,

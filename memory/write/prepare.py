@@ -265,6 +265,7 @@ def new_record(
         audience=place.audience,
         external=external,
         agent=request.agent,
+        from_repository=request.from_repository,
     )
     return Record(
         id=new_id(),

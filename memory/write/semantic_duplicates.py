@@ -46,6 +46,8 @@ class MeaningCheck:
 
 
 def _comparable(record: Record, other: Record) -> bool:
-    """Turns are compared with nothing, and a memory not with the one it replaces."""
+    """Turns are compared with nothing, and a memory not with the one it replaces, nor with one that
+    is shown in fewer places because it may contain text of a restricted repository."""
     fits = other.project == record.project and not other.role
-    return fits and other.id not in (record.id, record.supersedes)
+    hidden = other.provenance.from_repository and not record.provenance.from_repository
+    return fits and not hidden and other.id not in (record.id, record.supersedes)

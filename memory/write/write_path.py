@@ -51,6 +51,10 @@ NOT_THERE: Final = (
     "The memory that it replaces no longer exists, or is not yours. `/memories` lists yours."
 )
 NOT_OPERATOR: Final = "Only operators can store memories for everybody. I proposed it to them."
+FOR_OTHERS: Final = (
+    "Nothing was stored: a client may have read a repository that not everybody may read, so it "
+    "stores memories of its person only. The person stores it for others in a chat."
+)
 NO_PROJECT: Final = "Which project? Choose one with `/project` first."
 
 REPLACES: Final = "I now remember “{new}”. It replaces “{text}”."
@@ -113,6 +117,8 @@ class WritePath:
         external: bool,
         past: ImportedHistory | None,
     ) -> WriteResult:
+        if request.from_repository and draft.scope is not Scope.USER:
+            return WriteResult(Outcome.REFUSED, "from_repository", FOR_OTHERS)
         if draft.scope is Scope.PROJECT and not access.project:
             return WriteResult(Outcome.REFUSED, "no_project", NO_PROJECT)
         fails = self.rules.fail_on_secret

@@ -160,6 +160,7 @@ def wire_memory(
             holders,
             working,
             shares=share_reviews(stores, audit, clock, agent_limits(settings)),
+            repositories=repositories,
         )
     )
     questions = Questions(states.of("parley", "memory-questions"))

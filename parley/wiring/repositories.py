@@ -45,6 +45,11 @@ class ProgramIndex:
         """Return repositories by name. Raises `StoreUnavailable`."""
         return await self._readable.readable(access, limit) if await self.opened() else []
 
+    async def any_restricted(self, tenant: str) -> bool:
+        """True if a repository of the tenant may not be read by everybody. Raises
+        `StoreUnavailable`."""
+        return await self.opened() and await self._readable.any_restricted(tenant)
+
     async def close(self) -> None:
         """Close the index."""
         async with self._opening:

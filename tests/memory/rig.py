@@ -125,6 +125,7 @@ class Rig:
         message: str = "",
         shows: tuple[Material, ...] = (),
         outside: bool = False,
+        client: bool = False,
     ) -> Caller:
         """Somebody who wants something."""
         self.asked += 1
@@ -140,6 +141,7 @@ class Rig:
             message_ids=(message or f"message-{self.asked}",),
             words=(says,) if says else (),
             material=shows,
+            client=client,
         )
 
     async def link(self, maker: Caller, redeemer: Caller) -> None:
@@ -286,6 +288,7 @@ def rig_on(
             history or SqlHistory(database),
             [stores.personal],
             shares=share_reviews(stores, audit, clock, AgentLimits()),
+            repositories=repositories,
         )
     )
     states = SqliteAdapterStates(database, clock)

@@ -35,7 +35,7 @@ from memory.agents.model import (
 )
 from memory.agents.ports.pools import Refused, ReplacedText
 from memory.agents.stores.events import EventWriter, add_events
-from memory.model.scope import MAY_CHANGE, SHARES, SHOWS_SHARED, AccessScope
+from memory.model.scope import MAY_BE_SHARED, MAY_CHANGE, SHARES, SHOWS_SHARED, AccessScope
 from memory.stores.filters import TRUE_NOW
 from memory.stores.rows import SELECTED, record_from
 from memory.stores.share_audiences import LAST, LATEST_SHARES, audiences_of, audiences_read
@@ -89,7 +89,7 @@ WRITER: Final = Statement(f"""
 """)  # noqa: S608 - constants of this module
 MEMORY: Final = Statement(f"""
     SELECT m.seq FROM memories m
-    WHERE m.id = :memory AND {MAY_CHANGE} AND NOT m.agent_private AND m.role = ''
+    WHERE m.id = :memory AND {MAY_CHANGE} AND {MAY_BE_SHARED} AND m.role = ''
         AND {TRUE_NOW} {FOR_UPDATE}
 """)  # noqa: S608 - constants of this module
 SHARED: Final = Statement("""

@@ -70,6 +70,7 @@ class Authenticator:
             place=place,
             conversation=f"{PLATFORM}/{holder.person}",
             at=clock.now(),
+            client=True,
         )
 
     async def admitted(self, holder: TokenClaims) -> Principal:

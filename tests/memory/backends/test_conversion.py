@@ -22,6 +22,7 @@ FULL = Record(
         *(SourceType.EXPLICIT_SAVE, Trust.HIGH, ADA, AT, "ses-1", "m-1", ""),
         *("chat/ada", "chat:main:team:general", "chat:main:general", Audience.PUBLIC_ROOM),
         agent="agent-1",
+        from_repository=True,
     ),
     Evidence("The gate opens at seven.", AT, 0.9, "ADR-003", AT + timedelta(days=9)),
     project="",

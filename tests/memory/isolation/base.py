@@ -92,7 +92,14 @@ class Acting(RuleBasedStateMachine):
 
         return self.opened.runner.run(wait())
 
-    def caller(self, scene: Scene, says: str = "", shows: tuple[Material, ...] = ()) -> Caller:
+    def caller(
+        self,
+        scene: Scene,
+        says: str = "",
+        shows: tuple[Material, ...] = (),
+        *,
+        client: bool = False,
+    ) -> Caller:
         role = Role.OPERATOR if scene.operates else Role.MEMBER
         self.world.arrives(scene)
         return self.rig.caller(
@@ -102,6 +109,7 @@ class Acting(RuleBasedStateMachine):
             role=role,
             shows=shows,
             outside=scene.outside,
+            client=client,
         )
 
     def person(self, scene: Scene) -> str:

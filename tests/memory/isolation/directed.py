@@ -16,7 +16,7 @@ from tests.memory.isolation.base import Opened
 from tests.memory.isolation.machine import Isolation
 from tests.memory.isolation.model import DISCORD, GENERAL, Scene
 from tests.memory.isolation.pool_model import TEAM
-from tests.memory.isolation.reached import ACCESS, ENDS, HANDOFFS, REPLACED, UPDATES
+from tests.memory.isolation.reached import ACCESS, CLIENTS, ENDS, HANDOFFS, REPLACED, UPDATES
 
 ROOT: Final = Scene("root", DISCORD)
 ADA: Final = Scene("ada", DISCORD)
@@ -162,6 +162,36 @@ def handoffs(world: Isolation) -> Iterator[None]:
     yield
 
 
+def clients(world: Isolation) -> Iterator[None]:
+    """A client of ada stores and proposes, and tries to write for others in every way."""
+    for scene in (ADA, BEN):
+        world.talk(Scene(scene.name, GENERAL))
+        world.choose(scene, 1)
+    world.collaborate(ADA, BEN, TEAM, SharedScope.TEAM, Permission.WRITE)
+    for scope in Scope:
+        world.store_by_client(ADA, scope, waits=False)
+    world.store_by_client(ADA, Scope.USER, waits=True)
+    yield
+    world.decide(ADA, 0, yes=True)
+    yield
+    for document in ("soul", "bible"):
+        world.rewrite_by_client(ADA, document)
+    world.share_by_client(0, 0, 0)
+    world.update_by_client(1, 0)
+    yield
+    for home in (ADA, BEN):
+        world.hand_over_by_client(0, home)
+    world.hand_over(1, 0, 0)
+    world.answer(0, 1, "accept")
+    world.complete_by_client(1)
+    yield
+    world.rooms(ADA, on=True)
+    for waits in (False, True):
+        world.store_by_client(ADA, Scope.USER, waits=waits)
+    world.look_at(Scene("ada", GENERAL))
+    yield
+
+
 WALKS: Final = (
     Walk(access, ACCESS),
     Walk(updates, UPDATES),
@@ -169,4 +199,5 @@ WALKS: Final = (
     Walk(approvals, REPLACED),
     Walk(ends, ENDS),
     Walk(handoffs, HANDOFFS),
+    Walk(clients, CLIENTS),
 )

@@ -12,14 +12,14 @@ import sys
 from hypothesis.stateful import invariant, rule
 
 from memory.ports.memories import Filter
-from tests.memory.isolation.handing import Handing
+from tests.memory.isolation.clients import Clients
 from tests.memory.isolation.model import SCENES, Scene
 from tests.memory.isolation.repositories import Repositories
 from tests.memory.isolation.writing import Writing
 from tests.support.prompts import prompt_of
 
 
-class Isolation(Writing, Handing, Repositories):
+class Isolation(Writing, Clients, Repositories):
     """All steps, and a look at what people are shown after each."""
 
     @rule()

@@ -96,6 +96,8 @@ class Held:
     """The agent that keeps it for itself."""
     supersedes: str = ""
     """The word that it replaces."""
+    confined: bool = False
+    """A client wrote it that could read a repository which not everybody may read."""
 
 
 @dataclass
@@ -155,6 +157,8 @@ class World:
         """The rule."""
         if held.what in ("waiting", "proposed"):
             return self.may_decide(scene, held)
+        if held.confined:
+            return scene.alone and held.writer in self.same(scene.who)
         if held.scope == "global":
             return True
         if held.scope == "project":
@@ -167,6 +171,8 @@ class World:
 
     def may_decide(self, scene: Scene, held: Held) -> bool:
         """Return the persons who may decide about an entry."""
+        if held.confined:
+            return scene.alone and held.writer in self.same(scene.who)
         if held.scope == "user":
             here = bool(held.room) and held.room == scene.room
             return held.writer in self.same(scene.who) and (self.shows(scene) or here)

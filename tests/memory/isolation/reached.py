@@ -48,7 +48,14 @@ HANDOFFS: Final = (
     *("handoff to a person: expired", "handoff to a person: refused, not theirs"),
     "handoff to a person: refused, from outside",
 )
-NEEDED: Final = (*ACCESS, *UPDATES, *REPLACED, *ENDS, *HANDOFFS)
+CLIENTS: Final = (
+    *("a client stored for its person", "a client proposed to its person"),
+    *("a client was refused: a wider scope", "a client was refused: a document"),
+    *("a client was refused: a share", "a client was refused: a shared text"),
+    *("a client was refused: a handoff", "a client was refused: a result"),
+    *("a client handed over to its person", "a person allowed a room what a client stored"),
+)
+NEEDED: Final = (*ACCESS, *UPDATES, *REPLACED, *ENDS, *HANDOFFS, *CLIENTS)
 """The situations that have to be reached, each by a walk of `directed.py`."""
 
 

@@ -170,6 +170,7 @@ class Sharing(Deciding, Memberships):
             and shared.may_see(held, word)
             and self.world.may_change(scene, word)
             and not word.keeper
+            and not word.confined
             and member is not None
             and member.writes
             and (there is None or not there.updated)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final
 
-from memory.knowledge.access import KnowledgeAccess, reads
+from memory.knowledge.access import KnowledgeAccess, is_restricted, reads
 from memory.knowledge.model import FileKind, Hit, KnowledgeQuery, Repository
 
 AT: Final = datetime(2026, 11, 2, tzinfo=UTC)
@@ -58,6 +58,9 @@ class GivenHits:
     async def readable(self, access: KnowledgeAccess, limit: int) -> list[Repository]:
         results = {hit.repository.name: hit.repository for hit in self.hits}
         return [one for _, one in sorted(results.items()) if reads(access, one)][:limit]
+
+    async def any_restricted(self, tenant: str) -> bool:
+        return any(is_restricted(hit.repository) for hit in self.hits)
 
 
 def hit_of(repository: Repository, text: str, **changes: object) -> Hit:

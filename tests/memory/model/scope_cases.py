@@ -47,6 +47,15 @@ SEEN: Final = [
     (ALONE, kept("own"), True),
     (AGENT, kept("own"), True),
     (AGENT, kept("other"), False),
+    (ALONE, of(from_repository=True), True),
+    (AGENT, of(from_repository=True, agent="another"), True),
+    (replace(ALONE, persons=(ADA, BEN)), of(BEN, from_repository=True), True),
+    (replace(ALONE, private=False), of(from_repository=True), False),
+    (replace(IN_ROOM, private=True), of(from_repository=True), False),
+    (IN_ROOM, of(room=HERE, from_repository=True), False),
+    (IN_ROOM, of(BEN, room=HERE, role="user", from_repository=True), False),
+    (ALONE, of(BEN, scope=Scope.GLOBAL, from_repository=True), False),
+    (ALONE, of(BEN, scope=Scope.PROJECT, project="p", from_repository=True), False),
 ]
 """The caller, the memory, and True if it is seen."""
 MEMBER = frozenset({("own", False)})
@@ -81,6 +90,12 @@ MAY: Final = [
     (replace(ALONE, tenant="u"), of(), False),
     (AGENT, kept("other"), False),
     (AGENT, kept("own"), True),
+    (IN_ROOM, of(from_repository=True), True),
+    (
+        replace(ALONE, operates=True),
+        of(BEN, scope=Scope.PROJECT, project="p", from_repository=True),
+        False,
+    ),
     (ALONE, of(scope=Scope.GLOBAL), False),
     (replace(ALONE, operates=True), of(BEN, scope=Scope.GLOBAL), True),
     (replace(ALONE, operates=True), of(BEN, scope=Scope.PROJECT, project="p"), True),

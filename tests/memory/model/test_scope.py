@@ -20,6 +20,8 @@ def test_a_share_is_shown(access: AccessScope, share: Share, shown: bool) -> Non
     assert sees(access, of(BEN), [share]) is shown
     private = replace(of(BEN, "own"), agent_private=True)
     assert not shows_shared(access, private, share), "an agent keeps it for itself"
+    restricted = of(BEN, from_repository=True)
+    assert not sees(access, restricted, [share]), "it may be text of a restricted repository"
 
 
 @pytest.mark.parametrize(("access", "of_whom", "may"), MAY)

@@ -34,6 +34,7 @@ def record(content: str = "likes tea", person: str = ADA, **rest: Any) -> Record
         message_id=rest.pop("message_id", ""),
         conversation=rest.pop("conversation", ""),
         channel=":".join(CHANNEL),
+        from_repository=rest.pop("from_repository", False),
     )
     values: dict[str, Any] = {
         "id": new_id(),

@@ -39,6 +39,7 @@ def records(draw: st.DrawFn) -> Record:
         project=draw(st.sampled_from(PROJECTS)),
         role=draw(st.sampled_from(("", "user", "assistant"))),
         conversation=draw(st.sampled_from(("", "g"))),
+        from_repository=draw(st.booleans()),
         embedding=VECTOR,
     )
 

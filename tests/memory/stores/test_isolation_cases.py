@@ -47,16 +47,19 @@ async def test_a_share_is_shown(engine: Engine, memories: MemoryStore, clock: Fa
         pool = f"pool-{number}"
         stored = await put(engine, replace(of(BEN), id=f"mem-{number}"))
         private = replace(of(BEN, "own"), id=f"private-{number}", agent_private=True)
-        await put(engine, private)
+        restricted = replace(of(BEN, from_repository=True), id=f"restricted-{number}")
+        for one in (private, restricted):
+            await put(engine, one)
         member = {"pool": pool, "tenant": "t"}
         for agent, granted in {("theirs", True), *share.readers}:
             values = {"agent": agent, "granted": granted, "person": ADA}
             seq = (await engine.fetch(JOIN, member | values))[0][0]
             if agent == "theirs":
                 sharer = seq
-        for one in (stored, private):
+        for one in (stored, private, restricted):
             await share_with(engine, pool, one, share, sharer)
         assert bool(await memories.visible(access, [stored.id])) is shown, (access, share)
+        assert not await memories.visible(access, [restricted.id]), (access, share)
         by_id = await memories.get(access, stored.id)
         assert (by_id is not None) is shown, (access, share)
         entries = await SqlPools(engine).query(access, pool, clock.now(), 10)

@@ -97,6 +97,16 @@ async def test_a_duplicate_of_a_private_memory_is_found_in_a_room_and_not_shown(
     assert await handle.read.search(Filter(text="tea")) == []
 
 
+async def test_what_a_client_may_have_read_in_a_repository_is_no_duplicate_of_later_words(
+    rig: Rig,
+) -> None:
+    ada = await rig.handle()
+    client = replace(ada.write, request=replace(ada.request, from_repository=True))
+    await client.remember(fact("I like tea"))
+    assert (await ada.write.remember(fact("tea is what I enjoy"))).outcome is Outcome.STORED
+    assert (await client.remember(fact("tea is what I enjoy"))).code == "duplicate"
+
+
 @pytest.mark.parametrize("error", [ModelUnavailable("busy"), StoreUnavailable("locked")])
 async def test_a_failing_check_sends_to_review(rig: Rig, model: Model, error: Exception) -> None:
     ada = await rig.handle(says="the moon is far")
