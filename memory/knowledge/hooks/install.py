@@ -18,6 +18,7 @@ from memory.knowledge.hooks.folder import HookFolder, find_hooks
 from memory.knowledge.hooks.script import (
     BEFORE,
     EVENTS,
+    GONE,
     LOCK,
     LOG,
     REWRITTEN,
@@ -31,11 +32,18 @@ from memory.knowledge.hooks.script import (
     is_own,
     is_shell_script,
     own_hook,
+    program_of,
     with_block,
     without_block,
 )
 
-HookState = Literal["installed", "installed, called by pre-commit", "other command", "missing"]
+HookState = Literal[
+    "installed",
+    "installed, called by pre-commit",
+    "other command",
+    "program missing",
+    "missing",
+]
 LEGACY: Final = ".legacy"
 """The end of the name under which `pre-commit install` keeps an earlier hook, and calls it."""
 OLD: Final = ".old"
@@ -43,7 +51,7 @@ OLD: Final = ".old"
 MAX_HOOK: Final = 1_000_000
 """Bytes of a hook that is read."""
 MADE: Final = "made-hooks-folder"
-STATE_FILES: Final = (WAITING, REWRITTEN, LOG, LOCK, MADE)
+STATE_FILES: Final = (WAITING, REWRITTEN, LOG, LOCK, MADE, GONE)
 LINK: Final = (
     "{path} is a link: nothing is written or deleted through it. Delete it, and try again."
 )
@@ -72,6 +80,7 @@ def install(where: HookFolder, command: HookCommand) -> list[Installed]:
         _check(where.hooks / event, event)
     _check_state(command)
     command.state.mkdir(mode=0o700, exist_ok=True)
+    (command.state / GONE).unlink(missing_ok=True)
     if not where.hooks.exists():
         where.hooks.mkdir(parents=True)
         (command.state / MADE).touch()
@@ -164,7 +173,8 @@ def states(where: HookFolder, command: HookCommand) -> dict[str, HookState]:
 
 def lost_hooks(folder: Path, git_dir: Path) -> list[str]:
     """Return the hooks that were installed and do not run any more: a tool such as husky wrote
-    hooks of its own, or named another folder for them. Empty where none were installed."""
+    hooks of its own, or named another folder for them, or the program is gone that they start.
+    Empty where none were installed."""
     state = git_dir / STATE
     if state.is_symlink() or not state.is_dir():
         return []
@@ -172,7 +182,8 @@ def lost_hooks(folder: Path, git_dir: Path) -> list[str]:
         hooks = find_hooks(folder).hooks
     except BadInput:  # they are not in the folder that git uses now
         return list(EVENTS)
-    return [event for event in EVENTS if not _is_called(hooks / event)]
+    paths = {event: hooks / event for event in EVENTS}
+    return [event for event, path in paths.items() if not _is_called(path) or _is_idle(path)]
 
 
 def _is_called(path: Path) -> bool:
@@ -180,9 +191,18 @@ def _is_called(path: Path) -> bool:
     return (text is not None and has_block(text) and _runs(path)) or _place(path) != path
 
 
+def _is_idle(path: Path) -> bool:
+    """True for a hook whose program is gone."""
+    text = _text(_place(path))
+    program = None if text is None else program_of(text)
+    return program is not None and not _runs(program)
+
+
 def _state(path: Path, event: str, command: HookCommand) -> HookState:
     if not _is_called(path):
         return "missing"
+    if _is_idle(path):
+        return "program missing"
     if _place(path) != path:
         return "installed, called by pre-commit"
     return "installed" if block(event, command) in (_text(path) or b"") else "other command"

@@ -2,9 +2,11 @@
 
 The foreground uses nothing but what the shell has built in, so it costs one fork. `waiting` holds
 the id of a background process that has not begun to read: it will see this commit as well, so no
-other one is started. Commits of a rebase start nothing; `post-rewrite` at its end does.
+other one is started. Commits of a rebase start nothing; `post-rewrite` at its end does. If the
+program is gone, the hook writes one line into its log.
 """
 
+import os
 import re
 import shlex
 from collections.abc import Sequence
@@ -18,6 +20,11 @@ STATE: Final = "parley"
 WAITING: Final = "waiting"
 REWRITTEN: Final = "rewritten"
 LOG: Final = "hooks.log"
+GONE: Final = "program-gone"
+GONE_LINE: Final = (
+    "{program} is gone, so the hooks do nothing; run `parley knowledge hooks install` in the folder"
+    " of the repository"
+)
 LOCK: Final = "lock"
 BEFORE: Final = ".before-parley"
 """The end of the name under which an earlier hook is kept that is no shell script."""
@@ -66,10 +73,13 @@ def block(event: str, command: HookCommand) -> bytes:
         run=run,
         waiting=WAITING,
         log=LOG,
+        gone=GONE,
+        problem=shlex.quote(GONE_LINE.format(program=command.program[0])),
     )
     return BEGIN + text.encode("utf-8", "surrogateescape") + END
 
 
+_PROGRAM: Final = b"parley_program="
 _NOT_IN_REBASE: Final = """ \\
     && ! [ -d "${GIT_DIR:-$parley_git}/rebase-merge" ] \\
     && ! [ -d "${GIT_DIR:-$parley_git}/rebase-apply" ]"""
@@ -78,8 +88,15 @@ _BLOCK: Final = """\
 # `parley knowledge hooks remove` removes it.
 parley_git={git_dir}
 parley_state=$parley_git/{folder} parley_pid=
-if [ "${{PARLEY_HOOKS-}}" != 0 ] && [ -x {program} ] && [ -d "$parley_state" ]{when}; then {{
-    {noted}if [ -r "$parley_state/{waiting}" ]; then
+if [ "${{PARLEY_HOOKS-}}" != 0 ] && [ -d "$parley_state" ]{when}; then {{
+    {noted}parley_program={program}
+    if ! [ -x "$parley_program" ]; then
+        if ! [ -e "$parley_state/{gone}" ]; then
+            printf '%s\n' {problem} >> "$parley_state/{log}"
+            : > "$parley_state/{gone}"
+        fi
+        parley_pid=$$ # so nothing is started
+    elif [ -r "$parley_state/{waiting}" ]; then
         read -r parley_pid < "$parley_state/{waiting}" || :
     fi
     case $parley_pid in '' | 0* | *[!0-9]*) parley_pid= ;; esac
@@ -116,6 +133,19 @@ def added_lines(text: bytes, event: str) -> bytes:
 def is_own(text: bytes) -> bool:
     """True for a whole hook that `own_hook` made."""
     return text.startswith(_OWN_HEAD + BEGIN)
+
+
+def program_of(text: bytes) -> Path | None:
+    """Return the program that a hook with our lines starts; None if the lines do not name one."""
+    begin = text.find(_PROGRAM, text.index(BEGIN)) + len(_PROGRAM)
+    end = text.find(b"\n", begin)
+    if begin < len(_PROGRAM) or end < 0:
+        return None
+    try:
+        (name,) = shlex.split(os.fsdecode(text[begin:end]))
+    except ValueError:  # somebody edited it
+        return None
+    return Path(name)
 
 
 def has_block(text: bytes) -> bool:

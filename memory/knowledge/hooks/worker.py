@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from memory.knowledge.hooks.script import LOCK, LOG, REWRITTEN, WAITING
+from memory.knowledge.hooks.script import GONE, LOCK, LOG, REWRITTEN, WAITING
 
 LOCK_SECONDS: Final = 900.0
 """Seconds for which a process waits for the one that ingests."""
@@ -31,6 +31,7 @@ def run_once(
     it begins, a further commit starts a further process.
     """
     _bound_log(state / LOG)
+    _taken(state / GONE)
     with _alone(state / LOCK, wait, sleep) as alone:
         if not alone:
             return 1

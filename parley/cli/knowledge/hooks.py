@@ -65,7 +65,7 @@ def hooks(
         sys.stdout.write(f"{event}: {state}\n")
     if os.environ.get("PARLEY_HOOKS") == "0":
         sys.stdout.write("PARLEY_HOOKS=0 turns them off here.\n")
-    return int("missing" in found.values())
+    return int(not {"missing", "program missing"}.isdisjoint(found.values()))
 
 
 def command_of(where: HookFolder, config: Path | None) -> HookCommand:

@@ -1,5 +1,6 @@
 """Hooks in real repositories, run by git."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from gateway.errors import BadInput
 from memory.knowledge.hooks.folder import find_hooks
-from memory.knowledge.hooks.install import install, states
+from memory.knowledge.hooks.install import install, lost_hooks, states
 from memory.knowledge.hooks.script import BEFORE, EVENTS
 from tests.memory.knowledge.hooks.kit import (
     Repository,
@@ -78,6 +79,26 @@ class TestACommit:
         repo.install()
         Path(repo.command.program[0]).unlink()
         assert "parley" not in repo.commit()
+        assert not (repo.command.state / "waiting").exists()
+
+    def test_notes_once_that_the_program_is_gone(self, repo: Repository) -> None:
+        repo.install()
+        program = Path(repo.command.program[0])
+        program.rename(program.with_name("elsewhere"))
+        for text in ("first", "second"):
+            repo.commit(text)
+        log = repo.command.state / "hooks.log"
+        (line,) = log.read_text().splitlines()
+        assert line.startswith(f"{program} is gone")
+        assert "`parley knowledge hooks install`" in line
+        program.with_name("elsewhere").rename(program)
+        repo.install()
+        repo.commit("third")
+        assert repo.wait_for(1) == 1
+        repo.settle()
+        program.unlink()
+        repo.commit("fourth")
+        assert len(log.read_text().splitlines()) == 2
 
     def test_succeeds_without_the_folder_of_the_state(self, repo: Repository) -> None:
         repo.install()
@@ -271,6 +292,24 @@ class TestInstallation:
         assert states(repo.where, repo.command) == {
             "post-commit": "missing", "post-merge": "missing", "post-rewrite": "installed"
         }  # fmt: skip
+
+    def test_names_the_hooks_whose_program_is_gone(self, repo: Repository) -> None:
+        write_hook(repo.hook(), SHELL_HOOK)
+        write_hook(repo.hook("post-merge"), PYTHON_HOOK)
+        repo.install()
+        git_dir = repo.command.git_dir
+        assert lost_hooks(repo.folder, git_dir) == []
+        Path(repo.command.program[0]).unlink()
+        assert states(repo.where, repo.command) == dict.fromkeys(EVENTS, "program missing")
+        assert lost_hooks(repo.folder, git_dir) == list(EVENTS)
+
+    def test_names_no_program_that_somebody_edited(self, repo: Repository) -> None:
+        repo.install()
+        text = repo.hook().read_text()
+        for line in ("", "'", "a b", "$(touch x)"):
+            changed = re.sub(r"(?m)parley_program=.*$", f"parley_program={line}", text, count=1)
+            repo.hook().write_text(changed)
+            assert set(lost_hooks(repo.folder, repo.command.git_dir)) <= {"post-commit"}
 
     def test_needs_a_repository(self, tmp_path: Path) -> None:
         with pytest.raises(BadInput, match="not in a git repository"):
