@@ -13,9 +13,9 @@ from gateway.people import PersonId, Role, identity_of
 from gateway.ports.admissions import Admission, Applicant, OwnerCode, PairingRequest
 from gateway.ports.clock import SystemClock
 from parley.cli.known_people import resolve_person
-from parley.cli.memory_table import printable
 from parley.cli.options import Config
 from parley.cli.stores import read_settings, require_database, settings_with_database, with_storage
+from parley.cli.terminal import printable
 from parley.config import Settings
 from parley.config.sections import MEMORY
 from parley.wiring.access import Access, wire_access

@@ -14,8 +14,9 @@ from memory.agents.registry import EVER
 from memory.model.scope import RequestScope
 from parley.cli.agent_access import OpenedAgents, with_agents
 from parley.cli.memory_access import HOW_TO_NAME
-from parley.cli.memory_table import plain, print_json, show_records, show_rows
+from parley.cli.memory_table import plain, show_records, show_rows
 from parley.cli.options import AsJson, Config, confirmed
+from parley.cli.terminal import print_json
 
 NONE: Final = "There are no agents."
 NEEDS_PERSON: Final = (

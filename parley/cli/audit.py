@@ -12,9 +12,10 @@ import typer
 from gateway.errors import BadInput
 from memory.audit import FIRST, first_broken
 from memory.ports.audit import AuditTrail, Link
-from parley.cli.memory_table import plain, print_json
+from parley.cli.memory_table import plain
 from parley.cli.options import AsJson, Config
 from parley.cli.stores import settings_with_database, with_storage
+from parley.cli.terminal import print_json
 from parley.security.keys import audit_key, audit_key_file
 from parley.wiring.storage import Storage
 

@@ -16,9 +16,10 @@ from gateway.policy.decision import Decision
 from gateway.ports.outbox import Delivery
 from gateway.ports.traces import NO_CONVERSATION, Trace
 from memory.ports.audit import Link
-from parley.cli.memory_table import plain, print_json
+from parley.cli.memory_table import plain
 from parley.cli.options import AsJson, Config
 from parley.cli.stores import settings_with_database, with_storage
+from parley.cli.terminal import print_json
 from parley.cli.why import (
     Last,
     LastInChat,

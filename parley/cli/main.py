@@ -17,6 +17,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from parley.cli.help_pages import SectionedGroup, example_of
+from parley.cli.terminal import escaped
 from parley.installation import (
     DISTRIBUTION,
     conflicting_distributions,
@@ -322,10 +323,10 @@ def _run() -> None:
         sys.stderr.write(f"{explained(error)}\n")
         sys.exit(REFUSED)
     except ConfigurationError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(escaped(f"{error}\n"))
         sys.exit(REFUSED)
     except (ParleyError, StoreUnavailable) as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(escaped(f"{error}\n"))
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

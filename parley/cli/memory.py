@@ -16,15 +16,9 @@ from memory.service.deletion_topics import TopicMatches
 from memory.service.handle import MemoryHandle
 from memory.stores.reviews import ReviewItem
 from parley.cli.memory_access import PersonOptions, people_with_memories, with_memory
-from parley.cli.memory_table import (
-    plain,
-    print_json,
-    show_decided,
-    show_people,
-    show_records,
-    show_waiting,
-)
+from parley.cli.memory_table import plain, show_decided, show_people, show_records, show_waiting
 from parley.cli.options import AsJson, Config, Person, QueryText, SearchLimit, choice, confirmed
+from parley.cli.terminal import print_json
 from parley.config import Settings
 
 What = Literal["episodic", "semantic", "all"]

@@ -18,8 +18,8 @@ from memory.transfer.exporter import ExportOptions, Form, export
 from memory.transfer.importer import LineOutcome, LineReport, bring_in, needs_key
 from memory.write.validate import WAYS
 from parley.cli.memory_access import PersonOptions, with_memory
-from parley.cli.memory_table import print_json
 from parley.cli.options import AsJson, Config, Person
+from parley.cli.terminal import print_json
 from parley.config import Settings
 from parley.extras import missing
 

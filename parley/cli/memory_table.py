@@ -1,6 +1,5 @@
 """Memories as a table on a terminal, as plain lines elsewhere, as JSON for scripts."""
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -9,6 +8,7 @@ from memory.model.record import Record, short_id
 from memory.ports.personal_data import PersonCount
 from memory.stores.reviews import ReviewItem
 from memory.transfer.line_format import line_of
+from parley.cli.terminal import print_json, printable
 
 WIDTH: Final = 160
 """Characters of a memory on a plain line."""
@@ -81,17 +81,6 @@ def _pending_values(pending: ReviewItem) -> dict[str, object]:
         "target": pending.target,
         "memory": line_of(pending.record),
     }
-
-
-def print_json(values: Sequence[Mapping[str, object]]) -> None:
-    """Print one object a line, in ASCII: no text can steer the terminal."""
-    for value in values:
-        sys.stdout.write(json.dumps(value, separators=(",", ":")) + "\n")
-
-
-def printable(text: str) -> str:
-    """A text without control characters, which could steer the terminal."""
-    return "".join(c if c.isprintable() else " " for c in text)
 
 
 def plain(text: str, most: int = WIDTH) -> str:

@@ -22,9 +22,9 @@ from memory.embeddings.local import installed
 from parley.cli.configuration import command_settings
 from parley.cli.knowledge.repositories import with_index
 from parley.cli.knowledge.vectors import VectorProgress, progress_of
-from parley.cli.memory_table import print_json
 from parley.cli.options import AsJson, Config
 from parley.cli.stores import require_database, with_storage
+from parley.cli.terminal import print_json
 from parley.config import Settings, SettingsError
 from parley.installation import install_command
 from parley.wiring.knowledge import knowledge_file

@@ -7,6 +7,8 @@ from typing import Annotated, Final
 
 import typer
 
+from parley.cli.terminal import escaped
+
 DEFAULT_CONFIG: Final = Path("config/parley.yaml")
 
 Config = Annotated[
@@ -45,7 +47,7 @@ def confirmed(questions: Sequence[str], given: int) -> bool:
         sys.stderr.write(NO_TERMINAL.format(options=options) + "\n")
         return False
     for question in questions[given:]:
-        if not typer.confirm(question):
+        if not typer.confirm(escaped(question)):
             sys.stderr.write("Nothing was deleted.\n")
             return False
     return True

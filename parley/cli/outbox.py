@@ -9,9 +9,9 @@ import typer
 from gateway.ports.outbox import DeadLetter, Outbox
 from gateway.ports.traces import Trace
 from gateway.turn.pipeline import GAVE_UP
-from parley.cli.memory_table import printable
 from parley.cli.options import Config
 from parley.cli.stores import settings_with_database, with_storage
+from parley.cli.terminal import printable
 from parley.wiring.storage import Storage
 
 MAX_AT_ONCE: Final = 10_000

@@ -8,8 +8,9 @@ import typer
 from memory.agents.model import PoolMember, PoolSummary
 from parley.cli.agent_access import OpenedAgents, operator_of, with_agents
 from parley.cli.agents import Tenant, Yes
-from parley.cli.memory_table import plain, print_json, show_rows
+from parley.cli.memory_table import plain, show_rows
 from parley.cli.options import AsJson, Config, confirmed
+from parley.cli.terminal import print_json
 
 NONE: Final = "There are no pools."
 PoolId = Annotated[str, typer.Argument(metavar="ID", help="The id, or its first characters.")]

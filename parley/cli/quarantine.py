@@ -9,9 +9,9 @@ import typer
 from gateway.errors import BadInput
 from gateway.inbound.crash_loop_guard import MAX_LISTED, CrashCounts
 from gateway.ports.work_guard import Quarantined, WorkItem, WorkKind
-from parley.cli.memory_table import printable
 from parley.cli.options import Config
 from parley.cli.stores import settings_with_database, with_storage
+from parley.cli.terminal import printable
 from parley.wiring.storage import Storage
 
 Key = Annotated[str, typer.Argument(help="A key as `parley quarantine list` shows it.")]

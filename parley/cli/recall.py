@@ -8,8 +8,9 @@ from memory.model.recollection import Recalled, Recollection
 from memory.ports.recall import Query
 from memory.service.handle import MemoryHandle
 from parley.cli.memory_access import PersonOptions, with_memory
-from parley.cli.memory_table import plain, print_json
+from parley.cli.memory_table import plain
 from parley.cli.options import AsJson, Config, Person, QueryText, SearchLimit
+from parley.cli.terminal import print_json
 from parley.config import Settings
 
 NOTHING: Final = "No memory matches."

@@ -9,6 +9,7 @@ import typer
 from memory.knowledge.ingest.ingester import CONFIGURATION, MAX_CONFIGURATION
 from memory.knowledge.skills.install import SkillFile, install, remove, skill_files
 from memory.knowledge.skills.texts import read_skills
+from parley.cli.terminal import print_text
 from parley.config.agent_file import read_agent_file
 
 Folder = Annotated[
@@ -30,12 +31,12 @@ def install_skills(repo: Folder = Path(), directory: Directory = "", force: Forc
     left = 0
     for file in _files(repo, directory):
         if install(file, force=force):
-            sys.stdout.write(f"{file.path}: written\n")
+            print_text(f"{file.path}: written\n")
         elif file.state == "installed":
-            sys.stdout.write(f"{file.path}: up to date\n")
+            print_text(f"{file.path}: up to date\n")
         else:
             left += 1
-            sys.stderr.write(CHANGED.format(path=file.path, what="replaces"))
+            print_text(CHANGED.format(path=file.path, what="replaces"), sys.stderr)
     return int(left > 0)
 
 
@@ -44,12 +45,12 @@ def remove_skills(repo: Folder = Path(), directory: Directory = "", force: Force
     left = 0
     for file in _files(repo, directory):
         if remove(file, force=force):
-            sys.stdout.write(f"{file.path}: deleted\n")
+            print_text(f"{file.path}: deleted\n")
         elif file.state == "missing":
-            sys.stdout.write(f"{file.path}: not there\n")
+            print_text(f"{file.path}: not there\n")
         else:
             left += 1
-            sys.stderr.write(CHANGED.format(path=file.path, what="deletes"))
+            print_text(CHANGED.format(path=file.path, what="deletes"), sys.stderr)
     return int(left > 0)
 
 
@@ -57,7 +58,7 @@ def show_skills(repo: Folder = Path(), directory: Directory = "") -> int:
     """Show which skills are installed in a repository; 1 if one is missing."""
     files = _files(repo, directory)
     for file in files:
-        sys.stdout.write(f"{file.path}: {file.state}\n")
+        print_text(f"{file.path}: {file.state}\n")
     return int(any(file.state == "missing" for file in files))
 
 

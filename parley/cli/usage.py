@@ -15,9 +15,9 @@ from gateway.policy.budgets import MICRO
 from gateway.ports.clock import SystemClock
 from gateway.stores.usage import MAX_DAYS, SpendingReader, SpendingSummary
 from parley.cli.memory_access import tenants_of_accounts
-from parley.cli.memory_table import print_json
 from parley.cli.options import AsJson, Config
 from parley.cli.stores import settings_with_database, with_storage
+from parley.cli.terminal import print_json
 from parley.config import Settings
 from parley.security.tokens import person_of
 from parley.wiring.extensions import load_extensions

@@ -1,7 +1,6 @@
 """`parley knowledge bind | unbind | bindings`: the channels that are bound to a project."""
 
 import asyncio
-import sys
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Final, TypeVar
 
@@ -14,6 +13,7 @@ from memory.audit import Audit
 from memory.knowledge.bindings import RoomBindings
 from parley.cli.options import Config
 from parley.cli.stores import read_settings
+from parley.cli.terminal import print_text
 from parley.config import Settings
 from parley.config.sections import MEMORY
 from parley.security.keys import audit_key
@@ -39,7 +39,7 @@ def bind(
 ) -> int:
     """Let people search the repositories of a project in a channel, also while Parley runs."""
     _with_bindings(read_settings(config), lambda some: some.bind(tenant, channel, project))
-    sys.stdout.write(f"{channel} is bound to {project}.\n")
+    print_text(f"{channel} is bound to {project}.\n")
     return 0
 
 
@@ -48,7 +48,7 @@ def unbind(channel: Channel, tenant: Tenant = DEFAULT_TENANT, config: Config = N
     project = _with_bindings(read_settings(config), lambda some: some.unbind(tenant, channel))
     if not project:
         raise BadInput(f"{channel} is not bound. `parley knowledge bindings` lists the channels.")
-    sys.stdout.write(f"{channel} is no longer bound to {project}.\n")
+    print_text(f"{channel} is no longer bound to {project}.\n")
     return 0
 
 
@@ -56,11 +56,11 @@ def show(tenant: Tenant = DEFAULT_TENANT, config: Config = None) -> int:
     """List the bound channels of a tenant."""
     bound = _with_bindings(read_settings(config), lambda some: some.all(tenant))
     if not bound:
-        sys.stdout.write("No channel is bound.\n")
+        print_text("No channel is bound.\n")
         return 0
-    sys.stdout.write(ROW.format("CHANNEL", "PROJECT", "SINCE (UTC)"))
+    print_text(ROW.format("CHANNEL", "PROJECT", "SINCE (UTC)"))
     for one in bound:
-        sys.stdout.write(ROW.format(one.channel, one.project, f"{one.at:%Y-%m-%d %H:%M}"))
+        print_text(ROW.format(one.channel, one.project, f"{one.at:%Y-%m-%d %H:%M}"))
     return 0
 
 

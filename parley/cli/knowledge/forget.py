@@ -1,6 +1,5 @@
 """`parley knowledge forget REPO`."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +9,7 @@ from memory.knowledge.ingest.work_tree import clear_state
 from parley.cli.knowledge.repositories import OneRepository, Tenant, find_one, with_index
 from parley.cli.options import Config, confirmed
 from parley.cli.stores import read_settings
+from parley.cli.terminal import print_text
 from parley.wiring.knowledge import KnowledgeIndex
 
 
@@ -31,7 +31,7 @@ def forget(
             return 1
         await store.forget(repository.id)
         clear_state(Path(repository.folder))
-        sys.stdout.write(f"{repository.name} is forgotten.\n")
+        print_text(f"{repository.name} is forgotten.\n")
         return 0
 
     return with_index(settings, job)

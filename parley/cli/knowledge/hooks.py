@@ -19,6 +19,7 @@ from parley.cli.knowledge.ingest import ingest_all
 from parley.cli.knowledge.repositories import UNKNOWN, with_index
 from parley.cli.options import Config
 from parley.cli.stores import read_settings
+from parley.cli.terminal import print_text
 from parley.config import Settings
 from parley.wiring.knowledge import KnowledgeIndex
 
@@ -50,21 +51,21 @@ def hooks(
     where = find_hooks(repo.expanduser().absolute())
     if action is Action.REMOVE:
         count = remove(where, HookCommand((), Path(), where.git_dir))
-        sys.stdout.write(f"{count} hooks removed.\n" if count else "No hooks were installed.\n")
+        print_text(f"{count} hooks removed.\n" if count else "No hooks were installed.\n")
         return 0
     command = command_of(where, config)
     if action is Action.INSTALL:
         _registered(where, read_settings(config))
         for one in install(where, command):
-            sys.stdout.write(_installed(one))
+            print_text(_installed(one))
         if where.in_work_tree:
-            sys.stderr.write(IN_WORK_TREE.format(folder=where.hooks))
+            print_text(IN_WORK_TREE.format(folder=where.hooks), sys.stderr)
         return 0
     found = states(where, command)
     for event, state in found.items():
-        sys.stdout.write(f"{event}: {state}\n")
+        print_text(f"{event}: {state}\n")
     if os.environ.get("PARLEY_HOOKS") == "0":
-        sys.stdout.write("PARLEY_HOOKS=0 turns them off here.\n")
+        print_text("PARLEY_HOOKS=0 turns them off here.\n")
     return int(not {"missing", "program missing"}.isdisjoint(found.values()))
 
 

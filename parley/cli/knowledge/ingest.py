@@ -1,6 +1,5 @@
 """`parley knowledge ingest [REPO]`."""
 
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -31,6 +30,7 @@ from parley.cli.knowledge.repositories import (
 )
 from parley.cli.options import AsJson, Config
 from parley.cli.stores import read_settings
+from parley.cli.terminal import escaped, print_json, print_text
 from parley.config import Settings
 from parley.wiring.knowledge import KnowledgeIndex, ingester_of
 
@@ -76,10 +76,10 @@ async def ingest_all(
         await _note(repository, outcome, clock)
         lost = lost_hooks_of(repository)
         if as_json:
-            sys.stdout.write(_as_json(repository, outcome, lost))
+            print_json([_as_json(repository, outcome, lost)])
         else:
             text = f"{_as_text(repository, outcome)}{lost_hooks_line(repository, lost)}"
-            sys.stdout.write(text)
+            print_text(text)
     return 0
 
 
@@ -129,7 +129,9 @@ def _branch_line(name: str, branch: BranchOutcome) -> str:
     return f"{place}, {', '.join(parts)}"
 
 
-def _as_json(repository: Repository, outcome: IngestOutcome, lost: Sequence[str]) -> str:
+def _as_json(
+    repository: Repository, outcome: IngestOutcome, lost: Sequence[str]
+) -> dict[str, object]:
     branches = [
         {
             "branch": one.name,
@@ -144,7 +146,7 @@ def _as_json(repository: Repository, outcome: IngestOutcome, lost: Sequence[str]
         }
         for one in outcome.branches
     ]
-    values = {
+    return {
         "repository": repository.name,
         "busy": outcome.busy,
         "branches": branches,
@@ -154,7 +156,6 @@ def _as_json(repository: Repository, outcome: IngestOutcome, lost: Sequence[str]
         "skipped": {reason.value: count for reason, count in outcome.totals.skipped.items()},
         "lost_hooks": lost,
     }
-    return json.dumps(values, ensure_ascii=False) + "\n"
 
 
 @contextmanager
@@ -172,10 +173,12 @@ def _progress(name: str) -> Iterator[Report]:
         progress.TimeRemainingColumn(),
     )
     with progress.Progress(*columns, console=console.Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(name, total=None)
+        task = bar.add_task(escaped(name), total=None)
 
         def report(at: Progress) -> None:
-            bar.update(task, description=f"{name} {at.branch}", completed=at.done, total=at.total)
+            bar.update(
+                task, description=escaped(f"{name} {at.branch}"), completed=at.done, total=at.total
+            )
 
         yield report
 

@@ -1,6 +1,5 @@
 """`parley knowledge init REPO`."""
 
-import sys
 import uuid
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from parley.cli.knowledge.ingest import ingest_all
 from parley.cli.knowledge.repositories import with_index
 from parley.cli.options import Config
 from parley.cli.stores import read_settings
+from parley.cli.terminal import print_text
 from parley.wiring.knowledge import KnowledgeIndex
 
 
@@ -76,7 +76,7 @@ def init(
     async def job(index: KnowledgeIndex) -> int:
         async with opened_repository(folder) as git:
             repository = await _registered(index, git, tenant, changes)
-        sys.stdout.write(f"{described(repository)}\n")
+        print_text(f"{described(repository)}\n")
         return 0 if later else await ingest_all(settings, index, [repository])
 
     return with_index(settings, job)

@@ -1,7 +1,5 @@
 """`parley knowledge search QUERY`."""
 
-import json
-import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Annotated, Final
@@ -18,6 +16,7 @@ from memory.knowledge.stores.word_index import word_index_on
 from parley.cli.knowledge.repositories import NONE, Tenant, with_index
 from parley.cli.options import AsJson, Config
 from parley.cli.stores import read_settings
+from parley.cli.terminal import print_json, print_text
 from parley.config import Settings
 from parley.wiring.knowledge import KnowledgeIndex
 from parley.wiring.recall import embedding_problem, recall_models, vector_model
@@ -64,9 +63,12 @@ def search(
 
     hits = with_index(settings, job)
     for hit in hits:
-        sys.stdout.write(_as_json(hit) if as_json else _as_text(hit))
+        if as_json:
+            print_json([_as_json(hit)])
+        else:
+            print_text(_as_text(hit))
     if not hits and not as_json:
-        sys.stdout.write("Nothing found.\n")
+        print_text("Nothing found.\n")
     return 0
 
 
@@ -104,11 +106,11 @@ def _as_text(hit: Hit) -> str:
     told += [f"  {text}" for text in [", ".join(one for one in about if one), link_of(hit)] if text]
     shown = [line.rstrip() for line in hit.text.splitlines() if line.strip()]
     told += [f"    {line[:100]}" for line in shown[:LINES_SHOWN]]
-    return "".join(f"{_printable(line)}\n" for line in told)
+    return "".join(f"{line}\n" for line in told)
 
 
-def _as_json(hit: Hit) -> str:
-    values = {
+def _as_json(hit: Hit) -> dict[str, object]:
+    return {
         "repository": hit.repository.name,
         "citation": citation_of(hit),
         "link": link_of(hit),
@@ -126,9 +128,3 @@ def _as_json(hit: Hit) -> str:
         "score": round(hit.score, 3),
         "text": hit.text,
     }
-    return json.dumps(values, ensure_ascii=False) + "\n"
-
-
-def _printable(line: str) -> str:
-    """Without control characters, which a terminal would obey."""
-    return "".join(sign if sign.isprintable() else " " for sign in line)

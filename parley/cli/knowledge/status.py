@@ -1,7 +1,5 @@
 """`parley knowledge status [REPO]`."""
 
-import json
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +20,7 @@ from parley.cli.knowledge.repositories import (
 from parley.cli.knowledge.vectors import VectorProgress, progress_of
 from parley.cli.options import AsJson, Config
 from parley.cli.stores import read_settings
+from parley.cli.terminal import print_json, print_text
 from parley.wiring.knowledge import KnowledgeIndex
 
 
@@ -56,9 +55,11 @@ def status(
             states = await index.stores.files.branches(repository.id)
             totals = await index.stores.files.totals(repository.id)
             standings, problem = _standings(repository, states)
-            show = _as_json if as_json else _as_text
             vectors = await progress_of(settings, index.vectors, repository, totals.chunks)
-            sys.stdout.write(show(repository, standings, totals, vectors, problem))
+            if as_json:
+                print_json([_as_json(repository, standings, totals, vectors, problem)])
+            else:
+                print_text(_as_text(repository, standings, totals, vectors, problem))
         return 0
 
     return with_index(settings, job)
@@ -111,7 +112,7 @@ def _as_json(
     totals: Totals,
     vectors: VectorProgress,
     problem: str,
-) -> str:
+) -> dict[str, object]:
     branches = [
         {
             "branch": one.state.name,
@@ -122,7 +123,7 @@ def _as_json(
         }
         for one in standings
     ]
-    values = {
+    return {
         "repository": repository.name,
         "tenant": repository.tenant,
         "project": repository.project,
@@ -141,4 +142,3 @@ def _as_json(
         "problem": problem,
         "lost_hooks": lost_hooks_of(repository),
     }
-    return json.dumps(values, ensure_ascii=False) + "\n"

@@ -12,7 +12,7 @@ from db.errors import StoreUnavailable
 from gateway.errors import BadInput
 from gateway.policy.budgets import MICRO
 from gateway.ports.clock import SystemClock
-from parley.cli.memory_table import plain, print_json
+from parley.cli.memory_table import plain
 from parley.cli.options import Config
 from parley.cli.running_program import address_of
 from parley.cli.status.report import (
@@ -26,6 +26,7 @@ from parley.cli.status.report import (
     stored_state,
 )
 from parley.cli.stores import read_settings, require_database, with_storage
+from parley.cli.terminal import print_json
 from parley.config import Settings
 from parley.wiring.accounts import account_name
 

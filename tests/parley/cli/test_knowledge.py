@@ -179,3 +179,25 @@ async def test_with_postgresql_the_index_is_in_the_database(
     assert (await shop.as_json("status"))["files"] == 1
     assert not (shop.folder / "data" / "knowledge.db").exists()
     assert (await shop.knowledge("forget", "shop", "--yes")).status == 0
+
+
+async def test_a_name_does_not_control_the_terminal(shop: Shop) -> None:
+    evil = new_repository(shop.folder / "evil \x1b[2J \u202e name")
+    evil.commit({"a.md": "a"})
+    outputs = [
+        await shop.knowledge(*arguments)
+        for arguments in (
+            ("init", str(evil.folder), "--name", "evil"),
+            ("hooks", "install", str(evil.folder)),
+            ("status",),
+            ("ingest",),
+            ("search", "a"),
+            ("forget", "evil"),
+            ("status", "no \x1b[2J repository"),
+        )
+    ]
+    assert [ended.status for ended in outputs] == [0, 0, 0, 0, 0, 1, 1]
+    for ended in outputs:
+        assert not {"\x1b", "\u202e"} & set(ended.out + ended.err)
+    assert "evil \\x1b[2J \\u202e name" in outputs[2].out
+    assert "no \\x1b[2J repository" in outputs[-1].err

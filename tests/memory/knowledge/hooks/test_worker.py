@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.knowledge.hooks.script import LOG, REWRITTEN, WAITING
+from memory.knowledge.hooks.script import GONE, LOG, REWRITTEN, WAITING
 from memory.knowledge.hooks.worker import MAX_LOG, run_once
 
 
@@ -25,6 +25,12 @@ def test_the_mark_of_another_process_stays(tmp_path: Path) -> None:
     (tmp_path / WAITING).write_text("1234567\n")
     assert run_once(tmp_path, lambda _: 0) == 0
     assert (tmp_path / WAITING).exists()
+
+
+def test_a_process_ends_the_mark_of_a_program_that_was_gone(tmp_path: Path) -> None:
+    (tmp_path / GONE).touch()
+    assert run_once(tmp_path, lambda _: 0) == 0
+    assert not (tmp_path / GONE).exists()
 
 
 def test_two_processes_do_not_ingest_at_once(tmp_path: Path) -> None:
