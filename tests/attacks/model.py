@@ -61,7 +61,10 @@ class ObedientModel:
                 yield json.dumps(tool, ensure_ascii=False).replace('\\"', '"').translate(_TAGS)
         for message in body["messages"]:
             if message["role"] == "user":
-                yield text_of(message["content"]).translate(_TAGS)
+                text = text_of(message["content"]).translate(_TAGS)
+                yield text
+                if '\\"' in text:  # an order within JSON
+                    yield text.replace('\\"', '"')
 
 
 def calls_in(text: str) -> Iterator[tuple[str, str]]:

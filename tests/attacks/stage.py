@@ -35,10 +35,11 @@ from tests.e2e.harness import configuration, simulated
 from tests.support.patience import LAUNCH, PATIENCE
 from tests.support.waiting import eventually
 
-Kind = Literal["open", "limited", "approved", "backend"]
+Kind = Literal["open", "limited", "approved", "backend", "repositories"]
 """`open`: limits are lifted, so that many attacks run fast. `limited`: the default limits.
 `approved`: members and operators may write, everybody else needs an approval. `backend`: memories
-are in a memory backend that returns everything to everybody, and hangs."""
+are in a memory backend that returns everything to everybody, and hangs. `repositories`: as `open`,
+with repositories that limit what clients may do."""
 
 BELIEVED_SECONDS: Final = 0.3
 """The time for which the program believes a platform that somebody is a member; a minute

@@ -21,6 +21,7 @@ Attacker = Literal[
     "compromised model",
     "agent of another person",
     "memory backend",
+    "text of a repository",
 ]
 Step: TypeAlias = Callable[[Scene], Awaitable[None]]
 

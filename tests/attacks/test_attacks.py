@@ -6,6 +6,7 @@ through.
 """
 
 from collections.abc import Callable, Iterator
+from typing import Final
 
 import pytest
 from _pytest.mark.structures import ParameterSet
@@ -17,13 +18,14 @@ from tests.attacks.rows.every import ATTACKS
 from tests.attacks.scene import GotThrough, Scene
 from tests.attacks.table import Attack
 
+BOTH: Final = ("open", "repositories")
 Record = Callable[[str, object], None]
 
 
 def _tries() -> Iterator[ParameterSet]:
     for attack in ATTACKS:
         # Limits are kept in the hot state, which both engines share here.
-        for engine in ("sqlite", "postgres") if attack.kind == "open" else ("sqlite",):
+        for engine in ("sqlite", "postgres") if attack.kind in BOTH else ("sqlite",):
             for number, platform in enumerate(attack.on):
                 nightly = attack.long or (engine == "postgres" and number > 0)
                 marks = [pytest.mark.xdist_group(f"attacks-{engine}")]

@@ -13,6 +13,7 @@ from tests.attacks.rows.local_port import LOCAL_PORT
 from tests.attacks.rows.mcp import MCP
 from tests.attacks.rows.memory_backends import MEMORY_BACKENDS
 from tests.attacks.rows.outbound import OUTBOUND
+from tests.attacks.rows.repositories import REPOSITORIES
 from tests.attacks.rows.secrets import SECRETS
 from tests.attacks.rows.tenants import TENANTS
 from tests.attacks.rows.words import WORDS
@@ -29,6 +30,7 @@ ATTACKS: Final[Sequence[Attack]] = (
     *AGENTS,
     *MCP,
     *MEMORY_BACKENDS,
+    *REPOSITORIES,
     *SECRETS,
     *TENANTS,
     *AVAILABILITY,
