@@ -30,7 +30,7 @@ RECORDS: Final = (
         true_from bigint, true_until bigint, expires_at bigint, supersedes text NOT NULL,
         superseded_by text NOT NULL, superseded_at bigint, confirmed boolean NOT NULL,
         derived_from text NOT NULL, agent text NOT NULL, agent_private boolean NOT NULL,
-        from_repository boolean NOT NULL, owner text NOT NULL, partitions text NOT NULL,
+        owner text NOT NULL, partitions text NOT NULL,
         words text NOT NULL, length integer NOT NULL
         {either(sqlite="", postgres=", lexemes tsvector NOT NULL")}
     )""",
@@ -175,8 +175,7 @@ PEOPLE: Final = (
 DOCUMENTS: Final = (
     f"""CREATE TABLE memory_reviews (
         seq {NUMBERED}, id text NOT NULL UNIQUE, tenant text NOT NULL, person text NOT NULL,
-        scope text NOT NULL, project text NOT NULL, room text NOT NULL,
-        from_repository boolean NOT NULL, target text NOT NULL,
+        scope text NOT NULL, project text NOT NULL, room text NOT NULL, target text NOT NULL,
         state text NOT NULL CHECK (state IN ('pending', 'approved', 'rejected')),
         record text NOT NULL, reason text NOT NULL, passed text NOT NULL,
         failed text NOT NULL, submitted_at bigint NOT NULL, decided_at bigint, note text NOT NULL
@@ -213,6 +212,11 @@ AUDIT: Final = (
             FOR EACH STATEMENT EXECUTE FUNCTION memory_audit_kept()""",
     ),
 )
+REPOSITORY_TEXT: Final = tuple(
+    f"ALTER TABLE {table} ADD COLUMN from_repository boolean NOT NULL DEFAULT false"
+    for table in ("memories", "memory_reviews")
+)
+"""True for what may be text of a private repository."""
 SCHEMA: Final = Schema(
     "memory",
     (
@@ -225,5 +229,6 @@ SCHEMA: Final = Schema(
             *DOCUMENTS,
             *AUDIT,
         ),
+        REPOSITORY_TEXT,
     ),
 )
