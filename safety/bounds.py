@@ -127,7 +127,7 @@ def _copy(container: _Container, budget: _Budget) -> Sequence[_Container]:
     """Copy one level; return the containers in it."""
     items = _items(container, budget)
     budget.spend(2 + max(0, len(items) - 1), container.path)
-    found: list[_Container] = []
+    containers: list[_Container] = []
     for key, value in items:
         path = _step(container.path, key)
         budget.count(path)
@@ -135,10 +135,10 @@ def _copy(container: _Container, budget: _Budget) -> Sequence[_Container]:
             budget.spend(_json_size(key, path) + 1, path)
         container.children[key] = None
         if _is_container(value):
-            found.append(_descend(container, key, path, value, budget.bounds))
+            containers.append(_descend(container, key, path, value, budget.bounds))
         else:
             container.children[key] = _scalar(value, budget, path)
-    return found
+    return containers
 
 
 def _descend(

@@ -64,15 +64,15 @@ class Decoded:
 
 def decoded(text: str) -> Decoded:
     """Return the text, decoded until nothing changes, at most `LEVELS` times."""
-    found = Decoded(text, range(len(text) + 1))
+    result = Decoded(text, range(len(text) + 1))
     if _PLAIN.match(text):
-        return found
+        return result
     for _ in range(LEVELS):
-        inner = _once(found.view)
-        if inner.view == found.view:
+        inner = _once(result.view)
+        if inner.view == result.view:
             break
-        found = Decoded(inner.view, tuple(found.starts[i] for i in inner.starts))
-    return found
+        result = Decoded(inner.view, tuple(result.starts[i] for i in inner.starts))
+    return result
 
 
 def _once(text: str) -> Decoded:

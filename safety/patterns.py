@@ -90,7 +90,7 @@ class AnyOf:
         self._longest = max(pattern.longest for pattern in patterns)
         self._beginning = re.compile("|".join(_by_first_character(patterns)))
 
-    def found(self, text: str) -> bool:
+    def matches(self, text: str) -> bool:
         """Return True if one of them matches anywhere."""
         # One by one is faster than all in one expression: most anchors are not there at all.
         return any(pattern.find(text) for pattern in self._patterns)

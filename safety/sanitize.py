@@ -85,9 +85,9 @@ def find_markup(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _tags(text: str) -> Iterator[_Tag]:
-    found = list(_TAG.finditer(text))
-    closed = {match[2].lower() for match in found if match[1]}
-    for match in found:
+    matches = list(_TAG.finditer(text))
+    closed = {match[2].lower() for match in matches if match[1]}
+    for match in matches:
         name = match[2].lower()
         if _is_tag(match, name, name in closed):
             yield _Tag(name, bool(match[1]), match.start(), _end(match))
@@ -169,17 +169,17 @@ def sanitize(text: str) -> str:
     for _ in range(PASSES):
         if _HARMLESS.match(text):
             return text
-        found = decoded(text)
-        spans = _merged(_found(found))
+        plain = decoded(text)
+        spans = _merged(_markup_spans(plain))
         if not spans:
             return text
         text = _without(text, spans)
     return _blunt(text)
 
 
-def _found(found: Decoded) -> Iterable[tuple[int, int]]:
-    spans = chain(find_markup(found.view), find_sentinels(found.view))
-    return (found.span(begin, end) for begin, end in spans)
+def _markup_spans(plain: Decoded) -> Iterable[tuple[int, int]]:
+    spans = chain(find_markup(plain.view), find_sentinels(plain.view))
+    return (plain.span(begin, end) for begin, end in spans)
 
 
 def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -204,8 +204,8 @@ def _without(text: str, spans: list[tuple[int, int]]) -> str:
 
 def _blunt(text: str) -> str:
     """Remove every character of markup, for nesting that people do not write."""
-    found = decoded(text)
-    spans = [found.span(i, i + 1) for i, char in enumerate(found.view) if char in _MAKINGS]
+    plain = decoded(text)
+    spans = [plain.span(i, i + 1) for i, char in enumerate(plain.view) if char in _MAKINGS]
     return _without(text, _merged(chain(spans, _literal(text))))
 
 

@@ -90,7 +90,7 @@ class _DiscordText(TextRenderer):
 
     def code(self, text: str) -> str:
         """Inline code between one or two backticks: three would begin a block."""
-        lengths = {len(found) for found in _BACKTICKS.findall(text)}
+        lengths = {len(ticks) for ticks in _BACKTICKS.findall(text)}
         if not lengths <= {1} and not lengths <= {2}:
             text, lengths = _BACKTICKS.sub(lambda run: BREAK.join(run[0]), text), {1}
         fence = "``" if 1 in lengths else "`"

@@ -281,12 +281,12 @@ class WebAdapter:
         if conversation.is_repeated(question.id, now):
             raise BadInput("this message is being answered again")
         for event in self._events(conversation, person, again, chat):
-            asked = repeated(event, question)
-            conversation.repeat(question, line_of(asked.message), now + REPEAT_SECONDS)
+            repeat = repeated(event, question)
+            conversation.repeat(question, line_of(repeat.message), now + REPEAT_SECONDS)
             try:
-                await self._require_sink()(asked)
+                await self._require_sink()(repeat)
             except Exception:
-                conversation.end_repeats(asked.message.id)
+                conversation.end_repeats(repeat.message.id)
                 raise
 
     async def lines(self, person: str, chat: str) -> Conversation:

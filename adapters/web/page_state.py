@@ -146,23 +146,23 @@ class Conversation:
             one.question_id == question_id and one.until > now for one in self._repeats.values()
         )
 
-    def end_repeats(self, asked: str = "") -> None:
-        """Allow to ask again: the line `asked` has its answer, or everything was stopped."""
+    def end_repeats(self, repeat_id: str = "") -> None:
+        """Allow to ask again: the line `repeat_id` has its answer, or everything was stopped."""
         for again, one in self._repeats.items():
-            if asked in {"", again}:
+            if repeat_id in {"", again}:
                 self._repeats[again] = replace(one, until=0.0)
 
-    def supersede(self, question_id: str, asked: str) -> None:
-        """Replace a question, with its answers, by the line `asked`, whose own answers stay. What
-        the assistant wrote between the two without a button belongs to the question, for example
+    def supersede(self, question_id: str, repeat_id: str) -> None:
+        """Replace a question, with its answers, by the line `repeat_id`, whose own answers stay. A
+        line of the assistant between the two without a button belongs to the question, for example
         that it stopped."""
         earlier = {key for key, one in self._repeats.items() if one.question_id == question_id}
-        gone = ({question_id} | earlier) - {asked}
-        known = self._repeats.pop(asked, None)
+        gone = ({question_id} | earlier) - {repeat_id}
+        known = self._repeats.pop(repeat_id, None)
         question, lines = self._lines.get(question_id), {}
         for line in self._lines.values():
             if line.id == question_id and known is not None:
-                lines[asked] = replace(known.line, version=next(self.versions))
+                lines[repeat_id] = replace(known.line, version=next(self.versions))
             elif line.id != question_id and not (
                 (line.by == "assistant" and line.reply_to in gone)
                 or (question and known and _written_between(question, line, known.line))
@@ -172,14 +172,14 @@ class Conversation:
         self.left_out |= {MessageName(question_id, "person"), MessageName(question_id, "assistant")}
         self._load_again()
 
-    def merge(self, names: Collection[MessageName], found: Iterable[PageMessage]) -> None:
-        """Note which lines are stored, and insert the stored lines `found` by their time. A line
-        that is shown stays as it is: it may have buttons, or a text that is not stored."""
+    def merge(self, names: Collection[MessageName], messages: Iterable[PageMessage]) -> None:
+        """Note which lines are stored, and insert the stored `messages` by their time. A line that
+        is shown stays as it is: it may have buttons, or a text that is not stored."""
         for line in list(self._lines.values()):
             if line.name in names and not (line.stored or line.deleted or line.live):
                 self._lines[line.id] = replace(line, stored=True)
         shown = {line.name for line in self._lines.values()}
-        missing = [line for line in found if line.name not in shown | self.left_out]
+        missing = [line for line in messages if line.name not in shown | self.left_out]
         if missing:
             lines = sorted([*missing, *self._lines.values()], key=lambda line: line.at)
             self._lines = {line.id: line for line in lines[-self.limit :]}

@@ -48,13 +48,13 @@ class StoredLines:
         place = place_for(self._account, person, chat)
         # Twice as many as are shown: a name that is missing here is deleted, not only old.
         names = await self._store.names(place, person, 2 * self._limit)
-        found: list[OwnMessage] = []
+        messages: list[OwnMessage] = []
         if conversation.lacks(names):
-            found = await self._store.messages(place, person, self._limit)
+            messages = await self._store.messages(place, person, self._limit)
         known = frozenset(names)
         gone = [line.id for line in conversation.lines() if line.stored and line.name not in known]
         self.drop(conversation, gone)
-        conversation.merge(known, (line for message in found for line in lines_of(message)))
+        conversation.merge(known, (line for message in messages for line in lines_of(message)))
 
     async def listed(self, person: str) -> list[ListedChat]:
         """Return the person's conversations, newest first: the stored ones, and those with a

@@ -38,14 +38,14 @@ async def phone_numbers(settings: AccountSettings) -> SettingChoices:
 
 
 async def _numbers(graph: GraphClient) -> list[tuple[str, str]]:
-    found: dict[str, str] = {}
+    numbers: dict[str, str] = {}
     for account in _accounts(await graph.token()):
         for number in items(await graph.numbers(account, MAX_NUMBERS), "data", MAX_NUMBERS):
             id_ = identifier(number, "id", 20)
             if id_.isdecimal():
                 shown = text(number, "display_phone_number", 40)
-                found[id_] = f"{shown} {text(number, 'verified_name', 100)}".strip()
-    return list(found.items())[:MAX_NUMBERS]
+                numbers[id_] = f"{shown} {text(number, 'verified_name', 100)}".strip()
+    return list(numbers.items())[:MAX_NUMBERS]
 
 
 def _accounts(described: JsonObject) -> list[str]:

@@ -37,11 +37,11 @@ REFUSALS: Final = {"own_approval": OWN, "ownership": OWNERSHIP}
 
 async def list_approved(turn: TurnContext, pairing: Pairing) -> Reply:
     """Return the list of the people who are approved. Raises `StoreUnavailable`."""
-    found = await pairing.store.admissions(MAX_LISTED + 1, turn.who.tenant)
-    if not found:
+    admissions = await pairing.store.admissions(MAX_LISTED + 1, turn.who.tenant)
+    if not admissions:
         return Reply(NOBODY_APPROVED)
-    lines = [f"{number}. {_line(one)}" for number, one in enumerate(found[:MAX_LISTED], 1)]
-    if len(found) > MAX_LISTED:
+    lines = [f"{number}. {_line(one)}" for number, one in enumerate(admissions[:MAX_LISTED], 1)]
+    if len(admissions) > MAX_LISTED:
         lines.append(
             "\nand more: `parley access list`, on the machine of this assistant, shows all"
         )

@@ -46,7 +46,7 @@ _STOPS: Final[Mapping[str | None, StopReason]] = {
 }
 
 
-def _said(body: object, otherwise: str) -> tuple[str, str]:
+def _error_parts(body: object, otherwise: str) -> tuple[str, str]:
     """Return type and message of the error in a response body."""
     error = body.get("error") if isinstance(body, dict) else None
     if not isinstance(error, dict):
@@ -165,7 +165,7 @@ class AnthropicReader:
     """Assembles an answer of the Messages API; `model` is the requested one."""
 
     def __init__(self, model: str) -> None:
-        self._asked = model
+        self._requested_model = model
         self._model = model
         self._blocks: dict[int, _Open] = {}
         self._usage = Usage()
@@ -175,7 +175,7 @@ class AnthropicReader:
     def feed(self, event: Mapping[str, Any]) -> str:
         match event["type"]:
             case "message_start":
-                self._model = event["message"].get("model") or self._asked
+                self._model = event["message"].get("model") or self._requested_model
                 self._usage = _usage(event["message"].get("usage") or {}, self._usage)
             case "content_block_start":
                 block = event["content_block"]
@@ -237,9 +237,9 @@ class AnthropicReader:
                 return ToolCall(str(block.first["id"]), str(block.first["name"]), arguments)
             case "thinking":
                 whole = {"type": "thinking", "thinking": text, "signature": block.signature}
-                return OpaqueBlock(self._asked, json.dumps(whole))
+                return OpaqueBlock(self._requested_model, json.dumps(whole))
             case "redacted_thinking":
-                return OpaqueBlock(self._asked, json.dumps(dict(block.first)))
+                return OpaqueBlock(self._requested_model, json.dumps(dict(block.first)))
             case _:
                 return None
 
@@ -283,7 +283,7 @@ class AnthropicProvider(SdkProvider):
             # No connection, a time-out, or a broken or unreadable stream: httpx2's errors are not
             # wrapped once the answer has begun.
             return ModelUnavailable(f"no answer from Anthropic: {type(error).__name__}")
-        kind, message = _said(error.body, str(error))
+        kind, message = _error_parts(error.body, str(error))
         reason = f"Anthropic says {error.status_code} {kind}: {message}"[:MAX_REASON]
         if error.status_code == 413 or "prompt is too long" in message:
             figures = _TOO_LONG.search(message)

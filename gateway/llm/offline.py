@@ -201,11 +201,11 @@ def _count(match: re.Match[str], _before: list[str]) -> str:
     return " ".join(str(number) for number in range(1, min(int(match[1]), MAX_COUNT) + 1))
 
 
-def _last_said(_found: re.Match[str], before: list[str]) -> str:
+def _last_said(_match: re.Match[str], before: list[str]) -> str:
     return f"You said:\n\n{_quote(before[-1])}" if before else "You said nothing before this."
 
 
-def _all_said(_found: re.Match[str], before: list[str]) -> str:
+def _all_said(_match: re.Match[str], before: list[str]) -> str:
     if not before:
         return "We have not talked about anything yet."
     points = "\n".join(f"{n}. {_shortened(' '.join(t.split()))}" for n, t in enumerate(before, 1))
@@ -221,12 +221,12 @@ def _show(match: re.Match[str], _before: list[str]) -> str:
 
 
 _REQUESTS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], list[str]], str]], ...]] = (
-    (_SAY, lambda found, _before: found["text"]),
+    (_SAY, lambda match, _before: match["text"]),
     (_COUNT, _count),
     (_WHAT_SAID, _last_said),
     (_SO_FAR, _all_said),
-    (_EVERYTHING, lambda _found, _before: everything()),
-    (_LONG, lambda _found, _before: long_text()),
+    (_EVERYTHING, lambda _match, _before: everything()),
+    (_LONG, lambda _match, _before: long_text()),
     (_SHOW, _show),
 )
 """Patterns and their answers; the first match counts."""

@@ -77,7 +77,7 @@ def memory_report(content: str) -> str:
     if not isinstance(answer, Mapping):
         return content
     if "results" in answer:
-        return _found(answer["results"])
+        return _memory_list(answer["results"])
     if answer.get("success"):
         return "I will remember that."
     if answer.get("status") == "waiting_for_the_person":
@@ -85,7 +85,7 @@ def memory_report(content: str) -> str:
     return f"I will not keep that. {answer.get('error', '')}".strip()
 
 
-def _found(results: object) -> str:
+def _memory_list(results: object) -> str:
     listed = results if isinstance(results, list) else []
     entries = [
         each
@@ -122,10 +122,10 @@ def answer_about_person(question: str, before: Sequence[str]) -> str:
     doing = _DO_I.search(question)
     if doing is not None:
         return _said_of(doing["verb"], before)
-    told = _TOLD.search(question.rstrip(" \n\t.!"))
-    if told is not None:
-        verb = "are" if told["verb"] == " are" else "is"
-        return f"Noted: your {told['thing'].strip()} {verb} {told['value'].strip()}."
+    statement = _TOLD.search(question.rstrip(" \n\t.!"))
+    if statement is not None:
+        verb = "are" if statement["verb"] == " are" else "is"
+        return f"Noted: your {statement['thing'].strip()} {verb} {statement['value'].strip()}."
     return ""
 
 

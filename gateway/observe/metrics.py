@@ -128,7 +128,7 @@ class RecallMetrics:
         self._method = Label(METHODS)
         self._note = Label(most=MAX_CODES)
         self._ended = Label(pattern=TYPE, most=MAX_CODES)
-        self._asked = CounterFamily(
+        self._recalls = CounterFamily(
             "parley_recalls",
             "Recalls: ok, stopped if the result was no longer needed, or the type of the error.",
             ("result",),
@@ -139,7 +139,7 @@ class RecallMetrics:
             "reranker_failed; exact for questions that words alone answer.",
             ("note",),
         )
-        self._found = CounterFamily(
+        self._candidates = CounterFamily(
             "parley_recall_candidates", "Candidates of bm25, vector, reranker.", ("method",)
         )
         self._given = CounterFamily("parley_recall_results", "Returned memories.", ())
@@ -150,17 +150,17 @@ class RecallMetrics:
             "selection; total.",
             ("step",),
         )
-        for collector in (self._asked, self._notes, self._found, self._given, self._steps):
+        for collector in (self._recalls, self._notes, self._candidates, self._given, self._steps):
             registry.register(collector)
 
     def recalled(self, recalled: RecallMeasurement) -> None:
         """Count one recall."""
-        self._asked.add(self._ended.of(recalled.ended))
+        self._recalls.add(self._ended.of(recalled.ended))
         self._steps.add(recalled.seconds, TOTAL)
         for step, seconds in recalled.steps:
             self._steps.add(seconds, self._step.of(step))
         for method, number in recalled.candidates:
-            self._found.add(self._method.of(method), by=number)
+            self._candidates.add(self._method.of(method), by=number)
         for note in recalled.notes:
             self._notes.add(self._note.of(note))
         self._given.add(by=recalled.results)

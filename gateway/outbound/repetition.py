@@ -91,13 +91,13 @@ class Repetitions:
         send: Send,
         error: Ambiguous | None = None,
         *,
-        asked: bool = False,
+        by_operator: bool = False,
     ) -> bool:
         """Return True if a send with an unknown result is repeated: below a note, unless the
-        platform recognises the repetition. `asked`: an operator wants it to be sent."""
+        platform recognises the repetition. `by_operator`: an operator wants it to be sent."""
         send.unsure += 1
         safe = recognised(line.adapter.capabilities, send.outbound)
-        if send.unsure > REPEATS or not (safe or asked or self._rules.repeat_ambiguous):
+        if send.unsure > REPEATS or not (safe or by_operator or self._rules.repeat_ambiguous):
             return False
         self.pause(line, send, error)
         send.announced = safe

@@ -122,10 +122,10 @@ class Pairing:
         rule = BucketRule("user", f"approve:{tenant}:{approver}", TRIES_PER_MINUTE)
         if not (await self._buckets.take((rule,), self._clock.now().timestamp())).allowed:
             raise BadInput(TOO_MANY_TRIES)
-        found = match(await self.waiting(tenant), typed)
-        if found is None:
+        request = match(await self.waiting(tenant), typed)
+        if request is None:
             raise BadInput(WRONG_CODE)
-        return found
+        return request
 
     async def approve(self, request: PairingRequest, by: str) -> Admission | None:
         """Admit the person of a request; None if somebody else decided first."""
@@ -145,13 +145,13 @@ class Pairing:
     async def approved(self, tenant: str, persons: Sequence[str]) -> Admission:
         """Return the admission of the one of these people who has one. Raises `BadInput` if nobody
         has, or several have."""
-        found = await self.store.admissions_of(tenant, persons)
-        if not found:
+        admissions = await self.store.admissions_of(tenant, persons)
+        if not admissions:
             raise BadInput(NOT_APPROVED)
-        if len(found) > 1:
-            names = " or ".join(code_span(one.applicant.person) for one in found)
+        if len(admissions) > 1:
+            names = " or ".join(code_span(one.applicant.person) for one in admissions)
             raise BadInput(SEVERAL.format(names=names))
-        return found[0]
+        return admissions[0]
 
     async def revocation(self, admission: Admission, approver: PersonId, role: Role) -> Decision:
         """Decide if an approver may take this admission back in the chat."""
@@ -192,14 +192,14 @@ def match(waiting: Sequence[PairingRequest], typed: str) -> PairingRequest | Non
     """Return the request that a typed code or id names. Every stored code is compared, so that the
     time does not depend on the code."""
     code, typed_id = pairing_code_in(typed), typed.strip().lower()
-    found = None
+    result = None
     for request in waiting:
         by_code = matches_hash(code, request.code_hash) and code != ""
         if by_code or hmac.compare_digest(
             request.id.encode(), typed_id[:64].encode("utf-8", "replace")
         ):
-            found = request
-    return found
+            result = request
+    return result
 
 
 def _cleaned(applicant: Applicant) -> Applicant:

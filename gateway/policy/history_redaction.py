@@ -175,7 +175,7 @@ class LastMessage:
 
 
 @dataclass(slots=True)
-class _Said:
+class _Recent:
     secrets: "OrderedDict[str, tuple[datetime, str]]" = field(default_factory=OrderedDict)
     last: "OrderedDict[str, LastMessage]" = field(default_factory=OrderedDict)
 
@@ -184,11 +184,11 @@ class RecentSecrets:
     """Recent secrets and last messages, bounded in conversations, secrets, authors and time."""
 
     def __init__(self) -> None:
-        self._said: OrderedDict[str, _Said] = OrderedDict()
+        self._conversations: OrderedDict[str, _Recent] = OrderedDict()
 
     def of(self, conversation: str, now: datetime) -> tuple[str, ...]:
         """Return the secrets of a conversation, oldest first."""
-        recent = self._said.get(conversation)
+        recent = self._conversations.get(conversation)
         if recent is None or not recent.secrets:
             return ()
         return tuple(one for one, (at, _) in recent.secrets.items() if now - at <= VALID_FOR)
@@ -198,7 +198,7 @@ class RecentSecrets:
     ) -> LastMessage | None:
         """Return the last message of this person in a conversation, without those with these
         ids."""
-        recent = self._said.get(conversation)
+        recent = self._conversations.get(conversation)
         last = recent.last.get(person) if recent is not None else None
         if last is not None and last.message_id in ids:
             last = last.before
@@ -218,7 +218,7 @@ class RecentSecrets:
         while len(kept) > MAX_SECRETS:
             kept.popitem(last=False)
 
-    def said(self, conversation: str, person: str, last: LastMessage) -> None:
+    def add_message(self, conversation: str, person: str, last: LastMessage) -> None:
         """Remember the last message of a person, if it is short enough to be half of a secret."""
         authors = self._opened(conversation).last
         before = authors.pop(person, None)
@@ -232,11 +232,11 @@ class RecentSecrets:
 
     def forget(self, conversation: str) -> None:
         """Forget a conversation, because its history was deleted."""
-        self._said.pop(conversation, None)
+        self._conversations.pop(conversation, None)
 
     def forget_person(self, conversation: str, person: str) -> None:
         """Forget everything that this person wrote in a conversation."""
-        recent = self._said.get(conversation)
+        recent = self._conversations.get(conversation)
         if recent is None:
             return
         recent.last.pop(person, None)
@@ -252,7 +252,7 @@ class RecentSecrets:
         """Forget the secrets of these persons in all conversations; returns 0, because no row is
         deleted."""
         del tenant, turn_id
-        for recent in self._said.values():
+        for recent in self._conversations.values():
             matches = [
                 secret for secret, (_, person) in recent.secrets.items() if person in persons
             ]
@@ -262,12 +262,12 @@ class RecentSecrets:
                 recent.last.pop(person, None)
         return 0
 
-    def _opened(self, conversation: str) -> _Said:
-        recent = self._said.get(conversation)
+    def _opened(self, conversation: str) -> _Recent:
+        recent = self._conversations.get(conversation)
         if recent is not None:
-            self._said.move_to_end(conversation)
+            self._conversations.move_to_end(conversation)
             return recent
-        recent = self._said[conversation] = _Said()
-        while len(self._said) > MAX_CONVERSATIONS:
-            self._said.popitem(last=False)
+        recent = self._conversations[conversation] = _Recent()
+        while len(self._conversations) > MAX_CONVERSATIONS:
+            self._conversations.popitem(last=False)
         return recent

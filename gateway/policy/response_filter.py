@@ -82,27 +82,27 @@ class StreamFilter:
     def __init__(self, audience: Audience) -> None:
         self._open = audience is not Audience.PUBLIC_ROOM
         self._held = ""
-        self._found = ""
+        self._kind = ""
 
     @property
     def blocked(self) -> bool:
         """True once a secret was found."""
-        return bool(self._found)
+        return bool(self._kind)
 
     @property
     def reason(self) -> str:
         """The reason as in `FilterDecision`, for the text so far."""
         if self._open:
             return "not_public"
-        return f"secret_{self._found}" if self._found else "no_secret"
+        return f"secret_{self._kind}" if self._kind else "no_secret"
 
     def feed(self, piece: str) -> str:
         """Take the next piece; return the text that may be shown now, possibly empty."""
-        if self._open or self._found:
+        if self._open or self._kind:
             return piece if self._open else ""
         self._held += piece
-        if any(map(_any_pattern().found, _readings(self._held))):
-            self._found, self._held = _first_secret(self._held), ""
+        if any(map(_any_pattern().matches, _readings(self._held))):
+            self._kind, self._held = _first_secret(self._held), ""
             return ""
         safe = _safe_length(self._held)
         released, self._held = self._held[:safe], self._held[safe:]

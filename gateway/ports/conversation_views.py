@@ -16,7 +16,7 @@ OutcomeKind = Literal["answered", "refused", "failed", "other"]
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Who reads: all identities of one person. An `operator` sees the messages of everybody in the
+    """The identities of the person who reads. An `operator` sees the messages of everybody in the
     tenant, and the text of rooms; everybody else sees their own."""
 
     tenant: str

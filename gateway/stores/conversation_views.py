@@ -191,19 +191,21 @@ class ConversationViews:
         self._database = database
         self._words = words
 
-    async def page(self, reader: Reader, wanted: Wanted, limit: int, after: str = "") -> ListedPage:
+    async def page(
+        self, reader: Reader, filters: Wanted, limit: int, after: str = ""
+    ) -> ListedPage:
         """Return conversations, the one with the newest message first. Raises `BadInput` for an
         invalid cursor. A page can be empty and still have a next one."""
-        persons = _persons(reader, wanted.person)
+        persons = _persons(reader, filters.person)
         if persons is not None and not persons:
             return ListedPage(())
         params = {
-            **_wanted(wanted),
+            **_filter_params(filters),
             **_cursor(after),
             "tenant": reader.tenant,
             "persons": list(persons or ()),
             "owner": reader.owner,
-            "archived": int(wanted.archived),
+            "archived": int(filters.archived),
             "scanned": SCANNED,
             "limit": limit + 1,
         }
@@ -224,10 +226,10 @@ class ConversationViews:
         rows = await self._database.fetch(ONE, {"id": turn, "tenant": reader.tenant})
         if not rows:
             return None
-        found = _exchange(rows[0])
-        if reader.operator or found.person in reader.persons:
-            return found
-        return found if await self._is_own(reader, found) else None
+        exchange = _exchange(rows[0])
+        if reader.operator or exchange.person in reader.persons:
+            return exchange
+        return exchange if await self._is_own(reader, exchange) else None
 
     async def messages(
         self, reader: Reader, of: Exchange, limit: int, before: str = ""
@@ -256,7 +258,7 @@ class ConversationViews:
         return [_text(row) for row in await self._database.fetch(TEXTS, params)]
 
     async def search(
-        self, reader: Reader, question: str, wanted: Wanted, limit: int, after: str = ""
+        self, reader: Reader, question: str, filters: Wanted, limit: int, after: str = ""
     ) -> HitPage:
         """Return texts that have all words of a question, newest first. Raises `BadInput` for an
         invalid cursor."""
@@ -265,9 +267,9 @@ class ConversationViews:
         if not query:
             return HitPage(())
         params = {
-            **_wanted(wanted),
+            **_filter_params(filters),
             **_reads(reader),
-            "person": wanted.person,
+            "person": filters.person,
             "query": query if self._database.engine == "sqlite" else for_postgres(query),
             "before": _number(after) if after else MAX_AT,
             "most": MAX_HITS,
@@ -278,9 +280,9 @@ class ConversationViews:
             hits = tuple(Hit(str(row[1]), _text(row[2:])) for row in rows[:limit])
             if len(rows) > limit:
                 return HitPage(hits, str(rows[limit - 1][0]))
-            found = await database.fetch(LAST_FOUND, {**params, "most": MAX_HITS})
-            more = found and len(await database.fetch(LAST_FOUND, _beyond(params, found)))
-        return HitPage(hits, str(found[0][0]) if more else "")
+            last = await database.fetch(LAST_FOUND, {**params, "most": MAX_HITS})
+            more = last and len(await database.fetch(LAST_FOUND, _beyond(params, last)))
+        return HitPage(hits, str(last[0][0]) if more else "")
 
     async def newest(self, conversations: Sequence[str]) -> Mapping[str, str]:
         """Return the ids of the latest turns of these conversations, by conversation."""
@@ -333,21 +335,21 @@ def _reads(reader: Reader) -> dict[str, object]:
     return {"tenant": reader.tenant, "persons": persons, "shared": reader.operator}
 
 
-def _persons(reader: Reader, wanted: str) -> tuple[str, ...] | None:
+def _persons(reader: Reader, person: str) -> tuple[str, ...] | None:
     """Return the people whose messages are listed; None for everybody."""
     if reader.operator:
-        return (wanted,) if wanted else None
-    return tuple(one for one in reader.persons if one and wanted in ("", one))
+        return (person,) if person else None
+    return tuple(one for one in reader.persons if one and person in ("", one))
 
 
-def _wanted(wanted: Wanted) -> dict[str, object]:
+def _filter_params(filters: Wanted) -> dict[str, object]:
     return {
-        "platform": wanted.platform,
-        "channel": wanted.channel,
-        "outcome": wanted.outcome,
-        "micros": wanted.micros,
-        "since": 0 if wanted.since is None else micros(wanted.since),
-        "until": MAX_AT if wanted.until is None else micros(wanted.until),
+        "platform": filters.platform,
+        "channel": filters.channel,
+        "outcome": filters.outcome,
+        "micros": filters.micros,
+        "since": 0 if filters.since is None else micros(filters.since),
+        "until": MAX_AT if filters.until is None else micros(filters.until),
     }
 
 
@@ -365,8 +367,8 @@ def _number(text: str) -> int:
     return int(text)
 
 
-def _beyond(params: Params, found: Sequence[Row]) -> Params:
-    return {**params, "before": found[0][0], "most": 1}
+def _beyond(params: Params, last: Sequence[Row]) -> Params:
+    return {**params, "before": last[0][0], "most": 1}
 
 
 def _listed(row: Row) -> Listed:

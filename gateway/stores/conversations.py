@@ -139,8 +139,8 @@ def add_turns(
     """Add the messages of one turn and their answer; a known message gets the new text. `audience`
     are the readers, and an unknown one is private."""
     conversation, channel = str(key), key.channel_name
-    asked = next((turn for turn in turns if turn.role == "user"), None)
-    answers, person = (asked.message_id, asked.person) if asked else ("", "")
+    question = next((turn for turn in turns if turn.role == "user"), None)
+    answers, person = (question.message_id, question.person) if question else ("", "")
     readers = audience or Audience.DIRECT
     rows = [
         {

@@ -74,7 +74,7 @@ class SqlHistory:
         self._database = database
 
     async def spoken(self, whose: Whose, limit: int) -> list[Spoken]:
-        rows = await self._database.run(lambda: _found(whose, limit))
+        rows = await self._database.run(lambda: _spoken_rows(whose, limit))
         return [text for _, _, text in rows]
 
     async def forget(self, whose: Whose, refs: Sequence[SpokenRef]) -> list[SpokenRef]:
@@ -82,7 +82,7 @@ class SqlHistory:
 
 
 def _forget(whose: Whose, refs: Sequence[SpokenRef]) -> Work[list[SpokenRef]]:
-    rows = yield from _found(whose, MAX_SEARCHED)
+    rows = yield from _spoken_rows(whose, MAX_SEARCHED)
     gone = {text.ref for text in unchanged([text for _, _, text in rows], refs)}
     deleted = [(id_, place, text) for id_, place, text in rows if text.ref in gone]
     summaries = {place for id_, place, text in deleted if id_ or text.kind == "summary"}
@@ -93,7 +93,7 @@ def _forget(whose: Whose, refs: Sequence[SpokenRef]) -> Work[list[SpokenRef]]:
     return sorted(gone, key=lambda ref: (ref.kind, ref.channel, ref.id))
 
 
-def _found(whose: Whose, limit: int) -> Work[list[Found]]:
+def _spoken_rows(whose: Whose, limit: int) -> Work[list[Found]]:
     params = {
         "tenant": whose.tenant,
         "persons": [person for person in whose.persons if person],

@@ -55,13 +55,13 @@ async def standing(url: str, schemas: Sequence[Schema]) -> PostgresStatus:
         raise ConfigurationError(str(error)) from None
     try:
         async with await AsyncConnection.connect(conninfo, autocommit=True) as connection:
-            return await _asked(connection, schemas)
+            return await _status(connection, schemas)
     except (psycopg.Error, OSError) as error:
         words = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
         raise StoreUnavailable(f"{name}: {words}") from error
 
 
-async def _asked(
+async def _status(
     connection: AsyncConnection[TupleRow], schemas: Sequence[Schema]
 ) -> PostgresStatus:
     (row,) = await (await connection.execute(ASK)).fetchall()

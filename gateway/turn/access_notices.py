@@ -74,14 +74,14 @@ class AccessNotices:
 
     async def _approvers(self) -> list[tuple[str, str, Place]]:
         """Return those who have the role now; a list may have changed since they wrote."""
-        found = []
+        approvers = []
         for tenant, person, place in await self._store.approvers(MAX_APPROVERS):
             identity = identity_of(person)
             known = await known_ids(identity, self._services) or KnownIds()
             role = role_in(tenant, identity, self._services, aliases=known.current)
             if role.at_least(Role.OPERATOR):
-                found.append((tenant, person, place))
-        return found
+                approvers.append((tenant, person, place))
+        return approvers
 
 
 async def reply_to_stranger(

@@ -123,12 +123,12 @@ async def _has_admission(who: Principal, known: KnownIds, services: Services) ->
         return kept
     ids = (person.id, *(one for one in known.current if one))
     own = [str(PersonId(person.platform, person.account, one)) for one in ids]
-    found = await admissions.any_of(tenant, own)
-    if not found:
+    admitted = await admissions.any_of(tenant, own)
+    if not admitted:
         linked = await services.memory.linked(who)
-        found = await admissions.any_of(tenant, [str(one) for one in linked])
-    admissions.keep(tenant, str(person), found)
-    return found
+        admitted = await admissions.any_of(tenant, [str(one) for one in linked])
+    admissions.keep(tenant, str(person), admitted)
+    return admitted
 
 
 def _is_approver(turn: TurnContext, services: Services) -> bool:

@@ -173,7 +173,7 @@ def _remember(
         turn.mended = (last.message_id, kept.earlier)
     person = turn.person
     recent.add(conversation, kept.secrets, now, person)
-    recent.said(conversation, person, LastMessage(turn.last.id, kept.texts[-1], now))
+    recent.add_message(conversation, person, LastMessage(turn.last.id, kept.texts[-1], now))
     turn.kept = kept
 
 
@@ -249,8 +249,8 @@ async def recall(turn: TurnContext, services: Services) -> Decision:
         log.exception("recall_failed")
         services.count("without_recall", "failed")
         return Decision("recall", True, "recall_failed", "see the log")
-    found = len(turn.knowledge)
-    return Decision("recall", True, "recalled", f"{found} found", data=ranks_of(turn.knowledge))
+    count = len(turn.knowledge)
+    return Decision("recall", True, "recalled", f"{count} found", data=ranks_of(turn.knowledge))
 
 
 def ranks_of(items: Sequence[KnowledgeItem]) -> Mapping[str, object] | None:

@@ -155,10 +155,10 @@ class GuardedResolver(AbstractResolver):
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
         """Resolve a host. Raises `Forbidden`, and OSError for an unknown name."""
-        found = (await self._inner.resolve(host, port, family))[:MAX_ADDRESSES]
-        for result in found:
+        results = (await self._inner.resolve(host, port, family))[:MAX_ADDRESSES]
+        for result in results:
             _check_address(result["host"], self._allowed)
-        return found
+        return results
 
     async def close(self) -> None:
         """Do nothing: the creator of the inner resolver closes it."""

@@ -180,12 +180,12 @@ def detect_injection(text: str) -> list[Finding]:
     lowered = plain.view.lower()
     # Nearly every text has none of a rule's stems, so that this loop is what a text costs.
     rules = {number: None for stem, number in _STEMS if stem in lowered}
-    found = [
+    findings = [
         Finding(_RULES[number][0], _RULES[number][1].name, *plain.span(*match.span()))
         for number in rules
         for match in _RULES[number][1].expression.finditer(plain.view)
     ]
-    return sorted(found, key=lambda finding: (finding.start, finding.end))[:MAX_FINDINGS]
+    return sorted(findings, key=lambda finding: (finding.start, finding.end))[:MAX_FINDINGS]
 
 
 def neutralise_markers(text: str) -> str:

@@ -185,9 +185,9 @@ def _is_sample(token: str, anchor: str) -> bool:
     return set(body) <= set("xX*._-0") or bool(_SAMPLE.search(body))
 
 
-def unlabelled_aws_secrets(text: str, found: list[Finding]) -> Iterator[Finding]:
-    """Beside the id of a key, which is among `found`, forty characters of base64 are the key."""
-    if not any(finding.kind.name == "aws_key_id" for finding in found):
+def unlabelled_aws_secrets(text: str, findings: list[Finding]) -> Iterator[Finding]:
+    """Beside the id of a key, which is among `findings`, forty characters of base64 are the key."""
+    if not any(finding.kind.name == "aws_key_id" for finding in findings):
         return
     for match in _BARE_AWS_SECRET.finditer(text):
         if is_aws_secret(match[0]) or (_is_made(match[0]) and not match[0].islower()):
@@ -227,11 +227,11 @@ def find_prefixed_keys(text: str) -> Iterator[Finding]:
     if not _LONG.search(text):
         return
     if "_" in text:
-        yield from _found(_PREFIXED, text)
-    yield from _found(_SAID, text)
+        yield from _findings(_PREFIXED, text)
+    yield from _findings(_SAID, text)
 
 
-def _found(expression: re.Pattern[str], text: str) -> Iterator[Finding]:
+def _findings(expression: re.Pattern[str], text: str) -> Iterator[Finding]:
     for match in expression.finditer(text):
         segments = re.split("[_-]", match["prefix"].lower())
         if _NO_KEYS.isdisjoint(segments) and _is_chance(match["body"]):

@@ -205,8 +205,8 @@ def _of_four(text: str) -> Iterator[Finding]:
         if groups is None:
             continue
         rest = near[groups.end() :]
-        told = _TELLS_GROUPS.search(near[: groups.start()])
-        if told or (not near[: groups.start()].strip() and not rest.split("\n")[0].strip()):
+        label = _TELLS_GROUPS.search(near[: groups.start()])
+        if label or (not near[: groups.start()].strip() and not rest.split("\n")[0].strip()):
             begin = match.end()
             yield Finding(PASSWORD, begin + groups.start(), begin + groups.end())
 

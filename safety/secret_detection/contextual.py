@@ -143,19 +143,19 @@ def find_contextual(text: str, lowered: str, longest: int) -> list[Finding]:
     `lowered` is the text in small letters, of the same length, `longest` the length of its longest
     word.
     """
-    found = find_labelled(text, lowered)
+    findings = find_labelled(text, lowered)
     if any(map(lowered.__contains__, _SIGNS)):
-        found.extend(find_in_commands(text, lowered))
-        found.extend(find_in_comments(text, lowered))
+        findings.extend(find_in_commands(text, lowered))
+        findings.extend(find_in_comments(text, lowered))
         if longest >= SHORTEST_OF_VENDORS:
-            found.extend(find_after_vendor_names(text, lowered))
+            findings.extend(find_after_vendor_names(text, lowered))
     if longest >= _SHORTEST_HEADER or "://" in text:
-        found.extend(find_in_headers(text, lowered, longest))
+        findings.extend(find_in_headers(text, lowered, longest))
     if longest >= SHORTEST_PASSWORD and _MARKED.search(text) is not None:
-        found.extend(find_credential_pairs(text, lowered))
+        findings.extend(find_credential_pairs(text, lowered))
     if len(text) >= _SHORTEST_SEED and any(map(lowered.__contains__, _SEED_STEMS)):
-        found.extend(_seed_phrases(text, lowered))
-    return found
+        findings.extend(_seed_phrases(text, lowered))
+    return findings
 
 
 def _seed_phrases(text: str, lowered: str) -> Iterator[Finding]:

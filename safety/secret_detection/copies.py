@@ -29,7 +29,7 @@ _MAX_ENCODED: Final = 300
 
 def find_copies(text: str, secrets: Iterable[str]) -> Iterator[Finding]:
     """Yield every copy of one of the secrets; at most `MAX_SECRETS` of them are searched."""
-    searched = _wanted(secrets)
+    searched = _searchable(secrets)
     if not searched:
         return
     for form in {form for secret in searched for form in _forms(secret)}:
@@ -41,12 +41,12 @@ def find_copies(text: str, secrets: Iterable[str]) -> Iterator[Finding]:
     yield from _encoded(text, searched)
 
 
-def _wanted(secrets: Iterable[str]) -> tuple[str, ...]:
+def _searchable(secrets: Iterable[str]) -> tuple[str, ...]:
     """Return the secrets that are long enough and not plain words."""
-    found = dict.fromkeys(
+    unique = dict.fromkeys(
         secret for secret in secrets if len(secret) >= MIN_SECRET and not _is_word(secret)
     )
-    return tuple(found)[:MAX_SECRETS]
+    return tuple(unique)[:MAX_SECRETS]
 
 
 def _is_word(secret: str) -> bool:

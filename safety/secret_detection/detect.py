@@ -85,15 +85,15 @@ def find_secrets(text: str, known: Sequence[str] = ()) -> list[Finding]:
     view = None if is_visible(text) else visible(text)
     if view is not None:
         text = view.text
-    found = _found(text)
-    if not found and not known:
-        return found
-    secrets = [*known, *(secret_of(text, one) for one in found if _is_sure(one))]
+    findings = _findings(text)
+    if not findings and not known:
+        return findings
+    secrets = [*known, *(secret_of(text, one) for one in findings if _is_sure(one))]
     if secrets:
-        found = _without_overlaps([*found, *find_copies(text, secrets)])
+        findings = _without_overlaps([*findings, *find_copies(text, secrets)])
     if view is None:
-        return found
-    return [Finding(one.kind, *view.span(one.start, one.end)) for one in found]
+        return findings
+    return [Finding(one.kind, *view.span(one.start, one.end)) for one in findings]
 
 
 def secret_of(text: str, finding: Finding) -> str:
@@ -108,27 +108,27 @@ def _is_sure(finding: Finding) -> bool:
     return finding.kind.level is not Level.POSSIBLE
 
 
-def _found(text: str) -> list[Finding]:
+def _findings(text: str) -> list[Finding]:
     lowered = _lowered(text)
     words = text.split()
     longest = max(map(len, words), default=0)
     by_shape = False
-    found: list[Finding] = []
+    findings: list[Finding] = []
     if longest >= SHORTEST:
         runs = words if text.isascii() else _NOT_ASCII.sub(" ", text).split()
-        found.extend(find_api_keys(text, runs))
+        findings.extend(find_api_keys(text, runs))
         by_shape = any(len(run) >= _SHORTEST_BY_SHAPE for run in runs)
     if by_shape or ARMOUR.search(text):
-        found.extend(find_private_keys(text))
+        findings.extend(find_private_keys(text))
     if by_shape:
-        found.extend(unlabelled_aws_secrets(text, found))
-    found.extend(find_contextual(text, lowered, longest))
+        findings.extend(unlabelled_aws_secrets(text, findings))
+    findings.extend(find_contextual(text, lowered, longest))
     if longest >= SHORTEST_UNLABELLED or FOUR_DIGITS.search(text):
-        found.extend(find_unlabelled(text, longest))
+        findings.extend(find_unlabelled(text, longest))
     if by_shape:
-        found.extend(find_prefixed_keys(text))
-        found.extend(find_possible_secrets(text))
-    return _without_overlaps(found) if found else []
+        findings.extend(find_prefixed_keys(text))
+        findings.extend(find_possible_secrets(text))
+    return _without_overlaps(findings) if findings else []
 
 
 def _lowered(text: str) -> str:
@@ -176,10 +176,10 @@ def _without(text: str, findings: list[Finding]) -> tuple[str, list[int]]:
     return "".join(pieces), starts
 
 
-def _without_overlaps(found: list[Finding]) -> list[Finding]:
+def _without_overlaps(findings: list[Finding]) -> list[Finding]:
     """Join overlapping findings into one: the most certain, over their common span."""
     kept: list[Finding] = []
-    for finding in sorted(found, key=lambda f: (f.start, _ALL.index(f.kind.level), -f.end)):
+    for finding in sorted(findings, key=lambda f: (f.start, _ALL.index(f.kind.level), -f.end)):
         previous = kept[-1] if kept else None
         if previous is None or finding.start >= previous.end:
             kept.append(finding)

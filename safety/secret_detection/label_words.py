@@ -78,8 +78,8 @@ def _every(field: str) -> frozenset[str]:
 
 GENERIC_KEYS: Final = frozenset(
     word
-    for word, told in WORDS.items()
-    if told.kind is Class.KEY and " " not in word and (told.whole or not told.spaced)
+    for word, entry in WORDS.items()
+    if entry.kind is Class.KEY and " " not in word and (entry.whole or not entry.spaced)
 ) - {"pat", "jwt", "bearer", "sas"}
 """Words for a key that are everyday words as well."""
 ANY_CODES: Final = _every("code_words")

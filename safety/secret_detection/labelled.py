@@ -118,10 +118,10 @@ def _read_from(words: Iterable[re.Match[str]], reader: "_Reader") -> Iterator[Fi
             continue
         if not _is_whole(reader.text, start, end, word):
             continue
-        told = reader.read(start, end, word)
-        if told is not None:
-            done = max(done, told.end)
-            yield Finding(_KINDS[word.kind], told.begin, told.end)
+        value = reader.read(start, end, word)
+        if value is not None:
+            done = max(done, value.end)
+            yield Finding(_KINDS[word.kind], value.begin, value.end)
 
 
 def _is_whole(text: str, start: int, end: int, word: Word) -> bool:
@@ -146,14 +146,14 @@ class _Next:
     """The next place of a character in one text, remembered: a row of questions reads it once."""
 
     expression: re.Pattern[str]
-    asked: int = 0
+    start: int = 0
     place: int = -1
 
     def after(self, text: str, start: int) -> int:
         """The first place from `start` on, the text's length for none."""
-        if not self.asked <= start <= self.place:
+        if not self.start <= start <= self.place:
             match = self.expression.search(text, start)
-            self.asked, self.place = start, match.start() if match is not None else len(text)
+            self.start, self.place = start, match.start() if match is not None else len(text)
         return self.place
 
 
@@ -188,10 +188,10 @@ class _Reader:
         sign = TYPED.match(self.text, place) or SIGN.match(self.text, place)
         if sign is not None:
             return self._checked(name, sign.end(), LabelForm.SIGN)
-        found = self._in_layout(name, place)
-        if found is None and rest[-1:] != ".":
-            found = self._in_sentence(name, place)
-        return found or self._before(start, end, word)
+        value = self._in_layout(name, place)
+        if value is None and rest[-1:] != ".":
+            value = self._in_sentence(name, place)
+        return value or self._before(start, end, word)
 
     def _in_layout(self, name: "_Name", place: int) -> LabelledValue | None:
         """In a call or a pair, in the next cell of a table, in an attribute `value`, on the next
@@ -201,36 +201,36 @@ class _Reader:
         for expression, how in LAYOUTS:
             match = expression.match(self.text, place)
             if match is not None and not (name.verb and expression in LOOSE):
-                found = self._checked(name, match.end(), how)
-                if found is not None or expression is not PAIR:
-                    return found
+                value = self._checked(name, match.end(), how)
+                if value is not None or expression is not PAIR:
+                    return value
         return None
 
     def _in_sentence(self, name: "_Name", place: int) -> LabelledValue | None:
         """ "… for the wifi is …", "… saya …": over at most seven words to the value."""
         fillers: list[str] = []
-        close, foreign = not name.verb, not name.said.isascii()
+        close, foreign = not name.verb, not name.text.isascii()
         brackets = _BRACKETS.match(self.text, place)
         place = brackets.end() if brackets is not None else place
         for _ in range(_MAX_FILLERS):
             token = self._token(place)
             if token is None:
                 return None
-            word = token.said
+            word = token.text
             if not fillers and word in NO_VALUES:
                 return None
-            told = WORDS.get(word)
-            if told is not None and told.kind is name.word.kind:
+            label = WORDS.get(word)
+            if label is not None and label.kind is name.word.kind:
                 return None  # read from there on
             if word in LINKS and not (name.verb and word in WEAK_LINKS):
                 weak = (word,) if word in WEAK_LINKS else ()
-                found = self._linked(name, token.end, (*fillers, *weak))
-                if found is not None:
-                    return found
+                value = self._linked(name, token.end, (*fillers, *weak))
+                if value is not None:
+                    return value
             elif (close or foreign) and token.marked:
-                found = self._checked(name, token.begin, LabelForm.BESIDE, tuple(fillers))
-                if found is not None:
-                    return found
+                value = self._checked(name, token.begin, LabelForm.BESIDE, tuple(fillers))
+                if value is not None:
+                    return value
             close = close and (word in OWNERS or word in LINKS)
             fillers.append(word)
             place = token.end
@@ -272,7 +272,7 @@ class _Reader:
         """Return the value after "is", "is now" or "is:"."""
         for _ in range(_MAX_LINKS):
             token = self._token(place)
-            if token is None or token.said not in LINKS:
+            if token is None or token.text not in LINKS:
                 break
             place = token.end
         sign = SIGN.match(self.text, place)
@@ -305,10 +305,10 @@ class _Reader:
         elif not quoted:
             end = bare_end(self.text, name.start, begin, end, setting=setting)
         if begin < end and (quoted or ends_well(self.text, end, how)):
-            told = LabelledValue(
+            candidate = LabelledValue(
                 self.text,
                 name.word.kind,
-                name.said,
+                name.text,
                 name.start,
                 name.rest,
                 how,
@@ -317,8 +317,8 @@ class _Reader:
                 quoted,
                 fillers,
             )
-            if _is_told(told):
-                return told
+            if _is_valid(candidate):
+                return candidate
         self.rejected = whole
         return None
 
@@ -348,8 +348,10 @@ class _Reader:
             how = LabelForm.LINK
         if stop <= place or (how is LabelForm.LINE and not ends_well(text, stop, how)):
             return None
-        told = LabelledValue(text, word.kind, text[start:end], start, "", how, place, stop, quoted)
-        return told if _is_told(told) else None
+        candidate = LabelledValue(
+            text, word.kind, text[start:end], start, "", how, place, stop, quoted
+        )
+        return candidate if _is_valid(candidate) else None
 
     def _before(self, start: int, end: int, word: Word) -> LabelledValue | None:
         """ "… is my password", `"…" == password`, "…是我的密码"."""
@@ -365,29 +367,31 @@ class _Reader:
         value = window[span[0] : span[1]]
         if not _NO_PASSWORD.isdisjoint(value) or not is_strong(value):
             return None
-        said = self.lowered[start:end]
+        label = self.lowered[start:end]
         places = begin + span[0], begin + span[1]
-        told = LabelledValue(
-            self.text, word.kind, said, start, "", LabelForm.BEFORE, *places, False
+        candidate = LabelledValue(
+            self.text, word.kind, label, start, "", LabelForm.BEFORE, *places, False
         )
-        return told if _is_told(told) else None
+        return candidate if _is_valid(candidate) else None
 
     def _code_before(self, start: int, end: int, word: Word) -> LabelledValue | None:
         """ "482911 is your … code", "482911是您的验证码"."""
-        begin, said = max(0, start - _CODE_WINDOW), self.lowered[start:end]
+        begin, label = max(0, start - _CODE_WINDOW), self.lowered[start:end]
         if word.spaced:
-            span = code_before(self.text, begin, start, said)
+            span = code_before(self.text, begin, start, label)
         else:
             run = run_before(self.text[begin:start])
             span = (begin + run[0], begin + run[1]) if run is not None else None
         if span is None:
             return None
-        told = LabelledValue(self.text, Class.CODE, said, start, "", LabelForm.BEFORE, *span, False)
-        return told if is_code(told) else None
+        candidate = LabelledValue(
+            self.text, Class.CODE, label, start, "", LabelForm.BEFORE, *span, False
+        )
+        return candidate if is_code(candidate) else None
 
 
-def _is_told(told: LabelledValue) -> bool:
-    return is_code(told) if told.kind is Class.CODE else is_secret(told)
+def _is_valid(candidate: LabelledValue) -> bool:
+    return is_code(candidate) if candidate.kind is Class.CODE else is_secret(candidate)
 
 
 class _Token(NamedTuple):
@@ -396,16 +400,16 @@ class _Token(NamedTuple):
 
     begin: int
     end: int
-    said: str
+    text: str
     marked: bool
     sign: int
     quoted: int
 
 
 class _Name(NamedTuple):
-    """A name that is a label: the word in it as `said`, its start, and the `rest` of the name."""
+    """A name that is a label: the word in it as `text`, its start, and the `rest` of the name."""
 
-    said: str
+    text: str
     start: int
     rest: str
     word: Word
@@ -413,4 +417,4 @@ class _Name(NamedTuple):
     @property
     def verb(self) -> bool:
         """ "pass" is a verb more often than a password."""
-        return self.said == "pass"
+        return self.text == "pass"

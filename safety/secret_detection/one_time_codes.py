@@ -78,27 +78,31 @@ _MOST_BETWEEN: Final = 2
 _CLEAR: Final = frozenset({LabelForm.SIGN, LabelForm.LINK, LabelForm.CALL, LabelForm.CELL})
 
 
-def is_code(told: LabelledValue) -> bool:
+def is_code(candidate: LabelledValue) -> bool:
     """Return True for digits that the word labels, and that have no unit or other name."""
-    value = told.value
-    if not _VALUE.fullmatch(value) or _is_counted(told):
+    value = candidate.value
+    if not _VALUE.fullmatch(value) or _is_counted(candidate):
         return False
     digits = sum(map(str.isdigit, value))
-    if told.rest.strip(".-_") or any(filler in NO_VALUES for filler in told.fillers):
+    if candidate.rest.strip(".-_") or any(filler in NO_VALUES for filler in candidate.fillers):
         return False
-    if told.word == "tan" and not told.text.startswith("TAN", told.start):
+    if candidate.word == "tan" and not candidate.text.startswith("TAN", candidate.start):
         return False
-    if any(word in told.text[told.start : told.begin] for word in _COUNTED):
+    if any(word in candidate.text[candidate.start : candidate.begin] for word in _COUNTED):
         return False
-    if told.word in ANY_CODES:
-        return digits in {_SURE_NUMBER, _MOST_NUMBER} and _is_said_near(told)
-    if told.word in _SURE_WORDS:
-        return digits in {_SURE_NUMBER, _MOST_NUMBER} and told.how is not LabelForm.BEFORE
-    if told.how in _CLEAR:
-        of_others = [one for one in told.fillers if one not in OWNERS and len(one) >= _SHORT_WORD]
-        return digits >= _OWN_NUMBER and (told.how is LabelForm.LINK or not of_others)
-    least = _SURE_NUMBER if told.how is LabelForm.LINE or told.word.isascii() else _OWN_NUMBER
-    if " " in told.word and told.how is not LabelForm.LINE:
+    if candidate.word in ANY_CODES:
+        return digits in {_SURE_NUMBER, _MOST_NUMBER} and _has_code_context(candidate)
+    if candidate.word in _SURE_WORDS:
+        return digits in {_SURE_NUMBER, _MOST_NUMBER} and candidate.how is not LabelForm.BEFORE
+    if candidate.how in _CLEAR:
+        of_others = [
+            one for one in candidate.fillers if one not in OWNERS and len(one) >= _SHORT_WORD
+        ]
+        return digits >= _OWN_NUMBER and (candidate.how is LabelForm.LINK or not of_others)
+    least = (
+        _SURE_NUMBER if candidate.how is LabelForm.LINE or candidate.word.isascii() else _OWN_NUMBER
+    )
+    if " " in candidate.word and candidate.how is not LabelForm.LINE:
         least = _OWN_NUMBER
     return digits >= least
 
@@ -122,9 +126,9 @@ def code_before(text: str, begin: int, start: int, word: str) -> tuple[int, int]
     return begin + match.start("value"), begin + match.end("value")
 
 
-def _is_counted(told: LabelledValue) -> bool:
+def _is_counted(candidate: LabelledValue) -> bool:
     """Return True if a unit, a fraction or more of a longer number follows."""
-    ahead = told.text[told.end : told.end + 20]
+    ahead = candidate.text[candidate.end : candidate.end + 20]
     if ahead[:1] in {"_", "-", "/", "+"} or (ahead[:1] in {".", ","} and ahead[1:2].isdigit()):
         return True
     if ahead[:1].isalnum() and ahead[:1].isascii():
@@ -132,24 +136,32 @@ def _is_counted(told: LabelledValue) -> bool:
     return _NO_CODE_AFTER.match(ahead) is not None
 
 
-def _is_said_near(told: LabelledValue) -> bool:
+def _has_code_context(candidate: LabelledValue) -> bool:
     """Return True if the surrounding text shows that a general word for codes means a code of this
     kind."""
-    lowered = told.text[max(0, told.start - _NEAR_BEFORE) : told.end + _NEAR_AFTER].lower()
-    before = told.text[max(0, told.start - _NEAR_BEFORE) : told.start].lower().split()
+    lowered = candidate.text[
+        max(0, candidate.start - _NEAR_BEFORE) : candidate.end + _NEAR_AFTER
+    ].lower()
+    before = (
+        candidate.text[max(0, candidate.start - _NEAR_BEFORE) : candidate.start].lower().split()
+    )
     last = before[-1].strip("\"'`*_-:([{") if before else ""
-    if last in _OTHER_CODES or _FAILS.search(lowered) or not _OTHER_CODES.isdisjoint(told.fillers):
+    if (
+        last in _OTHER_CODES
+        or _FAILS.search(lowered)
+        or not _OTHER_CODES.isdisjoint(candidate.fillers)
+    ):
         return False
-    if told.how is LabelForm.BEFORE and _next_word(told) in _OTHER_CODES:
+    if candidate.how is LabelForm.BEFORE and _next_word(candidate) in _OTHER_CODES:
         return False
     yours = any(word in _YOURS for word in before[-3:])
-    if yours and (told.how in _CLEAR or told.how is LabelForm.BEFORE):
+    if yours and (candidate.how in _CLEAR or candidate.how is LabelForm.BEFORE):
         return True
     return _CONTEXT.search(lowered) is not None
 
 
-def _next_word(told: LabelledValue) -> str:
+def _next_word(candidate: LabelledValue) -> str:
     """Return the word after the label of the code: "заказа" of "код заказа"."""
-    end = told.start + len(told.word)
-    words = told.text[end : end + _NEAR_AFTER].lower().split(maxsplit=1)
+    end = candidate.start + len(candidate.word)
+    words = candidate.text[end : end + _NEAR_AFTER].lower().split(maxsplit=1)
     return words[0].strip(".,!?") if words else ""

@@ -64,8 +64,8 @@ def find_unlabelled(text: str, longest: int) -> Iterator[Finding]:
     if "0x" in text or "0X" in text:
         for match in _HEX.finditer(text):
             before = text[max(0, match.start() - _CONTEXT) : match.start()]
-            said = before.rsplit("\n", 1)[-1] if "\n" in before else before
-            if len(set(match["body"].lower())) >= 10 and not _NO_KEY.search(said):
+            line = before.rsplit("\n", 1)[-1] if "\n" in before else before
+            if len(set(match["body"].lower())) >= 10 and not _NO_KEY.search(line):
                 yield Finding(WALLET_KEY, *match.span())
     if longest >= SHORTEST_UNLABELLED:
         for match in _FORTY.finditer(text):
@@ -90,8 +90,8 @@ def _cards(text: str) -> Iterator[Finding]:
         if groups not in _GROUPS or not _is_issued(number) or not _has_check_digit(number):
             continue
         near = text[max(0, match.start() - _CONTEXT) : match.start()].rsplit("\n", 1)[-1]
-        said = bool(_SAYS_CARD.search(near))
-        if not said and (
+        says_card = bool(_SAYS_CARD.search(near))
+        if not says_card and (
             _NO_CARD.search(near) or (len(groups) == 1 and len(number) not in _PLAIN_LENGTHS)
         ):
             continue

@@ -115,21 +115,21 @@ _MEDIUM: Final = 16
 _SHORT_SECRET: Final = 8
 
 
-def is_secret(told: LabelledValue) -> bool:
+def is_secret(candidate: LabelledValue) -> bool:
     """Return True if the value is a secret of its label, and not talk about it."""
-    value = told.value
-    if NEVER.match(value) or (told.how is LabelForm.CELL and _is_path(told)):
+    value = candidate.value
+    if NEVER.match(value) or (candidate.how is LabelForm.CELL and _is_path(candidate)):
         return False
-    if told.kind is Class.PIN:
-        return _is_pin(told, value)
-    if told.kind is Class.PASSWORD:
-        return _is_password(told, value)
-    return _is_key(told, value)
+    if candidate.kind is Class.PIN:
+        return _is_pin(candidate, value)
+    if candidate.kind is Class.PASSWORD:
+        return _is_password(candidate, value)
+    return _is_key(candidate, value)
 
 
-def _is_path(told: LabelledValue) -> bool:
+def _is_path(candidate: LabelledValue) -> bool:
     """`cat /etc/passwd|base64`: a file, whose name is the word, and a program that reads it."""
-    return told.text[max(0, told.start - 1) : told.start] == "/"
+    return candidate.text[max(0, candidate.start - 1) : candidate.start] == "/"
 
 
 def last_part(name: str) -> str:
@@ -167,49 +167,51 @@ def is_strong(value: str) -> bool:
     return not signs and len(inner) > _SHORT_SECRET
 
 
-def _is_password(told: LabelledValue, value: str) -> bool:
+def _is_password(candidate: LabelledValue, value: str) -> bool:
     value = _letters(value)
-    if len(value) < _MIN_PASSWORD or (told.word in value.lower() and not _DIGIT.search(value)):
+    if len(value) < _MIN_PASSWORD or (candidate.word in value.lower() and not _DIGIT.search(value)):
         return False
     if value.isalpha() and (value.islower() or value.isupper() or value.istitle()):
-        return _is_plain_word(told, value)
-    if told.word == "pass" and not told.quoted and _TEST_NAME.fullmatch(value):
+        return _is_plain_word(candidate, value)
+    if candidate.word == "pass" and not candidate.quoted and _TEST_NAME.fullmatch(value):
         return False
-    if value[0] in "%#@" and told.how is LabelForm.SIGN and value[-1] != value[0]:
+    if value[0] in "%#@" and candidate.how is LabelForm.SIGN and value[-1] != value[0]:
         return is_strong(value[1:])
     if is_placeholder(value):
         return False
-    if TECHNICAL.fullmatch(value.lower()) and told.how is not LabelForm.SIGN:
+    if TECHNICAL.fullmatch(value.lower()) and candidate.how is not LabelForm.SIGN:
         return False
     if value.isdigit():
-        clear = told.how in _CLEAR and not told.fillers
+        clear = candidate.how in _CLEAR and not candidate.fillers
         return len(value) >= (_MIN_PASSWORD if clear else _MIN_STRONG)
-    if told.how in {LabelForm.BESIDE, LabelForm.BEFORE, LabelForm.LINE}:
+    if candidate.how in {LabelForm.BESIDE, LabelForm.BEFORE, LabelForm.LINE}:
         return is_strong(value)
-    if told.fillers:
+    if candidate.fillers:
         return is_strong(value)
-    return looks_like_password(value) or (value.isalpha() and _is_plain_word(told, value))
+    return looks_like_password(value) or (value.isalpha() and _is_plain_word(candidate, value))
 
 
-def _is_plain_word(told: LabelledValue, value: str) -> bool:
+def _is_plain_word(candidate: LabelledValue, value: str) -> bool:
     """Return True for a plain word that is a password: quoted after a name, or at the end of a
     statement."""
-    if told.how not in {LabelForm.SIGN, LabelForm.LINK} or value.isupper():
+    if candidate.how not in {LabelForm.SIGN, LabelForm.LINK} or value.isupper():
         return False
-    if told.quoted:
-        return not told.fillers and may_be_a_word(value)
-    ahead = told.text[told.end : told.end + 1]
+    if candidate.quoted:
+        return not candidate.fillers and may_be_a_word(value)
+    ahead = candidate.text[candidate.end : candidate.end + 1]
     at_end = ahead in {"", "\n", "\r"} or (
-        ahead in ".!" and told.text[told.end + 1 : told.end + 2] in {"", "\n", " "}
+        ahead in ".!" and candidate.text[candidate.end + 1 : candidate.end + 2] in {"", "\n", " "}
     )
-    if not at_end or (told.word == "clave" and _name_before(told).endswith("palabra")):
+    if not at_end or (candidate.word == "clave" and _name_before(candidate).endswith("palabra")):
         return False
-    told_by_its_owner = (told.how is LabelForm.SIGN and not told.fillers) or _is_owned(told)
-    return told_by_its_owner and may_be_a_word(value)
+    stated_by_owner = (candidate.how is LabelForm.SIGN and not candidate.fillers) or _is_owned(
+        candidate
+    )
+    return stated_by_owner and may_be_a_word(value)
 
 
-def _is_owned(told: LabelledValue) -> bool:
-    before = told.text[max(0, told.start - 24) : told.start].lower().split()
+def _is_owned(candidate: LabelledValue) -> bool:
+    before = candidate.text[max(0, candidate.start - 24) : candidate.start].lower().split()
     return (
         bool(before)
         and not before[-1].endswith(("your", "ihr", "votre", "su"))
@@ -224,66 +226,73 @@ _OF_MINE: Final = """
 _MINE: Final = frozenset(_OF_MINE.split())
 
 
-def _is_key(told: LabelledValue, value: str) -> bool:
+def _is_key(candidate: LabelledValue, value: str) -> bool:
     if not _MADE.search(value) or (len(value) < SHORTEST_KEY and not value.isdigit()):
-        return _is_word_for_secret(told, value)
+        return _is_word_for_secret(candidate, value)
     random = looks_random(value, SHORTEST_KEY)
-    if not (random or told.quoted or value.isdigit() or is_uuid(value)):
+    if not (random or candidate.quoted or value.isdigit() or is_uuid(value)):
         return False  # before the name is looked at, which takes longer
-    name = _name_before(told)
-    if last_part(told.text[max(0, told.start - _NAME_BEFORE) : told.start]) in NO_SECRETS:
+    name = _name_before(candidate)
+    if (
+        last_part(candidate.text[max(0, candidate.start - _NAME_BEFORE) : candidate.start])
+        in NO_SECRETS
+    ):
         return False
     if "arn:" in name:
         return False
-    generic = _is_generic(told)
-    named = name.endswith(_NAMED) or _has_vendor(told) or (not generic and _ends_a_name(told))
-    if generic and not named and told.how not in _CLEAR:
-        used = told.word == "key" and name.endswith(_USED) and told.how is LabelForm.BESIDE
+    generic = _is_generic(candidate)
+    named = (
+        name.endswith(_NAMED) or _has_vendor(candidate) or (not generic and _ends_a_name(candidate))
+    )
+    if generic and not named and candidate.how not in _CLEAR:
+        used = (
+            candidate.word == "key" and name.endswith(_USED) and candidate.how is LabelForm.BESIDE
+        )
         fits = random and len(value) >= _LONG and _is_mixed(value)
         return fits and (used or not _is_hex(value))
     if is_uuid(value):
         return named
     if value.isdigit():
-        says_so = named or not generic or told.word in _TOKENS
-        return says_so and _is_number_for_key(told, value, named=named)
-    if told.how is LabelForm.BESIDE:
+        says_so = named or not generic or candidate.word in _TOKENS
+        return says_so and _is_number_for_key(candidate, value, named=named)
+    if candidate.how is LabelForm.BESIDE:
         return random and len(value) >= (_MEDIUM if named else _LONG)
     if generic and not named:
-        return random and len(value) >= (_LONG if told.how is LabelForm.SIGN else _MEDIUM)
-    quoted = told.quoted and " " not in value and not _is_hex(value)
+        return random and len(value) >= (_LONG if candidate.how is LabelForm.SIGN else _MEDIUM)
+    quoted = candidate.quoted and " " not in value and not _is_hex(value)
     if _is_hex(value) and len(value) < _LONG:
         return False
     least = SHORTEST_KEY if named or quoted or name[-1:] in {"_", "-", "."} else _MEDIUM
-    return (random and len(value) >= least) or _is_word_for_secret(told, value)
+    return (random and len(value) >= least) or _is_word_for_secret(candidate, value)
 
 
-def _is_number_for_key(told: LabelledValue, value: str, *, named: bool) -> bool:
+def _is_number_for_key(candidate: LabelledValue, value: str, *, named: bool) -> bool:
     """Return True for digits that are a key: under a name that says so, or after "token" or
     "secret" if they are too many for a count of tokens and not a round number."""
-    if told.rest.strip("_.-") or len(value) > _MAX_NUMBER:
+    if candidate.rest.strip("_.-") or len(value) > _MAX_NUMBER:
         return False
-    if named and told.how in _CLEAR and len(value) >= _MIN_NUMBER:
+    if named and candidate.how in _CLEAR and len(value) >= _MIN_NUMBER:
         return True
-    if len(set(value)) < _MIN_DISTINCT or not _AMOUNTS.isdisjoint(told.fillers):
+    if len(set(value)) < _MIN_DISTINCT or not _AMOUNTS.isdisjoint(candidate.fillers):
         return False
-    if told.how in _CLEAR:
+    if candidate.how in _CLEAR:
         return len(value) >= _MIN_LONE_NUMBER
     least = _MIN_LONE_NUMBER if named else _MIN_NUMBER_BESIDE
-    return told.how is LabelForm.BESIDE and not told.fillers and len(value) >= least
+    return candidate.how is LabelForm.BESIDE and not candidate.fillers and len(value) >= least
 
 
-def _is_word_for_secret(told: LabelledValue, value: str) -> bool:
+def _is_word_for_secret(candidate: LabelledValue, value: str) -> bool:
     """`secret = "hunter2!x"`: what a person made up, under a name that says secret."""
-    if not (told.quoted and told.how in _ASSIGNED and len(value) >= _SHORT_SECRET):
+    if not (candidate.quoted and candidate.how in _ASSIGNED and len(value) >= _SHORT_SECRET):
         return False
-    if told.word not in {"secret", "apikey"} and not _name_before(told).endswith(_NAMED):
+    if candidate.word not in {"secret", "apikey"} and not _name_before(candidate).endswith(_NAMED):
         return False
     return " " not in value and is_strong(value)
 
 
-def _is_pin(told: LabelledValue, value: str) -> bool:
-    least = _SHORTEST_CVV if told.word[:3] in {"cvv", "cvc", "cv2"} else _SHORTEST_PIN
-    ahead = told.text[told.end : told.end + 2]
+def _is_pin(candidate: LabelledValue, value: str) -> bool:
+    least = _SHORTEST_CVV if candidate.word[:3] in {"cvv", "cvc", "cv2"} else _SHORTEST_PIN
+    ahead = candidate.text[candidate.end : candidate.end + 2]
     if not value.isdigit() or not least <= len(value) <= _LONGEST_PIN:
         return False
     if (
@@ -292,51 +301,51 @@ def _is_pin(told: LabelledValue, value: str) -> bool:
         or (ahead[:1] in ".," and ahead[1:].isdigit())
     ):
         return False
-    near = told.text[max(0, told.start - _HARDWARE_NEAR) : told.end + _HARDWARE_NEAR]
-    if told.rest.strip(".-_") or _HARDWARE.search(near):
+    near = candidate.text[max(0, candidate.start - _HARDWARE_NEAR) : candidate.end + _HARDWARE_NEAR]
+    if candidate.rest.strip(".-_") or _HARDWARE.search(near):
         return False
-    if told.how is LabelForm.CELL:
-        return not told.fillers
-    if told.how in {LabelForm.SIGN, LabelForm.LINK, LabelForm.CALL}:
-        return all(filler in OWNERS or len(filler) <= _SHORTEST_CVV for filler in told.fillers) or (
-            told.how is LabelForm.LINK
-        )
-    if told.how is not LabelForm.BESIDE:
+    if candidate.how is LabelForm.CELL:
+        return not candidate.fillers
+    if candidate.how in {LabelForm.SIGN, LabelForm.LINK, LabelForm.CALL}:
+        return all(
+            filler in OWNERS or len(filler) <= _SHORTEST_CVV for filler in candidate.fillers
+        ) or (candidate.how is LabelForm.LINK)
+    if candidate.how is not LabelForm.BESIDE:
         return False
-    before = told.text[max(0, told.start - 24) : told.start].lower().split()
+    before = candidate.text[max(0, candidate.start - 24) : candidate.start].lower().split()
     return (
-        not told.word.isascii()
+        not candidate.word.isascii()
         or least == _SHORTEST_CVV
-        or (" " in told.word and told.word != "pin code")
+        or (" " in candidate.word and candidate.word != "pin code")
         or (bool(before) and (before[-1] in _FOR_PINS or before[-1] in OWNERS - {"the", "a"}))
     )
 
 
-def _is_generic(told: LabelledValue) -> bool:
+def _is_generic(candidate: LabelledValue) -> bool:
     """`key` alone, which is an everyday word, in any language."""
-    return told.word in GENERIC_KEYS
+    return candidate.word in GENERIC_KEYS
 
 
-def _ends_a_name(told: LabelledValue) -> bool:
+def _ends_a_name(candidate: LabelledValue) -> bool:
     """Return True if the word is the last of a compound name, as in `SNYK_TOKEN` and
     `snykToken`."""
-    before = told.text[max(0, told.start - 2) : told.start]
+    before = candidate.text[max(0, candidate.start - 2) : candidate.start]
     if before[-1:] in {"_", "-", "."}:
         return before[:1].isalnum()
-    return told.text[told.start].isupper() and before[-1:].islower()
+    return candidate.text[candidate.start].isupper() and before[-1:].islower()
 
 
-def _name_before(told: LabelledValue) -> str:
+def _name_before(candidate: LabelledValue) -> str:
     """The part of the name before the word, in small letters: `my_api_` of `my_apiKey`."""
-    before = told.text[max(0, told.start - _NAME_BEFORE) : told.start].lower()
+    before = candidate.text[max(0, candidate.start - _NAME_BEFORE) : candidate.start].lower()
     stripped = before.rstrip(" _.-\"'")
     if len(before) - len(stripped) > 1:
         return "" if before.endswith("  ") or "\n" in before[len(stripped) :] else stripped
     return stripped
 
 
-def _has_vendor(told: LabelledValue) -> bool:
-    before = told.text[max(0, told.start - _NAME_BEFORE) : told.start].lower()
+def _has_vendor(candidate: LabelledValue) -> bool:
+    before = candidate.text[max(0, candidate.start - _NAME_BEFORE) : candidate.start].lower()
     return _VENDORS.search(before) is not None
 
 

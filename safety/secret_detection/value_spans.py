@@ -161,14 +161,14 @@ def value_before(window: str) -> tuple[int, int] | None:
     last = parts[-1] if parts else ""
     if last.lstrip("(").lower() not in _BETWEEN:
         return None
-    told = False
+    linked = False
     while parts and parts[-1].lstrip("(").lower() in _ARTICLES:
-        told = parts.pop().startswith("(")
-    while parts and not told and parts[-1].lower() in _BEFORE_LINKS:
+        linked = parts.pop().startswith("(")
+    while parts and not linked and parts[-1].lower() in _BEFORE_LINKS:
         parts.pop()
         if not parts or parts[-1].lower() not in _BEFORE_LINKS:
-            told = True
-    if not told or not parts:
+            linked = True
+    if not linked or not parts:
         return None
     core = parts[-1].strip("\"'`«»„“”,.(")
     at = window.rfind(core, 0, name) if core else -1

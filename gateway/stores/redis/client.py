@@ -124,17 +124,17 @@ class RedisClient:
 
     async def scan(self, prefix: str, limit: int) -> list[bytes]:
         """Return at most `limit` keys with this prefix; walks through the names of all keys."""
-        found: list[bytes] = []
+        keys: list[bytes] = []
         cursor = 0
         for _ in range(MAX_SCANS):
             cursor, names = await self.command(
                 "SCAN", cursor, "MATCH", f"{prefix}*", "COUNT", SCANNED_AT_ONCE
             )
-            found += names
+            keys += names
             cursor = int(cursor)
-            if not cursor or len(found) >= limit:
+            if not cursor or len(keys) >= limit:
                 break
-        return sorted(set(found))[:limit]
+        return sorted(set(keys))[:limit]
 
     async def run(
         self,
