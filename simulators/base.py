@@ -248,9 +248,9 @@ class PlatformSimulator(Protocol):
         ...
 
     async def wait_for(
-        self, room: SimRoom, found: Callable[[list[Shown]], bool], timeout: float = 30.0
+        self, room: SimRoom, condition: Callable[[list[Shown]], bool], timeout: float = 30.0
     ) -> list[Shown]:
-        """`shown(room)` as soon as `found` says yes. Raises TimeoutError with what was shown."""
+        """`shown(room)` as soon as `condition` is true. Raises TimeoutError with what was shown."""
         ...
 
 

@@ -62,13 +62,13 @@ class OpenedAgents:
 
     async def agent(self, text: str) -> AgentSummary:
         """The agent with this id, or whose id begins so. Raises `BadInput`."""
-        found = [one for one in await self.agents() if _fits(one.id, text)]
-        return _only(found, text, NO_AGENT)
+        agents = [one for one in await self.agents() if _fits(one.id, text)]
+        return _only(agents, text, NO_AGENT)
 
     async def pool(self, text: str) -> PoolSummary:
         """The pool with this id, or whose id begins so. Raises `BadInput`."""
-        found = [one for one in await self.pools() if _fits(one.pool.id, text)]
-        return _only(found, text, NO_POOL)
+        pools = [one for one in await self.pools() if _fits(one.pool.id, text)]
+        return _only(pools, text, NO_POOL)
 
     async def person(self, person: str) -> RequestScope:
         """A request of a person. Raises `BadInput` for a person who may be several."""
@@ -108,9 +108,9 @@ def _fits(id_: str, text: str) -> bool:
     return len(text) >= LEAST and id_.startswith(text.lower())
 
 
-def _only(found: list[T], text: str, unknown: str) -> T:
-    if not found:
+def _only(matches: list[T], text: str, unknown: str) -> T:
+    if not matches:
         raise BadInput(unknown.format(text=text[:40]))
-    if len(found) > 1:
+    if len(matches) > 1:
         raise BadInput(AMBIGUOUS.format(text=text[:40]))
-    return found[0]
+    return matches[0]

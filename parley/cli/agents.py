@@ -47,10 +47,10 @@ def show_all(
             return list(await opened.services.overview.agents(await opened.person(_named(person))))
         return await opened.agents()
 
-    found = with_agents(config, job, tenant)
-    rows = [_row(one) for one in found]
+    agents = with_agents(config, job, tenant)
+    rows = [_row(one) for one in agents]
     names = ("id", "person", "type", "since", *COUNTS)
-    show_rows(names, rows, [_values(one) for one in found] if as_json else None, NONE)
+    show_rows(names, rows, [_values(one) for one in agents] if as_json else None, NONE)
     return 0
 
 
@@ -60,8 +60,8 @@ def show(
     """Print an agent and its pools; with --person also the latest memories that it wrote."""
 
     async def job(opened: OpenedAgents) -> AgentPage:
-        request, found = await _found(opened, agent, person)
-        page = await opened.services.overview.page(request, found)
+        request, summary = await _agent_of(opened, agent, person)
+        page = await opened.services.overview.page(request, summary)
         return page if person else AgentPage(page.summary, (), page.memberships)
 
     page = with_agents(config, job)
@@ -86,11 +86,11 @@ def unregister(agent: AgentId, yes: Yes = 0, config: Config = None) -> int:
     its pending handoffs end."""
 
     async def job(opened: OpenedAgents) -> bool | None:
-        request, found = await _found(opened, agent, "")
-        person = _person_of(found)
-        if not confirmed([f"Unregister agent {found.id} of {person}?"], yes):
+        request, summary = await _agent_of(opened, agent, "")
+        person = _person_of(summary)
+        if not confirmed([f"Unregister agent {summary.id} of {person}?"], yes):
             return None
-        return await opened.services.registry.unregister_agent(request, found.id)
+        return await opened.services.registry.unregister_agent(request, summary.id)
 
     gone = with_agents(config, job)
     if gone:
@@ -116,14 +116,14 @@ def take_back(
     from_then = _day(since)
 
     async def job(opened: OpenedAgents) -> TakenBack | None:
-        request, found = await _found(opened, agent, person)
-        counts = dict(zip(COUNTS, _counts(found), strict=True))
-        named = person or _person_of(found)
+        request, summary = await _agent_of(opened, agent, person)
+        counts = dict(zip(COUNTS, _counts(summary), strict=True))
+        named = person or _person_of(summary)
         when = f" since {from_then:%Y-%m-%d}" if since else ""
-        question = TAKE_BACK.format(id=found.id, person=named, since=when, **counts)
+        question = TAKE_BACK.format(id=summary.id, person=named, since=when, **counts)
         if not confirmed([question], yes):
             return None
-        return await opened.services.origins.take_back(request, found.id, from_then)
+        return await opened.services.origins.take_back(request, summary.id, from_then)
 
     taken = with_agents(config, job)
     if taken is None:
@@ -138,7 +138,7 @@ def take_back(
     return 0
 
 
-async def _found(
+async def _agent_of(
     opened: OpenedAgents, agent: str, person: str
 ) -> tuple[RequestScope, AgentSummary]:
     """The request of the agent's person, and the agent as that person sees it."""
@@ -147,13 +147,13 @@ async def _found(
         request = await opened.person(_named(person))
         return request, await overview.named(request, agent)
     try:
-        found = await opened.agent(agent)
+        summary = await opened.agent(agent)
     except BadInput as error:
         if len(agent) == 32:
             raise BadInput(NEEDS_PERSON.format(id=agent)) from error
         raise
-    request = await opened.person(_person_of(found))
-    return request, await overview.named(request, found.id)
+    request = await opened.person(_person_of(summary))
+    return request, await overview.named(request, summary.id)
 
 
 def _named(person: str) -> str:

@@ -92,11 +92,11 @@ def own_configuration(config: Path | None) -> Path | None:
 def command_settings(config: Path | None, platforms: Discovery | None = None) -> Settings:
     """Return the settings of `chosen`. Raises `ConfigurationError`, also where a database would be
     in somebody's repository."""
-    found = chosen(config)
-    settings = load(found.file, os.environ, platforms)
-    if found.tree is not None:
-        _refuse_relative(settings, found.tree)
-    return settings if found.folder == Path.cwd() else _beginning_at(settings, found.folder)
+    choice = chosen(config)
+    settings = load(choice.file, os.environ, platforms)
+    if choice.tree is not None:
+        _refuse_relative(settings, choice.tree)
+    return settings if choice.folder == Path.cwd() else _beginning_at(settings, choice.folder)
 
 
 def foreign_tree(folder: Path, env: Mapping[str, str]) -> Path | None:
@@ -134,10 +134,10 @@ def recorded(env: Mapping[str, str]) -> list[Chosen]:
     except (OSError, ValueError, RecursionError):
         return []
     entries = [one for one in values if isinstance(one, dict)] if isinstance(values, list) else []
-    found = [(str(one.get("config", "")), str(one.get("folder", ""))) for one in entries]
+    pairs = [(str(one.get("config", "")), str(one.get("folder", ""))) for one in entries]
     return [
         Chosen(Path(file), Path(folder))
-        for file, folder in found[:MAX_RECORDED]
+        for file, folder in pairs[:MAX_RECORDED]
         if _is_absolute(file) and _is_absolute(folder) and Path(file).is_file()
     ]
 

@@ -76,14 +76,16 @@ def logs(
         traces = await chosen_traces(storage, settings, message_id, person, chat)
         return [await read_log(storage, trace) for trace in sorted(traces, key=lambda t: t.at)]
 
-    found = with_storage(settings, job)
-    if not found:
+    message_logs = with_storage(settings, job)
+    if not message_logs:
         sys.stderr.write(f"{nothing_found(message_id, person, chat)}\n")
         return 1
     if as_json:
-        print_json([_as_values(one.trace, entry) for one in found for entry in entries_of(one)])
+        print_json(
+            [_as_values(one.trace, entry) for one in message_logs for entry in entries_of(one)]
+        )
     else:
-        sys.stdout.write("\n\n".join("\n".join(lines_of(one)) for one in found) + "\n")
+        sys.stdout.write("\n\n".join("\n".join(lines_of(one)) for one in message_logs) + "\n")
     return 0
 
 
@@ -127,8 +129,8 @@ def lines_of(log: MessageLog) -> Iterator[str]:
 def entries_of(log: MessageLog) -> list[LogEntry]:
     """All entries in time order; one without a time stands after the turn."""
     end = log.trace.at + timedelta(milliseconds=log.trace.milliseconds)
-    found = [*_stages(log.trace), *_sends(log.deliveries), *_audit(log.audit)]
-    return sorted(found, key=lambda entry: entry.at or end)
+    entries = [*_stages(log.trace), *_sends(log.deliveries), *_audit(log.audit)]
+    return sorted(entries, key=lambda entry: entry.at or end)
 
 
 def _stages(trace: Trace) -> Iterator[LogEntry]:

@@ -77,10 +77,12 @@ def with_memory(
         async with opened_memory(settings, load_models=load_models) as (storage, memory, _):
             caller = await caller_for(settings, storage, extensions, given)
             known = await _known(storage, caller.principal.tenant)
-            found = allow_unknown or str(caller.principal.person) in {one.person for one in known}
-            if not found and settings.memory.places != (BUILTIN,):
-                found = bool(await (await memory.for_principal(caller)).read.count())
-            if not found:
+            has_memories = allow_unknown or str(caller.principal.person) in {
+                one.person for one in known
+            }
+            if not has_memories and settings.memory.places != (BUILTIN,):
+                has_memories = bool(await (await memory.for_principal(caller)).read.count())
+            if not has_memories:
                 raise BadInput(NO_MEMORIES.format(person=options.person))
             return await job(await memory.for_principal(caller), settings)
 

@@ -67,8 +67,8 @@ def show(folder: Folder = None, config: Config = None, as_json: AsJson = False) 
     vectors, chunks = _vectors(settings), _chunks(settings)
     if as_json:
         print_json([{"model": model.name, "missing": model.missing(models)} for model in MODELS])
-        found = {"libraries": installed(), **asdict(vectors)}
-        print_json([found | ({"chunks": asdict(chunks)} if chunks else {})])
+        values = {"libraries": installed(), **asdict(vectors)}
+        print_json([values | ({"chunks": asdict(chunks)} if chunks else {})])
         return 0
     for model in MODELS:
         sys.stdout.write(f"{model.name:<24}  {_state(model, models):<24}  for {model.purpose}\n")

@@ -88,7 +88,7 @@ def _write(source: Traversable, target: Path, values: Mapping[str, str]) -> int:
             written += _write(item, target / folder, values)
         elif item.name.endswith(SUFFIX):
             name = item.name.removesuffix(SUFFIX).replace("gitignore", ".gitignore")
-            text = PLACEHOLDER.sub(lambda found: values[found[1]], item.read_text("utf-8"))
+            text = PLACEHOLDER.sub(lambda match: values[match[1]], item.read_text("utf-8"))
             (target / name).write_text(text, "utf-8")
             written += 1
     return written

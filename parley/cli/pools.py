@@ -18,10 +18,10 @@ PoolId = Annotated[str, typer.Argument(metavar="ID", help="The id, or its first 
 
 def show_all(tenant: Tenant = "", config: Config = None, as_json: AsJson = False) -> int:
     """Print the pools, with numbers only."""
-    found = with_agents(config, lambda opened: opened.pools(), tenant)
+    pools = with_agents(config, lambda opened: opened.pools(), tenant)
     names = ("id", "owner", "scope", "since", "members", "memories")
-    values = [_values(one) for one in found] if as_json else None
-    show_rows(names, [_row(one) for one in found], values, NONE)
+    values = [_values(one) for one in pools] if as_json else None
+    show_rows(names, [_row(one) for one in pools], values, NONE)
     return 0
 
 
@@ -29,16 +29,16 @@ def show(pool: PoolId, config: Config = None, as_json: AsJson = False) -> int:
     """Print a pool and its members, without names and texts."""
 
     async def job(opened: OpenedAgents) -> tuple[PoolSummary, tuple[PoolMember, ...]]:
-        found = await opened.pool(pool)
-        owner = await opened.person(found.pool.owner)
-        return found, await opened.services.pools.members_of(owner, found.pool.id)
+        summary = await opened.pool(pool)
+        owner = await opened.person(summary.pool.owner)
+        return summary, await opened.services.pools.members_of(owner, summary.pool.id)
 
-    found, members = with_agents(config, job)
+    summary, members = with_agents(config, job)
     if as_json:
         listed = [{"agent": one.agent, "permission": one.permission.value} for one in members]
-        print_json([{**_values(found), "agents": listed}])
+        print_json([{**_values(summary), "agents": listed}])
         return 0
-    sys.stdout.write("  ".join(_row(found)) + "\n")
+    sys.stdout.write("  ".join(_row(summary)) + "\n")
     for one in members:
         since = one.joined_at.date()
         sys.stdout.write(f"agent {one.agent}: {one.permission.value}, since {since}\n")
@@ -49,16 +49,16 @@ def delete(pool: PoolId, yes: Yes = 0, config: Config = None) -> int:
     """Delete a pool after confirmation; its agents read nothing in it from then on."""
 
     async def job(opened: OpenedAgents) -> bool | None:
-        found = await opened.pool(pool)
-        owner = plain(found.pool.owner)
+        summary = await opened.pool(pool)
+        owner = plain(summary.pool.owner)
         question = (
-            f"Delete pool {found.pool.id} of {owner}, with {found.members} members and "
-            f"{found.memories} shared memories?"
+            f"Delete pool {summary.pool.id} of {owner}, with {summary.members} members and "
+            f"{summary.memories} shared memories?"
         )
         if not confirmed([question], yes):
             return None
-        request = operator_of(found.pool.tenant)
-        return await opened.services.pools.delete_pool(request, found.pool.id)
+        request = operator_of(summary.pool.tenant)
+        return await opened.services.pools.delete_pool(request, summary.pool.id)
 
     gone = with_agents(config, job)
     if gone:

@@ -69,9 +69,9 @@ def _settings(
         settings = model.model_validate_json(json.dumps(values), strict=True)
     except ValidationError as error:
         more = [
-            found
-            for found in explainer.explain(error)
-            if found.path not in known and not _follows(found, problems)
+            problem
+            for problem in explainer.explain(error)
+            if problem.path not in known and not _follows(problem, problems)
         ]
         accounts = consistency.valid_accounts(values, platforms.manifests)
         raise SettingsError(problems + more + consistency.missing_values(accounts)) from None

@@ -107,9 +107,9 @@ class DirectPeople:
         return list(self.seen.get(room.id, {}).values())
 
     async def wait_for(
-        self, room: SimRoom, found: Callable[[list[Shown]], bool], timeout: float = PATIENCE
+        self, room: SimRoom, condition: Callable[[list[Shown]], bool], timeout: float = PATIENCE
     ) -> list[Shown]:
-        if not await self.changed.wait_until(lambda: found(self.shown(room)), timeout):
+        if not await self.changed.wait_until(lambda: condition(self.shown(room)), timeout):
             raise TimeoutError(f"not shown; there was {self.shown(room)[-5:]!r}")
         return self.shown(room)
 

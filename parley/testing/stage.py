@@ -77,19 +77,19 @@ class Stage:
         """A file as the gateway would send it."""
         return Outbound(f"test:{next(self._keys)}", place, file=file)
 
-    def nothing(self, asked: CommandInvoked) -> Outbound:
+    def nothing(self, command: CommandInvoked) -> Outbound:
         """Return the message that ends a command without an answer."""
         key = f"test:{next(self._keys)}"
-        return Outbound(key, asked.place, reply_handle=asked.reply_handle)
+        return Outbound(key, command.place, reply_handle=command.reply_handle)
 
     def platform_waits(self, room: SimRoom) -> bool:
         """True if people see that a command in the room waits for its answer."""
         platform = self.platform
         return isinstance(platform, ShowsWaiting) and platform.waiting_commands(room) > 0
 
-    async def shown(self, room: SimRoom, found: Callable[[list[Shown]], bool]) -> list[Shown]:
-        """The bot's messages in the room, as soon as `found` says yes of them."""
-        shown = await self.platform.wait_for(room, lambda seen: found(by_bot(seen)), PATIENCE)
+    async def shown(self, room: SimRoom, condition: Callable[[list[Shown]], bool]) -> list[Shown]:
+        """The bot's messages in the room, as soon as `condition` is true of them."""
+        shown = await self.platform.wait_for(room, lambda seen: condition(by_bot(seen)), PATIENCE)
         return by_bot(shown)
 
     def requests(self, what: str) -> list[int]:

@@ -11,10 +11,10 @@ def suite_of(module: ModuleType) -> dict[str, Any]:
     """The tests of a module with its marks; asynchronous ones run also where pytest-asyncio is
     not in its automatic mode."""
     shared = getattr(module, "pytestmark", ())
-    found = {}
+    suite = {}
     for name, test in vars(module).items():
         if name.startswith("test_") and test.__module__ == module.__name__:
             for mark in (shared,) if isinstance(shared, pytest.MarkDecorator) else shared:
                 mark(test)
-            found[name] = pytest.mark.asyncio(test) if iscoroutinefunction(test) else test
-    return found
+            suite[name] = pytest.mark.asyncio(test) if iscoroutinefunction(test) else test
+    return suite

@@ -180,8 +180,8 @@ class AnthropicSimulator:
     # --- what is said ---------------------------------------------------------------------------
 
     def _make_answer(self, body: dict[str, Any]) -> tuple[dict[str, object], list[dict[str, Any]]]:
-        said = self._scripted.popleft() if self._scripted else self.reply(body)
-        answer = Answer(said) if isinstance(said, str) else said
+        reply = self._scripted.popleft() if self._scripted else self.reply(body)
+        answer = Answer(reply) if isinstance(reply, str) else reply
         if (body.get("tool_choice") or {}).get("type") == "none" and answer.tools:
             answer = Answer(answer.text or "(no tool may be used)", thinking=answer.thinking)
         blocks = wire.blocks_of(answer, self._ids, _signature(body, body["messages"]))

@@ -103,15 +103,15 @@ def _lines(content: str, names: Names) -> Look:
 
 
 def _block(line: str, names: Names) -> Look | None:
-    if found := _HEADING.fullmatch(line):
-        level = len(found[1])
-        return _wrap(f"<h{level}>", _inline(found[2], names), f"</h{level}>", "\n")
-    if found := _SUBTEXT.fullmatch(line):
-        return _wrap('<p class="subtext">', _inline(found[1], names), "</p>", "\n")
-    if found := _BULLET.fullmatch(line):
-        return _item(len(found[1]), "•", found[2], names)
-    if found := _NUMBER.fullmatch(line):
-        return _item(len(found[1]), f"{found[2]}.", found[3], names)
+    if match := _HEADING.fullmatch(line):
+        level = len(match[1])
+        return _wrap(f"<h{level}>", _inline(match[2], names), f"</h{level}>", "\n")
+    if match := _SUBTEXT.fullmatch(line):
+        return _wrap('<p class="subtext">', _inline(match[1], names), "</p>", "\n")
+    if match := _BULLET.fullmatch(line):
+        return _item(len(match[1]), "•", match[2], names)
+    if match := _NUMBER.fullmatch(line):
+        return _item(len(match[1]), f"{match[2]}.", match[3], names)
     return None
 
 
@@ -147,11 +147,11 @@ def _inline(text: str, names: Names, depth: int = 0) -> Look:
     pages, words = list[str](), list[str]()
     position = plain_from = 0
     while position < len(text):
-        found = _span(text, position, names, depth) if text[position] in _SPECIAL else None
-        if found is None:
+        result = _span(text, position, names, depth) if text[position] in _SPECIAL else None
+        if result is None:
             position += 1
             continue
-        span, end = found
+        span, end = result
         plain = text[plain_from:position]
         pages += [html.escape(plain), span.html]
         words += [plain, span.text]
@@ -163,25 +163,25 @@ def _inline(text: str, names: Names, depth: int = 0) -> Look:
 def _span(text: str, at: int, names: Names, depth: int) -> tuple[Look, int] | None:
     if text[at] == "\n":
         return Look("<br>", "\n"), at + 1
-    if found := _ESCAPE.match(text, at):
-        return Look(html.escape(found[1]), found[1]), found.end()
-    if found := _CODE.match(text, at):
-        code = found[2].strip() or found[2]
-        return Look(f"<code>{html.escape(code)}</code>", code), found.end()
-    if found := _LINK.match(text, at):
+    if match := _ESCAPE.match(text, at):
+        return Look(html.escape(match[1]), match[1]), match.end()
+    if match := _CODE.match(text, at):
+        code = match[2].strip() or match[2]
+        return Look(f"<code>{html.escape(code)}</code>", code), match.end()
+    if match := _LINK.match(text, at):
         return _wrap(
-            _anchor(found[2]), _inline(found[1], names, depth + 1), "</a>", ""
-        ), found.end()
-    if found := _BARE_LINK.match(text, at):
-        url = found[1] or found[2]
-        return Look(f"{_anchor(url)}{html.escape(url)}</a>", url), found.end()
-    if found := _ENTITY.match(text, at):
-        return _entity(found, names), found.end()
+            _anchor(match[2]), _inline(match[1], names, depth + 1), "</a>", ""
+        ), match.end()
+    if match := _BARE_LINK.match(text, at):
+        url = match[1] or match[2]
+        return Look(f"{_anchor(url)}{html.escape(url)}</a>", url), match.end()
+    if match := _ENTITY.match(text, at):
+        return _entity(match, names), match.end()
     if text[at] == "_" and at and text[at - 1].isalnum():
         return None
     for pattern, before, after in _SPANS:
-        if (found := pattern.match(text, at)) and found[1].strip():
-            return _wrap(before, _inline(found[1], names, depth + 1), after, ""), found.end()
+        if (match := pattern.match(text, at)) and match[1].strip():
+            return _wrap(before, _inline(match[1], names, depth + 1), after, ""), match.end()
     return None
 
 
@@ -189,9 +189,9 @@ def _anchor(url: str) -> str:
     return f'<a href="{html.escape(url)}" rel="noopener noreferrer">'
 
 
-def _entity(found: "re.Match[str]", names: Names) -> Look:
-    kind = found.lastgroup or ""
-    value = found[kind]
+def _entity(match: "re.Match[str]", names: Names) -> Look:
+    kind = match.lastgroup or ""
+    value = match[kind]
     if kind == "emoji":
         return Look(f":{value}:", f":{value}:")
     if kind == "time":

@@ -258,9 +258,9 @@ def _snapshot(world: World, message: Message) -> Json:
         "timestamp": message.timestamp.isoformat(),
         "edited_timestamp": None,
         "mentions": [
-            user_json(world.users[found])
-            for found in re.findall(r"<@(\d+)>", message.forwarded)
-            if found in world.users
+            user_json(world.users[user_id])
+            for user_id in re.findall(r"<@(\d+)>", message.forwarded)
+            if user_id in world.users
         ],
         "mention_roles": [],
         "attachments": [],

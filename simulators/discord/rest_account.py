@@ -94,7 +94,7 @@ class AccountRoutes:
     async def set_commands(self, request: web.Request) -> web.Response:
         """PUT: the given commands replace all others."""
         commands = self._commands(request)
-        wanted = check_commands(await read_json(request))
+        new = check_commands(await read_json(request))
         guild = request.match_info.get("guild")
         known = {command["name"]: command for command in commands}
         commands[:] = [
@@ -110,7 +110,7 @@ class AccountRoutes:
             }
             | c
             | ({"guild_id": guild} if guild else {})
-            for c in wanted
+            for c in new
         ]
         return json_answer(commands)
 

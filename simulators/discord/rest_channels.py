@@ -79,14 +79,14 @@ class ChannelRoutes:
         )
         if not 1 <= limit <= MAX_HISTORY:
             raise invalid_form("limit", "NUMBER_TYPE_MAX", "int value should be 1 to 100.")
-        found = [
+        messages = [
             message
             for message in channel.messages.values()
             if after < int(message.id) < before
             and not message.deleted
             and not message.flags & EPHEMERAL
         ]
-        chosen = found[:limit] if "after" in request.query else found[-limit:]
+        chosen = messages[:limit] if "after" in request.query else messages[-limit:]
         cdn = self._announcer.cdn()
         return json_answer([message_json(self._world, m, cdn) for m in reversed(chosen)])
 

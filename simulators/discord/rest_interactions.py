@@ -157,10 +157,10 @@ class InteractionRoutes:
         return message
 
     def _original(self, interaction: Interaction) -> Message:
-        found = self._find(interaction, interaction.original_id)
-        if found is None:
+        message = self._find(interaction, interaction.original_id)
+        if message is None:
             raise refuse(UNKNOWN_MESSAGE)
-        return found
+        return message
 
     def _find(self, interaction: Interaction, message_id: str) -> Message | None:
         return self._world.message(interaction.channel_id, message_id)

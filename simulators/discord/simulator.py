@@ -160,11 +160,11 @@ class DiscordSimulator:
         """The direct conversation between this person and the bot."""
         return SimRoom(direct_channel(self.world, person.id).id, "direct", person.name)
 
-    def leave(self, person: SimPerson, *, told: bool = True) -> None:
+    def leave(self, person: SimPerson, *, notify: bool = True) -> None:
         """Leave the server, or be removed. The bot hears of it only with the members intent;
-        with `told=False` not even then."""
+        with `notify=False` not even then."""
         self.world.gone.add(person.id)
-        if told:
+        if notify:
             user = self.world.users[person.id]
             removed: Json = {"guild_id": self.world.guild_id, "user": user_json(user)}
             self.announcer.raw("GUILD_MEMBER_REMOVE", removed)
@@ -235,11 +235,11 @@ class DiscordSimulator:
         registered = list(self.world.commands)
         if channel.in_guild:
             registered += self.world.guild_commands
-        found = next((c for c in registered if c["name"] == name), None)
-        if found is None:
+        command = next((c for c in registered if c["name"] == name), None)
+        if command is None:
             raise LookupError(f"the bot registered no command /{name} here")
-        data: Json = {"id": found["id"], "name": name, "type": 1}
-        options = found.get("options")
+        data: Json = {"id": command["id"], "name": name, "type": 1}
+        options = command.get("options")
         if arguments:
             if not isinstance(options, list) or not options:
                 raise LookupError(f"the command /{name} takes no argument")
@@ -320,10 +320,10 @@ class DiscordSimulator:
         return self._channels.typing.count(room.thread_id or room.id)
 
     async def wait_for(
-        self, room: SimRoom, found: Callable[[list[Shown]], bool], timeout: float = 30.0
+        self, room: SimRoom, condition: Callable[[list[Shown]], bool], timeout: float = 30.0
     ) -> list[Shown]:
-        """`shown(room)` as soon as `found` says yes. Raises TimeoutError with what was shown."""
-        if not await self._signal.wait_until(lambda: found(self.shown(room)), timeout):
+        """`shown(room)` as soon as `condition` is true. Raises TimeoutError with what was shown."""
+        if not await self._signal.wait_until(lambda: condition(self.shown(room)), timeout):
             seen = [(message.author_id, message.text) for message in self.shown(room)]
             raise TimeoutError(f"not shown within {timeout} s; the room has {seen!r}")
         return self.shown(room)

@@ -148,8 +148,8 @@ class World:
     def message(self, channel_id: str, message_id: str) -> Message | None:
         """A message that was not deleted."""
         channel = self.channels.get(channel_id)
-        found = channel.messages.get(message_id) if channel else None
-        return None if found is None or found.deleted else found
+        message = channel.messages.get(message_id) if channel else None
+        return None if message is None or message.deleted else message
 
     def remember_nonce(self, channel_id: str, nonce: object, message_id: str) -> None:
         """Note which message a nonce made."""
@@ -159,10 +159,10 @@ class World:
 
     def message_of_nonce(self, channel_id: str, nonce: object, within: float) -> Message | None:
         """The message that this nonce made, if that was less than `within` seconds ago."""
-        found = self._nonces.get((channel_id, str(nonce)))
-        if found is None or time.monotonic() - found[1] > within:
+        entry = self._nonces.get((channel_id, str(nonce)))
+        if entry is None or time.monotonic() - entry[1] > within:
             return None
-        return self.message(channel_id, found[0])
+        return self.message(channel_id, entry[0])
 
     def add_interaction(self, interaction: Interaction) -> Interaction:
         """Keep an interaction, found again by its token."""

@@ -118,8 +118,8 @@ class OpenAISimulator:
             return _hang_up(request)
         if fault is not None and fault.kind == "slow":
             await asyncio.sleep(fault.delay)
-        said = self._scripted.popleft() if self._scripted else self.reply(body)
-        answer = Answer(said) if isinstance(said, str) else said
+        reply = self._scripted.popleft() if self._scripted else self.reply(body)
+        answer = Answer(reply) if isinstance(reply, str) else reply
         if not body.get("stream"):
             return web.json_response(self._whole(body, answer))
         response = web.StreamResponse()
@@ -167,11 +167,11 @@ class OpenAISimulator:
 
     def _usage(self, body: Mapping[str, Any], answer: Answer) -> dict[str, object]:
         prompt = count_tokens(body["messages"])
-        said = count_tokens(answer.text) + sum(count_tokens(use.json) for use in answer.tools)
+        completion = count_tokens(answer.text) + sum(count_tokens(use.json) for use in answer.tools)
         return {
             "prompt_tokens": prompt,
-            "completion_tokens": max(1, said),
-            "total_tokens": prompt + max(1, said),
+            "completion_tokens": max(1, completion),
+            "total_tokens": prompt + max(1, completion),
             "prompt_tokens_details": {"cached_tokens": 0},
         }
 

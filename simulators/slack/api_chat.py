@@ -128,10 +128,10 @@ def _thread(call: Call, channel: Channel) -> str:
     thread_ts = call.text("thread_ts")
     if not thread_ts:
         return ""
-    found = call.world.find(channel.id, thread_ts)
-    if found is None or found.only_for:
+    parent = call.world.find(channel.id, thread_ts)
+    if parent is None or parent.only_for:
         raise SlackError("thread_not_found")
-    return found.thread_ts or found.ts
+    return parent.thread_ts or parent.ts
 
 
 def _numbered(call: Call, blocks: list[dict[str, object]]) -> list[dict[str, object]]:

@@ -71,8 +71,8 @@ def replies(call: Call) -> Answer:
     first = call.world.find(channel.id, call.needed("ts"))
     if first is None or first.only_for:
         raise SlackError("thread_not_found")
-    found = [m for m in call.world.thread(channel.id, first.ts) if not (m.deleted or m.only_for)]
-    bodies = [message_body(call.world, m, call.base) for m in found]
+    messages = [m for m in call.world.thread(channel.id, first.ts) if not (m.deleted or m.only_for)]
+    bodies = [message_body(call.world, m, call.base) for m in messages]
     return {"ok": True, "messages": bodies, "has_more": False}
 
 

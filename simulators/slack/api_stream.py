@@ -79,10 +79,10 @@ def _thread(call: Call, channel: Channel, *, needed: bool) -> str:
     thread_ts = call.needed("thread_ts") if needed else call.text("thread_ts")
     if not thread_ts:
         return ""
-    found = call.world.find(channel.id, thread_ts)
-    if found is None:
+    parent = call.world.find(channel.id, thread_ts)
+    if parent is None:
         raise SlackError("thread_not_found")
-    return found.thread_ts or found.ts
+    return parent.thread_ts or parent.ts
 
 
 def _streaming(call: Call) -> Message:

@@ -77,10 +77,10 @@ class Call:
 
     def message(self, key: str = "ts") -> Message:
         """The message named by channel and `key`. Raises `message_not_found`."""
-        found = self.world.find(self.channel().id, self.needed(key))
-        if found is None or found.only_for:
+        message = self.world.find(self.channel().id, self.needed(key))
+        if message is None or message.only_for:
             raise SlackError("message_not_found")
-        return found
+        return message
 
     def recorded(self) -> dict[str, object]:
         """The arguments as they are remembered: structures instead of JSON text, no token."""

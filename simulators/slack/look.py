@@ -52,7 +52,7 @@ def buttons_of(message: Message) -> tuple[ShownButton, ...]:
 
 def actions_of(message: Message) -> list[tuple[str, Node]]:
     """Label of everything that can be pressed, and what an interaction says of it."""
-    found: list[tuple[str, Node]] = []
+    actions: list[tuple[str, Node]] = []
     for block in message.blocks:
         candidates = _nodes(block, "elements") if block.get("type") == "actions" else []
         accessory = block.get("accessory")
@@ -63,11 +63,11 @@ def actions_of(message: Message) -> list[tuple[str, Node]]:
             shared |= {k: element[k] for k in ("action_id", "type") if k in element}
             if element.get("type") == "button":
                 own: Node = {k: element[k] for k in ("text", "value", "style") if k in element}
-                found.append((_string(element.get("text")), {**shared, **own}))
+                actions.append((_string(element.get("text")), {**shared, **own}))
             for option in _nodes(element, "options"):
                 value: Node = {"selected_option": option, "value": option.get("value")}
-                found.append((_string(option.get("text")), {**shared, **value}))
-    return found
+                actions.append((_string(option.get("text")), {**shared, **value}))
+    return actions
 
 
 def mrkdwn(source: str, names: Names) -> str:

@@ -159,14 +159,14 @@ class SlackServer:
         token = call.text("token")
         if not token:
             raise SlackError("not_authed")
-        wanted, other = self.bot_token, self.app_token
+        expected, other = self.bot_token, self.app_token
         if method.app_token:
-            wanted, other = other, wanted
+            expected, other = other, expected
         if method.app_token and token == self.other_app_token:
             return method.run(call)
         if token == other:
             raise SlackError("not_allowed_token_type")
-        if token != wanted:
+        if token != expected:
             raise SlackError("invalid_auth")
         call.require(method.scope)
         return method.run(call)

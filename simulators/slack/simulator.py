@@ -164,10 +164,10 @@ class SlackSimulator:
         self.world.guests.add(person.id)
         self._tell_user(person)
 
-    async def deactivate(self, person: SimPerson, *, told: bool = True) -> None:
-        """Their account is deactivated; without `told` the event is lost."""
+    async def deactivate(self, person: SimPerson, *, notify: bool = True) -> None:
+        """Their account is deactivated; without `notify` the event is lost."""
         self.world.deactivated.add(person.id)
-        if told:
+        if notify:
             self._tell_user(person)
 
     async def reactivate(self, person: SimPerson) -> None:
@@ -318,9 +318,9 @@ class SlackSimulator:
         return [self._shown(message) for message in messages]
 
     async def wait_for(
-        self, room: SimRoom, found: Callable[[list[Shown]], bool], timeout: float = 30.0
+        self, room: SimRoom, condition: Callable[[list[Shown]], bool], timeout: float = 30.0
     ) -> list[Shown]:
-        if await self.world.changed.wait_until(lambda: found(self.shown(room)), timeout):
+        if await self.world.changed.wait_until(lambda: condition(self.shown(room)), timeout):
             return self.shown(room)
         seen = "\n".join(f"  {m.author_id}: {m.text[:200]!r}" for m in self.shown(room)[-20:])
         raise TimeoutError(f"not shown within {timeout} s in {room.title}; there was:\n{seen}")

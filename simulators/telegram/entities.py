@@ -40,20 +40,20 @@ class Entity:
 
     def as_json(self) -> dict[str, object]:
         """As in the Bot API."""
-        found: dict[str, object] = {
+        body: dict[str, object] = {
             "type": self.kind,
             "offset": self.offset,
             "length": self.length,
         }
         if self.url:
-            found["url"] = self.url
+            body["url"] = self.url
         if self.language:
-            found["language"] = self.language
+            body["language"] = self.language
         if self.custom:
-            found["custom_emoji_id"] = self.custom
+            body["custom_emoji_id"] = self.custom
         if self.user:
-            found["user"] = {"id": self.user, "is_bot": False, "first_name": "Somebody"}
-        return found
+            body["user"] = {"id": self.user, "is_bot": False, "first_name": "Somebody"}
+        return body
 
 
 def utf16_length(text: str) -> int:
@@ -67,12 +67,12 @@ def find_entities(text: str) -> tuple[Entity, ...]:
     """Return the entities that Telegram recognises itself: links, mentions, commands, hashtags."""
     if not any(mark in text for mark in "/@#"):
         return ()
-    found = []
+    entities = []
     for match in _FOUND.finditer(text):
         kind = match.lastgroup or ""
         offset = utf16_length(text[: match.start()])
-        found.append(Entity(kind, offset, utf16_length(match.group())))
-    return tuple(found)
+        entities.append(Entity(kind, offset, utf16_length(match.group())))
+    return tuple(entities)
 
 
 def with_found(text: str, entities: tuple[Entity, ...]) -> tuple[Entity, ...]:

@@ -86,16 +86,16 @@ class Load:
 
     def _answers(self) -> dict[int, list[int]]:
         """Per chat, the marks of the messages answered, in the order of the answers."""
-        found: dict[int, list[int]] = defaultdict(list)
+        answers: dict[int, list[int]] = defaultdict(list)
         for posted in self._simulator.world.messages.values():
             if not posted.by_bot:
                 continue
             mark = _MARK.search(posted.text)
             if mark is not None:
-                found[posted.chat.id].append(int(mark.group(1)))
+                answers[posted.chat.id].append(int(mark.group(1)))
             elif posted.reply_to is not None and posted.reply_to.id in self._by_message:
-                found[posted.chat.id].append(self._by_message[posted.reply_to.id])
-        return found
+                answers[posted.chat.id].append(self._by_message[posted.reply_to.id])
+        return answers
 
     def judge(self, seconds: float) -> LoadResult:
         """Count what is lost, doubled and out of order."""

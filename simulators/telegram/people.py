@@ -89,10 +89,10 @@ class People:
 
     def message(self, room: SimRoom, message_id: str) -> Posted:
         """The message of that id in this room. Raises KeyError."""
-        found = self._world.messages[int(message_id)]
-        if found.chat is not self._chat(room):
+        message = self._world.messages[int(message_id)]
+        if message.chat is not self._chat(room):
             raise KeyError(message_id)
-        return found
+        return message
 
     def _reaches_bot(self, message: Posted) -> bool:
         """Privacy mode: in groups only what is meant for the bot is delivered."""
@@ -179,10 +179,10 @@ class People:
         self._deliver("inline_query", int(person.id), body)
         return number
 
-    def leave(self, person: SimPerson, room: SimRoom, status: str, *, told: bool) -> None:
-        """Leave, or be removed; `told` whether the bot hears of it."""
+    def leave(self, person: SimPerson, room: SimRoom, status: str, *, notify: bool) -> None:
+        """Leave, or be removed; with `notify` the bot gets an update."""
         self._chat(room).gone[int(person.id)] = status
-        if told:
+        if notify:
             self._change(person, room, "member", status)
 
     def join(self, person: SimPerson, room: SimRoom) -> None:

@@ -38,13 +38,15 @@ class Sending:
                 if chat.username.lower() == named[1:].lower():
                     return chat
             raise bad_request("chat not found")
-        found = self._world.chats.get(params.integer("chat_id"))
-        if found is None:
+        target = self._world.chats.get(params.integer("chat_id"))
+        if target is None:
             raise bad_request("chat not found")
-        if found.id in self.blocked:
-            why = "blocked by the user" if found.type == "private" else "kicked from the group chat"
+        if target.id in self.blocked:
+            why = (
+                "blocked by the user" if target.type == "private" else "kicked from the group chat"
+            )
             raise ApiError(403, f"Forbidden: bot was {why}")
-        return found
+        return target
 
     def send_message(self, params: Params) -> dict[str, object]:
         """sendMessage."""
@@ -128,14 +130,14 @@ class Sending:
 
     def _reply_to(self, chat: Chat, params: Params) -> Posted | None:
         reply = params.mapping("reply_parameters")
-        wanted = (
+        message_id = (
             Params(reply).integer("message_id") if reply else params.integer("reply_to_message_id")
         )
-        if not wanted:
+        if not message_id:
             return None
-        found = self._world.messages.get(wanted)
-        if found is not None and found.chat is chat and not found.deleted:
-            return found
+        message = self._world.messages.get(message_id)
+        if message is not None and message.chat is chat and not message.deleted:
+            return message
         allowed = Params(reply).flag("allow_sending_without_reply")
         if allowed or params.flag("allow_sending_without_reply"):
             return None
@@ -143,14 +145,14 @@ class Sending:
 
     def _own(self, params: Params, doing: str) -> Posted:
         chat = self.chat(params)
-        found = self._world.messages.get(params.integer("message_id"))
-        if found is None or found.chat is not chat or found.deleted:
+        message = self._world.messages.get(params.integer("message_id"))
+        if message is None or message.chat is not chat or message.deleted:
             raise bad_request(f"message to {doing} not found")
-        if not found.by_bot:
+        if not message.by_bot:
             raise bad_request(
                 "message can't be edited" if doing == "edit" else "message can't be deleted"
             )
-        return found
+        return message
 
     def edit_text(self, params: Params) -> dict[str, object]:
         """editMessageText."""

@@ -131,10 +131,10 @@ class TelegramSimulator:
         return SimRoom(str(chat.id), "private", title, person.id)
 
     def leave(
-        self, person: SimPerson, room: SimRoom, status: str = "left", *, told: bool = True
+        self, person: SimPerson, room: SimRoom, status: str = "left", *, notify: bool = True
     ) -> None:
-        """Leave a group, or be removed ("kicked"); without `told` the update is lost."""
-        self.people.leave(person, room, status, told=told)
+        """Leave a group, or be removed ("kicked"); without `notify` the update is lost."""
+        self.people.leave(person, room, status, notify=notify)
 
     def join(self, person: SimPerson, room: SimRoom) -> None:
         """Come back into a group."""
@@ -278,9 +278,9 @@ class TelegramSimulator:
         ]
 
     async def wait_for(
-        self, room: SimRoom, found: Callable[[list[Shown]], bool], timeout: float = 30.0
+        self, room: SimRoom, condition: Callable[[list[Shown]], bool], timeout: float = 30.0
     ) -> list[Shown]:
-        if await self._signal.wait_until(lambda: found(self.shown(room)), timeout):
+        if await self._signal.wait_until(lambda: condition(self.shown(room)), timeout):
             return self.shown(room)
         lines = [
             f"{'bot' if one.by_bot else one.author_id}: {one.text!r}" for one in self.shown(room)

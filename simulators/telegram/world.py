@@ -34,18 +34,18 @@ class Chat:
 
     def as_json(self) -> dict[str, object]:
         """As in the Bot API."""
-        found: dict[str, object] = {"id": self.id, "type": self.type}
+        body: dict[str, object] = {"id": self.id, "type": self.type}
         if self.type == "private":
-            found["first_name"] = self.title
+            body["first_name"] = self.title
         else:
-            found["title"] = self.title
+            body["title"] = self.title
         if self.username:
-            found["username"] = self.username
+            body["username"] = self.username
         if self.is_forum:
-            found["is_forum"] = True
+            body["is_forum"] = True
         if self.is_direct_messages:
-            found["is_direct_messages"] = True
-        return found
+            body["is_direct_messages"] = True
+        return body
 
 
 @dataclass(slots=True)
@@ -75,37 +75,37 @@ class Posted:
 
     def as_json(self, me: dict[str, object], *, nested: bool = False) -> dict[str, object]:
         """As in the Bot API; `nested` leaves the message replied to out."""
-        found: dict[str, object] = {
+        body: dict[str, object] = {
             "message_id": self.id,
             "from": self.author,
             "chat": self.chat.as_json(),
             "date": self.date,
         }
         if self.thread_id and self.chat.is_direct_messages:
-            found["direct_messages_topic"] = {"topic_id": self.thread_id}
+            body["direct_messages_topic"] = {"topic_id": self.thread_id}
         elif self.thread_id:
-            found["message_thread_id"] = self.thread_id
-            found["is_topic_message"] = True
-        found.update(self.media)
+            body["message_thread_id"] = self.thread_id
+            body["is_topic_message"] = True
+        body.update(self.media)
         if self.text:
             has_media = bool(self.files)
-            found["caption" if has_media else "text"] = self.text
+            body["caption" if has_media else "text"] = self.text
             if self.entities:
                 listed = [one.as_json() for one in self.entities]
-                found["caption_entities" if has_media else "entities"] = listed
+                body["caption_entities" if has_media else "entities"] = listed
         if self.keyboard is not None:
-            found["reply_markup"] = self.keyboard
+            body["reply_markup"] = self.keyboard
         if self.via_bot is not None:
-            found["via_bot"] = self.via_bot
+            body["via_bot"] = self.via_bot
         if self.forward_origin is not None:
-            found["forward_origin"] = self.forward_origin
+            body["forward_origin"] = self.forward_origin
         if self.edited:
-            found["edit_date"] = int(time.time())
+            body["edit_date"] = int(time.time())
         if self.reply_to is not None and not nested:
-            found["reply_to_message"] = self.reply_to.as_json(me, nested=True)
+            body["reply_to_message"] = self.reply_to.as_json(me, nested=True)
             if self.quote:
-                found["quote"] = {"text": self.quote, "position": 0, "is_manual": True}
-        return found
+                body["quote"] = {"text": self.quote, "position": 0, "is_manual": True}
+        return body
 
 
 class World:
@@ -132,11 +132,11 @@ class World:
 
     def person(self, name: str) -> SimPerson:
         """The person of that name, made on first use."""
-        found = self.people.get(name)
-        if found is None:
-            found = SimPerson(str(next(self._person_ids)), name)
-            self.people[name] = found
-        return found
+        person = self.people.get(name)
+        if person is None:
+            person = SimPerson(str(next(self._person_ids)), name)
+            self.people[name] = person
+        return person
 
     def private_chat(self, person: SimPerson) -> Chat:
         """The chat between this person and the bot."""
@@ -170,14 +170,14 @@ class World:
     def user(self, person: SimPerson) -> dict[str, object]:
         """A person as in the Bot API."""
         handle = "".join(c for c in person.name if c.isascii() and c.isalnum()).lower()
-        found: dict[str, object] = {
+        body: dict[str, object] = {
             "id": int(person.id),
             "is_bot": person.is_bot,
             "first_name": person.name,
         }
         if handle and handle[0].isalpha():
-            found["username"] = handle
-        return found
+            body["username"] = handle
+        return body
 
     def keep_file(self, file: SimFile) -> str:
         """Store a file; returns its file id."""

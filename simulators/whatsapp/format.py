@@ -58,12 +58,12 @@ def _inline(text: str, depth: int = 0) -> Look:
     html: list[str] = []
     plain: list[str] = []
     at = 0
-    for found in _INLINE.finditer(text) if depth < MAX_DEPTH else ():
-        html.append(escape(text[at : found.start()]))
-        plain.append(text[at : found.start()])
-        at = found.end()
-        tag = found.lastgroup or "code"
-        inside = found.group(tag)
+    for match in _INLINE.finditer(text) if depth < MAX_DEPTH else ():
+        html.append(escape(text[at : match.start()]))
+        plain.append(text[at : match.start()])
+        at = match.end()
+        tag = match.lastgroup or "code"
+        inside = match.group(tag)
         inner = Look(escape(inside), inside) if tag == "code" else _inline(inside, depth + 1)
         html.append(f"<{tag}>{inner.html}</{tag}>")
         plain.append(inner.plain)

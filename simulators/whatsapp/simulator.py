@@ -218,10 +218,10 @@ class WhatsAppSimulator:
         return self.world.chat(room.id)
 
     async def wait_for(
-        self, room: SimRoom, found: Callable[[list[Shown]], bool], timeout: float = 30.0
+        self, room: SimRoom, condition: Callable[[list[Shown]], bool], timeout: float = 30.0
     ) -> list[Shown]:
-        """`shown(room)` as soon as `found` says yes. Raises TimeoutError with what was shown."""
-        if not await self.graph.changed.wait_until(lambda: found(self.shown(room)), timeout):
+        """`shown(room)` as soon as `condition` is true. Raises TimeoutError with what was shown."""
+        if not await self.graph.changed.wait_until(lambda: condition(self.shown(room)), timeout):
             lines = [(shown.by_bot, shown.text[:80]) for shown in self.shown(room)]
             raise TimeoutError(f"not shown within {timeout} s; shown: {lines}")
         return self.shown(room)

@@ -54,21 +54,21 @@ async def at_home(lab: Lab, room: SimRoom, name: str = "Ada") -> Talk:
     return ada
 
 
-def leave(platform: PlatformSimulator, person: SimPerson, room: SimRoom, *, told: bool) -> None:
+def leave(platform: PlatformSimulator, person: SimPerson, room: SimRoom, *, notify: bool) -> None:
     match platform:
         case DiscordSimulator():
-            platform.leave(person, told=told)
+            platform.leave(person, notify=notify)
         case TelegramSimulator():
-            platform.leave(person, room, "kicked", told=told)
+            platform.leave(person, room, "kicked", notify=notify)
 
 
-async def removed(lab: Lab, person: SimPerson, room: SimRoom, *, told: bool) -> None:
+async def removed(lab: Lab, person: SimPerson, room: SimRoom, *, notify: bool) -> None:
     """They left the project, or were put out of it."""
     if isinstance(lab.platform, SlackSimulator):
-        await lab.platform.deactivate(person, told=told)
+        await lab.platform.deactivate(person, notify=notify)
         await lab.platform.deliveries.settled(5.0)
     else:
-        leave(lab.platform, person, room, told=told)
+        leave(lab.platform, person, room, notify=notify)
     await lab.idle()
 
 
@@ -111,7 +111,7 @@ async def test_a_departure_takes_effect_immediately(
         await ada.say("what is the word?")
         assert told_the_word(model)
 
-        await removed(lab, ada.person, room, told=True)
+        await removed(lab, ada.person, room, notify=True)
         await until_unseen(lab, ada.person)
         answer = await ada.say("what is the word?")
         assert not told_the_word(model)
@@ -133,7 +133,7 @@ async def test_discord_reports_a_departure_if_the_intent_is_on(
         await ada.say("what is the word?")
         assert told_the_word(model)
 
-        await removed(lab, ada.person, room, told=True)
+        await removed(lab, ada.person, room, notify=True)
         await until_unseen(lab, ada.person)
         await ada.say("what is the word?")
         assert not told_the_word(model)
@@ -149,7 +149,7 @@ async def test_a_departure_without_an_event_ends_access_to_the_project(
         await ada.say("what is the word?")
         assert told_the_word(model)
 
-        await removed(lab, ada.person, room, told=False)
+        await removed(lab, ada.person, room, notify=False)
         answer = await ada.say("what is the word?")
         assert not told_the_word(model)
         assert "You are not in" in answer.text
@@ -166,7 +166,7 @@ async def test_a_returning_member_regains_access_after_writing(
     async with open_lab_with_model(variant, tmp_path, operated) as (lab, model):
         room = await written(lab)
         ada = await at_home(lab, room)
-        await removed(lab, ada.person, room, told=True)
+        await removed(lab, ada.person, room, notify=True)
         await ada.say("what is the word?")
         assert not told_the_word(model)
 

@@ -83,6 +83,6 @@ async def test_a_worker_checks_membership_and_denies_access_without_an_answer(
     assert WORD not in str(model.bodies[-1])
     platform.faults.clear()
 
-    leave(platform, ada, room, told=False)
+    leave(platform, ada, room, notify=False)
     assert "You are not in" in await answer_to(platform, ada, alone, "what was it?")
     assert WORD not in str(model.bodies[-1])

@@ -83,11 +83,11 @@ def init(
         yes, check, run_now,
     )  # fmt: skip
     env = {**os.environ, **_secrets_from_stdin(secrets_stdin, yes=yes)}
-    found = discover()
+    discovery = discover()
     path = config or own_configuration(None) or DEFAULT_CONFIG
     answers = Answers() if fresh else read(path)
-    answers.merge(assigned(assign or (), settings_model(found.manifests)))
-    session = Session(Terminal(), path, given, env, found, answers)
+    answers.merge(assigned(assign or (), settings_model(discovery.manifests)))
+    session = Session(Terminal(), path, given, env, discovery, answers)
     try:
         return _run(session)
     except (Stopped, KeyboardInterrupt) as stopped:

@@ -29,10 +29,10 @@ def looked_up(
     except ValidationError:
         return "", ()  # the check of the complete account reports it
     session.say(f"Asking {manifest.title} for the {credential.name} ...", 2)
-    found = asyncio.run(choices_of(manifest, credential.key, settings))
-    if found.failed:
-        return "", found.failed
-    return _chosen(session, manifest, credential, found.values), ()
+    choices = asyncio.run(choices_of(manifest, credential.key, settings))
+    if choices.failed:
+        return "", choices.failed
+    return _chosen(session, manifest, credential, choices.values), ()
 
 
 def _chosen(

@@ -206,7 +206,7 @@ def _entered(
 ) -> Entered | None:
     """All credentials; None when one is missing or the person skips the platform. Those that the
     platform lists are looked up, and asked for where that finds none."""
-    credentials, asked = dict(known), set(ask)
+    credentials, pending = dict(known), set(ask)
     for credential in guidance.credentials:
         key = credential.key
         if credential.own_word:
@@ -217,10 +217,10 @@ def _entered(
             if refused:
                 return Entered(credentials, refused)
             credentials[key] = value
-            asked |= set() if value else {key}
-        if key in asked and session.given.yes:
+            pending |= set() if value else {key}
+        if key in pending and session.given.yes:
             session.say(f"{key} is missing. Set {variable(manifest.platform, key)}.", 2)
-        elif key in asked:
+        elif key in pending:
             answer = _ask(session, manifest, credential)
             if answer == SKIP:
                 return None

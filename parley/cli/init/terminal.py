@@ -162,14 +162,14 @@ def one_of(text: str, options: Sequence[Option]) -> str:
     exact = [key for lower, title, key in names if word in (lower, title)]
     near = [key for lower, title, key in names if word and (lower.startswith(word) or
             title.startswith(word))]  # fmt: skip
-    found = exact or near
-    if len(found) == 1:
-        return found[0]
+    matches = exact or near
+    if len(matches) == 1:
+        return matches[0]
     shown = text.strip()[:40]
     close = closest(word, [option.key for option in options]) if word else ""
     meant = f" Did you mean {close}?" if close else ""
-    if found:
-        raise BadInput(f"{shown} can mean {' or '.join(found)}: please write the number.")
+    if matches:
+        raise BadInput(f"{shown} can mean {' or '.join(matches)}: please write the number.")
     reason = f"{shown or 'An empty answer'} is not in the list.{meant}"
     raise BadInput(f"{reason} Please write a number from 1 to {len(options)}.")
 

@@ -232,13 +232,13 @@ async def _budgets(usage: UsageLedger, budgets: Budgets, now: datetime) -> Seque
         ("workspace_per_day", day, budgets.workspace_per_day),
         ("workspace_per_month", month, budgets.workspace_per_month),
     )
-    found = []
+    statuses = []
     for name, period, limit in limits:
         if limit is None:
             continue
         for account, spent in await usage.largest(name.partition("_")[0], period, 1):
-            found.append(BudgetStatus(name, account, spent, round(limit * MICRO)))
-    return found
+            statuses.append(BudgetStatus(name, account, spent, round(limit * MICRO)))
+    return statuses
 
 
 def live_state(settings: Settings) -> LiveState | None:
@@ -278,13 +278,13 @@ def read_metrics(page: str) -> Mapping[str, Mapping[tuple[str, str], float]]:
         text_string_to_metric_families,
     )
 
-    found: dict[str, dict[tuple[str, str], float]] = {STATE: {}, SINCE: {}, LAST: {}}
+    values: dict[str, dict[tuple[str, str], float]] = {STATE: {}, SINCE: {}, LAST: {}}
     for family in text_string_to_metric_families(page):
-        if family.name in found:
+        if family.name in values:
             for sample in family.samples:
                 labels = sample.labels
-                found[family.name][labels["account"], labels.get("state", "")] = sample.value
-    return found
+                values[family.name][labels["account"], labels.get("state", "")] = sample.value
+    return values
 
 
 def _time(seconds: float | None) -> datetime | None:

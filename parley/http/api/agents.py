@@ -140,8 +140,8 @@ async def agents(call: Call, query: AgentsQuery, _body: Nothing) -> Answer:
     """Return the caller's agents, or for an operator those of everybody."""
     request, overview = call.handle.request, call.agents.overview
     every = query.of == "all"
-    found = await (overview.all_agents(request) if every else overview.agents(request))
-    return Answer(200, AgentsOut(agents=[_summary(request, one) for one in found]))
+    summaries = await (overview.all_agents(request) if every else overview.agents(request))
+    return Answer(200, AgentsOut(agents=[_summary(request, one) for one in summaries]))
 
 
 async def register(call: Call, _query: Plain, body: AgentBody) -> Answer:
@@ -184,10 +184,10 @@ async def unregister(call: Call, _query: Plain, _body: Nothing) -> Answer:
 async def take_back(call: Call, _query: Plain, body: TakeBackBody) -> Answer:
     """Take back what an agent gave, as far as the caller may."""
     request = call.handle.request
-    found = await call.agents.overview.to_take_back(request, call.item)
-    if found.id != call.item:
+    agent = await call.agents.overview.to_take_back(request, call.item)
+    if agent.id != call.item:
         raise NotFound(NO_AGENT)
-    taken = await call.agents.origins.take_back(request, found.id, body.since or EVER)
+    taken = await call.agents.origins.take_back(request, agent.id, body.since or EVER)
     return Answer(
         200,
         TakenBackOut(
@@ -216,10 +216,10 @@ async def reject(call: Call, _query: Plain, body: RejectHandoffBody) -> Answer:
 
 
 async def _own(call: Call) -> AgentSummary:
-    found = await call.agents.overview.named(call.handle.request, call.item)
-    if found.id != call.item:
+    agent = await call.agents.overview.named(call.handle.request, call.item)
+    if agent.id != call.item:
         raise NotFound(NO_AGENT)
-    return found
+    return agent
 
 
 def _agent(request: RequestScope, agent: Agent) -> AgentOut:

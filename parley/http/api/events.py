@@ -105,8 +105,8 @@ class EventRoutes:
             text = "The database does not answer. Please try again."
             return _error(Refused(503, "unavailable", text, headers={"Retry-After": "5"}))
         shown = [_as_json(event) for event in page.events]
-        found = {"events": shown, "last": page.last, "more": page.more}
-        return json_response(found, headers=_NO_STORE)
+        body = {"events": shown, "last": page.last, "more": page.more}
+        return json_response(body, headers=_NO_STORE)
 
     async def _scope(self, holder: TokenClaims) -> RequestScope:
         caller = await self._authenticator.caller_of(holder)

@@ -69,21 +69,21 @@ async def pools(call: Call, query: AgentsQuery, _body: Nothing) -> Answer:
     """Return the caller's pools, or for an operator those of everybody."""
     request, overview = call.handle.request, call.agents.overview
     every = query.of == "all"
-    found = await (overview.all_pools(request) if every else overview.own_pools(request))
-    return Answer(200, PoolsOut(pools=[_pool(request, one) for one in found]))
+    summaries = await (overview.all_pools(request) if every else overview.own_pools(request))
+    return Answer(200, PoolsOut(pools=[_pool(request, one) for one in summaries]))
 
 
 async def page(call: Call, _query: Plain, _body: Nothing) -> Answer:
     """Return a pool with its members."""
     request = call.handle.request
-    found = await call.agents.overview.named_pool(request, call.item)
-    if found.pool.id != call.item:
+    summary = await call.agents.overview.named_pool(request, call.item)
+    if summary.pool.id != call.item:
         raise NotFound(NO_POOL)
     members = [
         PoolMemberOut(agent=one.agent, permission=one.permission.value, joined_at=one.joined_at)
-        for one in await call.agents.pools.members_of(request, found.pool.id)
+        for one in await call.agents.pools.members_of(request, summary.pool.id)
     ]
-    return Answer(200, PoolPageOut(pool=_pool(request, found), members=members))
+    return Answer(200, PoolPageOut(pool=_pool(request, summary), members=members))
 
 
 async def delete(call: Call, _query: Plain, _body: Nothing) -> Answer:

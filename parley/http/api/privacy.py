@@ -53,16 +53,16 @@ def choice_operations() -> tuple[AnyOperation, ...]:
 
 async def read(call: Call, _query: Plain, _body: Nothing) -> Answer:
     """Return the settings."""
-    return Answer(200, _told(call.handle, ChoicesBody()))
+    return Answer(200, _choices_after(call.handle, ChoicesBody()))
 
 
 async def choose(call: Call, _query: Plain, body: ChoicesBody) -> Answer:
     """Change the given settings, for all linked accounts."""
     await call.handle.privacy.choose(memory=body.memory, notes=body.notes, rooms=body.rooms)
-    return Answer(200, _told(call.handle, body))
+    return Answer(200, _choices_after(call.handle, body))
 
 
-def _told(handle: MemoryHandle, made: ChoicesBody) -> ChoicesOut:
+def _choices_after(handle: MemoryHandle, made: ChoicesBody) -> ChoicesOut:
     """Return the settings of the handle with the changes of this request."""
     chosen = handle.choices
     return ChoicesOut(

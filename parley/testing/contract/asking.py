@@ -111,7 +111,7 @@ async def test_buttons_are_removed_and_the_text_stays(stage: Stage, pressed: boo
     assert isinstance(stage.adapter, CanClearButtons)
     for _ in range(2):
         await stage.adapter.clear_buttons(clearing)
-    await stage.shown(stage.room, lambda said: not said[0].buttons)
+    await stage.shown(stage.room, lambda messages: not messages[0].buttons)
     assert [one.text for one in by_bot(stage.platform.shown(stage.room))] == ["Which?"]
 
 

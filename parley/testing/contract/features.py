@@ -37,7 +37,7 @@ async def test_an_own_message_can_be_deleted(stage: Stage) -> None:
     await stage.shown(stage.room, bool)
     assert isinstance(stage.adapter, CanDelete)
     await stage.adapter.delete(place, receipt.message_id)
-    await stage.shown(stage.room, lambda said: said == [])
+    await stage.shown(stage.room, lambda messages: messages == [])
 
 
 @proves("tells_members")
@@ -85,7 +85,7 @@ async def test_a_live_answer_is_one_message_that_becomes_complete(stage: Stage) 
         await (adapter.end_live(final) if handle else adapter.send(final))
         if not handle:
             break
-    seen = await stage.shown(room, lambda said: any("four" in one.text for one in said))
+    seen = await stage.shown(room, lambda messages: any("four" in one.text for one in messages))
     assert [one.text for one in seen] == ["one two three, four"]
 
 

@@ -14,9 +14,9 @@ proves = pytest.mark.proves
 pytestmark = proves("live")
 
 
-def view(place: Place, said: str, added: str, handle: str = "") -> LiveView:
+def view(place: Place, text: str, added: str, handle: str = "") -> LiveView:
     """Return the visible part of an answer."""
-    return LiveView("live:1", place, Part(said, said), added, handle)
+    return LiveView("live:1", place, Part(text, text), added, handle)
 
 
 @proves("rooms")
@@ -26,10 +26,14 @@ async def test_a_live_answer_in_a_room_is_one_message_for_everybody(stage: Stage
     assert isinstance(stage.adapter, CanShowLive)
     handle = await stage.adapter.show_live(view(place, "one", "one"))
     assert await stage.adapter.show_live(view(place, "one two", " two", handle)) == handle
-    (seen,) = await stage.shown(room, lambda said: [one.text for one in said] == ["one two"])
+    (seen,) = await stage.shown(
+        room, lambda messages: [one.text for one in messages] == ["one two"]
+    )
     final = stage.outbound("one two three", place, replaces=handle)
     receipts = [await stage.adapter.end_live(final) for _ in range(2)]
-    (last,) = await stage.shown(room, lambda said: [one.text for one in said] == ["one two three"])
+    (last,) = await stage.shown(
+        room, lambda messages: [one.text for one in messages] == ["one two three"]
+    )
     assert {receipt.message_id for receipt in receipts} == {last.id} == {seen.id}
 
 
@@ -48,7 +52,9 @@ async def test_a_live_answer_can_have_buttons(stage: Stage) -> None:
     receipt = await stage.send("one", place)
     final = stage.outbound("one two", place, replaces=receipt.message_id, buttons=buttons(2))
     await stage.adapter.end_live(final)
-    (seen,) = await stage.shown(stage.room, lambda said: [one.text for one in said] == ["one two"])
+    (seen,) = await stage.shown(
+        stage.room, lambda messages: [one.text for one in messages] == ["one two"]
+    )
     assert [button.label for button in seen.buttons] == ["Choice 1", "Choice 2"]
 
 

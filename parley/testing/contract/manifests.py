@@ -115,7 +115,7 @@ async def test_the_same_key_twice_is_one_message(stage: Stage) -> None:
     first = await stage.send("once", place, key="same:0")
     again = await stage.send("once", place, key="same:0")
     other = await stage.send("last", place)
-    seen = await stage.shown(stage.room, lambda said: "last" in [one.text for one in said])
+    seen = await stage.shown(stage.room, lambda messages: "last" in [one.text for one in messages])
     assert [one.text for one in seen] == ["once", "last"]
     assert first.message_id == again.message_id != other.message_id
 
@@ -125,5 +125,5 @@ async def test_without_recognised_keys_the_core_handles_repetitions(stage: Stage
     place = (await stage.hear()).place
     await stage.send("twice", place, key="same:0")
     await stage.send("twice", place, key="same:0")
-    seen = await stage.shown(stage.room, lambda said: len(said) == 2)
+    seen = await stage.shown(stage.room, lambda messages: len(messages) == 2)
     assert [one.text for one in seen] == ["twice", "twice"]

@@ -57,9 +57,9 @@ async def said_in_full(stage: Stage, parts: Sequence[Part]) -> list[Shown]:
     if not stage.case.whole_parts:
         ends = str(parts[-1].payload).split()[-1]
         return await stage.shown(
-            stage.room, lambda said: bool(said) and said[-1].text.endswith(ends)
+            stage.room, lambda messages: bool(messages) and messages[-1].text.endswith(ends)
         )
-    seen = await stage.shown(stage.room, lambda said: len(said) == len(parts))
+    seen = await stage.shown(stage.room, lambda messages: len(messages) == len(parts))
     for part, message in zip(parts, seen, strict=True):
         assert contains(message.payload, part.payload), "the platform got something else"
     return seen
@@ -78,8 +78,8 @@ async def test_the_last_part_of_an_answer_has_its_buttons(stage: Stage) -> None:
 
 def words(text: str) -> set[str]:
     """The words of a text; addresses may be shown as links, numbers of a list by the platform."""
-    found = re.findall(r"\w+", re.sub(r"https?://\S+", " ", text))
-    return {word for word in found if not word.isdigit()}
+    every = re.findall(r"\w+", re.sub(r"https?://\S+", " ", text))
+    return {word for word in every if not word.isdigit()}
 
 
 def contains(sent: object, expected: object) -> bool:

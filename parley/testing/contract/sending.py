@@ -141,5 +141,5 @@ async def test_concurrent_sends_all_arrive(stage: Stage) -> None:
     async with asyncio.TaskGroup() as tasks:
         for number in range(20):
             tasks.create_task(stage.send(f"number {number}", place))
-    seen = await stage.shown(stage.room, lambda said: len(said) == 20)
+    seen = await stage.shown(stage.room, lambda messages: len(messages) == 20)
     assert {message.text for message in seen} == {f"number {number}" for number in range(20)}

@@ -125,8 +125,8 @@ async def test_no_method_returns_what_the_access_does_not_see(memory: MemoryStag
         visible = {one.id for _, one in stored if access.sees(one)}
         assert {one.id for one in await listed(backend, access)} == visible
         if isinstance(backend, CanRecall):
-            found = await backend.recall(access, "When does the red bridge open?", 50)
-            assert {one.statement.id for one in found} <= visible
+            results = await backend.recall(access, "When does the red bridge open?", 50)
+            assert {one.statement.id for one in results} <= visible
         if isinstance(backend, CanBrief) and not visible:
             assert await backend.brief(access, 1_000) == ""
 
