@@ -270,8 +270,8 @@ class CombinedMemories:
         return None
 
     async def _place_of(self, access: AccessScope, memory_id: str) -> Place | None:
-        found = await self._after(access, memory_id) if memory_id else None
-        return None if found is None else self._places[found[0]]
+        entry = await self._after(access, memory_id) if memory_id else None
+        return None if entry is None else self._places[entry[0]]
 
 
 def _beginning(number: int, filters: Filter, after: tuple[int, Record] | None) -> Filter:

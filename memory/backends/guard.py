@@ -110,14 +110,14 @@ class GuardedBackend:
             if self._open:
                 return
             if isinstance(self.backend, CanStart):
-                await self._told(self.backend.start, START_SECONDS)
+                await self._with_error_text(self.backend.start, START_SECONDS)
             self._open = True
 
     async def probe(self) -> str:
         """Return the backend's own line about its state. Raises `MemoryUnavailable` with the
         reason, for operators."""
         await self.start()
-        line: object = await self._told(self.backend.health, HEALTH_SECONDS)
+        line: object = await self._with_error_text(self.backend.health, HEALTH_SECONDS)
         if not isinstance(line, str):
             raise MemoryUnavailable(f"health() of {self.name} returns no text")
         return _one_line(line)
@@ -127,10 +127,10 @@ class GuardedBackend:
         for call in tuple(self.unfinished):
             call.cancel()
         if self._open and isinstance(self.backend, CanClose):
-            await self._told(self.backend.close, CLOSE_SECONDS)
+            await self._with_error_text(self.backend.close, CLOSE_SECONDS)
         self._open = False
 
-    async def _told(self, call: Callable[[], Awaitable[T]], seconds: float) -> T:
+    async def _with_error_text(self, call: Callable[[], Awaitable[T]], seconds: float) -> T:
         """Return the result; the text of an exception is passed on."""
         try:
             return await self._limited(call, seconds)
@@ -152,9 +152,9 @@ class GuardedBackend:
         results = await self._call(
             "recall", lambda: backend.recall(access, question, limit), READ_SECONDS
         )
-        found = [one for one in _items(results, limit) if isinstance(one, FoundStatement)]
-        visible = {id(one) for one in self._visible(access, [one.statement for one in found])}
-        kept = (one for one in found if id(one.statement) in visible)
+        statements = [one for one in _items(results, limit) if isinstance(one, FoundStatement)]
+        visible = {id(one) for one in self._visible(access, [one.statement for one in statements])}
+        kept = (one for one in statements if id(one.statement) in visible)
         scored = [FoundStatement(one.statement, _score(one.score)) for one in kept]
         return sorted(scored, key=lambda one: -one.score)
 
@@ -203,8 +203,8 @@ class GuardedBackend:
             done="deleted",
             always=True,
         )
-        asked, named = set(ids), _items(gone, MAX_PAGE)
-        return [one for one in dict.fromkeys(filter(_is_str, named)) if one in asked]
+        requested, named = set(ids), _items(gone, MAX_PAGE)
+        return [one for one in dict.fromkeys(filter(_is_str, named)) if one in requested]
 
     async def forget_messages(
         self, tenant: str, channel: str, message_ids: Sequence[str]

@@ -100,9 +100,9 @@ class CombinedRecall:
         backend = memories.backend
         if not backend.recalls:
             return await memories.find(access, replace(filters, text=question))
-        found = await backend.recall(backend_access_of(access), question, query.limit)
+        results = await backend.recall(backend_access_of(access), question, query.limit)
         now = self._clock.now()
-        matches = [Match(record_of(one.statement, backend.name), one.score) for one in found]
+        matches = [Match(record_of(one.statement, backend.name), one.score) for one in results]
         return await usable([one for one in matches if fits(one.record, access, filters, now)])
 
     def _merged(

@@ -84,9 +84,9 @@ class BackendMemories:
 
     async def visible(self, access: AccessScope, memory_ids: Sequence[str]) -> set[str]:
         """Return the ids of those that exist, are still true and are visible."""
-        asked, now = set(memory_ids), self._clock.now()
+        ids, now = set(memory_ids), self._clock.now()
         records = await self._all(access)
-        return {one.id for one in records if one.id in asked and holds(one, access, now)}
+        return {one.id for one in records if one.id in ids and holds(one, access, now)}
 
     async def count(self, access: AccessScope) -> int:
         """Return the number of the person's own current memories."""

@@ -123,18 +123,18 @@ def _compared(old: Sequence[str], new: Sequence[str]) -> tuple[DiffLine, ...]:
                 if old[row] == new[column]
                 else max(longest[row + 1][column], longest[row][column + 1])
             )
-    found: list[DiffLine] = []
+    diff: list[DiffLine] = []
     row = column = 0
     while row < len(old) or column < len(new):
         if row < len(old) and column < len(new) and old[row] == new[column]:
-            found.append(DiffLine("same", old[row]))
+            diff.append(DiffLine("same", old[row]))
             row, column = row + 1, column + 1
         elif column == len(new) or (
             row < len(old) and longest[row + 1][column] >= longest[row][column + 1]
         ):
-            found.append(DiffLine("removed", old[row]))
+            diff.append(DiffLine("removed", old[row]))
             row += 1
         else:
-            found.append(DiffLine("added", new[column]))
+            diff.append(DiffLine("added", new[column]))
             column += 1
-    return tuple(found)
+    return tuple(diff)

@@ -94,9 +94,9 @@ def page(shown: AgentPage) -> str:
     return "\n\n".join(parts)
 
 
-def unregister_asked(found: AgentSummary) -> str:
+def unregister_asked(agent: AgentSummary) -> str:
     """Return the question before an agent is unregistered."""
-    return f"Unregister {_name(found.agent)} `{_short(found)}`?\n\n{UNREGISTER_MEANS}"
+    return f"Unregister {_name(agent.agent)} `{_short(agent)}`?\n\n{UNREGISTER_MEANS}"
 
 
 def unregistered(agent_id: str) -> str:
@@ -104,12 +104,12 @@ def unregistered(agent_id: str) -> str:
     return UNREGISTERED.format(id=agent_id[:SHORT])
 
 
-def take_back_asked(found: AgentSummary, since: datetime | None) -> str:
+def take_back_asked(agent: AgentSummary, since: datetime | None) -> str:
     """Return the question before everything that an agent gave is taken back."""
     when = "" if since is None else f" since {since:%Y-%m-%d}"
-    gave = f"In all, it gave: {_activity(found.activity)}."
+    gave = f"In all, it gave: {_activity(agent.activity)}."
     return (
-        f"Take back everything that {_name(found.agent)} `{_short(found)}` gave{when}?\n\n{gave}"
+        f"Take back everything that {_name(agent.agent)} `{_short(agent)}` gave{when}?\n\n{gave}"
         f"\n\n{TAKE_BACK_MEANS}"
     )
 

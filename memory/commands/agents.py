@@ -60,8 +60,8 @@ class AgentCommands:
             case "take-back":
                 return await self._ask_to_take_back(request, caller, rest)
             case _ if not rest:
-                found = await self._overview.named(request, _id(what))
-                return Reply(agent_texts.page(await self._overview.page(request, found)))
+                agent = await self._overview.named(request, _id(what))
+                return Reply(agent_texts.page(await self._overview.page(request, agent)))
             case _:
                 raise BadInput(agent_texts.USAGE)
 
@@ -82,29 +82,29 @@ class AgentCommands:
     async def _ask_to_unregister(
         self, request: RequestScope, caller: Caller, agent_id: str
     ) -> Reply:
-        found = await self._overview.named(request, agent_id)
-        if found.agent is None:
+        agent = await self._overview.named(request, agent_id)
+        if agent.agent is None:
             raise BadInput(agent_texts.GONE)
-        text = agent_texts.unregister_asked(found)
-        return await self._ask(caller, "unregister_agent", found, "Unregister", text)
+        text = agent_texts.unregister_asked(agent)
+        return await self._ask(caller, "unregister_agent", agent, "Unregister", text)
 
     async def _ask_to_take_back(self, request: RequestScope, caller: Caller, rest: str) -> Reply:
         agent_id, _, date = rest.strip().partition(" ")
         since = _day(date.strip())
-        found = await self._overview.to_take_back(request, _id(agent_id))
-        text = agent_texts.take_back_asked(found, since)
-        return await self._ask(caller, "take_back_agent", found, "Take back", text, since)
+        agent = await self._overview.to_take_back(request, _id(agent_id))
+        text = agent_texts.take_back_asked(agent, since)
+        return await self._ask(caller, "take_back_agent", agent, "Take back", text, since)
 
     async def _ask(
         self,
         caller: Caller,
         action: Action,
-        found: AgentSummary,
+        agent: AgentSummary,
         yes: str,
         text: str,
         since: datetime | None = None,
     ) -> Reply:
-        target = found.id if since is None else f"{found.id} {since.isoformat()}"
+        target = agent.id if since is None else f"{agent.id} {since.isoformat()}"
         person, channel = str(caller.principal.person), channel_of(caller.place)
         question = Question(action, person, channel=channel, target=target)
         buttons: tuple[Button, Button] = await self._questions.ask(caller.id, question, yes)

@@ -62,14 +62,14 @@ class HandoffCommands:
             case "":
                 return await self.listed(request, caller)
             case "accept":
-                found, _ = await self._named(request, rest, HandoffStatus.PENDING)
-                return await self._accept(request, found.id)
+                handoff, _ = await self._named(request, rest, HandoffStatus.PENDING)
+                return await self._accept(request, handoff.id)
             case "reject":
-                found, reason = await self._named(request, rest, HandoffStatus.PENDING)
-                return await self._reject(request, found.id, reason)
+                handoff, reason = await self._named(request, rest, HandoffStatus.PENDING)
+                return await self._reject(request, handoff.id, reason)
             case "done":
-                found, result = await self._named(request, rest, HandoffStatus.ACCEPTED)
-                return await self._complete(request, found, result)
+                handoff, result = await self._named(request, rest, HandoffStatus.ACCEPTED)
+                return await self._complete(request, handoff, result)
             case _:
                 raise BadInput(handoff_texts.USAGE)
 
@@ -97,13 +97,13 @@ class HandoffCommands:
             return Reply(handoff_texts.REJECTED.format(reason=addition))
         return _refused(step)
 
-    async def _complete(self, request: RequestScope, found: Handoff, result: str) -> Reply:
+    async def _complete(self, request: RequestScope, handoff: Handoff, result: str) -> Reply:
         if not result:
             raise BadInput(handoff_texts.NO_RESULT)
         if len(result) > MAX_RESULT:
             raise BadInput(f"The result is longer than {MAX_RESULT:,} characters. Shorten it.")
         step = await self._handoffs.complete_as(
-            request, receiver_of(request), found.id, {"text": result}
+            request, receiver_of(request), handoff.id, {"text": result}
         )
         return Reply(handoff_texts.COMPLETED) if step.done else _refused(step)
 

@@ -87,7 +87,7 @@ class LinkCommands:
             return Reply(text, buttons)
         if is_maker:
             return Reply(link_texts.NOT_YET.format(side=link_texts.in_short(other)))
-        return Reply(_asked(request, other))
+        return Reply(_confirm_text(request, other))
 
     async def _question(
         self, request: LinkRequest, person: str, other: LinkSide
@@ -115,7 +115,7 @@ class LinkCommands:
         if step.outcome == "agreed" and other is not None:
             text, buttons = await self._question(step.request, other.person, side_of(caller))
             notices = _notices([other], text, buttons)
-            return Reply(_asked(step.request, other), notices=notices)
+            return Reply(_confirm_text(step.request, other), notices=notices)
         return await self._standing(caller, step.request)
 
     async def _done(self, caller: Caller, step: LinkStep) -> Reply:
@@ -151,7 +151,7 @@ def expired(request: LinkRequest) -> tuple[Notice, ...]:
     return _notices([request.maker, request.redeemer], link_texts.ENDED)
 
 
-def _asked(request: LinkRequest, other: LinkSide) -> str:
+def _confirm_text(request: LinkRequest, other: LinkSide) -> str:
     return link_texts.ASKED.format(side=link_texts.in_short(other), until=request.until)
 
 

@@ -59,7 +59,7 @@ class MemoryLists:
         name: ListName = "said" if text.casefold() == CHAT else "learned"
         shown = Shown(str(caller.principal.person), "" if name == "said" else text[:MAX_SEARCH])
         page = await reader(handle, caller).read.page(name, shown.text, 0)
-        reply = _told(page, caller.id, caller)
+        reply = _page_reply(page, caller.id, caller)
         if reply.buttons:
             await self._questions.keep_pages(caller.id, shown)
         planned = texts.planned(await handle.read.plan_use())
@@ -75,7 +75,7 @@ class MemoryLists:
         if shown.person != str(caller.principal.person):
             return Reply(texts.LIST_OF_OTHERS)
         page = await reader(handle, caller).read.page(name, shown.text, int(number[:6]))
-        return _told(page, list_id, caller)
+        return _page_reply(page, list_id, caller)
 
 
 def reader(handle: MemoryHandle, caller: Caller) -> MemoryHandle:
@@ -84,7 +84,7 @@ def reader(handle: MemoryHandle, caller: Caller) -> MemoryHandle:
     return handle if caller.alone else handle.before_others()
 
 
-def _told(page: MemoryPage, list_id: str, caller: Caller) -> Reply:
+def _page_reply(page: MemoryPage, list_id: str, caller: Caller) -> Reply:
     text = texts.page(page)
     in_room = caller.place.audience is not Audience.DIRECT
     if in_room and not (caller.alone and page.total):
@@ -110,7 +110,7 @@ def _buttons(page: MemoryPage, list_id: str) -> tuple[Button, ...]:
 async def review(handle: MemoryHandle, caller: Caller) -> Reply:
     """Ask about the first waiting entry here, or name the places of others."""
     waiting, hidden = _decidable(handle, caller, await handle.review.waiting(MAX_WAITING))
-    question = await _asked(waiting)
+    question = await _review_question(waiting)
     parts = [question.markdown] if waiting else [texts.NOTHING_WAITS] * (not hidden)
     parts += [texts.WAITS_PRIVATELY] * hidden
     return replace(question, markdown="\n\n".join((*parts, *await _elsewhere(handle))))
@@ -131,7 +131,7 @@ async def decide(handle: MemoryHandle, caller: Caller, value: str) -> Reply:
         parts = kept(result)
         if result.outcome is Outcome.REFUSED:
             return Reply(parts)
-    question = await _asked(following)
+    question = await _review_question(following)
     text = "\n\n".join(filter(None, (parts, question.markdown)))
     return replace(question, markdown=text or texts.NOTHING_WAITS)
 
@@ -169,7 +169,7 @@ def _after(waiting: Sequence[ReviewItem], review_id: str) -> list[ReviewItem]:
     return [one for one in (*waiting[place:], *waiting[:place]) if one.id != review_id]
 
 
-async def _asked(waiting: Sequence[ReviewItem]) -> Reply:
+async def _review_question(waiting: Sequence[ReviewItem]) -> Reply:
     """Return the question about the first entry; an empty reply without entries."""
     if not waiting:
         return Reply("")

@@ -86,8 +86,8 @@ class ProjectCommands:
     async def _searched(self, handle: MemoryHandle) -> str:
         if self._repositories is None:
             return ""
-        found = await self._repositories.repositories(handle.request, MAX_NAMED)
-        names = ", ".join(f"`{one_line(one.name)}`" for one in found)
+        repositories = await self._repositories.repositories(handle.request, MAX_NAMED)
+        names = ", ".join(f"`{one_line(one.name)}`" for one in repositories)
         return SEARCHED.format(names=names) if names else NOT_SEARCHED
 
     async def _in_private(self, handle: MemoryHandle, text: str) -> Reply:

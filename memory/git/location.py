@@ -51,11 +51,11 @@ def locate(folder: Path) -> Location:
     """
     try:
         top = folder.resolve(strict=True)
-        found = _located(top)
-        _check(found)
+        location = _located(top)
+        _check(location)
     except (OSError, ValueError) as error:
         raise NotARepository(f"{folder}: cannot be read as a git repository: {error}") from error
-    return found
+    return location
 
 
 def read_small(path: Path, most: int = MAX_FILE) -> bytes | None:
@@ -110,19 +110,19 @@ def _path_after(prefix: bytes, content: bytes) -> str:
     return content.removeprefix(prefix).decode("utf-8", "surrogateescape").strip()
 
 
-def _check(found: Location) -> None:
+def _check(location: Location) -> None:
     """Raise `NotARepository` for a part that is a link or lies elsewhere."""
-    objects = found.objects
+    objects = location.objects
     if not _is_folder(objects):
         raise NotARepository(f"{objects} is a link or missing; nothing outside of it is read")
-    if _is_folder(found.common_dir / "reftable"):
+    if _is_folder(location.common_dir / "reftable"):
         raise NotARepository(
-            f"{found.folder} keeps its branches as a reftable, which Parley cannot read; run"
+            f"{location.folder} keeps its branches as a reftable, which Parley cannot read; run"
             " `git refs migrate --ref-format=files` there"
         )
     alternates = read_small(objects / "info" / "alternates")
     for line in (alternates or b"").split(b"\n"):  # as git splits it
-        _check_alternate(found, line)
+        _check_alternate(location, line)
     if alternates is None and os.path.lexists(objects / "info" / "alternates"):
         raise NotARepository(f"{objects}/info/alternates is a link or too large")
     for entry in _object_entries(objects):
@@ -130,15 +130,15 @@ def _check(found: Location) -> None:
             raise NotARepository(f"{entry.path} is a link; nothing outside of it is read")
 
 
-def _check_alternate(found: Location, line: bytes) -> None:
+def _check_alternate(location: Location, line: bytes) -> None:
     if not line or line.startswith(b"#"):
         return
-    place = (found.objects / os.fsdecode(line)).resolve()
+    place = (location.objects / os.fsdecode(line)).resolve()
     quoted = line.startswith(b'"')  # git takes it for a path in quotation marks
-    if quoted or place == found.objects or not place.is_relative_to(found.common_dir):
+    if quoted or place == location.objects or not place.is_relative_to(location.common_dir):
         raise NotARepository(
-            f"{found.objects}/info/alternates names objects elsewhere, and nothing outside of the"
-            " repository is read; run `git repack -a -d` and remove that file"
+            f"{location.objects}/info/alternates names objects elsewhere, and nothing outside of"
+            " the repository is read; run `git repack -a -d` and remove that file"
         )
     for entry in _object_entries(place):
         if entry.is_symlink() or entry.name == "alternates":

@@ -69,18 +69,18 @@ def tip(location: Location, branch: str) -> str:
 
 def branches(location: Location) -> dict[str, str]:
     """Return the commits of all branches by name, at most `MAX_BRANCHES`."""
-    found: dict[str, str] = {}
+    commits: dict[str, str] = {}
     for name, at in _packed(location):
-        if len(found) >= MAX_BRANCHES:
+        if len(commits) >= MAX_BRANCHES:
             break
-        found[name] = at
+        commits[name] = at
     top = location.common_dir / "refs" / "heads"
     for name in _loose_names(top, "", 0):
-        if len(found) >= MAX_BRANCHES:
+        if len(commits) >= MAX_BRANCHES:
             break
         if at := _loose(location.common_dir, HEADS + name):
-            found[name] = at
-    return found
+            commits[name] = at
+    return commits
 
 
 def _loose(common: Path, name: str) -> str:

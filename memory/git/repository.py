@@ -68,8 +68,8 @@ class GitRepository:
         if not _COMMIT.fullmatch(commit):
             return False
         async with self.sizes() as sizes:
-            found = await sizes.infos([commit])
-        return found.get(commit, ObjectInfo("", 0)).type == "commit"
+            infos = await sizes.infos([commit])
+        return infos.get(commit, ObjectInfo("", 0)).type == "commit"
 
     async def is_ancestor(self, older: str, newer: str) -> bool:
         """True if the newer commit builds on the older one."""
@@ -112,8 +112,8 @@ class GitRepository:
 
     async def entry(self, commit: str, path: str) -> TreeEntry | None:
         """Return the entry of one path of a commit."""
-        found = await self.entries(commit, path)
-        return found[0] if len(found) == 1 and found[0].path == path.encode() else None
+        entries = await self.entries(commit, path)
+        return entries[0] if len(entries) == 1 and entries[0].path == path.encode() else None
 
     async def entries(self, commit: str, *paths: str) -> list[TreeEntry]:
         """Return the entry of each path, or those directly in a folder for a path that ends with

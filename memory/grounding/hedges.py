@@ -166,13 +166,13 @@ def analyze_hedges(text: str) -> HedgeResult:
     """Return the strictest action for any wording of `text`; the time is linear in its length."""
     read = [_without_nouns(_without_mentions(folded)).lower() for folded in _readings(text)]
     for action, pattern in ((HedgeAction.BLOCK, _BLOCK), (HedgeAction.REVIEW, _REVIEW)):
-        words = [word for reading in read for word in _found(pattern, reading)]
+        words = [word for reading in read for word in _hedges(pattern, reading)]
         if words:
             return HedgeResult(action, tuple(dict.fromkeys(words))[:MAX_WORDS])
     return HedgeResult(HedgeAction.NONE)
 
 
-def _found(pattern: re.Pattern[str], text: str) -> list[str]:
+def _hedges(pattern: re.Pattern[str], text: str) -> list[str]:
     return [
         match[0].strip(" .,;:!?(-")[:MAX_WORD]
         for match in pattern.finditer(text)

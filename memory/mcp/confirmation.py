@@ -41,9 +41,9 @@ def decide_by_code(
     """Return the decision about a call from a client that cannot show a question. `key` is the
     program's secret."""
     given = str(arguments.get("confirm", ""))
-    asked = {name: value for name, value in arguments.items() if name != "confirm"}
+    params = {name: value for name, value in arguments.items() if name != "confirm"}
     window = _window(caller.at)
-    codes = [_code(key, caller, tool, asked, question, each) for each in (window, window - 1)]
+    codes = [_code(key, caller, tool, params, question, each) for each in (window, window - 1)]
     if any(hmac.compare_digest(given.encode(), code.encode()) for code in codes):
         return Confirmed()
     return CodeRequired(question, codes[0])
@@ -57,12 +57,12 @@ def _code(
     key: bytes,
     caller: Caller,
     tool: str,
-    asked: Mapping[str, object],
+    params: Mapping[str, object],
     question: str,
     window: int,
 ) -> str:
     principal = caller.principal
-    parts = [tool, principal.tenant, str(principal.person), asked, question, window]
+    parts = [tool, principal.tenant, str(principal.person), params, question, window]
     text = json.dumps(parts, sort_keys=True)
     derived = hmac.new(key, LABEL, hashlib.sha256).digest()
     return hmac.new(derived, text.encode(), hashlib.sha256).hexdigest()[:CODE_DIGITS]

@@ -148,11 +148,13 @@ async def complete(call: ToolCall, given: CompleteArguments) -> StepOut:
 
 async def pending(call: ToolCall, given: PendingArguments) -> PendingOut:
     """Return the handoffs that wait for an agent."""
-    found = await call.services.handoffs.get_pending_handoffs(call.handle.request, given.agent_id)
-    if found is None:
+    handoffs = await call.services.handoffs.get_pending_handoffs(
+        call.handle.request, given.agent_id
+    )
+    if handoffs is None:
         text = NO_CAPABILITY.format(name="handoff_receive")
         return PendingOut(success=False, status="missing_capability", next=text, handoffs=[])
-    return PendingOut(success=True, handoffs=[handoff_out(one) for one in found])
+    return PendingOut(success=True, handoffs=[handoff_out(one) for one in handoffs])
 
 
 def _step_out(step: HandoffStep | None) -> StepOut:

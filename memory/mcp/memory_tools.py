@@ -172,10 +172,10 @@ async def search(call: ToolCall, given: SearchOverMcp) -> SearchResult:
         audit = remembering(call).handle.read.audit
         await audit("poisoning_attempt_blocked", operation="query", findings=reasons)
         raise ToolError(EXTRACTION)
-    asked = SearchArguments.model_validate(given.model_dump(exclude={"agent_id"}))
-    found = await _tools(call).find(asked)
-    scores = {record.id: score for record, score in found}
-    shown = DEFENSE.filter_output(record for record, _ in found)
+    query = SearchArguments.model_validate(given.model_dump(exclude={"agent_id"}))
+    matches = await _tools(call).find(query)
+    scores = {record.id: score for record, score in matches}
+    shown = DEFENSE.filter_output(record for record, _ in matches)
     return SearchResult(results=[found_out(one, scores[one.id]) for one in shown.records])
 
 

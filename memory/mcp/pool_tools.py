@@ -198,20 +198,20 @@ async def share(call: ToolCall, given: ShareArguments) -> ShareOut:
 
 async def query(call: ToolCall, given: QueryArguments) -> QueryOut:
     """Return what an agent reads in a pool."""
-    found = await call.services.pools.query_shared(
+    result = await call.services.pools.query_shared(
         remembering(call).handle.request,
         given.pool_id,
         given.agent_id,
         scope_named(given.max_scope),
         given.max_results,
     )
-    if found is None:
+    if result is None:
         text = NO_CAPABILITY.format(name="memory_read")
         return QueryOut(success=False, status="missing_capability", next=text, memories=[])
-    if isinstance(found, bool):
+    if isinstance(result, bool):
         return QueryOut(success=False, status="not_a_member", next=NO_MEMBER, memories=[])
-    shown = DEFENSE.filter_output(entry.record for entry in found)
-    entries = zip(found, shown.records, strict=False)
+    shown = DEFENSE.filter_output(entry.record for entry in result)
+    entries = zip(result, shown.records, strict=False)
     return QueryOut(
         success=True, memories=[shared_out(entry.shared, record) for entry, record in entries]
     )

@@ -92,11 +92,11 @@ class Memory:
                     "secret_redacted", tenant, person, messages=message_id, **text.redacted
                 )
             if text.injections:
-                found = " ".join(text.injections)
+                findings = " ".join(text.injections)
                 await audit.append(
                     *("poisoning_attempt_blocked", tenant, person),
                     messages=message_id,
-                    findings=found,
+                    findings=findings,
                 )
 
     async def _note_message(

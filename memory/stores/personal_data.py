@@ -176,7 +176,7 @@ class SqlMemoryPersonalData:
         self._database = database
 
     async def export(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]:
-        params = _asked(tenant, persons)
+        params = _params(tenant, persons)
 
         def work() -> Work[list[list[Row]]]:
             return (yield from together(*(Fetch(one, params) for one in SELECTS), last=True))
@@ -187,7 +187,7 @@ class SqlMemoryPersonalData:
         ]
 
     async def erase(self, tenant: str, persons: Sequence[str], turn_id: str = "") -> int:
-        params = _asked(tenant, persons)
+        params = _params(tenant, persons)
 
         def work() -> Work[int]:
             yield from lock(f"links {params['tenant']}")
@@ -205,7 +205,7 @@ def _plain(name: str, value: object) -> object:
     return json.loads(value) if name in LISTS and isinstance(value, str) else value
 
 
-def _asked(tenant: str, persons: Sequence[str]) -> dict[str, object]:
+def _params(tenant: str, persons: Sequence[str]) -> dict[str, object]:
     return {
         "tenant": storable(tenant),
         "persons": [storable(person) for person in persons if person],

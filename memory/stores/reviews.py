@@ -237,12 +237,12 @@ def scope_of(item: ReviewItem) -> Scope:
 
 def _pending(row: Row) -> ReviewItem:
     id_, record, reason, submitted_at, passed, failed, state, decided_at, note, target, *more = row
-    found = record_from_json(record)
+    memory = record_from_json(record)
     if more and more[0] is not None and state == "pending":
-        found = replace(found, content=more[0])
+        memory = replace(memory, content=more[0])
     return ReviewItem(
         id=id_,
-        record=found,
+        record=memory,
         reason=reason,
         submitted_at=time_of(submitted_at),
         passed=texts_of(passed),

@@ -77,10 +77,10 @@ def says_otherwise(one: frozenset[str], other: frozenset[str]) -> bool:
 def turned_round(one: Sequence[str], other: Sequence[str]) -> bool:
     """Return True if the common words are in another order: "Ada owes Bob", "Bob owes Ada"."""
     common = set(one) & set(other)
-    return _said(one, common) != _said(other, common)
+    return _in_order(one, common) != _in_order(other, common)
 
 
-def _said(of: Sequence[str], common: set[str]) -> list[str]:
+def _in_order(of: Sequence[str], common: set[str]) -> list[str]:
     """Return the common ones of the words; a repeated word counts once."""
     return [word for word, _ in groupby(word for word in of if word in common)]
 

@@ -170,9 +170,9 @@ class _One:
         else:
             draft = await self._draft(line, memory_id, proven=proven is not None)
             result = await handle.write.import_memory(draft, past, others=others)
-        return await self._told(number, memory_id, past, result)
+        return await self._report(number, memory_id, past, result)
 
-    async def _told(
+    async def _report(
         self, number: int, memory_id: str, past: ImportedHistory, result: WriteResult
     ) -> LineReport:
         match result.outcome:

@@ -215,7 +215,7 @@ def footer_of(
         if first.replaces:
             lines.append(unformatted(first.reason))
         if more:
-            lines.append(f"After that I ask about: {_told(waiting[1:])}")
+            lines.append(f"After that I ask about: {_listed(waiting[1:])}")
     passed_on = (unformatted(one.reason) for one in reviewed if one.for_operators)
     lines += dict.fromkeys(passed_on)
     buttons += tuple(one.button for one in noted)
@@ -228,7 +228,7 @@ def _in_italics(lines: Sequence[str]) -> str:
     return "\n".join(f"_{line}_" for line in lines)
 
 
-def _told(waiting: Sequence[WriteResult]) -> str:
+def _listed(waiting: Sequence[WriteResult]) -> str:
     """Return the first waiting memories, and the number of others."""
     named = [f"“{shortened(one.content)}”" for one in waiting[:MAX_NAMED_QUESTIONS]]
     more = len(waiting) - len(named)

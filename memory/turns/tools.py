@@ -244,8 +244,8 @@ class MemoryTools:
         return as_json(answer)
 
     async def _search(self, args: SearchArguments) -> str:
-        found = await self.find(args)
-        return as_json({"results": [found_answer(record, score) for record, score in found]})
+        matches = await self.find(args)
+        return as_json({"results": [found_answer(record, score) for record, score in matches]})
 
     async def find(self, args: SearchArguments) -> list[tuple[Record, float]]:
         """Return the memories of a search with their scores, best first, and note that the model

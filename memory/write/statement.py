@@ -52,14 +52,14 @@ def find_statement(quote: str, words: Sequence[str]) -> str | None:
     None is returned where no message holds the quote, and where the sentence alone does not state
     anything: "yes, that one", a question, a line that the person cites, more than 1,000 characters.
     """
-    spans = _found(quote, words, full=False)
-    if spans is None and sum(map(len, words)) <= MAX_WRITTEN_OUT:
-        return _found(quote, words, full=True)
-    return spans
+    statement = _statement(quote, words, full=False)
+    if statement is None and sum(map(len, words)) <= MAX_WRITTEN_OUT:
+        return _statement(quote, words, full=True)
+    return statement
 
 
-def _found(quote: str, words: Sequence[str], *, full: bool) -> str | None:
-    """The same; `full` writes contractions out in what was said and in the quote."""
+def _statement(quote: str, words: Sequence[str], *, full: bool) -> str | None:
+    """The same; `full` writes contractions out in the messages and in the quote."""
     sought = _Plain(quote[: 2 * MAX_MEMORY], full=full)
     if not _long_enough(sought.letters):
         return None

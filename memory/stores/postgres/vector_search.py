@@ -70,7 +70,7 @@ class VectorTable:
         self._there: bool | None = None
         self._tried = False
         self._indexed: set[Indexed] = set()
-        self._wanted: Indexed | None = None
+        self._requested: Indexed | None = None
 
     async def there(self, *, by_now: bool = False) -> bool:
         """True if the table exists; with `by_now` a missing table is searched for again. Raises
@@ -116,7 +116,7 @@ class VectorTable:
         if index not in self._indexed:
             rows = await self._database.fetch_raw(INDEXED, {"name": index.name})
             if not (rows and rows[0][0]):
-                self._wanted = index if dimension <= MAX_INDEXED else None
+                self._requested = index if dimension <= MAX_INDEXED else None
                 return None
             self._indexed.add(index)
         return index
@@ -124,7 +124,7 @@ class VectorTable:
     async def make_index(self) -> int:
         """Create the requested index concurrently; it takes minutes for a million vectors. Returns
         0, because no work is left."""
-        index, self._wanted = self._wanted, None
+        index, self._requested = self._requested, None
         if index is not None:
             log.info("vectors_being_indexed", model=index.model)
             await self._database.without_limit(lambda connection: _index(connection, index))
@@ -224,7 +224,7 @@ class PostgresVectors:
     async def nearest(
         self, access: AccessScope, query: Embedding, filters: Filter, limit: int, now: int
     ) -> list[tuple[str, float]]:
-        return await self._found(Searched(WITHIN), (), access, query, filters, limit, now)
+        return await self._nearest(Searched(WITHIN), (), access, query, filters, limit, now)
 
     async def nearest_shares(
         self,
@@ -235,9 +235,9 @@ class PostgresVectors:
         limit: int,
         now: int,
     ) -> list[tuple[str, float]]:
-        return await self._found(Searched(SHARED), names, access, query, filters, limit, now)
+        return await self._nearest(Searched(SHARED), names, access, query, filters, limit, now)
 
-    async def _found(
+    async def _nearest(
         self,
         searched: Searched,
         names: Sequence[str],

@@ -101,11 +101,11 @@ class PostgresWords:
         return bm25((Candidate(*row) for row in seen), terms, known)[:limit]
 
     async def shares(self, names: Sequence[str], terms: Sequence[Term]) -> list[list[int]]:
-        found = []
+        shares = []
         for term in terms:
             rows = await self._database.fetch(SHARES, {"names": names, "query": _query(term)})
-            found.append([int(share) for (share,) in rows])
-        return found
+            shares.append([int(share) for (share,) in rows])
+        return shares
 
     async def _having(
         self, access: AccessScope, terms: Sequence[Term], filters: Filter, values: dict[str, object]

@@ -101,7 +101,7 @@ class NearestVectors:
     ) -> list[tuple[str, float]]:
         """Do `VectorSearch.nearest`."""
         search = _Search(OWN, access, filters, limit, now)
-        return await self._found(_partitions(access, query), query, search)
+        return await self._nearest(_partitions(access, query), query, search)
 
     async def nearest_shares(
         self,
@@ -116,9 +116,9 @@ class NearestVectors:
         model, dimension = storable(query.model), query.dimension
         partitions = [Partition("share", name, model, dimension) for name in names]
         search = _Search(SHARED, access, filters, limit, now)
-        return await self._found(partitions, query, search)
+        return await self._nearest(partitions, query, search)
 
-    async def _found(
+    async def _nearest(
         self, partitions: Sequence[Partition], query: Embedding, search: "_Search"
     ) -> list[tuple[str, float]]:
         limit = search.limit

@@ -73,11 +73,11 @@ class SqliteWords:
         return await self._database.run(lambda: _weighed(access, query, filters, limit, now))
 
     async def shares(self, names: Sequence[str], terms: Sequence[Term]) -> list[list[int]]:
-        found = []
+        shares = []
         for term in terms:
             rows = await self._database.fetch(SHARES, {"query": _query(term, names)})
-            found.append([int(share) for (share,) in rows])
-        return found
+            shares.append([int(share) for (share,) in rows])
+        return shares
 
     async def merge(self) -> int:
         """One step of taking the words of deleted memories out of the indexes' file pages; the

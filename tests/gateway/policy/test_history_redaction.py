@@ -90,7 +90,7 @@ def test_the_number_of_remembered_secrets_is_limited() -> None:
 
 def test_the_last_message_of_a_person_is_remembered_for_a_limited_time() -> None:
     recent = RecentSecrets()
-    recent.said("one", "ada", LastMessage("1", "hello", NOW))
+    recent.add_message("one", "ada", LastMessage("1", "hello", NOW))
     assert recent.last_words("one", "bob", NOW) is None
     assert recent.last_words("one", "ada", NOW) == LastMessage("1", "hello", NOW)
     assert recent.last_words("one", "ada", NOW + LAST_FOR + timedelta(seconds=1)) is None
@@ -100,7 +100,7 @@ async def test_erasing_a_person_removes_their_remembered_secrets() -> None:
     recent = RecentSecrets()
     recent.add("one", ("Xy12zz89",), NOW, "ada")
     recent.add("one", ("Ab34yy67",), NOW, "bob")
-    recent.said("one", "ada", LastMessage("1", "half of a secret", NOW))
+    recent.add_message("one", "ada", LastMessage("1", "half of a secret", NOW))
     await recent.erase("tenant", ("ada",))
     assert recent.of("one", NOW) == ("Ab34yy67",)
     assert recent.last_words("one", "ada", NOW) is None
