@@ -231,8 +231,8 @@ def operations(stage: Stage) -> dict[str, Operation]:
 
     async def sync(number: int) -> None:
         await share(ROUNDS + number)
-        found = await pools.query_shared(by_reader, pool.id, reader.id, TEAM, 1)
-        if not isinstance(found, tuple) or found[0].shared.memory != stage.own[ROUNDS + number]:
+        result = await pools.query_shared(by_reader, pool.id, reader.id, TEAM, 1)
+        if not isinstance(result, tuple) or result[0].shared.memory != stage.own[ROUNDS + number]:
             raise TypeError("the share is not the latest one")
 
     async def update(number: int) -> None:
@@ -269,14 +269,14 @@ def reading(stage: Stage) -> dict[str, Operation]:
     by_reader, pool, reader = stage.by_reader, stage.pool, stage.reader
 
     async def query(_: int) -> None:
-        found = await pools.query_shared(by_reader, pool.id, reader.id, TEAM)
-        if not isinstance(found, tuple) or len(found) != 100:
-            raise TypeError(f"not 100 results: {found!r:.100}")
+        results = await pools.query_shared(by_reader, pool.id, reader.id, TEAM)
+        if not isinstance(results, tuple) or len(results) != 100:
+            raise TypeError(f"not 100 results: {results!r:.100}")
 
     async def query_hidden(_: int) -> None:
-        found = await pools.query_shared(by_reader, stage.hidden.id, reader.id, TEAM)
-        if found != ():
-            raise TypeError(f"results: {found!r:.100}")
+        results = await pools.query_shared(by_reader, stage.hidden.id, reader.id, TEAM)
+        if results != ():
+            raise TypeError(f"results: {results!r:.100}")
 
     by_agent = replace(by_reader, agent=reader.id)
     as_agent = access_scope_of(by_agent)
@@ -303,11 +303,11 @@ def handing_over(stage: Stage) -> Operation:
     async def hand_over(number: int) -> None:
         """Hand a task to another agent, which finds, accepts and completes it."""
         handoff = await handoffs.initiate_handoff(by_writer, writer.id, reader.id, task)
-        (found,) = await handoffs.get_pending_handoffs(by_reader, reader.id) or ()
-        if handoff is None or found.id != handoff.id:
+        (pending,) = await handoffs.get_pending_handoffs(by_reader, reader.id) or ()
+        if handoff is None or pending.id != handoff.id:
             raise TypeError("the handoff is not there")
-        await handoffs.accept_handoff(by_reader, found.id, reader.id)
-        done = await handoffs.complete_handoff(by_reader, found.id, reader.id, {"n": number})
+        await handoffs.accept_handoff(by_reader, pending.id, reader.id)
+        done = await handoffs.complete_handoff(by_reader, pending.id, reader.id, {"n": number})
         if done is None or not done.done:
             raise TypeError(f"not completed: {done}")
 

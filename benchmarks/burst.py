@@ -45,7 +45,7 @@ class Burst:
             self.written += 1
             await asyncio.sleep(0)
 
-    def said(self) -> list[list[Shown]]:
+    def messages(self) -> list[list[Shown]]:
         """The bot's messages, by chat, in the order they stand there."""
         return [
             [m for m in self.platform.shown(room) if m.by_bot and not m.deleted]
@@ -57,14 +57,14 @@ class Burst:
         loop = asyncio.get_running_loop()
         until = loop.time() + patience
         while loop.time() < until:
-            if len(set(itertools.chain(*map(marks, self.said())))) == self.written:
+            if len(set(itertools.chain(*map(marks, self.messages())))) == self.written:
                 break
             await asyncio.sleep(LOOK_SECONDS)
         await asyncio.sleep(SETTLED_SECONDS)
 
     def figures(self) -> dict[str, int]:
         """Return the numbers of lost, duplicated and unordered answers."""
-        chats = self.said()
+        chats = self.messages()
         times = Counter(itertools.chain(*map(marks, chats)))
         overtaken = 0
         for chat in chats:
@@ -78,9 +78,9 @@ class Burst:
         }
 
 
-def marks(said: list[Shown]) -> list[int]:
+def marks(messages: list[Shown]) -> list[int]:
     """The numbers of the messages that these answer, as often as they stand there."""
-    return [int(number) for message in said for number in MARK.findall(message.text)]
+    return [int(number) for message in messages for number in MARK.findall(message.text)]
 
 
 def is_note(message: Shown) -> bool:

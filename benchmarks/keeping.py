@@ -103,8 +103,8 @@ async def measure(
 async def postgres() -> AsyncIterator[PostgresDatabase]:
     """PostgreSQL that waits for the disk."""
     with postgres_server(fsync=True) as server:
-        with psycopg.connect(server.url) as asked:
-            row = asked.execute("SHOW fsync").fetchone()
+        with psycopg.connect(server.url) as connection:
+            row = connection.execute("SHOW fsync").fetchone()
             if row != ("on",):
                 raise RuntimeError(f"fsync is {row}, the figures would not mean anything")
         pool = postgres_database(server.url)

@@ -86,7 +86,7 @@ def spans(ours: "array[float]", theirs: "array[float]") -> dict[str, dict[str, f
         int(theirs[at]): (theirs[at + 1], theirs[at + 2]) for at in range(0, len(theirs), 3)
     }
     first = min(ours[1::5], default=0.0) + LEAVE_OUT
-    found: dict[str, list[float]] = {name: [] for name in PARTS}
+    durations: dict[str, list[float]] = {name: [] for name in PARTS}
     for at in range(0, len(ours), 5):
         message, stored, began, ended, model = ours[at : at + 5]
         if stored < first:
@@ -101,15 +101,15 @@ def spans(ours: "array[float]", theirs: "array[float]") -> dict[str, dict[str, f
             there - written,
         )
         for name, seconds in zip(PARTS, parts, strict=True):
-            found[name].append(seconds)
-    return {f"{name}_ms": shares(seconds) for name, seconds in found.items()}
+            durations[name].append(seconds)
+    return {f"{name}_ms": shares(seconds) for name, seconds in durations.items()}
 
 
 def doubles(file: Path) -> "array[float]":
     """Return the numbers that a process wrote."""
-    found: array[float] = array("d")
-    found.frombytes(file.read_bytes())
-    return found
+    numbers: array[float] = array("d")
+    numbers.frombytes(file.read_bytes())
+    return numbers
 
 
 def verdict(rows: Sequence[dict[str, object]], disturbed: int) -> dict[str, object]:
@@ -152,9 +152,9 @@ def main() -> int:
         alone = comes_first() or number(row, "others_cpu") <= QUIET
         (quiet if alone else disturbed).append(row)
         print(json.dumps(row), flush=True)
-    found = verdict(quiet or disturbed, len(disturbed))
-    print(json.dumps(found), flush=True)
-    return 0 if found["held"] else 1
+    result = verdict(quiet or disturbed, len(disturbed))
+    print(json.dumps(result), flush=True)
+    return 0 if result["held"] else 1
 
 
 if __name__ == "__main__":

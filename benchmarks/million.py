@@ -220,8 +220,8 @@ async def measure(pool: PostgresDatabase, stores: MemoryStores, some: Round) -> 
 
 async def _own(pool: PostgresDatabase, access: AccessScope) -> tuple[list[str], Floats]:
     async def work(connection: Any) -> list[tuple[str, list[float]]]:
-        found = await connection.execute(OWN, (owners_within(access),))
-        rows: list[tuple[str, list[float]]] = await found.fetchall()
+        cursor = await connection.execute(OWN, (owners_within(access),))
+        rows: list[tuple[str, list[float]]] = await cursor.fetchall()
         return rows
 
     rows = await pool.without_limit(work)

@@ -80,8 +80,8 @@ TROUBLES: Final[Mapping[str, Trouble]] = {
 
 def long_answer(body: Mapping[str, Any]) -> str:
     """Return the answer of both models: long enough to grow for some seconds."""
-    found = MARK.findall(last_user_text(body))
-    number = f"n{found[-1]}" if found else "no number"
+    numbers = MARK.findall(last_user_text(body))
+    number = f"n{numbers[-1]}" if numbers else "no number"
     return f"This answers {number}. " + "A whale is a mammal and breathes air. " * 15 + END
 
 
@@ -111,11 +111,11 @@ async def measure(service: str, fault: str, failover: bool) -> dict[str, object]
         burst, began = Burst(discord, CHATS), time.perf_counter()
         await burst.write(CHATS)
         async with asyncio.timeout(PATIENCE_SECONDS):
-            while not (all(burst.said()) and app.settled()):  # noqa: ASYNC110 - no event
+            while not (all(burst.messages()) and app.settled()):  # noqa: ASYNC110 - no event
                 await asyncio.sleep(LOOK_SECONDS)
         seconds = time.perf_counter() - began
         await asyncio.sleep(SETTLED_SECONDS)
-        kinds = Counter(_kind(said) for said in burst.said())
+        kinds = Counter(_kind(messages) for messages in burst.messages())
         edits = sum(call.method.startswith("PATCH /channels") for call in discord.calls)
     allowed = trouble.allowed(failover)
     return {
@@ -136,12 +136,12 @@ def _choice(service: str, model: Service) -> dict[str, object]:
     return {"provider": service, "api_key": model.api_key, "base_url": model.base_url, **name}
 
 
-def _kind(said: list[Shown]) -> str:
+def _kind(messages: list[Shown]) -> str:
     """Return the kind of a chat's outcome: exactly one message of one of three kinds, or an
     error."""
-    if len(said) != 1:
+    if len(messages) != 1:
         return "wrong"
-    (text,) = [message.text for message in said]
+    (text,) = [message.text for message in messages]
     if text.startswith(UNAVAILABLE):
         return "sentence"
     if not text.startswith("This answers n"):

@@ -76,29 +76,29 @@ def _count(text: str) -> int:
     return number
 
 
-def _corpora(asked: argparse.Namespace) -> list[Corpus]:
-    if asked.speed and not (asked.locomo or asked.cranfield or asked.own):
-        return [made(asked.speed)]
-    if asked.locomo:
-        found = locomo(asked.locomo)
+def _corpora(options: argparse.Namespace) -> list[Corpus]:
+    if options.speed and not (options.locomo or options.cranfield or options.own):
+        return [made(options.speed)]
+    if options.locomo:
+        corpora = locomo(options.locomo)
     else:
-        found = cranfield(asked.cranfield) if asked.cranfield else own()
-    return [together(found, asked.speed)] if asked.speed and found else found
+        corpora = cranfield(options.cranfield) if options.cranfield else own()
+    return [together(corpora, options.speed)] if options.speed and corpora else corpora
 
 
-async def _measure(asked: argparse.Namespace, corpora: Sequence[Corpus]) -> None:
-    local = None if asked.without_models else found_in(asked.models)
-    if local is None and not asked.without_models:
+async def _measure(options: argparse.Namespace, corpora: Sequence[Corpus]) -> None:
+    local = None if options.without_models else found_in(options.models)
+    if local is None and not options.without_models:
         print("no model on this machine: by words alone (parley models pull)", file=sys.stderr)
     try:
         filling = None if local is None else Remembered(local)
         async with library(corpora, filling) as full:
-            if asked.held_out:
+            if options.held_out:
                 for line in await held_out(full, filling):
                     print(line)
-            if asked.compare:
+            if options.compare:
                 await _compare(full, filling)
-            await _default(full, local, as_json=asked.json)
+            await _default(full, local, as_json=options.json)
     finally:
         if local is not None:
             await local.close()
@@ -124,17 +124,17 @@ async def _default(full: Library, embedder: Embedder | None, *, as_json: bool) -
     }
     for group in _groups(answers):
         print(group)
-    print(json.dumps(figures) if as_json else _told(figures))
+    print(json.dumps(figures) if as_json else _figures_line(figures))
 
 
 def _groups(answers: Sequence[Answered]) -> list[str]:
     return [
-        f"{kind or 'all':14} {len(of):4}  " + _told(dict(summary(of)))
+        f"{kind or 'all':14} {len(of):4}  " + _figures_line(dict(summary(of)))
         for kind, of in by_kind(answers).items()
     ]
 
 
-def _told(figures: dict[str, object]) -> str:
+def _figures_line(figures: dict[str, object]) -> str:
     return "  ".join(f"{name} {value}" for name, value in figures.items())
 
 

@@ -63,8 +63,8 @@ PATIENCE_SECONDS: Final = 180.0
 
 def formatted_answer(body: Mapping[str, Any]) -> str:
     """Return the model's answer: the number of the message, with some markup."""
-    found = MARK.findall(last_user_text(body))
-    return f"**Noted**: `this` was n{found[-1]}" if found else "I saw no number."
+    numbers = MARK.findall(last_user_text(body))
+    return f"**Noted**: `this` was n{numbers[-1]}" if numbers else "I saw no number."
 
 
 async def measure(name: str, messages: int) -> dict[str, object]:
@@ -102,10 +102,10 @@ def _looks(burst: Burst) -> dict[str, int]:
     """The numbers of answers that lost their format, of repeated answers without a note, and of
     notes."""
     plain = silent = notes = 0
-    for said in burst.said():
+    for messages in burst.messages():
         seen: set[int] = set()
         noted = False
-        for message in said:
+        for message in messages:
             if is_note(message):
                 noted, notes = True, notes + 1
                 continue

@@ -57,9 +57,9 @@ class Stopwatch:
 
     def attempted(self, attempt: SendAttempt) -> None:
         """A send was tried."""
-        found = self._unsent.pop(attempt.outbound.key, None)
-        if found is not None and not attempt.failed:
-            stored, model = found
+        entry = self._unsent.pop(attempt.outbound.key, None)
+        if entry is not None and not attempt.failed:
+            stored, model = entry
             message, ended = float(attempt.outbound.reply_to_id), attempt.began + attempt.seconds
             self.times.extend((message, stored, attempt.began, ended, model))
 
@@ -139,7 +139,7 @@ def main() -> None:
     used = asyncio.run(serve(settings, watch))
     if watch is not None:
         arguments.times.write_bytes(watch.times.tobytes())
-        used["stages"] = {name: shares(found) for name, found in watch.stages.items()}
+        used["stages"] = {name: shares(seconds) for name, seconds in watch.stages.items()}
     print(json.dumps(used), flush=True)
 
 

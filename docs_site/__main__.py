@@ -40,9 +40,9 @@ def build(site: Path) -> list[str]:
     style.write_bytes((OWN / "site.css").read_bytes())
     (BUILD / "mkdocs.yml").write_text(settings(os.environ.get("DOCS_SITE_URL", "")), "utf-8")
     shutil.rmtree(site, ignore_errors=True)
-    told = generate()
-    if told:
-        return [told]
+    problem = generate()
+    if problem:
+        return [problem]
     return [*problems(site), *differences(BUILD / "pages", site)]
 
 

@@ -49,12 +49,12 @@ class Page(HTMLParser):
 def problems(site: Path) -> list[str]:
     """One sentence for each dead link, malformed address or load from elsewhere; sorted."""
     pages = {file: _read(file) for file in sorted(site.rglob("*.html"))}
-    found = {
+    messages = {
         f"{file.relative_to(site)}: {problem}"
         for file, page in pages.items()
         for problem in _problems(site, file, page, pages)
     }
-    return sorted(found)
+    return sorted(messages)
 
 
 def _read(file: Path) -> Page:

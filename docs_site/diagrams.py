@@ -49,10 +49,10 @@ class Drawer:
         if draw is None:
             return page
 
-        def image(found: re.Match[str]) -> str:
-            titles = _HEADING.findall(page[: found.start()])
-            name = hashlib.sha256(found[1].encode()).hexdigest()[:12]
-            width = _write(draw, found[1], to / _FOLDER / name)
+        def image(match: re.Match[str]) -> str:
+            titles = _HEADING.findall(page[: match.start()])
+            name = hashlib.sha256(match[1].encode()).hexdigest()[:12]
+            width = _write(draw, match[1], to / _FOLDER / name)
             return _markdown(titles[-1] if titles else "diagram", name, place, width)
 
         return _BLOCK.sub(image, page)
@@ -72,8 +72,8 @@ def _write(draw: Draw, text: str, file: Path) -> int:
 
 
 def _width(svg: str) -> int:
-    found = _VIEW.search(svg)
-    return round(float(found[1])) if found else _WIDEST
+    match = _VIEW.search(svg)
+    return round(float(match[1])) if match else _WIDEST
 
 
 def _markdown(title: str, name: str, place: PurePosixPath, width: int) -> str:

@@ -39,9 +39,9 @@ def with_wide_lists(text: str) -> str:
 
 def _open_fence(fence: str, content: str) -> str:
     """The fence that is open after a line; empty if none is."""
-    found = _FENCE.match(content)
-    if found is None:
+    match = _FENCE.match(content)
+    if match is None:
         return fence
     if fence:
         return "" if content.startswith(fence) else fence
-    return found[0]
+    return match[0]

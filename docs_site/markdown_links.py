@@ -12,7 +12,7 @@ _TARGET: Final = re.compile(r"\]\(([^)\s]+)\)")
 def targets(text: str) -> Iterator[tuple[int, int]]:
     """The places of all link targets in a text, in order."""
     masked = _CODE.sub(_blank, _FENCE.sub(_blank, text))
-    yield from (found.span(1) for found in _TARGET.finditer(masked))
+    yield from (match.span(1) for match in _TARGET.finditer(masked))
 
 
 def with_targets(text: str, changed: Callable[[str], str]) -> str:

@@ -33,7 +33,7 @@ class Stage:
     to: Path
     drawer: Drawer
     sources: str = ""
-    _wanted: dict[PurePosixPath, PurePosixPath] = field(default_factory=dict)
+    _pages: dict[PurePosixPath, PurePosixPath] = field(default_factory=dict)
     """Files outside docs/ that become pages: the page of each."""
 
     def write(self) -> int:
@@ -48,7 +48,7 @@ class Stage:
             else:
                 self._file(place).write_bytes(file.read_bytes())
         written: set[PurePosixPath] = set()
-        while missing := self._wanted.keys() - written:
+        while missing := self._pages.keys() - written:
             for source in sorted(missing):
                 self._write_source(source)
             written |= missing
@@ -61,7 +61,7 @@ class Stage:
         self._file(place).write_text(with_wide_lists(drawn), "utf-8")
 
     def _write_source(self, source: PurePosixPath) -> None:
-        page = self._wanted[source]
+        page = self._pages[source]
         if source.suffix == ".md":
             self._write_page(page, source)
         else:
@@ -86,7 +86,7 @@ class Stage:
                 named /= "README.md"
             if self.sources and named.suffix != ".md":
                 return f"{self.sources}/{named}"
-            page = self._wanted.setdefault(named, _page_of(named))
+            page = self._pages.setdefault(named, _page_of(named))
         return os.path.relpath(page, place.parent) + hash_sign + anchor
 
 

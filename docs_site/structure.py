@@ -16,7 +16,7 @@ class _Elements(HTMLParser):
 
     def __init__(self, within: str = "") -> None:
         super().__init__()
-        self.found: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
         self._within = within
         self._inside = not within
 
@@ -24,7 +24,7 @@ class _Elements(HTMLParser):
         """Count the element."""
         self._inside = self._inside or tag == self._within
         if self._inside and tag in _COUNTED:
-            self.found[tag] += 1
+            self.counts[tag] += 1
 
     def handle_endtag(self, tag: str) -> None:
         """Notice the end of the article."""
@@ -52,4 +52,4 @@ def _count(html: str, within: str = "") -> Counter[str]:
     elements = _Elements(within)
     elements.feed(html)
     elements.close()
-    return elements.found
+    return elements.counts

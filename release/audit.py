@@ -47,18 +47,18 @@ def locks(folder: Path) -> list[str]:
 
 
 def describe(report: dict[str, Any]) -> Iterator[str]:
-    """A line for each vulnerability in a report of pip-audit."""
+    """A line for each flaw in a report of pip-audit."""
     for dependency in report["dependencies"]:
-        for found in dependency.get("vulns", ()):
-            fixed = ", ".join(found["fix_versions"]) or "no version yet"
-            yield f"{dependency['name']} {dependency['version']}: {found['id']}, fixed in {fixed}"
+        for flaw in dependency.get("vulns", ()):
+            fixed = ", ".join(flaw["fix_versions"]) or "no version yet"
+            yield f"{dependency['name']} {dependency['version']}: {flaw['id']}, fixed in {fixed}"
 
 
 def _audit(lock: str) -> tuple[dict[str, Any] | None, str]:
     """The report about one lock, or None and the reason."""
     command: list[str | Path] = [
         *(UVX, "--quiet", PIP_AUDIT, "--requirement", ROOT / lock, "--require-hashes"),
-        *("--disable-pip", "--vulnerability-service", "osv", "--format", "json"),
+        *("--disable-pip", "--flaw-service", "osv", "--format", "json"),
         *("--progress-spinner", "off"),
     ]
     try:

@@ -72,6 +72,6 @@ class Author:
 
     def _passed(self, folder: Path) -> int:
         out = run([self._python, "-m", "pytest", "-q"], cwd=folder, env=self._environment)
-        found = PASSED.search(out)
-        require(found is not None, f"no test passed in {folder.name}:\n{out[-1_000:]}")
-        return int(found[1]) if found else 0
+        match = PASSED.search(out)
+        require(match is not None, f"no test passed in {folder.name}:\n{out[-1_000:]}")
+        return int(match[1]) if match else 0

@@ -94,8 +94,8 @@ def check_sdist(sdist: Path) -> int:
     return len(names)
 
 
-def _compare(archive: str, found: set[str], expected: set[str]) -> None:
-    for names, problem in ((found - expected, "has"), (expected - found, "lacks")):
+def _compare(archive: str, packed: set[str], expected: set[str]) -> None:
+    for names, problem in ((packed - expected, "has"), (expected - packed, "lacks")):
         require(not names, f"{archive} {problem} {', '.join(sorted(names)[:10])}")
 
 
@@ -106,10 +106,10 @@ def _uv_build(kind: str, source: Path, target: Path) -> None:
 
 
 def _only(folder: Path, pattern: str) -> Path:
-    found = list(folder.glob(pattern))
-    if len(found) != 1:
-        raise Failed(f"{folder} has {len(found)} files {pattern}, expected one")
-    return found[0]
+    matches = list(folder.glob(pattern))
+    if len(matches) != 1:
+        raise Failed(f"{folder} has {len(matches)} files {pattern}, expected one")
+    return matches[0]
 
 
 def main() -> int:

@@ -47,8 +47,8 @@ def main() -> int:
 
 def _build(folder: Path) -> Built:
     with step("the version, the tag and the changelog agree"):
-        found = problems_of_tree()
-        require(not found, " ".join(found))
+        problems = problems_of_tree()
+        require(not problems, " ".join(problems))
     with step("build sdist and wheel from this tree"):
         built = build(ROOT, folder / "dist")
     for file in (built.sdist, built.wheel):

@@ -27,19 +27,19 @@ def project_version() -> str:
 def problems(version: str, tags: Sequence[str], changelog: str) -> list[str]:
     """Return the versions that do not agree. `tags` are those of the commit that begin with `v`."""
     entries = dict(ENTRY.findall(changelog))
-    found = [
+    messages = [
         f"The commit has the tag {tag}, but pyproject.toml has the version {version}."
         for tag in tags
         if tag != f"v{version}"
     ]
     date = entries.get(version)
     if date is None:
-        found.append(f"CHANGELOG.md has no entry `## [{version}] - DATE`.")
+        messages.append(f"CHANGELOG.md has no entry `## [{version}] - DATE`.")
     elif tags and not DATE.fullmatch(date):
-        found.append(f"CHANGELOG.md has no date for {version}, which has a tag.")
+        messages.append(f"CHANGELOG.md has no date for {version}, which has a tag.")
     elif not tags and date != UNRELEASED and not DATE.fullmatch(date):
-        found.append(f"CHANGELOG.md: {date} is neither a date nor `{UNRELEASED}`.")
-    return found
+        messages.append(f"CHANGELOG.md: {date} is neither a date nor `{UNRELEASED}`.")
+    return messages
 
 
 def tags_of_commit() -> list[str]:
@@ -57,12 +57,12 @@ def problems_of_tree() -> list[str]:
 
 def main() -> int:
     """Print what does not agree; returns the exit status."""
-    found = problems_of_tree()
-    sys.stdout.writelines(f"{problem}\n" for problem in found)
-    if not found:
+    messages = problems_of_tree()
+    sys.stdout.writelines(f"{problem}\n" for problem in messages)
+    if not messages:
         tags = ", ".join(tags_of_commit()) or "without a tag"
         sys.stdout.write(f"Version {project_version()}, {tags}.\n")
-    return 1 if found else 0
+    return 1 if messages else 0
 
 
 if __name__ == "__main__":

@@ -121,10 +121,10 @@ async def _waiting(config: Path, env: Mapping[str, str]) -> list[str]:
 
 async def _shown(stores: Stores) -> list[str]:
     """The questions whose answers grew, or were about to, when nobody had written down where."""
-    found = []
+    questions = []
     for entry in await stores.inbox.unfinished(MAX_UNSENT):
         place = place_of(entry.event)
         state = stores.states.of(place.platform, place.account)
         if await state.get(memory_key(f"live:{entry.id}")) == BEGUN:
-            found.append(event_to_json(entry.event).decode())
-    return found
+            questions.append(event_to_json(entry.event).decode())
+    return questions

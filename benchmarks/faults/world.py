@@ -117,4 +117,4 @@ def first_taken(
 
 def marks(text: str) -> list[int]:
     """The numbers of messages in a text."""
-    return [int(found) for found in MARK.findall(text)]
+    return [int(number) for number in MARK.findall(text)]

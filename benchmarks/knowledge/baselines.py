@@ -18,7 +18,7 @@ def counted_lines(corpus: Corpus) -> list[Measured]:
     """Files by the number of lines that have any of the words, as `rg -c -i` counts them."""
     lines = {path: text.lower().split("\n") for path, text in _searched(corpus)}
     results = []
-    for one in corpus.asked:
+    for one in corpus.questions:
         began = time.perf_counter()
         words = _words(one.text)
         counts = {
@@ -37,14 +37,14 @@ def plain_bm25(corpus: Corpus) -> list[Measured]:
     database.execute("CREATE VIRTUAL TABLE files USING fts5(path UNINDEXED, text, tokenize=porter)")
     database.executemany("INSERT INTO files VALUES (?, ?)", _searched(corpus))
     results = []
-    for one in corpus.asked:
+    for one in corpus.questions:
         began = time.perf_counter()
         query = " OR ".join(f'"{word}"' for word in _words(one.text))
-        found = database.execute(
+        rows = database.execute(
             "SELECT path FROM files WHERE files MATCH ? ORDER BY rank LIMIT 10", (query,)
         ).fetchall()
         ms = (time.perf_counter() - began) * 1000
-        results.append(measured([path for (path,) in found], one.relevant, ms))
+        results.append(measured([path for (path,) in rows], one.relevant, ms))
     database.close()
     return results
 

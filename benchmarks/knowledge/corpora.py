@@ -29,7 +29,7 @@ class Corpus:
 
     name: str
     files: tuple[tuple[str, str], ...]
-    asked: tuple[Asked, ...]
+    questions: tuple[Asked, ...]
     kinds: frozenset[FileKind] = frozenset()
 
 
@@ -39,11 +39,11 @@ def semble(file: Path, repositories: Path, *, whole: bool) -> list[Corpus]:
     for one in json.loads(file.read_text()):
         root = "" if whole or not one["root"] else f"{one['root']}/"
         files = read(repositories, one["repo"], one["commit"], root)
-        asked = [
+        questions = [
             Asked(query["query"], frozenset(_path(each) for each in _answers(query)))
             for query in one["queries"]
         ]
-        corpora.append(Corpus(one["repo"], files, tuple(asked)))
+        corpora.append(Corpus(one["repo"], files, tuple(questions)))
     return corpora
 
 
@@ -51,14 +51,14 @@ def cosqa(file: Path) -> list[Corpus]:
     """CoSQA: one file for each function."""
     data = json.loads(file.read_text())
     files = tuple((f"functions/{one['id']}.py", one["text"]) for one in data["documents"])
-    asked = tuple(
+    questions = tuple(
         Asked(
             query["text"],
             frozenset(f"functions/{id_}.py" for id_ in data["relevant"][str(query["id"])]),
         )
         for query in data["queries"]
     )
-    return [Corpus("cosqa", files, asked)]
+    return [Corpus("cosqa", files, questions)]
 
 
 def decisions(repositories: Path, file: Path = OWN) -> list[Corpus]:
@@ -81,8 +81,8 @@ def read(folder: Path, repository: str, commit: str, root: str) -> tuple[tuple[s
     git = git / "repo" if (git / "repo").is_dir() else git
     blobs = []
     for line in _git(git, "ls-tree", "-r", "-l", "-z", commit).split(b"\0")[:-1]:
-        told, _, path = line.partition(b"\t")
-        mode, kind, blob, size = told.split()
+        fields, _, path = line.partition(b"\t")
+        mode, kind, blob, size = fields.split()
         name = path.decode(errors="replace")
         if kind != b"blob" or mode == b"120000" or int(size) > MAX_FILE:
             continue

@@ -69,7 +69,7 @@ async def answered(
     searcher = Searcher(database, word_index_on(database), rules, nearness)
     access = KnowledgeAccess(_id(corpus), public=False, member=True)
     results = []
-    for one in corpus.asked:
+    for one in corpus.questions:
         began = time.perf_counter()
         hits = await searcher.search(access, KnowledgeQuery(one.text, corpus.kinds, limit=10))
         ms = (time.perf_counter() - began) * 1000

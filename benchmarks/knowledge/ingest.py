@@ -134,9 +134,9 @@ async def _inside(settings: Settings, shop: Path) -> tuple[dict[str, Any], float
         git(shop, "commit", "--quiet", "-m", "Inside")
         before = time.perf_counter()
         await ingester.ingest(repository, _nothing)
-        found = (await index.database.fetch(FIND, {"text": "%quokka_inside%"}))[0][0]
+        count = (await index.database.fetch(FIND, {"text": "%quokka_inside%"}))[0][0]
         one = time.perf_counter() - before
-        assert found == 1
+        assert count == 1
         watch = asyncio.create_task(_longest_stand())
         await asyncio.sleep(0.1)
         await ingester.ingest(repository, _nothing, force=True)

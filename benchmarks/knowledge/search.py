@@ -68,29 +68,29 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _corpora(asked: argparse.Namespace) -> list[Corpus]:
-    if asked.semble:
-        return semble(asked.semble, asked.repositories, whole=asked.whole)
-    if asked.cosqa:
-        return cosqa(asked.cosqa)
-    return decisions(asked.repositories)
+def _corpora(options: argparse.Namespace) -> list[Corpus]:
+    if options.semble:
+        return semble(options.semble, options.repositories, whole=options.whole)
+    if options.cosqa:
+        return cosqa(options.cosqa)
+    return decisions(options.repositories)
 
 
-async def _measure(asked: argparse.Namespace, corpora: Iterable[Corpus]) -> None:
+async def _measure(options: argparse.Namespace, corpora: Iterable[Corpus]) -> None:
     results: dict[str, list[Measured]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for number, corpus in enumerate(corpora):
-            await _measure_one(asked, corpus, Path(folder) / f"{number}.db", results)
+            await _measure_one(options, corpus, Path(folder) / f"{number}.db", results)
     for name, measures in results.items():
         print(json.dumps({"ranking": name, "questions": len(measures), **summary(measures)}))
 
 
 async def _measure_one(
-    asked: argparse.Namespace, corpus: Corpus, file: Path, results: dict[str, list[Measured]]
+    options: argparse.Namespace, corpus: Corpus, file: Path, results: dict[str, list[Measured]]
 ) -> None:
-    if asked.postgres:
+    if options.postgres:
         database: SqliteDatabase | PostgresDatabase = PostgresDatabase(
-            asked.postgres, (FILE_SCHEMA,)
+            options.postgres, (FILE_SCHEMA,)
         )
     else:
         database = SqliteDatabase(file, (FILE_SCHEMA,))
@@ -99,22 +99,22 @@ async def _measure_one(
         began = time.perf_counter()
         await index(database, corpus)
         seconds = time.perf_counter() - began
-        words_size = 0 if asked.postgres else size_of(file) // 1000
+        words_size = 0 if options.postgres else size_of(file) // 1000
         nearness, vectors = None, {}
-        if asked.vectors:
-            model = LocalEmbedder(asked.vectors)
+        if options.vectors:
+            model = LocalEmbedder(options.vectors)
             embed_s, chunks = await embed(database, model)
             nearness = nearness_on(database, model)
             vectors = {"vectors": chunks, "vectors_s": round(embed_s, 1), "words_kB": words_size}
-        found = await answered(database, corpus, nearness=nearness)
-        results.setdefault("all rules", []).extend(found)
-        if asked.rules:
+        answers = await answered(database, corpus, nearness=nearness)
+        results.setdefault("all rules", []).extend(answers)
+        if options.rules:
             for name, rules in switched_off().items():
                 without = await answered(database, corpus, rules, nearness)
                 results.setdefault(f"without {name}", []).extend(without)
     finally:
         await database.stop()
-    if asked.baselines:
+    if options.baselines:
         for name, baseline in BASELINES.items():
             results.setdefault(name, []).extend(baseline(corpus))
     figures = {
@@ -122,9 +122,9 @@ async def _measure_one(
         "files": len(corpus.files),
         "kB": sum(len(text) for _, text in corpus.files) // 1000,
         "index_s": round(seconds, 2),
-        "index_kB": 0 if asked.postgres else size_of(file) // 1000,
+        "index_kB": 0 if options.postgres else size_of(file) // 1000,
     }
-    print(json.dumps(figures | vectors | summary(found)), flush=True)
+    print(json.dumps(figures | vectors | summary(answers)), flush=True)
 
 
 if __name__ == "__main__":

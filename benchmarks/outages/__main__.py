@@ -66,17 +66,19 @@ async def measure(plan: Plan, log: Path) -> dict[str, object]:
 
 def problems(plan: Plan, seen: Seen) -> list[str]:
     """The broken guarantees."""
-    found = [f"{name}: {verdict}" for name, verdict in seen.verdicts.items() if not verdict.kept]
+    violations = [
+        f"{name}: {verdict}" for name, verdict in seen.verdicts.items() if not verdict.kept
+    ]
     soon = DISK_SECONDS if plan.outage == "disk-full" else NOTICED_SECONDS
-    for role, told in seen.readiness.items():
-        if told.noticed is None or told.noticed > soon:
-            found.append(f"{role}: told after {told.noticed} s")
-        if told.recovered is None or told.recovered > RECOVERED_SECONDS:
-            found.append(f"{role}: ready after {told.recovered} s")
-        found += [f"{role}: {wrong}" for wrong in told.wrongly]
+    for role, readiness in seen.readiness.items():
+        if readiness.noticed is None or readiness.noticed > soon:
+            violations.append(f"{role}: told after {readiness.noticed} s")
+        if readiness.recovered is None or readiness.recovered > RECOVERED_SECONDS:
+            violations.append(f"{role}: ready after {readiness.recovered} s")
+        violations += [f"{role}: {wrong}" for wrong in readiness.wrongly]
     if seen.answered_again is None or seen.answered_again > RECOVERED_SECONDS:
-        found.append(f"first answer after {seen.answered_again} s")
-    return found
+        violations.append(f"first answer after {seen.answered_again} s")
+    return violations
 
 
 def _rounded(seconds: float | None) -> float | None:

@@ -31,13 +31,13 @@ class Readiness:
     """Asks one process again and again."""
 
     url: str
-    said: list[Said] = field(default_factory=list)
+    answers: list[Said] = field(default_factory=list)
 
     async def run(self) -> None:
         """Until cancelled."""
         async with httpx2.AsyncClient(trust_env=False, timeout=ANSWER_SECONDS) as client:
             while True:
-                self.said.append(await self._ask(client))
+                self.answers.append(await self._ask(client))
                 await asyncio.sleep(LOOK_SECONDS)
 
     async def _ask(self, client: httpx2.AsyncClient) -> Said:
@@ -60,20 +60,20 @@ class Told:
     wrongly: tuple[str, ...]
 
 
-def told(said: Sequence[Said], parts: Sequence[str], began: float, ended: float) -> Told:
+def readiness_of(answers: Sequence[Said], parts: Sequence[str], began: float, ended: float) -> Told:
     """Return the answers of a process about an outage of `parts` between two moments."""
-    during = [one for one in said if began <= one.at < ended]
-    after = [one for one in said if one.at >= ended]
+    during = [one for one in answers if began <= one.at < ended]
+    after = [one for one in answers if one.at >= ended]
     named = [one.at for one in during if set(parts) <= one.unavailable]
     ready_again = next((one.at for one in after if one.ready), None)
     wrongly = []
     if any(one.ready for one in during if named and one.at > named[0]):
         wrongly.append("ready during the outage")
-    if any(not one.parts for one in said):
+    if any(not one.parts for one in answers):
         wrongly.append("no answer")
-    if not any(one.ready for one in said if one.at < began):
+    if not any(one.ready for one in answers if one.at < began):
         wrongly.append("not ready before the outage")
-    if any(one.unavailable - set(parts) for one in said):
+    if any(one.unavailable - set(parts) for one in answers):
         wrongly.append("another store was blamed")
     return Told(
         named[0] - began if named else None,

@@ -15,7 +15,7 @@ import yaml
 from benchmarks.faults.program import Program
 from benchmarks.faults.verdict import Verdict, judge
 from benchmarks.faults.world import CHATS, PLATFORMS, World
-from benchmarks.outages.readiness import Readiness, Told, told
+from benchmarks.outages.readiness import Readiness, Told, readiness_of
 from benchmarks.outages.stores import Outage, Stage, staged
 from simulators.anthropic import AnthropicSimulator
 from simulators.base import Fault
@@ -78,7 +78,7 @@ class Scene:
     stage: Stage
     worlds: dict[str, World]
     programs: list[Life] = field(default_factory=list)
-    asked: dict[str, Readiness] = field(default_factory=dict)
+    readiness: dict[str, Readiness] = field(default_factory=dict)
 
     async def run(self) -> Seen:
         """Write, take the store away, give it back; wait for what is still to come."""
@@ -101,7 +101,10 @@ class Scene:
         return Seen(
             self.stage.how,
             {name: judge(w.answers(), w.written, w.handed(), 0) for name, w in self.worlds.items()},
-            {name: told(one.said, parts, began, ended) for name, one in self.asked.items()},
+            {
+                name: readiness_of(one.answers, parts, began, ended)
+                for name, one in self.readiness.items()
+            },
             first,
             last,
         )
@@ -169,7 +172,7 @@ async def prepared(plan: Plan, log: Path) -> AsyncIterator[Scene]:
             scene.programs.append(program)
             readiness = Readiness(f"http://127.0.0.1:{port}/readyz")
             stack.push_async_callback(_end, asyncio.create_task(readiness.run()))
-            scene.asked[role] = readiness
+            scene.readiness[role] = readiness
         yield scene
 
 

@@ -66,8 +66,8 @@ def cranfield(path: Path) -> list[Corpus]:
     for place, one in enumerate(data.get("queries", ())):
         graded = relevant.get(str(one.get("id", place)), {})
         grades = graded if isinstance(graded, Mapping) else dict.fromkeys(graded, 1)
-        wanted = tuple(str(id_) for id_, grade in grades.items() if grade > 0)
-        if answers := tuple(id_ for id_ in wanted if id_ in known):
+        expected = tuple(str(id_) for id_, grade in grades.items() if grade > 0)
+        if answers := tuple(id_ for id_ in expected if id_ in known):
             questions.append(Ask(str(one.get("text", "")), answers))
     return [Corpus(path.stem, documents, tuple(questions), BEGINNING + timedelta(days=1))]
 
@@ -100,8 +100,8 @@ def _turns(turns: Iterable[Mapping[str, Any]]) -> Iterator[Document]:
         if here != session:
             session, at = here, _time(turn.get("when")) or at + timedelta(days=1)
         speaker = turn.get("speaker")
-        said = _joined(turn.get("text"), turn.get("image_caption"), gap=" ")
-        text = f"{speaker}: {said}" if speaker else said
+        spoken = _joined(turn.get("text"), turn.get("image_caption"), gap=" ")
+        text = f"{speaker}: {spoken}" if speaker else spoken
         yield Document(str(turn.get("id", place)), text, at, "user")
 
 
@@ -125,10 +125,10 @@ def _scene(data: Mapping[str, Any], name: str) -> Corpus:
     return Corpus(name, documents, questions, _time(data["now"]) or BEGINNING)
 
 
-def _time(said: object) -> datetime | None:
+def _time(text: object) -> datetime | None:
     for form in _FORMATS:
         try:
-            return datetime.strptime(str(said), form).replace(tzinfo=UTC)
+            return datetime.strptime(str(text), form).replace(tzinfo=UTC)
         except ValueError:
             continue
     return None

@@ -33,18 +33,18 @@ WEIGHTS: Final[dict[str, Sequence[Any]]] = {
 def settings(rules: RecallRules) -> list[RecallRules]:
     """The default's neighbourhood: the recency and the limits stay as they are specified."""
     draw = random.Random(5)
-    found = []
+    result = []
     for _ in range(SETTINGS):
         arms = {name: draw.choice(values) for name, values in ARMS.items()}
         weights = {name: draw.choice(values) for name, values in WEIGHTS.items()}
-        found.append(
+        result.append(
             replace(
                 rules,
                 arms=replace(rules.arms, **arms),
                 weights=replace(rules.weights, **weights),
             )
         )
-    return found
+    return result
 
 
 async def held_out(full: Library, embedder: Embedder | None) -> list[str]:

@@ -46,7 +46,7 @@ def made(count: int) -> Corpus:
 def together(corpora: Sequence[Corpus], count: int) -> Corpus:
     """So many documents of collections, again and again with a number behind them, as one person's;
     and questions from all over them. `corpora` must not be empty."""
-    found = (
+    documents = (
         replace(one, id=f"{time}-{corpus.name}-{one.id}", text=f"{one.text} ({time})")
         for time in counting()
         for corpus in corpora
@@ -59,4 +59,4 @@ def together(corpora: Sequence[Corpus], count: int) -> Corpus:
     ]
     some = tuple(questions[:: max(1, len(questions) // QUESTIONS)])[:QUESTIONS]
     now = max(corpus.now for corpus in corpora)
-    return Corpus("together", tuple(islice(found, count)), some, now)
+    return Corpus("together", tuple(islice(documents, count)), some, now)

@@ -20,13 +20,13 @@ class Measured:
     ms: float
 
 
-def measured(found: Sequence[str], relevant: Collection[str], ms: float) -> Measured:
-    """`found` best first; `relevant` is not empty."""
+def measured(results: Sequence[str], relevant: Collection[str], ms: float) -> Measured:
+    """`results` best first; `relevant` is not empty."""
     expected = set(relevant)
-    shares = tuple(len(expected.intersection(found[:cut])) / len(expected) for cut in CUTS)
+    shares = tuple(len(expected.intersection(results[:cut])) / len(expected) for cut in CUTS)
     gains = [1 / math.log2(place + 2) for place in range(NDCG_AT)]
     gained = math.fsum(
-        gain for gain, id_ in zip(gains, found[:NDCG_AT], strict=False) if id_ in expected
+        gain for gain, id_ in zip(gains, results[:NDCG_AT], strict=False) if id_ in expected
     )
     return Measured(shares, gained / math.fsum(gains[: len(expected)]), ms)
 

@@ -33,10 +33,10 @@ class Remembered:
         if new:
             made = await self._embedder.embed(new)
             self._known.update(zip(new, made, strict=True))
-        found = [self._known[text] for text in texts]
+        embeddings = [self._known[text] for text in texts]
         while len(self._known) > MAX_REMEMBERED:
             self._known.popitem(last=False)
-        return found
+        return embeddings
 
 
 def found_in(folder: Path | None) -> LocalEmbedder | None:

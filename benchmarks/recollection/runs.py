@@ -24,7 +24,7 @@ class Answered:
     corpus: str
     ask: Ask
     measured: Measured
-    found: tuple[str, ...]
+    results: tuple[str, ...]
     arms: tuple[str, ...]
 
 
@@ -49,10 +49,10 @@ async def _one(library: Library, corpus: Corpus, ask: Ask, retriever: Retriever)
     began = time.perf_counter()
     recollection = await retriever.recall(library.access(corpus), query)
     ms = (time.perf_counter() - began) * 1000
-    found = tuple(one.id for one in recollection.results)
+    results = tuple(one.id for one in recollection.results)
     expected = [library.kept(corpus, id_) for id_ in ask.relevant]
     return Answered(
-        corpus.name, ask, measured(found, expected, ms), found, tuple(recollection.arms)
+        corpus.name, ask, measured(results, expected, ms), results, tuple(recollection.arms)
     )
 
 

@@ -95,8 +95,8 @@ def _changed(
     name: str, texts: list[str], apart: int, is_so: Callable[[str], bool], what: str
 ) -> bool:
     begun = time.perf_counter()
-    found = [text for text in texts if is_so(text)]
-    rate = 100 * len(found) / max(1, len(texts))
+    changed = [text for text in texts if is_so(text)]
+    rate = 100 * len(changed) / max(1, len(texts))
     passed = rate <= MOST_CHANGED
     _say(
         corpus=name,
@@ -107,7 +107,7 @@ def _changed(
         passed=passed,
         begun=begun,
     )
-    _show(found)
+    _show(changed)
     return passed
 
 

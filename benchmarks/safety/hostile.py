@@ -131,9 +131,9 @@ def survives(text: str) -> str:
     seen = text
     for _ in range(3):
         for reading in (seen, unicodedata.normalize("NFKC", seen)):
-            found = _in(reading)
-            if found:
-                return found
+            danger = _in(reading)
+            if danger:
+                return danger
         seen = html.unescape(unquote(seen))
     return ""
 
@@ -147,7 +147,7 @@ def _in(text: str) -> str:
     # The page around the text ends what the text leaves open.
     parser.feed(text + "\n<hr>")
     parser.close()
-    return f"tag {parser.found[0]}" if parser.found else ""
+    return f"tag {parser.tags[0]}" if parser.tags else ""
 
 
 class _Tags(HTMLParser):
@@ -155,18 +155,18 @@ class _Tags(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.found: list[str] = []
+        self.tags: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag != "hr" and (tag in _KNOWN or any(value for _, value in attrs)):
-            self.found.append(tag)
+            self.tags.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
         if tag in _KNOWN:
-            self.found.append(f"/{tag}")
+            self.tags.append(f"/{tag}")
 
     def handle_comment(self, data: str) -> None:
-        self.found.append("comment")
+        self.tags.append("comment")
 
 
 _KNOWN: Final = frozenset(

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 SHARED: Final = next(
     (
-        found
+        data
         for folder in Path(__file__).resolve().parents
-        if (found := folder / "shared" / "data").is_dir()
+        if (data := folder / "shared" / "data").is_dir()
     ),
     Path("shared", "data"),
 )
@@ -44,9 +44,9 @@ def corpora() -> Iterator[tuple[str, list[str]]]:
 
 
 def _sample(texts: Iterable[str]) -> list[str]:
-    found = list(dict.fromkeys(text[:MAX_CHARACTERS] for text in texts if text.strip()))
-    step = max(1, -(-len(found) // MAX_TEXTS))
-    return found[::step]
+    unique = list(dict.fromkeys(text[:MAX_CHARACTERS] for text in texts if text.strip()))
+    step = max(1, -(-len(unique) // MAX_TEXTS))
+    return unique[::step]
 
 
 def _turns() -> Iterator[str]:
@@ -60,9 +60,9 @@ def _questions() -> Iterator[str]:
 
 
 def _abstracts() -> Iterator[str]:
-    found = _json("cranfield.json", {"documents": [], "queries": []})
-    yield from (f"{document['title']}\n\n{document['text']}" for document in found["documents"])
-    yield from (query["text"] for query in found["queries"])
+    data = _json("cranfield.json", {"documents": [], "queries": []})
+    yield from (f"{document['title']}\n\n{document['text']}" for document in data["documents"])
+    yield from (query["text"] for query in data["queries"])
 
 
 def _payloads() -> Iterator[str]:

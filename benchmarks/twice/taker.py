@@ -86,5 +86,5 @@ async def left(url: str, level: Level, count: int) -> tuple[int, ...]:
 
 
 if __name__ == "__main__":
-    wanted = next(level for level in LEVELS if level == sys.argv[2])
-    print(asyncio.run(take(sys.argv[1], wanted, int(sys.argv[3]))))
+    chosen = next(level for level in LEVELS if level == sys.argv[2])
+    print(asyncio.run(take(sys.argv[1], chosen, int(sys.argv[3]))))

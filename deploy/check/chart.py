@@ -105,19 +105,19 @@ class Renderer:
 
 def check_chart(tools: Path) -> None:
     """Render every case and validate the manifests. Raises `CheckFailed`."""
-    with step("chart: values") as found:
+    with step("chart: values") as details:
         for over in CASES.values():
             _validate_values(tools, over)
-        found.append(f"{len(CASES)} sets fit values.schema.json")
-    with step("chart: renderer") as found:
+        details.append(f"{len(CASES)} sets fit values.schema.json")
+    with step("chart: renderer") as details:
         renderer = Renderer(_go(tools))
-        found.append(renderer.name)
+        details.append(renderer.name)
     if lint := shutil.which("helm"):
         with step("helm lint"):
             _output([lint, "lint", "--strict", str(CHART)], "")
     for name, over in CASES.items():
-        with step(f"chart: {name}") as found:
-            found.append(_validated(renderer.render(over), tools))
+        with step(f"chart: {name}") as details:
+            details.append(_validated(renderer.render(over), tools))
     for text, over in REFUSED.items():
         try:
             renderer.render(over)

@@ -33,10 +33,10 @@ class Compose:
         """The variables of the env files and of the service, which come last."""
         from dotenv import dotenv_values  # noqa: PLC0415 - only files that exist are read
 
-        found: dict[str, str] = {}
+        environment: dict[str, str] = {}
         for entry in self.services[name].get("env_file", []):
             path = self.folder / entry["path"]
             if path.exists() or entry["required"]:
-                found |= {key: value or "" for key, value in dotenv_values(path).items()}
-        found |= self.services[name].get("environment", {})
-        return found
+                environment |= {key: value or "" for key, value in dotenv_values(path).items()}
+        environment |= self.services[name].get("environment", {})
+        return environment

@@ -60,8 +60,8 @@ def read_stages(path: Path) -> tuple[dict[str, Stage], str]:
 def _instructions(text: str) -> list[tuple[str, str]]:
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
     whole = "\n".join(lines).replace("\\\n", " ")
-    found = (line.split(None, 1) for line in whole.splitlines() if line.strip())
-    return [(words[0].upper(), " ".join(words[1].split())) for words in found]
+    instructions = (line.split(None, 1) for line in whole.splitlines() if line.strip())
+    return [(words[0].upper(), " ".join(words[1].split())) for words in instructions]
 
 
 def substituted(text: str, values: Mapping[str, str]) -> str:
@@ -79,5 +79,5 @@ def words(text: str) -> list[str]:
     _, bracket, rest = text.partition("[")
     if not bracket:
         raise CheckFailed(f"write {text} as a list: a shell would receive the signals")
-    found: list[str] = json.loads(f"[{rest}")
-    return found
+    arguments: list[str] = json.loads(f"[{rest}")
+    return arguments

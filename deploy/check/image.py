@@ -76,10 +76,10 @@ class Builder:
             layer = self._work / name
             layer.mkdir()
             image = below.child(layer)
-            with step(f"stage {name}") as found:
+            with step(f"stage {name}") as details:
                 for instruction in stage.steps:
                     self._play(image, instruction)
-                found.append(f"{megabytes(layer):.0f} MB")
+                details.append(f"{megabytes(layer):.0f} MB")
             self._built[name] = image
         return self._built[name]
 
@@ -134,16 +134,16 @@ class Builder:
         place.mkdir(parents=True, exist_ok=True)
         for source in sources:
             require(source in self._allowed, f"COPY {source}: .dockerignore leaves it out")
-            found = self._context / source
+            path = self._context / source
             whole = target.endswith("/") or len(sources) > 1
-            if found.is_dir():
+            if path.is_dir():
                 unused = shutil.ignore_patterns("__pycache__", "*.pyc", ".env")
-                shutil.copytree(found, place, dirs_exist_ok=True, ignore=unused)
+                shutil.copytree(path, place, dirs_exist_ok=True, ignore=unused)
             elif whole:
-                shutil.copy2(found, place / found.name)
+                shutil.copy2(path, place / path.name)
             else:
                 place.rmdir()
-                shutil.copy2(found, place)
+                shutil.copy2(path, place)
 
     def _run(self, image: Image, command: str) -> None:
         require(image.user == "0:0", "RUN after USER is not played")

@@ -28,14 +28,14 @@ def lint(tools: Path) -> None:
     with step("hadolint Dockerfile"):
         ignored = [word for rule in IGNORED for word in ("--ignore", rule)]
         _run([str(tools / "bin" / "hadolint"), *ignored, str(ROOT / "Dockerfile")])
-    with step("compose-spec docker-compose.yml") as found:
+    with step("compose-spec docker-compose.yml") as details:
         document = Compose(ROOT).document
         for service in document["services"].values():
             # Docker Compose knows the profile "" (no --profile), the package does not.
             service["profiles"] = [name or "none" for name in service["profiles"]]
         text = yaml.safe_dump(document)
         services = _run([str(tools / "bin" / "python"), "-c", READ_COMPOSE], text).strip()
-        found.append(f"{services} services")
+        details.append(f"{services} services")
     lint_unit()
 
 
@@ -46,7 +46,7 @@ def lint_unit() -> None:
         say("  --           systemd-analyze is not installed: the unit is not checked by systemd")
         return
     with (
-        step("systemd-analyze verify and security") as found,
+        step("systemd-analyze verify and security") as details,
         tempfile.TemporaryDirectory() as folder,
     ):
         path = Path(folder) / UNIT.name
@@ -59,7 +59,7 @@ def lint_unit() -> None:
         if about:
             raise CheckFailed("\n".join(about))
         security = [analyze, "security", "--offline=true", f"--threshold={EXPOSURE}", str(path)]
-        found.append(_run(security).rpartition("→ ")[2].strip())
+        details.append(_run(security).rpartition("→ ")[2].strip())
 
 
 def _run(command: list[str], given: str = "") -> str:

@@ -42,7 +42,7 @@ class Deployment:
     def clone(self) -> None:
         """Copy the files of the repository, as they are in this checkout."""
         self.report.typed("git clone … parley && cd parley")
-        with step("clone") as found:
+        with step("clone") as details:
             listed = [program("git"), "ls-files", "-co", "--exclude-standard", "-z"]
             names = subprocess.run(listed, cwd=ROOT, capture_output=True, check=True).stdout
             files = [name for name in names.decode().split("\0") if name]
@@ -52,7 +52,7 @@ class Deployment:
                 shutil.copy2(ROOT / name, target)
             for path in [self.project, *self.project.rglob("*")]:
                 os.chown(path, HOST_USER, HOST_USER)
-            found += [f"{len(files)} files", f"{megabytes(self.project):.1f} MB"]
+            details += [f"{len(files)} files", f"{megabytes(self.project):.1f} MB"]
 
     def build(self, target: str = "") -> Image:
         """Play the Dockerfile."""
@@ -88,7 +88,7 @@ def configure(deployment: Deployment, image: Image) -> None:
         'docker compose run --rm -u "$(id -u):$(id -g)" init ' + " ".join(options)
     )
     command = [*Compose(deployment.project).services["init"]["command"], *options]
-    with step("init in the image") as found:
+    with step("init in the image") as details:
         with deployment.container(image, "init", user=user, command=command) as init:
             require(init.wait(SECONDS) == 0, f"init failed\n{init.log}")
         config = deployment.project / "config" / "parley.yaml"
@@ -96,7 +96,7 @@ def configure(deployment: Deployment, image: Image) -> None:
         require(mode & stat.S_IROTH, f"{config} has mode {mode:o}: the image cannot read it")
         secrets = list(deployment.project.rglob(".env"))
         require(len(secrets) <= 1, f"there are several .env: {secrets}")
-        found += [f"mode {mode:o}", f"{len(secrets)} .env"]
+        details += [f"mode {mode:o}", f"{len(secrets)} .env"]
 
 
 def browser(address: str) -> httpx.Client:
@@ -120,15 +120,15 @@ def up(deployment: Deployment, image: Image) -> Iterator[tuple[Container, httpx.
                     time.sleep(0.2)
         with browser(address) as http:
             yield parley, http
-        with step("stopped by SIGTERM") as found:
+        with step("stopped by SIGTERM") as details:
             status = parley.stop()
             require(status == 0, f"it ended with {status}\n{parley.log}")
-            found.append(f"status {status}")
+            details.append(f"status {status}")
 
 
 def check_confinement(parley: Container) -> None:
     """User, rights and writable places of the running process."""
-    with step("user, rights, read-only root") as found:
+    with step("user, rights, read-only root") as details:
         status = Path(f"/proc/{parley.first_process}/status").read_text("utf-8")
         facts = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
         require(facts["Uid"].split() == ["10001"] * 4, f"it runs as {facts['Uid']}")
@@ -141,7 +141,7 @@ def check_confinement(parley: Container) -> None:
             require((ended.returncode == 0) is writable, f"{path}: {ended.stderr}")
         ended = parley.execute("touch", "/config/parley.yaml")
         require(ended.returncode != 0, "the configuration can be written")
-        found.append(f"uid {facts['Uid'].split()[0]}, no capabilities")
+        details.append(f"uid {facts['Uid'].split()[0]}, no capabilities")
 
 
 def log_in(
@@ -164,14 +164,14 @@ def log_in(
         require(answer.status_code == 200, f"the page answers {answer.status_code}")
         require("<html" in answer.text, "the page is no page")
     deployment.report.typed(f"docker compose {chosen}exec {service} parley access owner-code")
-    with step("the owner, by the code") as found:
+    with step("the owner, by the code") as details:
         ended = parley.execute("parley", "access", "owner-code")
         require(ended.returncode == 0, f"parley access owner-code: {ended.stderr}")
         (code,) = CODE.findall(ended.stdout)
-        found.append(json.dumps(ask(http, code)[:60]))
+        details.append(json.dumps(ask(http, code)[:60]))
 
 
-def said(http: httpx.Client) -> list[dict[str, Any]]:
+def lines_of(http: httpx.Client) -> list[dict[str, Any]]:
     """The lines of the conversation that the page shows."""
     lines: list[dict[str, Any]] = http.get("/chat/api/history").json()["lines"]
     return lines
@@ -179,14 +179,14 @@ def said(http: httpx.Client) -> list[dict[str, Any]]:
 
 def ask(http: httpx.Client, text: str) -> str:
     """Write on the page; the assistant's answer."""
-    before = len(said(http))
+    before = len(lines_of(http))
     action = {"type": "message", "id": str(uuid.uuid4()), "text": text}
     origin = {"Origin": str(http.base_url).rstrip("/")}
     answer = http.post("/chat/api/actions", json=action, headers=origin)
     require(answer.status_code in (200, 202, 204), f"the page answers {answer.text}")
     until = time.monotonic() + SECONDS
     while True:
-        answers = [line for line in said(http)[before:] if line["by"] == "assistant"]
+        answers = [line for line in lines_of(http)[before:] if line["by"] == "assistant"]
         if answers and not answers[-1].get("writing"):
             return str(answers[-1].get("text") or answers[-1].get("html"))
         require(time.monotonic() < until, f"no answer within {SECONDS:.0f} s")
@@ -207,13 +207,13 @@ def check_shared_keys(deployment: Deployment, image: Image) -> None:
         now = keys_of(deployment)
         require({name: now[name] for name in kept} == kept, "a key changed")
         require("postgres.password" in now, "there is no password of PostgreSQL")
-    with step("three containers at once make one set of keys") as found:
+    with step("three containers at once make one set of keys") as details:
         deployment.volumes = deployment.volumes.with_name("new-volumes")
         _run_keys(deployment, image, 3)
         now = keys_of(deployment)
         password = now["postgres.password"].strip()
         require(now["postgres.pgpass"].strip().endswith(f":{password}"), "two passwords")
-        found.append(f"{len(now)} files")
+        details.append(f"{len(now)} files")
 
 
 def _run_keys(deployment: Deployment, image: Image, number: int) -> None:
@@ -232,8 +232,8 @@ def play(deployment: Deployment, image: Image) -> None:
     with up(deployment, image) as (parley, http):
         check_confinement(parley)
         log_in(deployment, parley, http)
-        with step("an answer on the page") as found:
-            found.append(json.dumps(ask(http, "Hello!")[:60]))
+        with step("an answer on the page") as details:
+            details.append(json.dumps(ask(http, "Hello!")[:60]))
             first = time.monotonic() - deployment.report.began
             ask(http, "remember that I prefer green tea")
         cookies, kept = dict(http.cookies), keys_of(deployment)
@@ -260,8 +260,8 @@ def check_models(deployment: Deployment) -> None:
     command = ["-c", "import fastembed, numpy, openai, onnxruntime; print(fastembed.__version__)"]
     image.entry = ["/venv/bin/python"]
     with (
-        step("the libraries of the image `models`") as found,
+        step("the libraries of the image `models`") as details,
         deployment.container(image, "keys", command=command) as ran,
     ):
         require(ran.wait(SECONDS) == 0, f"they do not load\n{ran.log}")
-        found.append(f"fastembed {ran.log.strip()}")
+        details.append(f"fastembed {ran.log.strip()}")

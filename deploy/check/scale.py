@@ -32,7 +32,7 @@ def play_scale(deployment: Deployment, image: Image, work: Path) -> None:
                 server = deployment.container(stand_in, name, user=stand_in.user)
                 running.enter_context(server.on(network, name))
                 _healthy(server, Compose(deployment.project).services[name]["healthcheck"]["test"])
-        with step(f"adapter and {WORKERS} workers are healthy and ready") as found:
+        with step(f"adapter and {WORKERS} workers are healthy and ready") as details:
             names = ["adapter", *(f"worker-{number}" for number in range(WORKERS))]
             parts = [deployment.container(image, name.partition("-")[0]) for name in names]
             for name, part in zip(names, parts, strict=True):
@@ -40,14 +40,14 @@ def play_scale(deployment: Deployment, image: Image, work: Path) -> None:
             for part in parts:
                 part.healthy()
                 _ready(part)
-            found.append(f"{len(keys_of(deployment))} files of keys")
+            details.append(f"{len(keys_of(deployment))} files of keys")
         adapter = parts[0]
         with browser(f"http://127.0.0.1:{adapter.ports[8081]}") as http:
             log_in(deployment, adapter, http, "adapter")
             with step("an answer through worker, Redis and PostgreSQL"):
                 ask(http, "Hello!")
-        with step("stopped by SIGTERM") as found:
-            found.append(", ".join(f"{part.stop()}" for part in parts))
+        with step("stopped by SIGTERM") as details:
+            details.append(", ".join(f"{part.stop()}" for part in parts))
 
 
 def _healthy(server: Container, test: list[str]) -> None:

@@ -68,7 +68,7 @@ def _own(folder: Path) -> None:
 
 
 def _package(name: str) -> Path:
-    found = importlib.util.find_spec(name)
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.origin is None:
         raise CheckFailed(f"{name} is not installed: `make check-deploy` installs it")
-    return Path(found.origin).parent
+    return Path(spec.origin).parent

@@ -39,10 +39,10 @@ class Report:
 @contextmanager
 def step(title: str) -> Iterator[list[str]]:
     """Time a step; what it appends to the list stands behind its title."""
-    began, found = time.monotonic(), list[str]()
-    yield found
+    began, details = time.monotonic(), list[str]()
+    yield details
     seconds = f"{time.monotonic() - began:6.1f} s"
-    say(f"  ok {seconds}  {title}" + (f": {', '.join(found)}" if found else ""))
+    say(f"  ok {seconds}  {title}" + (f": {', '.join(details)}" if details else ""))
 
 
 def say(text: str) -> None:

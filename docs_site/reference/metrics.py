@@ -36,8 +36,8 @@ def _own() -> list[Metric]:
     """Every metric of the program, without those of the operating system; by name."""
     made = Metrics(())
     made.registry.register(Gauges(GaugeReadings))
-    found = [each for each in made.registry.collect() if each.name.startswith("parley_")]
-    return sorted(found, key=lambda each: each.name)
+    metrics = [each for each in made.registry.collect() if each.name.startswith("parley_")]
+    return sorted(metrics, key=lambda each: each.name)
 
 
 def _name(metric: Metric) -> str:

@@ -89,7 +89,7 @@ def test_cosqa_is_one_file_for_each_function(tmp_path: Path) -> None:
     file = tmp_path / "c.json"
     file.write_text(json.dumps(data))
     (corpus,) = cosqa(file)
-    assert corpus.asked[0].relevant == {path for path, _ in corpus.files}
+    assert corpus.questions[0].relevant == {path for path, _ in corpus.files}
 
 
 @pytest.mark.parametrize("one", json.loads(OWN.read_text()), ids=lambda one: one["repo"])

@@ -90,7 +90,7 @@ async def test_word_search_alone_reaches_a_minimum_on_the_own_chats() -> None:
     assert summary([one.measured for one in answers])["recall@10"] >= FLOOR
     exact = [one for one in answers if one.ask.kind in ("identifier", "exact", "script")]
     assert summary([one.measured for one in exact])["recall@10"] == 1.0
-    assert not any(replaced & set(one.found) for one in answers)
+    assert not any(replaced & set(one.results) for one in answers)
 
 
 def test_the_last_line_is_json_also_as_a_script(tmp_path: Path) -> None:

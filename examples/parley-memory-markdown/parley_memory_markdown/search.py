@@ -46,7 +46,7 @@ def words_of(text: str) -> list[str]:
 def links_of(text: str) -> list[str]:
     """Return the targets of `[[links]]`, without heading and label: `[[Red bridge#Gate|gate]]` is
     "red bridge"."""
-    targets = (re.split(r"[#|]", found, maxsplit=1)[0] for found in _LINK.findall(text))
+    targets = (re.split(r"[#|]", link, maxsplit=1)[0] for link in _LINK.findall(text))
     return [name_of(target) for target in targets][:MAX_LINKS]
 
 
@@ -58,13 +58,13 @@ def name_of(title: str) -> str:
 def scored(question: str, texts: Mapping[str, str]) -> dict[str, float]:
     """Return scores from 0 to 1 of the texts (by id) with a word of the question: the weighted
     share of its words, rare words counting more."""
-    asked = [word for word in dict.fromkeys(words_of(question)) if word not in COMMON][:MAX_WORDS]
+    terms = [word for word in dict.fromkeys(words_of(question)) if word not in COMMON][:MAX_WORDS]
     sets = {id_: frozenset(words_of(text)) for id_, text in texts.items()}
-    counts = Counter(word for words in sets.values() for word in asked if word in words)
-    weights = {word: math.log1p(len(sets) / (counts[word] or 0.5)) for word in asked}
+    counts = Counter(word for words in sets.values() for word in terms if word in words)
+    weights = {word: math.log1p(len(sets) / (counts[word] or 0.5)) for word in terms}
     whole = math.fsum(weights.values()) or 1.0
     scores = {
-        id_: math.fsum(weights[word] for word in asked if word in words) / whole
+        id_: math.fsum(weights[word] for word in terms if word in words) / whole
         for id_, words in sets.items()
     }
     return {id_: score for id_, score in scores.items() if score >= LEAST}

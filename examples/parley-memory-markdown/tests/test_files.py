@@ -139,9 +139,9 @@ async def test_links_are_followed_for_recall(memory: MarkdownMemory, folder: Pat
     )
     (folder / "gate-keeper.md").write_text("Marta has the key.")
     (folder / "unrelated.md").write_text("Soup needs salt.")
-    found = await memory.recall(ACCESS, "Who helps at the red bridge?", 10)
-    assert [one.statement.text for one in found][1:] == ["Marta has the key."]
-    assert found[0].score > found[1].score
+    results = await memory.recall(ACCESS, "Who helps at the red bridge?", 10)
+    assert [one.statement.text for one in results][1:] == ["Marta has the key."]
+    assert results[0].score > results[1].score
 
 
 async def test_a_link_reaches_no_other_person(memory: MarkdownMemory, folder: Path) -> None:
