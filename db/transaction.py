@@ -60,7 +60,8 @@ class Lock(NamedTuple):
 
     The locks are held until the transaction ends. SQLite has one writer at a time and needs none.
     Work takes all its locks at once, before anything else, so that no two pieces of work wait for
-    each other.
+    each other. The exception is a lock that all work takes as its last step before the commit: who
+    holds it waits for nothing.
     """
 
     names: tuple[str, ...]

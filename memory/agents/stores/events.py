@@ -12,8 +12,8 @@ from memory.agents.model import AgentEvent, EventKind, EventPage
 from memory.agents.ports.events import Reader
 
 EVENTS_LOCK: Final = "agent events"
-"""Work that adds events takes this lock first. So events become visible in the order of their
-numbers, and a reader that continues after a number misses none."""
+"""`add_events` takes this lock and the commit releases it. So events become visible in the order of
+their numbers, and a reader that continues after a number misses none."""
 COLUMNS: Final = "number, tenant, at, kind, agent, pool, handoff, memory, person, other"
 ADD: Final = Statement("""
     INSERT INTO agent_events (tenant, at, kind, agent, pool, handoff, memory, person, other)
@@ -22,9 +22,11 @@ ADD: Final = Statement("""
 
 
 def add_events(events: Iterable[AgentEvent]) -> Work[None]:
-    """Add events, in work that an `EventWriter` runs."""
+    """Add events, as the last step of work that an `EventWriter` runs: all writers of events wait
+    for each other from here on."""
     rows = [_params(event) for event in events]
     if rows:
+        yield from lock(EVENTS_LOCK)
         yield from execute(ADD, *rows)
 
 
@@ -41,11 +43,12 @@ class EventWriter:
         self._signal = signal or EventSignal()
 
     async def run(self, make: Callable[[], Work[T]], *locks: str) -> T:
-        """Return the result of the work, which adds events with `add_events`, and needs no other
-        locks than these."""
+        """Return the result of the work, which runs with these locks, and at last adds events with
+        `add_events`."""
 
         def work() -> Work[T]:
-            yield from lock(EVENTS_LOCK, *locks)
+            if locks:
+                yield from lock(*locks)
             return (yield from make())
 
         result = await self._database.run(work)

@@ -137,7 +137,7 @@ class SqlHandoffs:
             yield from add_events([_event(EventKind.HANDOFF_INITIATED, handoff, now)])
             return "stored"
 
-        return await self._writer.run(work)
+        return await self._writer.run(work, "agent handoffs")
 
     async def find(self, tenant: str, handoff_id: str) -> Handoff | None:
         params = {"tenant": storable(tenant), "id": storable(handoff_id)}

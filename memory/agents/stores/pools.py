@@ -1,4 +1,5 @@
-"""The store of pools. Writers of one pool lock its row, so that its limits hold."""
+"""The store of pools. Writers of one pool wait for each other, so that its limits hold. Writers of
+two pools wait only while the events are written."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -21,7 +22,7 @@ from db import (
     together,
 )
 from db.statements import within
-from db.transaction import Change
+from db.transaction import Fetch
 from db.values import micros, storable, time_of
 from memory.agents.event_signal import EventSignal
 from memory.agents.model import (
@@ -204,12 +205,13 @@ class SqlPools:
         params = {"id": pool.id, "tenant": pool.tenant}
 
         def work() -> Work[bool]:
-            if not (yield from _noted(change(REMOVE, params), event)):
+            if not (yield from change(REMOVE, params)):
                 return False
-            yield from together(Change(REMOVE_MEMBERS, params), last=True)
+            yield from execute(REMOVE_MEMBERS, params)
+            yield from add_events([event])
             return True
 
-        return await self._writer.run(work)
+        return await self._writer.run(work, _writing(pool.id))
 
     async def member(self, pool_id: str, agent_id: str) -> PoolMember | None:
         params = {"pool": storable(pool_id), "agent": storable(agent_id)}
@@ -244,11 +246,13 @@ class SqlPools:
                 return False
             return True if (yield from _noted(change(JOIN, params), event)) else None
 
-        return await self._writer.run(work)
+        return await self._writer.run(work, _writing(pool.id))
 
     async def leave(self, pool_id: str, agent_id: str, event: AgentEvent) -> bool:
         params = {"pool": storable(pool_id), "agent": storable(agent_id)}
-        return await self._writer.run(lambda: _noted(change(LEAVE, params), event))
+        return await self._writer.run(
+            lambda: _noted(change(LEAVE, params), event), _writing(pool_id)
+        )
 
     async def share(
         self,
@@ -276,7 +280,7 @@ class SqlPools:
             "limit": limit,
             "most": AT_ONCE,
         }
-        result = await self._writer.run(lambda: _share(params, limit, event))
+        result = await self._writer.run(lambda: _share(params, limit, event), _writing(shared.pool))
         if isinstance(result, str):
             return result
         version, members = result
@@ -301,7 +305,9 @@ class SqlPools:
             "memory": storable(memory_id),
             "any": any_,
         }
-        return await self._writer.run(lambda: _noted(change(UNSHARE, params), event))
+        return await self._writer.run(
+            lambda: _noted(change(UNSHARE, params), event), _writing(pool_id)
+        )
 
     async def query(
         self,
@@ -338,11 +344,17 @@ class SqlPools:
             "pool": storable(new.pool),
             "memory": storable(new.memory),
             "agent": storable(new.agent),
+            "for_agent": storable(new.agent),
             "record": storable(new.record_id),
             "expected": new.expected,
             "now": micros(event.at),
         }
-        return await self._writer.run(lambda: _noted(change(REPLACE, params), event))
+
+        def work() -> Work[bool]:
+            yield from fetch(WRITER, params)
+            return (yield from _noted(change(REPLACE, params), event))
+
+        return await self._writer.run(work, _writing(new.pool))
 
     async def prune(self, limit: int) -> int:
         def work() -> Work[int]:
@@ -367,6 +379,11 @@ def _page(params: Params, size: int) -> Work[tuple[list[Row], int, bool]]:
     return rows, some[-1], len(some) == size
 
 
+def _writing(pool_id: str) -> str:
+    """Return the lock of the writers of a pool."""
+    return f"pool {pool_id}"
+
+
 def _noted(changing: Work[int], event: AgentEvent) -> Work[bool]:
     """Change a row and add the event of it; False if no row changed."""
     if not (yield from changing):
@@ -377,16 +394,20 @@ def _noted(changing: Work[int], event: AgentEvent) -> Work[bool]:
 
 def _share(params: Params, limit: int, event: AgentEvent) -> Work[tuple[int, int] | Refused]:
     """Return the version and the number of members."""
-    memory = yield from fetch_first(MEMORY, params)
-    pool = yield from fetch_first(LOCK, params)
-    writer = yield from fetch_first(WRITER, params)
-    if memory is None or pool is None or writer is None:
+    memories, pools, writers, ((members,),), shares = yield from together(
+        Fetch(MEMORY, params),
+        Fetch(LOCK, params),
+        Fetch(WRITER, params),
+        Fetch(COUNT_MEMBERS, params),
+        Fetch(SHARED, params),
+    )
+    if not (memories and pools and writers):
         return "missing"
-    if writer[1] != Permission.WRITE:
+    ((member, permission),) = writers
+    if permission != Permission.WRITE:
         return "denied"
-    values = {**params, "number": memory[0], "member": writer[0]}
-    ((members,),) = yield from fetch(COUNT_MEMBERS, params)
-    version, alive = (yield from fetch_first(SHARED, params)) or (0, False)
+    values = {**params, "number": memories[0][0], "member": member}
+    version, alive = shares[0] if shares else (0, False)
     if alive and version > 1:
         return "denied"
     if alive:
@@ -394,7 +415,7 @@ def _share(params: Params, limit: int, event: AgentEvent) -> Work[tuple[int, int
         return 1, int(members)
     if version:
         yield from change(DROP, params)
-    if pool[0] - (1 if version else 0) >= limit:
+    if pools[0][0] - (1 if version else 0) >= limit:
         left = [int(seq) for (seq,) in (yield from fetch(LEFT_POOL, params))]
         if not (left and (yield from change(PRUNE, {**params, "left": left}))):
             return "full"

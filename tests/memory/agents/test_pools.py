@@ -4,9 +4,11 @@ import asyncio
 import threading
 from dataclasses import replace
 
+import psycopg
 import pytest
 
 from db import Statement
+from db.sqlite import SqliteDatabase
 from gateway.errors import BadInput, NotFound
 from gateway.people import Role
 from memory.agents.model import (
@@ -25,6 +27,8 @@ from memory.ports.recall import Query
 from memory.recall import selection
 from safety.secret_detection.detect import Redaction, redact_secrets
 from tests.memory.agents.conftest import Agents
+from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 TEAM, USER, GLOBAL = SharedScope.TEAM, SharedScope.USER, SharedScope.GLOBAL
 PROJECT, PRIVATE = SharedScope.PROJECT, SharedScope.AGENT_PRIVATE
@@ -338,3 +342,36 @@ async def test_a_share_loses_to_the_deletion_of_its_memory(agents: Agents) -> No
     assert await agents.entries("ada", pool, ada) == []
     rows = await agents.engine.fetch(Statement("SELECT memory FROM pool_memories"))
     assert rows == []
+
+
+async def test_writers_of_a_pool_do_not_wait_for_those_of_another(
+    agents: Agents, request: pytest.FixtureRequest
+) -> None:
+    if isinstance(agents.engine, SqliteDatabase):
+        pytest.skip("SQLite has one writer at a time")
+    ada, person = await agents.agent("ada"), await agents.request()
+    held, free = await agents.pool("ada", ada), await agents.pool("ada", ada)
+    memories = {pool: await agents.remember("ada", f"{pool.id} runs") for pool in (held, free)}
+
+    async def share(pool: Pool) -> object:
+        memory = memories[pool]
+        return await agents.wired.pools.share_memory(person, pool.id, memory, ada.id, TEAM)
+
+    url = request.getfixturevalue("postgres_url")
+    async with await psycopg.AsyncConnection.connect(url) as other:
+        await other.execute("SELECT 1 FROM pools WHERE id = %s FOR UPDATE", (held.id,))
+        waiting = asyncio.create_task(share(held))
+
+        async def waits() -> bool:
+            rows = await other.execute(
+                "SELECT 1 FROM pg_stat_activity WHERE datname = current_database()"
+                " AND wait_event_type = 'Lock'"
+            )
+            return await rows.fetchone() is not None
+
+        await eventually(waits)
+        async with asyncio.timeout(PATIENCE):
+            assert await share(free)
+        assert not waiting.done()
+        await other.rollback()
+        assert await waiting
