@@ -15,6 +15,7 @@ power may lose the last commits, never the consistency. `FULL` waits for the dis
 import asyncio
 import contextlib
 import sqlite3
+import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -295,11 +296,17 @@ class _SameConnection:
 
 
 class _Reader:
-    """A second connection to a file, which only reads."""
+    """A second connection to a file, which only reads.
+
+    A thread whose caller was cancelled still uses the connection. It is closed after that: SQLite
+    would otherwise end the process.
+    """
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._connection: sqlite3.Connection | None = None
+        self._in_use = threading.Lock()
+        self._closed = False
 
     async def fetch(self, statement: Statement, params: Params = NO_PARAMS) -> list[Row]:
         """Return all rows of one statement."""
@@ -309,21 +316,33 @@ class _Reader:
             raise StoreUnavailable(f"{self._path}: {error}") from error
 
     async def close(self) -> None:
-        """Close the connection."""
+        """End a statement that still runs, and close the connection."""
+        self._closed = True
+        if self._connection is not None or self._in_use.locked():
+            await asyncio.to_thread(self._close)
+
+    def _close(self) -> None:
         if self._connection is not None:
-            await asyncio.to_thread(self._connection.close)
+            self._connection.interrupt()
+        with self._in_use:
+            if self._connection is not None:
+                self._connection.close()
 
     def _fetch(self, statement: Statement, params: Params) -> list[Row]:
-        if self._connection is None:
-            uri = f"{Path(self._path).absolute().as_uri()}?mode=ro"
-            self._connection = sqlite3.connect(
-                uri,
-                uri=True,
-                timeout=READ_SECONDS,
-                isolation_level=None,
-                check_same_thread=False,  # threads of the pool use it one after another
-            )
-        return self._connection.execute(statement.sqlite, statement.for_sqlite(params)).fetchall()
+        with self._in_use:
+            if self._closed:
+                raise sqlite3.ProgrammingError("the reader is closed")
+            if self._connection is None:
+                uri = f"{Path(self._path).absolute().as_uri()}?mode=ro"
+                self._connection = sqlite3.connect(
+                    uri,
+                    uri=True,
+                    timeout=READ_SECONDS,
+                    isolation_level=None,
+                    check_same_thread=False,  # threads of the pool use it one after another
+                )
+            bound = statement.for_sqlite(params)
+            return self._connection.execute(statement.sqlite, bound).fetchall()
 
 
 def drive(connection: sqlite3.Connection, work: Work[T]) -> T:

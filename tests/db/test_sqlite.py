@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from db import Statement
 from db.errors import StoreUnavailable
 from db.sqlite import SqliteDatabase
 from tests.support.databases import sqlite_database
@@ -325,3 +326,38 @@ async def test_each_job_runs_in_the_context_of_its_caller(
         return await database.run_job(lambda _: question.get())
 
     assert await asyncio.gather(*map(ask, ("ada", "bert", "cleo"))) == ["ada", "bert", "cleo"]
+
+
+COUNTING = Statement("""
+    WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1000000000)
+    SELECT max(n) FROM numbers
+""")
+"""Takes minutes."""
+
+
+async def test_a_cancelled_read_is_ended_before_its_connection_is_closed(
+    database: SqliteDatabase,
+) -> None:
+    opened: list[object] = []
+
+    async def read() -> None:
+        async with database.reader() as reader:
+            await reader.fetch(Statement("SELECT 1"))
+            opened.append(reader)
+            await reader.fetch(COUNTING)
+
+    task = asyncio.create_task(read())
+    await eventually(lambda: bool(opened) and opened[0]._in_use.locked())  # type: ignore[attr-defined]
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        async with asyncio.timeout(PATIENCE):
+            await task
+    assert not opened[0]._in_use.locked()  # type: ignore[attr-defined]
+    assert await count(database) == 0
+
+
+async def test_a_read_that_begins_after_the_end_opens_nothing(database: SqliteDatabase) -> None:
+    async with database.reader() as reader:
+        pass
+    with pytest.raises(StoreUnavailable, match="closed"):
+        await reader.fetch(Statement("SELECT 1"))
