@@ -1,8 +1,10 @@
 """Sends agent events to the webhooks of operators, each as a signed POST request.
 
-Events of one webhook are sent in order. A failed one is repeated after `PAUSES`, then given up.
+Events of one webhook are sent in order. A failed one is repeated after `PAUSES`, then given up. No
+webhook waits for another one, so that a slow receiver delays its own events only.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -62,8 +64,14 @@ class WebhookDelivery:
         self._clock = clock
 
     async def step(self) -> int:
-        """Send what is due; return the number of delivered events. Raises `StoreUnavailable`."""
-        return sum([await self._send_due(webhook) for webhook in self._webhooks])
+        """Send what is due, to all webhooks at once; return the number of delivered events. Raises
+        `StoreUnavailable` after all of them ended."""
+        sending = (self._send_due(webhook) for webhook in self._webhooks)
+        results = await asyncio.gather(*sending, return_exceptions=True)
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
+        return sum(result for result in results if isinstance(result, int))
 
     async def _send_due(self, webhook: EventWebhook) -> int:
         now = self._clock.now()

@@ -10,6 +10,7 @@ from memory.agents.model import EventKind
 from memory.agents.webhook_signature import key_of
 from parley.config.memory import NetworkText
 from parley.config.sections import Name, Section
+from safety.http.addresses import host_of
 
 MIN_KEY: Final = 24
 """Bytes of the key of a webhook, as Standard Webhooks asks for."""
@@ -25,16 +26,20 @@ def _secret(value: SecretStr) -> SecretStr:
     return value
 
 
-def _without_user(value: HttpUrl) -> HttpUrl:
-    if urlsplit(str(value)).username:
+def _receiver(value: HttpUrl) -> HttpUrl:
+    if "@" in urlsplit(str(value)).netloc:
         raise ValueError("must have no user name; the signature authenticates the request")
+    try:
+        host_of(str(value))
+    except ValueError as error:
+        raise ValueError(f"has a host that {error}") from None
     return value
 
 
 class EventWebhook(Section):
     """One receiver of agent events."""
 
-    url: Annotated[HttpUrl, AfterValidator(_without_user)]
+    url: Annotated[HttpUrl, AfterValidator(_receiver)]
     """Address of the receiver. It must be on the public internet, unless `networks` names its
     network; redirects are refused."""
     secret: Annotated[SecretStr, AfterValidator(_secret)]

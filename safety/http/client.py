@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import urljoin
 
 import aiohttp
@@ -25,6 +25,9 @@ from yarl import URL
 
 from safety.http.addresses import Address, HostRule, Network, may_connect, read_host
 
+if TYPE_CHECKING:  # a type of the checker
+    from _typeshed import WriteableBuffer
+
 Method = Literal["GET", "HEAD", "POST"]
 
 MAX_URL: Final = 2_048
@@ -32,6 +35,8 @@ MAX_ADDRESSES: Final = 16
 MAX_HEADER: Final = 8_190
 MAX_HEADERS: Final = 100
 _CHUNK: Final = 16_384
+_HEADS: Final = 131_072
+"""Bytes of a response beside its body: status lines, headers, and what chunks cost."""
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _URL: Final = re.compile(
     r"(?P<scheme>https?)://(?P<authority>[^/?#]*)(?P<rest>[/?#].*)?", re.IGNORECASE | re.DOTALL
@@ -188,7 +193,7 @@ class GuardedClient:
         """
         most = self._policy.max_bytes if max_bytes is None else max_bytes
         try:
-            async with asyncio.timeout(self._policy.timeout), self._session() as session:
+            async with asyncio.timeout(self._policy.timeout), self._session(most) as session:
                 return await self._follow(session, method, url, headers or {}, body, most, cut)
         except TimeoutError:
             raise TimedOut(f"no answer within {self._policy.timeout:g} seconds") from None
@@ -229,11 +234,11 @@ class GuardedClient:
             raise Forbidden("a redirect from https to http")
         return onward
 
-    def _session(self) -> aiohttp.ClientSession:
+    def _session(self, most: int) -> aiohttp.ClientSession:
         allowed = self._policy.allow_private
         connector = aiohttp.TCPConnector(
             resolver=GuardedResolver(self._resolver or aiohttp.ThreadedResolver(), allowed),
-            socket_factory=lambda info: _guarded_socket(info, allowed),
+            socket_factory=lambda info: _guarded_socket(info, allowed, 2 * most + _HEADS),
             use_dns_cache=False,
             force_close=True,
         )
@@ -249,14 +254,41 @@ class GuardedClient:
         )
 
 
-def _guarded_socket(info: aiohttp.AddrInfoType, allowed: frozenset[Network]) -> socket.socket:
-    """Check the address of a new connection, whatever its source."""
+class _BoundedSocket(socket.socket):
+    """A socket that gives a response in parts, and `left` bytes of it. Without that, the library
+    reads interim responses (100 Continue) without an end, thousands of them at once."""
+
+    left = 0
+
+    def recv(self, bufsize: int, flags: int = 0) -> bytes:
+        data = super().recv(min(bufsize, self._room()), flags)
+        self.left -= len(data)
+        return data
+
+    def recv_into(self, buffer: "WriteableBuffer", nbytes: int = 0, flags: int = 0) -> int:
+        size = min(nbytes or memoryview(buffer).nbytes, self._room())
+        taken = super().recv_into(buffer, size, flags)
+        self.left -= taken
+        return taken
+
+    def _room(self) -> int:
+        if self.left <= 0:
+            raise OSError("the response is too long")
+        return min(_CHUNK, self.left)
+
+
+def _guarded_socket(
+    info: aiohttp.AddrInfoType, allowed: frozenset[Network], most: int
+) -> socket.socket:
+    """Check the address of a new connection, whatever its source. It receives `most` bytes."""
     family, kind, protocol, _, place = info
     try:
         _check_address(str(place[0]), allowed)
     except Forbidden:
         raise _Refused(_NOT_PUBLIC) from None
-    return socket.socket(family, kind, protocol)
+    made = _BoundedSocket(family, kind, protocol)
+    made.left = most
+    return made
 
 
 class _Refused(OSError):

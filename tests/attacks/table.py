@@ -22,6 +22,7 @@ Attacker = Literal[
     "agent of another person",
     "memory backend",
     "text of a repository",
+    "receiver of a webhook",
 ]
 Step: TypeAlias = Callable[[Scene], Awaitable[None]]
 

@@ -16,6 +16,7 @@ from tests.attacks.rows.outbound import OUTBOUND
 from tests.attacks.rows.repositories import REPOSITORIES
 from tests.attacks.rows.secrets import SECRETS
 from tests.attacks.rows.tenants import TENANTS
+from tests.attacks.rows.webhooks import WEBHOOKS
 from tests.attacks.rows.words import WORDS
 from tests.attacks.table import Attack
 
@@ -33,5 +34,6 @@ ATTACKS: Final[Sequence[Attack]] = (
     *REPOSITORIES,
     *SECRETS,
     *TENANTS,
+    *WEBHOOKS,
     *AVAILABILITY,
 )

@@ -201,6 +201,15 @@ async def test_headers_have_a_limit(server: Server) -> None:
         await fetch(server, "/")
 
 
+async def test_interim_responses_have_a_limit(server: Server) -> None:
+    interim = b"HTTP/1.1 100 Continue\r\n\r\n"
+    server.replies["/"] = interim * 100 + reply(200, b"whole")
+    assert (await fetch(server, "/", max_bytes=1_000)).body == b"whole"
+    server.replies["/"] = interim * 100_000 + reply(200, b"whole")
+    with pytest.raises(Unreachable):
+        await fetch(server, "/", max_bytes=1_000)
+
+
 @pytest.mark.parametrize("encoding", ["gzip", "br", "gzip, gzip"])
 async def test_an_invalid_compressed_response_is_refused(server: Server, encoding: str) -> None:
     server.replies["/"] = reply(200, b"no archive", Content_Encoding=encoding)
