@@ -4,8 +4,9 @@
     python -m benchmarks.agents --scale 100            a hundredth of that, for a look
 
 The installation is full before the first measurement: 10,000 agents, 10,000 pools, one pool with
-1,000 members and 100,000 shared memories, and one with 100,000 shared memories of which the reader
-sees none. Each operation runs alone, one call after the other, and `writers` calls of
+1,000 members and 100,000 shared memories, one with 100,000 shared memories of which the reader sees
+none, and one with 100 shared memories and 100,000 later ones of an agent that left, before the
+housekeeping. Each operation runs alone, one call after the other, and `writers` calls of
 `share_memory` run at once. `sync` is a share and the first query of another agent that contains it.
 The targets are those of the specification, in milliseconds at the 95th percentile. A line without a
 target is for comparison. `loop_ms` is the longest time for which a call kept the event loop from
@@ -65,6 +66,8 @@ Operation = Callable[[int], Awaitable[object]]
 ROUNDS: Final = 100
 WRITERS: Final = 16
 AT_ONCE: Final = 1_000
+FOUND: Final = 100
+"""Results of a query, by default."""
 HOME: Final = Place("test", "main", "", Audience.DIRECT)
 NOW: Final = datetime(2026, 11, 21, tzinfo=UTC)
 TEAM: Final = SharedScope.TEAM
@@ -73,6 +76,7 @@ TARGETS: Final = {
     "get_agent": 50.0,
     "query_shared": 200.0,
     "query_shared_sees_none": 200.0,
+    "query_shared_after_leaving": 200.0,
     "handoff": 2_000.0,
 }
 """Source: the performance table of Memory as a Service."""
@@ -134,6 +138,8 @@ class Stage:
     by_reader: RequestScope
     hidden: Pool
     """A full pool whose shares are of a project that is not the reader's."""
+    left: Pool
+    """A pool with 100 shares, and a full number of later ones whose agent left."""
     own: list[str]
     """Memories of the writer's person that are not shared yet."""
 
@@ -149,6 +155,10 @@ async def filled(engine: Engine, hot: SqliteDatabase, sizes: Sizes) -> Stage:
     reader = await wired.registry.register_agent(by_reader, AgentType.CLAUDE_CODE)
     pool = await wired.pools.create_pool(by_writer, "full", TEAM)
     hidden = await wired.pools.create_pool(by_writer, "hidden", TEAM)
+    left = await wired.pools.create_pool(by_writer, "left", TEAM)
+    leaving = await wired.registry.register_agent(by_writer, AgentType.CLAUDE_CODE)
+    for agent in (writer, reader, leaving):
+        await wired.pools.join_pool(by_writer, left.id, agent.id, Permission.WRITE)
     for agent in (writer, reader):
         await wired.pools.join_pool(by_writer, pool.id, agent.id, Permission.WRITE)
     await wired.pools.join_pool(by_writer, hidden.id, writer.id, Permission.WRITE)
@@ -169,19 +179,40 @@ async def filled(engine: Engine, hot: SqliteDatabase, sizes: Sizes) -> Stage:
     records = [record(number, writer.owner) for number in range(sizes.shares + 8 * ROUNDS)]
     for begin in range(0, len(records), AT_ONCE):
         await put(engine, INSERT, [values_of(one) for one in records[begin : begin + AT_ONCE]])
-    for one, scope, project in ((pool, TEAM, ""), (hidden, SharedScope.PROJECT, "elsewhere")):
-        shared = {"pool": one.id, "agent": writer.id, "scope": scope.value, "project": project}
-        shared["audiences"] = audiences_of(
-            *(one.tenant, one.id, scope.value),
-            agent=writer.id,
-            person=writer.owner,
-            project=project,
-        )
-        await put(engine, SHARE, [shared | {"id": some.id} for some in records[: sizes.shares]])
+    present = records[: sizes.shares]
+    await put_shares(engine, pool, writer, present)
+    await put_shares(engine, hidden, writer, present, SharedScope.PROJECT, "elsewhere")
+    await put_shares(engine, left, writer, present[:FOUND])
+    await put_shares(engine, left, leaving, present[FOUND:])
+    await wired.pools.leave_pool(by_writer, left.id, leaving.id)
     if isinstance(engine, PostgresDatabase):
         await engine.without_limit(lambda connection: connection.execute("ANALYZE"))
     own = [one.id for one in records[sizes.shares :]]
-    return Stage(engine, rig, wired, writer, reader, pool, by_writer, by_reader, hidden, own)
+    return Stage(engine, rig, wired, writer, reader, pool, by_writer, by_reader, hidden, left, own)
+
+
+async def put_shares(
+    engine: Engine,
+    pool: Pool,
+    agent: Agent,
+    records: Sequence[Record],
+    scope: SharedScope = TEAM,
+    project: str = "",
+) -> None:
+    """Share memories of an agent's person in a pool."""
+    shared: dict[str, object] = {
+        "pool": pool.id,
+        "agent": agent.id,
+        "scope": scope.value,
+        "project": project,
+        "audiences": audiences_of(
+            *(pool.tenant, pool.id, scope.value),
+            agent=agent.id,
+            person=agent.owner,
+            project=project,
+        ),
+    }
+    await put(engine, SHARE, [shared | {"id": one.id} for one in records])
 
 
 def record(number: int, person: str) -> Record:
@@ -268,10 +299,10 @@ def reading(stage: Stage) -> dict[str, Operation]:
     pools, memories, recall = stage.wired.pools, stage.rig.stores.memories, stage.rig.stores.recall
     by_reader, pool, reader = stage.by_reader, stage.pool, stage.reader
 
-    async def query(_: int) -> None:
-        results = await pools.query_shared(by_reader, pool.id, reader.id, TEAM)
-        if not isinstance(results, tuple) or len(results) != 100:
-            raise TypeError(f"not 100 results: {results!r:.100}")
+    async def query(one: Pool) -> None:
+        results = await pools.query_shared(by_reader, one.id, reader.id, TEAM)
+        if not isinstance(results, tuple) or len(results) != FOUND:
+            raise TypeError(f"not {FOUND} results: {results!r:.100}")
 
     async def query_hidden(_: int) -> None:
         results = await pools.query_shared(by_reader, stage.hidden.id, reader.id, TEAM)
@@ -286,8 +317,9 @@ def reading(stage: Stage) -> dict[str, Operation]:
         await memories.find(as_agent, Filter(text=f"service{number} node1"))
 
     return {
-        "query_shared": query,
+        "query_shared": lambda _: query(pool),
         "query_shared_sees_none": query_hidden,
+        "query_shared_after_leaving": lambda _: query(stage.left),
         "search_of_agent": search,
         "recall_of_agent": lambda n: recall.lexical(as_agent, f"service{n} node1", Filter(), 60),
         "search_of_person": lambda n: memories.find(as_person, Filter(text=f"service{n} node1")),
@@ -411,7 +443,7 @@ def line(name: str, times: Sequence[float], bare: float) -> dict[str, object]:
 async def first_queries(stage: Stage) -> list[dict[str, object]]:
     """The first query of each pool after the database is opened again."""
     lines: list[dict[str, object]] = []
-    for name in ("query_shared", "query_shared_sees_none"):
+    for name in ("query_shared", "query_shared_sees_none", "query_shared_after_leaving"):
         await stage.engine.stop()
         await stage.engine.start()
         took, held = await timed(reading(stage)[name], 0)
@@ -461,7 +493,7 @@ async def main(scale: int) -> int:
     with tempfile.TemporaryDirectory() as folder:
         met = await run("sqlite", sqlite_database(Path(folder) / "agents.db"), sizes)
     with postgres_server(fsync=True) as server:
-        engine = postgres_database(await migrated_database(server))
+        engine = postgres_database(migrated_database(server))
         met = await run("postgres", engine, sizes) and met
     return 0 if met else 1
 

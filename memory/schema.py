@@ -13,7 +13,13 @@ from db.migrations import Schema
 from db.statements import BY_KEY, NUMBERED, either
 from memory.agents.schema import TABLES as AGENTS
 from memory.stores.partitions import ROOM_BEGINS
-from memory.stores.share_index import POSTGRES_SHARES, SQLITE_SHARES
+from memory.stores.share_index import (
+    POSTGRES_SHARERS,
+    POSTGRES_SHARES,
+    SHARERS,
+    SQLITE_SHARERS,
+    SQLITE_SHARES,
+)
 
 RECORDS: Final = (
     f"""CREATE TABLE memories (
@@ -230,5 +236,10 @@ SCHEMA: Final = Schema(
             *AUDIT,
         ),
         REPOSITORY_TEXT,
+        (
+            *SHARERS,
+            *(either(sqlite=one, postgres="") for one in SQLITE_SHARERS),
+            *(either(sqlite="", postgres=one) for one in POSTGRES_SHARERS),
+        ),
     ),
 )

@@ -3,10 +3,10 @@
 A share is readable while two memberships exist: that of the agent that shared it
 (`pool_memories.member`) and that of the agent that wrote its present text (`writer`). So leaving a
 pool takes effect at once. `pool_members_left` has the ended memberships whose shares the
-housekeeping deletes. `pool_memories.memory` is the
-id under which a memory was shared, `number` the stored memory with the present text; the deletion
-of either deletes the share (`memory/schema.py`). `audiences` are the names of its readers
-(`memory/stores/share_audiences.py`), and `pool_readers` has a row for each of them.
+housekeeping deletes. `pool_memories.memory` is the id under which a memory was shared, `number` the
+stored memory with the present text; the deletion of either deletes the share (`memory/schema.py`).
+`audiences` are the names of its readers (`memory/stores/share_audiences.py`), and `pool_readers`
+has a row for each of them.
 """
 
 from typing import Final

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from db import Database, Statement, either
+from db.statements import listed
 from memory.model.scope import AccessScope
 from memory.stores.partitions import name_of
 
@@ -30,6 +31,45 @@ LATEST_SHARES: Final = either(
         CROSS JOIN LATERAL ({LATEST}) AS l""",  # noqa: S608 - constants of this module
 )
 """The latest `page` shares below the number `before` of each of these audiences `names`."""
+NEXT_SHARERS: Final = """
+    SELECT y.name, y.share, y.member, y.writer FROM pool_readers y
+    WHERE y.name = p.name AND (y.member, y.writer) > (p.member, p.writer)
+    ORDER BY y.member, y.writer, y.share LIMIT 1
+"""
+NEXT_ROW: Final = either(
+    sqlite=f"""JOIN pool_readers y ON y.name = p.name
+        AND y.share = (SELECT share FROM ({NEXT_SHARERS}))""",  # noqa: S608 - constants of this module
+    postgres=f"CROSS JOIN LATERAL ({NEXT_SHARERS}) AS y",
+)
+SHARERS: Final = f"""
+    WITH RECURSIVE sharers (name, member, writer) AS (
+        SELECT n.value, CAST(0 AS bigint), CAST(0 AS bigint) FROM {listed("names", "n")}
+        UNION ALL
+        SELECT y.name, y.member, y.writer FROM sharers p {NEXT_ROW}
+    )
+"""  # noqa: S608 - constants of this module
+"""Each pair of memberships that shares of these audiences depend on. Each row is one look into the
+index, however many shares the pair has."""
+OF_SHARERS: Final = """
+    SELECT {result} FROM pool_readers x WHERE x.name = {of}.name AND x.member = {of}.member
+        AND x.writer = {of}.writer AND x.share < :before
+"""
+OF_PAIR: Final = OF_SHARERS.format(result="x.share", of="n") + "ORDER BY x.share DESC LIMIT :page"
+PRESENT: Final = f"""
+    SELECT p.name, p.member, p.writer, ({OF_SHARERS.format(result="max(x.share)", of="p")}) AS last
+    FROM sharers p WHERE EXISTS (SELECT 1 FROM pool_members o WHERE o.seq = p.member)
+        AND EXISTS (SELECT 1 FROM pool_members w WHERE w.seq = p.writer)
+"""  # noqa: S608 - constants of this module
+LATEST_PRESENT: Final = f"""
+    SELECT * FROM ({PRESENT}) AS present WHERE last IS NOT NULL ORDER BY last DESC LIMIT :page
+"""  # noqa: S608 - constants of this module
+LATEST_SHARES_OF_MEMBERS: Final = SHARERS + either(
+    sqlite=f"""SELECT l.share FROM ({LATEST_PRESENT}) n
+        JOIN pool_readers l ON l.name = n.name AND l.share IN ({OF_PAIR})""",  # noqa: S608 - constants of this module
+    postgres=f"""SELECT l.share FROM ({LATEST_PRESENT}) AS n
+        CROSS JOIN LATERAL ({OF_PAIR}) AS l""",  # noqa: S608 - constants of this module
+)
+"""The same, with at least the latest `page` shares of present members and none of others."""
 
 
 def audiences_of(

@@ -1,6 +1,6 @@
-"""The indexes of shares, which triggers keep consistent: `pool_readers` names the readers of each,
-`shares_text` (SQLite) has its words, and `share_vectors` (SQLite) its vectors, under each name.
-`pools.memories` is the number of shares in a pool.
+"""The indexes of shares, which triggers keep consistent: `pool_readers` names the readers of each
+with the memberships it depends on, `shares_text` (SQLite) has its words, and `share_vectors`
+(SQLite) its vectors, under each name. `pools.memories` is the number of shares in a pool.
 
 Only memories are shared whose text never changes; an update of a share shows another memory.
 """
@@ -101,5 +101,51 @@ POSTGRES_SHARES: Final = (
         END IF;
         RETURN NULL; END $$""",
     """CREATE TRIGGER shares_changed AFTER INSERT OR DELETE OR UPDATE OF audiences
+        ON pool_memories FOR EACH ROW EXECUTE FUNCTION shares_changed()""",
+)
+READERS_OF_SHARERS_ADDED: Final = f"""
+        INSERT INTO pool_readers (name, share, member, writer)
+            SELECT name.value, new.seq, new.member, new.writer FROM {_names("new")};
+"""  # noqa: S608 - constants of this module
+SHARERS: Final = (
+    "ALTER TABLE pool_readers ADD COLUMN member bigint NOT NULL DEFAULT 0",
+    "ALTER TABLE pool_readers ADD COLUMN writer bigint NOT NULL DEFAULT 0",
+    """UPDATE pool_readers SET member = s.member, writer = s.writer
+        FROM pool_memories s WHERE s.seq = pool_readers.share""",
+    "CREATE INDEX pool_readers_sharer ON pool_readers (name, member, writer, share)",
+)
+"""The memberships of a share, by which a query finds the shares of present members."""
+SQLITE_SHARERS: Final = (
+    "DROP TRIGGER shares_added",
+    f"""CREATE TRIGGER shares_added AFTER INSERT ON pool_memories BEGIN
+        {READERS_OF_SHARERS_ADDED} {ADDED}
+        UPDATE pools SET memories = memories + 1 WHERE id = new.pool;
+    END""",  # noqa: S608 - constants of this module
+    "DROP TRIGGER shares_changed",
+    f"""CREATE TRIGGER shares_changed
+        AFTER UPDATE OF number, audiences, member, writer ON pool_memories BEGIN
+        {READERS_REMOVED} {READERS_OF_SHARERS_ADDED} {REMOVED} {ADDED}
+    END""",
+)
+POSTGRES_SHARERS: Final = (
+    """CREATE OR REPLACE FUNCTION shares_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF TG_OP <> 'INSERT' THEN
+            DELETE FROM pool_readers
+            WHERE share = old.seq AND name = ANY (string_to_array(old.audiences, ' '));
+        END IF;
+        IF TG_OP <> 'DELETE' THEN
+            INSERT INTO pool_readers (name, share, member, writer)
+            SELECT name, new.seq, new.member, new.writer
+            FROM unnest(string_to_array(new.audiences, ' ')) AS name;
+        END IF;
+        IF TG_OP = 'INSERT' THEN
+            UPDATE pools SET memories = memories + 1 WHERE id = new.pool;
+        ELSIF TG_OP = 'DELETE' THEN
+            UPDATE pools SET memories = memories - 1 WHERE id = old.pool;
+        END IF;
+        RETURN NULL; END $$""",
+    "DROP TRIGGER shares_changed ON pool_memories",
+    """CREATE TRIGGER shares_changed
+        AFTER INSERT OR DELETE OR UPDATE OF audiences, member, writer
         ON pool_memories FOR EACH ROW EXECUTE FUNCTION shares_changed()""",
 )

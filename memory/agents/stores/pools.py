@@ -39,7 +39,13 @@ from memory.agents.stores.events import EventWriter, add_events
 from memory.model.scope import MAY_BE_SHARED, MAY_CHANGE, SHARES, SHOWS_SHARED, AccessScope
 from memory.stores.filters import TRUE_NOW
 from memory.stores.rows import SELECTED, record_from
-from memory.stores.share_audiences import LAST, LATEST_SHARES, audiences_of, audiences_read
+from memory.stores.share_audiences import (
+    LAST,
+    LATEST_SHARES,
+    LATEST_SHARES_OF_MEMBERS,
+    audiences_of,
+    audiences_read,
+)
 
 COLUMNS: Final = "id, tenant, person, name, scope, project, created_at"
 ADD: Final = Statement(f"""
@@ -119,10 +125,15 @@ ENTRIES: Final = f"""
     FROM {SHARES} JOIN memories m ON m.seq = s.number
     WHERE s.pool = :pool AND {SHOWS_SHARED} AND {TRUE_NOW}
 """  # noqa: S608 - constants of this module
-ADDED_BY_OWNER: Final = Statement(
-    "SELECT granted FROM pool_members WHERE pool = :pool AND agent = :for_agent"
-)
+READER: Final = Statement("""
+    SELECT granted, EXISTS (SELECT 1 FROM pool_members_left l WHERE l.pool = :pool)
+    FROM pool_members WHERE pool = :pool AND agent = :for_agent
+""")
+"""The membership of a reader, and whether there may be shares of members that left."""
 CANDIDATES: Final = Statement(f"{LATEST_SHARES} ORDER BY l.share DESC LIMIT :page")
+CANDIDATES_OF_MEMBERS: Final = Statement(
+    f"{LATEST_SHARES_OF_MEMBERS} ORDER BY l.share DESC LIMIT :page"
+)
 QUERY: Final = Statement(f"{ENTRIES} AND {among('s.seq', 'some')} ORDER BY s.seq DESC LIMIT :limit")
 QUERY_ONE: Final = Statement(f"{ENTRIES} AND s.memory = :memory")
 REPLACE: Final = Statement("""
@@ -156,11 +167,11 @@ AT_ONCE: Final = 200
 PAGE: Final = 500
 """Shares that one step of a query reads: some milliseconds in SQLite."""
 LARGE_PAGE: Final = 2_000
-"""Shares that each further step reads. It is needed for many shares that ended, or whose memories
-are no longer true, until the housekeeping has deleted them."""
+"""Shares that each further step reads. It is needed for many shares whose memories are no longer
+true, until the housekeeping has deleted them."""
 SPARE: Final = 20
-"""Shares that the first step reads beyond the limit, because some of the latest may have ended, or
-their memories may no longer be true."""
+"""Shares that the first step reads beyond the limit, because the memories of some of the latest may
+no longer be true."""
 MAX_PAGES: Final = 1_000
 
 
@@ -325,13 +336,16 @@ class SqlPools:
         }
         if memory_id:
             return [_entry(row) for row in await self._database.fetch(QUERY_ONE, params)]
-        added = await self._database.fetch(ADDED_BY_OWNER, params)
-        names = audiences_read(access, [(pool_id, bool(granted)) for (granted,) in added])
+        memberships = await self._database.fetch(READER, params)
+        names = audiences_read(access, [(pool_id, bool(granted)) for granted, _ in memberships])
+        left = any(some_left for _, some_left in memberships)
+        candidates = CANDIDATES_OF_MEMBERS if left else CANDIDATES
         found: list[PoolEntry] = []
         before, page = LAST, min(PAGE, limit + SPARE)
         for _ in range(MAX_PAGES):
             some = {"names": names, "before": before, "page": page, "limit": limit - len(found)}
-            rows, before, more = await self._database.run(partial(_page, params | some, page))
+            step = partial(_page, candidates, params | some, page)
+            rows, before, more = await self._database.run(step)
             page = LARGE_PAGE
             found += [_entry(row) for row in rows]
             if not more or len(found) >= limit:
@@ -369,10 +383,10 @@ class SqlPools:
         return await self._database.run(work)
 
 
-def _page(params: Params, size: int) -> Work[tuple[list[Row], int, bool]]:
+def _page(candidates: Statement, params: Params, size: int) -> Work[tuple[list[Row], int, bool]]:
     """Return the readable entries of one page of shares, the last number read, and whether there
     are more shares."""
-    some = [int(share) for (share,) in (yield from fetch(CANDIDATES, params))]
+    some = [int(share) for (share,) in (yield from fetch(candidates, params))]
     if not some:
         return [], 0, False
     rows = yield from fetch(QUERY, {**params, "some": some})

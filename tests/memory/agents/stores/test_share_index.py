@@ -1,21 +1,48 @@
 """The indexes of shares follow what is shared: words, vectors and readers come and go with it."""
 
+from itertools import count
+from pathlib import Path
+
 import pytest
 
-from db import Statement
+from db import Params, Row, Statement, Work, execute, fetch
+from db.migrations import Schema
+from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
+from db.transaction import NO_PARAMS
 from memory.agents import pools as pool_service
 from memory.agents.model import Agent, Permission, Pool, SharedScope
 from memory.agents.stores import pools as pool_store
 from memory.model.record import Embedding
 from memory.ports.memories import Filter, TextVector
+from memory.stores.share_audiences import LAST
+from parley.wiring.storage import SCHEMAS
 from tests.memory.agents.conftest import Agents
+from tests.support.databases import (
+    Engine,
+    new_database,
+    postgres_database,
+    sqlite_database,
+)
 
 GLOBAL, TEAM, USER = SharedScope.GLOBAL, SharedScope.TEAM, SharedScope.USER
 NEAR, FAR = Embedding("m", (1.0, 0.0)), Embedding("m", (0.0, 1.0))
 COUNTED = Statement("SELECT memories FROM pools")
 LEFT = Statement("SELECT seq FROM pool_members_left")
 VOCABULARY = "CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, shares_text, 'row')"
+
+
+CANDIDATES = {pool_store.CANDIDATES, pool_store.CANDIDATES_OF_MEMBERS}
+MEMBER = Statement("""
+    INSERT INTO pool_members (pool, agent, tenant, person, permission, granted, joined_at)
+    VALUES ('p', :agent, 't', 'ada', 'write', true, 0)
+""")
+SHARE = Statement("""
+    INSERT INTO pool_memories (pool, memory, number, tenant, person, agent, member, writer, scope,
+        project, audiences, shared_at, version)
+    VALUES ('p', :memory, 1, 't', 'ada', 'a', :member, :writer, 3, '', 'x y', 0, 1)
+""")
+LEAVES = Statement("DELETE FROM pool_members WHERE agent = :agent")
 
 
 async def shared(agents: Agents, pool: Pool, agent: Agent, text: str, scope: SharedScope) -> str:
@@ -173,3 +200,84 @@ async def test_shares_that_ended_do_not_hide_earlier_ones(
     result = await pools.query_shared(await agents.request("ben"), joint.id, reader.id, GLOBAL, 2)
     assert isinstance(result, tuple)
     assert [entry.record.content for entry in result] == texts[:0:-1]
+
+
+async def test_a_query_reads_no_shares_of_members_that_left(
+    agents: Agents, writer: Agent, reader: Agent, joint: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+
+    def noted(statement: Statement, params: Params = NO_PARAMS) -> Work[list[Row]]:
+        rows = yield from fetch(statement, params)
+        if statement in CANDIDATES:
+            read.extend(int(row[0]) for row in rows)
+        return rows
+
+    monkeypatch.setattr(pool_store, "fetch", noted)
+    second, third = await agents.agent("ada"), await agents.agent("ada")
+    request, pools = await agents.request("ada"), agents.wired.pools
+    for agent in (second, third):
+        assert await pools.join_pool(request, joint.id, agent.id, Permission.WRITE)
+    agents.rig.verifier.known.add("ADR-003")
+    numbers = count()
+
+    async def share(agent: Agent, *, rewritten_by: Agent | None = None) -> None:
+        text = f"The mug {next(numbers)} is green"
+        memory = await shared(agents, joint, agent, text, TEAM)
+        if rewritten_by is not None:
+            text = f"Per ADR-003, the jar {next(numbers)} is blue"
+            done = pools.update_shared(request, joint.id, memory, rewritten_by.id, 1, text)
+            assert await done
+
+    for by, rewritten_by in (
+        *((writer, None), (second, None), (third, second), (writer, third), (third, writer)),
+        *((second, None), (writer, second), (third, None), (writer, None), (second, third)),
+    ):
+        await share(by, rewritten_by=rewritten_by)
+    await pools.leave_pool(request, joint.id, second.id)
+    entries = await agents.entries("ben", joint, reader)
+    texts = [entry.record.content for entry in entries]
+    assert len(texts) == len(read) == 5
+    read.clear()
+    result = await pools.query_shared(await agents.request("ben"), joint.id, reader.id, GLOBAL, 2)
+    assert isinstance(result, tuple)
+    assert [entry.record.content for entry in result] == texts[:2]
+    await pools.leave_pool(request, joint.id, third.id)
+    read.clear()
+    assert len(await agents.entries("ben", joint, reader)) == len(read) == 2
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def earlier(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Engine, Engine]:
+    """A new database without and with the last step of memory."""
+    memory = next(schema for schema in SCHEMAS if schema.name == "memory")
+    first = (Schema("memory", memory.steps[:2]),)
+    if request.param == "sqlite":
+        path = tmp_path / "earlier.db"
+        return SqliteDatabase(path, first), sqlite_database(path)
+    url = new_database(request.getfixturevalue("postgres"))
+    return PostgresDatabase(url, first), postgres_database(url)
+
+
+async def test_shares_from_before_the_memberships_were_indexed_are_found(
+    earlier: tuple[Engine, Engine],
+) -> None:
+    def written() -> Work[None]:
+        yield from execute(MEMBER, {"agent": "a"}, {"agent": "b"})
+        pairs = ((1, 1), (2, 2), (1, 2), (1, 1))
+        rows = [
+            {"memory": f"m{n}", "member": pair[0], "writer": pair[1]}
+            for n, pair in enumerate(pairs)
+        ]
+        yield from execute(SHARE, *rows)
+        yield from execute(LEAVES, {"agent": "b"})
+
+    old, new = earlier
+    await old.start()
+    await old.run(written)
+    await old.stop()
+    await new.start()
+    params = {"names": ["x"], "before": LAST, "page": 10}
+    rows = await new.fetch(pool_store.CANDIDATES_OF_MEMBERS, params)
+    assert [share for (share,) in rows] == [4, 1]
+    await new.stop()
