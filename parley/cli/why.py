@@ -1,35 +1,22 @@
 """`parley why MESSAGE_ID`, and `parley why --last`."""
 
 import sys
-from collections.abc import Mapping
 from typing import Annotated, Final
 
 import typer
 
 from gateway.errors import BadInput
 from gateway.people import PersonId
-from gateway.policy.access import NOT_APPROVED
 from gateway.ports.traces import Trace
 from gateway.stores.feedback import DOWN, UP, Thumbs
 from parley.cli.known_people import resolve_person
 from parley.cli.options import Config
 from parley.cli.stores import settings_with_database, with_storage
 from parley.config import Settings
+from parley.refusal_steps import step_after
 from parley.security.tokens import person_of
 from parley.wiring.extensions import load_extensions
 from parley.wiring.storage import Storage
-
-NEXT: Final[Mapping[str, str]] = {
-    "access": "The section `access` of the configuration decides on this.",
-    "intake": "More messages waited than the limit allows: docs/operations.md lists the limits.",
-    "limits": "The section `limits` of the configuration sets this limit.",
-    "budget": "The section `budgets` of the configuration decides on this.",
-    "takeover": "The program stopped each time it processed this: `parley quarantine list`.",
-}
-"""The next step of an operator, by the stage that refused."""
-APPROVE_FIRST: Final = (
-    "The person needs an approval: `parley access list` shows who waits (docs/access.md)."
-)
 
 MessageId = Annotated[
     str | None, typer.Argument(metavar="[MESSAGE_ID]", help="The platform's id of the message.")
@@ -106,10 +93,8 @@ def describe(trace: Trace, thumbs: Thumbs | None = None) -> str:
     if thumbs is not None and (thumbs.up or thumbs.down):
         lines.append(f"  feedback: {thumbs.up} {UP}, {thumbs.down} {DOWN}")
     refused = next((d for d in trace.decisions if not d.allowed), None)
-    if refused is not None and refused.reason == NOT_APPROVED:
-        lines.append(f"  {APPROVE_FIRST}")
-    elif refused is not None and refused.stage in NEXT:
-        lines.append(f"  {NEXT[refused.stage]}")
+    if refused is not None and (step := step_after(refused)):
+        lines.append(f"  {step}")
     return "\n".join(lines)
 
 
