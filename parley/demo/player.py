@@ -8,7 +8,7 @@ from typing import Final, Protocol
 from gateway.people import PersonId
 from gateway.ports.traces import Trace
 from parley.config.sections import MAIN
-from parley.demo.story import Expect, Scene
+from parley.demo.story import DECISION, Expect, Scene
 from parley.demo.world import Refused, Seen, Where, World
 from simulators.base import ApiCall
 
@@ -36,6 +36,14 @@ class Agents(Protocol):
         ...
 
 
+class Knowledge(Protocol):
+    """The repositories of the demo."""
+
+    async def ready(self) -> None:
+        """Let the program read them."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The outcome of a scene. `traces` and `calls` are oldest first."""
@@ -53,11 +61,18 @@ class Outcome:
 class Player:
     """Plays scenes one after the other; later ones can continue the thread of earlier ones."""
 
-    def __init__(self, world: World, gateway: DemoGateway, agents: Agents | None = None) -> None:
-        """Scenes of agents need `agents`."""
+    def __init__(
+        self,
+        world: World,
+        gateway: DemoGateway,
+        agents: Agents | None = None,
+        knowledge: Knowledge | None = None,
+    ) -> None:
+        """Scenes of agents need `agents`, and those of repositories `knowledge`."""
         self._world = world
         self._gateway = gateway
         self._agents = agents
+        self._knowledge = knowledge
         self._message_of: dict[str, str] = {}
 
     async def play(self, story: Sequence[Scene]) -> AsyncIterator[Outcome]:
@@ -66,6 +81,8 @@ class Player:
             yield await self._play(scene)
 
     async def _play(self, scene: Scene) -> Outcome:
+        if scene.repositories and self._knowledge is not None:
+            await self._knowledge.ready()
         where = await self._place(scene)
         seen_before = {one.shown.id for one in self._world.seen(where)}
         decided_before = {trace.id for trace in await self._gateway.decisions(TRACES)}
@@ -115,7 +132,8 @@ class Player:
         if scene.deliveries > 1:
             simulator.duplicate_next(scene.deliveries - 1)
         if scene.command:
-            await self._world.command(where, scene.command)
+            name, _, arguments = scene.command.partition(" ")
+            await self._world.command(where, name, arguments)
             return ()
         if scene.press:
             below = message_with_button(self._world.seen(where), scene.press)
@@ -163,6 +181,10 @@ def as_expected(scene: Scene, answers: Sequence[Seen], decided: int) -> bool:
             return bool(texts) and len(texts) == len(set(texts)) and decided == 1
         case Expect.LIMIT:
             return limited == 1 and len(answers) > 1
+        case Expect.CITED:
+            return any(DECISION in text for text in texts)
+        case Expect.NOT_CITED:
+            return bool(texts) and not limited and all(DECISION not in text for text in texts)
         case _:
             return bool(answers) and not limited
 

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import shutil
 import signal
 import socket
 import tempfile
@@ -21,8 +22,9 @@ from parley.app import App
 from parley.config import Settings, from_mapping
 from parley.demo.agents import DemoAgents
 from parley.demo.api import DemoPages
-from parley.demo.player import Agents, DemoGateway, Outcome, Player
-from parley.demo.story import AGENTS, STORY, USER_PER_MINUTE
+from parley.demo.knowledge import DemoKnowledge
+from parley.demo.player import Agents, DemoGateway, Knowledge, Outcome, Player
+from parley.demo.story import AGENTS, KNOWLEDGE, OPERATOR, STORY, USER_PER_MINUTE
 from parley.demo.terminal import show_outcome, show_summary
 from parley.demo.world import World
 from simulators.base import PlatformSimulator
@@ -49,6 +51,7 @@ class Demo:
     world: World
     gateway: DemoGateway
     agents: Agents
+    knowledge: Knowledge
     model: str
     url: str
     problems: Mapping[str, str]
@@ -75,7 +78,8 @@ async def running(port: int, env: Mapping[str, str]) -> AsyncIterator[Demo]:
         for simulator in simulators.values():
             simulator.attach(app.webhooks.base_url)
         problems = await _wait_connected(simulators)
-        yield Demo(world, app, DemoAgents(app), model, app.local.base_url, problems)
+        knowledge = DemoKnowledge(settings, Path(folder) / "repositories")
+        yield Demo(world, app, DemoAgents(app), knowledge, model, app.local.base_url, problems)
 
 
 def demo_settings(
@@ -87,6 +91,7 @@ def demo_settings(
         {
             "assistant": {"name": ASSISTANT},
             "model": {} if key else {"provider": "offline"},
+            "access": {"operators": _operators(simulators)},
             "limits": {"user_per_minute": USER_PER_MINUTE},
             "delivery": {"chat_per_second": CHAT_PER_SECOND},
             "invocation": {"triggers": ["mention", "direct_message", "reply", "thread"]},
@@ -100,6 +105,11 @@ def demo_settings(
         },
         {"ANTHROPIC_API_KEY": key} if key else {},
     )
+
+
+def _operators(simulators: Mapping[str, PlatformSimulator]) -> list[str]:
+    discord = simulators.get("discord")
+    return [f"discord:{discord.person(OPERATOR).id}"] if discord else []
 
 
 def model_label(settings: Settings) -> str:
@@ -194,8 +204,9 @@ async def _tell(console: Console, demo: Demo) -> int:
     """Play the story; 0 when every scene went as expected, otherwise 1."""
     console.print(f"Model: {demo.model}.")
     outcomes: list[Outcome] = []
-    story = (*STORY, *AGENTS)
-    async for outcome in Player(demo.world, demo.gateway, demo.agents).play(story):
+    story = (*STORY, *AGENTS, *(KNOWLEDGE if shutil.which("git") else ()))
+    player = Player(demo.world, demo.gateway, demo.agents, demo.knowledge)
+    async for outcome in player.play(story):
         show_outcome(console, outcome, ASSISTANT)
         outcomes.append(outcome)
     show_summary(console, outcomes)

@@ -8,6 +8,12 @@ from parley.demo.world import DIRECT, Where, World
 
 USER_PER_MINUTE: Final = 6
 """The demo's limit for one person, small enough to be reached on purpose."""
+OPERATOR: Final = "Ada"
+"""Is an operator on Discord."""
+PROJECT: Final = "slack:main:T0SIMULATED"
+"""The project of the Slack workspace."""
+DECISION: Final = "docs/adr/0001-order-queue.md"
+"""The decision record of that project's repository."""
 
 
 class Expect(StrEnum):
@@ -17,6 +23,8 @@ class Expect(StrEnum):
     SILENCE = "not answered"
     ONCE = "answered once"
     LIMIT = "answered up to the limit, then one notice"
+    CITED = "answered from the repository, with the citation"
+    NOT_CITED = "answered without the repository"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +32,10 @@ class Scene:
     """One action of a person.
 
     `thread` opens a thread with that title; `below` names an earlier scene, in whose thread this
-    one takes place. `command` and `press` (a button's label) replace a message, and so does
-    `agent`: the task that an agent of the person hands over by MCP. `deliveries` is the number of
-    deliveries of the event, `times` the number of messages.
+    one takes place. `command` (with its arguments) and `press` (a button's label) replace a
+    message, and so does `agent`: the task that an agent of the person hands over by MCP.
+    `deliveries` is the number of deliveries of the event, `times` the number of messages. With
+    `repositories`, the program reads the repositories of the demo before.
     """
 
     name: str
@@ -41,6 +50,7 @@ class Scene:
     agent: str = ""
     deliveries: int = 1
     times: int = 1
+    repositories: bool = False
     expect: Expect = Expect.ANSWER
 
 
@@ -151,7 +161,34 @@ AGENTS: Final = (
         press="Accept",
     ),
 )
-"""The end of the story, which needs a program that serves MCP."""
+"""The next part of the story, which needs a program that serves MCP."""
+WHY: Final = "Why did we choose a queue for orders?"
+KNOWLEDGE: Final = (
+    Scene(
+        "knowledge-bound",
+        "An operator binds a channel to the project of a repository",
+        Where("discord", "team", OPERATOR),
+        command=f"project bind {PROJECT}",
+        repositories=True,
+    ),
+    Scene(
+        "knowledge-cited",
+        "A question about a decision is answered from the repository, with a citation",
+        Where("discord", "team", OPERATOR),
+        WHY,
+        mention=True,
+        expect=Expect.CITED,
+    ),
+    Scene(
+        "knowledge-elsewhere",
+        "The same question in a channel that is not bound: nothing is found",
+        Where("discord", "general", OPERATOR),
+        WHY,
+        mention=True,
+        expect=Expect.NOT_CITED,
+    ),
+)
+"""The end of the story, which needs a program that reads repositories, and git."""
 
 
 def story_place(world: World) -> Where:

@@ -70,6 +70,8 @@ async def test_once_plays_the_story_on_all_platforms_and_exits_with_0() -> None:
     assert "refused:limits" in text
     assert "An agent hands you a task." in text
     assert "You have accepted the task." in text
+    assert "docs/adr/0001-order-queue.md:" in text
+    assert "I do not find it in the repositories." in text
     assert "is not." not in text
 
 

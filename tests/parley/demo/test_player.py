@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from parley.demo.player import Outcome, Player, as_expected
-from parley.demo.story import STORY, Expect, Scene
+from parley.demo.story import DECISION, STORY, Expect, Scene
 from parley.demo.terminal import clip, show_outcome, show_summary
 from parley.demo.world import TITLES, Refused, Seen, Where
 from simulators.base import Shown
@@ -69,6 +69,13 @@ async def test_a_missing_button_is_reported(paper: PaperDemo) -> None:
         (Expect.LIMIT, ["hello", "Rate limit exceeded. Try again in 9s."], True),
         (Expect.LIMIT, ["hello"], False),
         (Expect.LIMIT, ["a", "Rate limit exceeded.", "Rate limit exceeded."], False),
+        (Expect.CITED, [f"It says so in {DECISION}:1-9@c0ffee"], True),
+        (Expect.CITED, ["I do not find it in the repositories."], False),
+        (Expect.CITED, [], False),
+        (Expect.NOT_CITED, ["I do not find it in the repositories."], True),
+        (Expect.NOT_CITED, [f"It says so in {DECISION}:1-9@c0ffee"], False),
+        (Expect.NOT_CITED, ["Rate limit exceeded. Try again in 9s."], False),
+        (Expect.NOT_CITED, [], False),
     ],
 )
 def test_the_expectation_of_a_scene_is_checked(
