@@ -7,7 +7,7 @@ from typing import Final
 
 import structlog
 
-from gateway.commands import approve_command, confirmations
+from gateway.commands import approve_command, confirmations, takeover_button
 from gateway.commands.approve_command import press_approval, run_approve
 from gateway.commands.catalogue import APPROVE, HELP, START, help_text, offers, threads_aside
 from gateway.commands.confirmations import Answer, Confirmation
@@ -142,6 +142,7 @@ class CommandHandler:
         return (
             confirmations.is_confirmation(value)
             or approve_command.owns(value)
+            or takeover_button.owns(value)
             or self._services.more_commands.owns(value)
         )
 
@@ -227,6 +228,8 @@ class CommandHandler:
         try:
             if approve_command.owns(value):
                 return await press_approval(turn, value, self._services)
+            if takeover_button.owns(value):
+                return await takeover_button.press_share(turn, value, self._services)
             return await self._services.more_commands.press(value, caller_of(turn, self._services))
         except BadInput as error:
             in_room = turn.place.audience is not Audience.DIRECT

@@ -12,9 +12,10 @@ MAX_SUMMARY: Final = 4_000
 
 
 class StoredTurn(NamedTuple):
-    """One message of a stored conversation. `speaker` is a person's name, empty for the assistant.
-    `text` is the writer's own, `material` is text of others that a person showed, and for an answer
-    the authorship of what it was made from. A tuple, because a message reads many of them."""
+    """One message of a stored conversation. `speaker` is a person's name, empty for the assistant:
+    an answer with a name was written by an operator. `text` is the writer's own, `material` is text
+    of others that a person showed, and for an answer the authorship of what it was made from. A
+    tuple, because a message reads many of them."""
 
     message_id: str
     role: Literal["user", "assistant"]

@@ -32,6 +32,8 @@ class CompletedTurn:
     """The key of the send that starts as soon as this is stored."""
     traced: bool = True
     """True if the trace is stored."""
+    answers: StoredTurn | None = None
+    """The stored message that `turns` answer, if it is not among them."""
 
 
 class UnitOfWork(Protocol):

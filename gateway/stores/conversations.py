@@ -134,12 +134,17 @@ CLEAR_NOTES: Final = Statement("DELETE FROM conversation_notes WHERE conversatio
 
 
 def add_turns(
-    key: ConversationKey, turns: Sequence[StoredTurn], audience: str, words: TurnWords
+    key: ConversationKey,
+    turns: Sequence[StoredTurn],
+    audience: str,
+    words: TurnWords,
+    question: StoredTurn | None = None,
 ) -> Work[None]:
     """Add the messages of one turn and their answer; a known message gets the new text. `audience`
-    are the readers, and an unknown one is private."""
+    are the readers, and an unknown one is private. `question` is the stored message that the turns
+    answer, if it is not among them."""
     conversation, channel = str(key), key.channel_name
-    question = next((turn for turn in turns if turn.role == "user"), None)
+    question = next((turn for turn in turns if turn.role == "user"), question)
     answers, person = (question.message_id, question.person) if question else ("", "")
     readers = audience or Audience.DIRECT
     rows = [

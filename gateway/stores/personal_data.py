@@ -40,6 +40,7 @@ TURNS: Final = f"""
 """  # noqa: S608 - constants of this module
 USAGE: Final = f"tenant = :tenant AND {PERSON}"
 ARCHIVED: Final = f"tenant = :tenant AND {among('owner', 'persons')}"
+TAKEN_OVER: Final = f"tenant = :tenant AND ({PERSON} OR {among('operator', 'persons')})"
 ACCOUNT: Final = "platform || ':' || account || ':'"
 # Ids of commands and presses contain several ids, including the person's (Slack).
 ID_INSIDE: Final = contains(
@@ -139,6 +140,11 @@ ALL: Final = (
         TRACES,
     ),
     _table("archived_conversations", "tenant, owner, conversation, at", ARCHIVED),
+    _table(
+        "takeovers",
+        "id, tenant, conversation, operator, name, person, since, active, shared",
+        TAKEN_OVER,
+    ),
     _table("spent", "key, micros, since", SPENT),
     _table("feedback", "message_key, person, tenant, turn, rating, at", USAGE),
     _table("admissions", "tenant, person, role, name, place, by_person, at", USAGE),
@@ -170,6 +176,7 @@ ERASE: Final = (
         DELETE FROM archived_conversations WHERE ({ARCHIVED}) OR conversation IN (
             SELECT conversation FROM traces WHERE audience IN ('', 'direct') AND ({TRACES}))
     """),  # noqa: S608 - constants of this module
+    Statement(f"DELETE FROM takeovers WHERE {TAKEN_OVER}"),  # noqa: S608 - constants of this module
     Statement(f"DELETE FROM traces WHERE {TRACES}"),  # noqa: S608 - constants of this module
     *CLEAR,
     Statement(f"DELETE FROM feedback WHERE {USAGE}"),  # noqa: S608 - constants of this module
@@ -244,7 +251,7 @@ class SqlPersonalData:
 
 def _plain(name: str, value: object) -> object:
     """Convert a value for export: times to seconds, JSON to values."""
-    if name in ("at", "since", "made_at", "seen_at", "until") and isinstance(value, int):
+    if name in ("at", "since", "active", "made_at", "seen_at", "until") and isinstance(value, int):
         return time_of(value).timestamp()
     if name in ("decisions", "durations") and isinstance(value, str):
         return json.loads(value)

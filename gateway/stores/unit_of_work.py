@@ -87,7 +87,7 @@ def write_turn(done: CompletedTurn, words: TurnWords) -> Work[None]:
     if done.usage or done.accounts:
         yield from settle_usage(done.trace.id, done.usage, done.accounts)
     if done.turns:
-        yield from add_turns(done.key, done.turns, done.trace.audience, words)
+        yield from add_turns(done.key, done.turns, done.trace.audience, words, done.answers)
     if done.traced:
         yield from add_trace(done.trace)
     if done.waiting is not None:

@@ -91,7 +91,8 @@ def dialogue_turns(turns: Sequence[StoredTurn], audience: Audience) -> tuple[Dia
 
 def _dialogue_turn(turn: StoredTurn, named: bool) -> DialogueTurn:
     if turn.role == "assistant":
-        return DialogueTurn(turn.message_id, turn.role, turn.text, turn.at)
+        by = f"(An operator, {clean_name(turn.speaker)}, wrote:) " if turn.speaker else ""
+        return DialogueTurn(turn.message_id, turn.role, f"{by}{turn.text}", turn.at)
     writer = (clean_name(turn.speaker) or "somebody") if named else ""
     words = turn.text or WORDLESS
     own = own_in_room(words) if named else own_words(words)

@@ -56,6 +56,7 @@ from gateway.turn.memory import open_memory, recall, remember
 from gateway.turn.render import filter_answer, render_answer, screened_reply, settle_task
 from gateway.turn.save import report, save, settle
 from gateway.turn.services import Services
+from gateway.turn.takeover import hand_over, is_taken_over
 from gateway.turn.turn_context import TurnContext
 
 Stage = Callable[[TurnContext, Services], Awaitable[Decision]]
@@ -84,6 +85,9 @@ TURN: tuple[Stage, ...] = (
     save,
 )
 """The stages of a turn, which may collect several messages of one author."""
+
+HANDED_OVER: tuple[Stage, ...] = (open_memory, hand_over, save)
+"""The stages of messages that an operator answers."""
 
 SURELY_FIRST = timedelta(seconds=10)
 """Seconds, less than the lease of another worker: work that is taken sooner was not started by a
@@ -127,7 +131,8 @@ class Pipeline:
         turn = merge(admitted)
         try:
             with correlated(turn.id), collect_timings(turn.timings):
-                passed = await self._run(TURN, turn)
+                taken_over = await is_taken_over(turn, self._services)
+                passed = await self._run(HANDED_OVER if taken_over else TURN, turn)
         except asyncio.CancelledError:
             self._remember_stopped(turn)
             await uninterrupted(settle(turn, self._services))

@@ -14,6 +14,7 @@ import structlog
 from gateway.extensions import EXTENSION_SECONDS
 from gateway.message import Outbound, send_key
 from gateway.policy.decision import Decision
+from gateway.policy.takeover import HANDED_OVER
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.observer import FinishedTurn
 from gateway.ports.traces import NO_CONVERSATION
@@ -171,10 +172,12 @@ def dismissal(turn: TurnContext) -> tuple[Outbound, ...]:
 def completed(turn: TurnContext, services: Services) -> CompletedTurn:
     """Return everything to store for the turn, and its sends.
 
-    Text is stored only if the model was asked and its answer is given; a refusal stores only a
-    trace and its cost. If the author wants nothing stored, no trace is stored either.
+    Text is stored only if the model was asked and its answer is given, or if an operator answers
+    instead; a refusal stores only a trace and its cost. If the author wants nothing stored, no
+    trace is stored either.
     """
-    answered = turn.result is not None and not turn.refused and not turn.unkept
+    said = turn.result is not None or turn.outcome == HANDED_OVER
+    answered = said and not turn.refused and not turn.unkept
     return CompletedTurn(
         key=turn.key,
         turns=turns_of(turn, services) if answered else (),
@@ -207,6 +210,8 @@ def turns_of(turn: TurnContext, services: Services) -> tuple[StoredTurn, ...]:
         )
         for message, text in zip(turn.messages, kept.texts, strict=True)
     )
+    if turn.outcome == HANDED_OVER:
+        return turns
     if turn.result is None or turn.result.failed:
         again = {message.id for message in turn.messages if message.replaces}
         return tuple(one for one in turns if one.message_id not in again)

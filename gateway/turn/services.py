@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from gateway.background_tasks import BackgroundTasks
 from gateway.connected_account import ConnectedAccount
@@ -34,6 +35,7 @@ from gateway.ports.memory import CommandSet, MemoryPort, NoCommands, NoMemory
 from gateway.ports.observer import CombinedObserver, Observer
 from gateway.ports.outbox import Outbox
 from gateway.ports.prompt_blocks import CHAT_RANKS, BlockKind
+from gateway.ports.takeovers import Takeovers
 from gateway.ports.traces import Trace
 from gateway.ports.unit_of_work import UnitOfWork
 from gateway.ports.usage import Buckets
@@ -50,7 +52,7 @@ from gateway.turn.types import TurnLimits
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """The stores of the gateway."""
+    """The stores of the gateway. Without `takeovers` nobody takes a conversation over."""
 
     inbox: Inbox
     outbox: Outbox
@@ -62,11 +64,13 @@ class Stores:
     traces: Traces
     feedback: FeedbackStore
     journal: UnitOfWork
+    takeovers: Takeovers | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """All policies of the operator. `acknowledge` is an emoji, empty for no sign."""
+    """All policies of the operator. `acknowledge` is an emoji, empty for no sign. A conversation
+    that an operator took over returns to the assistant after `takeover_idle` without an answer."""
 
     invocation: InvocationPolicy = field(default_factory=InvocationPolicy)
     access: AccessPolicy = field(default_factory=AccessPolicy)
@@ -79,6 +83,7 @@ class Policies:
     ranks: tuple[BlockKind, ...] = CHAT_RANKS
     live: bool = True
     acknowledge: str = ""
+    takeover_idle: timedelta = timedelta(hours=8)
 
 
 @dataclass(frozen=True, slots=True)

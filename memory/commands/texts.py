@@ -129,6 +129,7 @@ KINDS: Final[Mapping[str, str]] = {
     "outbox": "answers that are not sent yet",
     "traces": "decisions about your messages, without text",
     "archived_conversations": "conversations that you archived in the console",
+    "takeovers": "conversations that an operator answers instead of the assistant",
     "usage": "costs of answers, without text",
     "spent": "total costs of your answers",
     "people_links": "links with your other accounts",

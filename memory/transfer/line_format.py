@@ -47,6 +47,7 @@ TABLES: Final = frozenset(
         "outbox",
         "traces",
         "archived_conversations",
+        "takeovers",
         "usage",
         "spent",
         "people_links",

@@ -478,6 +478,9 @@ class Console(Section):
     """Hours without a request after which a session ends."""
     session_days: int = Field(default=7, ge=1, le=90)
     """Days after the sign-in after which a session ends."""
+    takeover_hours: int = Field(default=8, ge=1, le=720)
+    """Hours without an answer of the operator after which a conversation that they took over
+    returns to the assistant."""
     break_glass: bool = False
     """Let operators read the text of other people's direct messages and private memories in an
     emergency. Each use is in the audit log, and the person is informed."""

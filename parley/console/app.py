@@ -199,7 +199,10 @@ class _Action:
             )
         else:
             query = f"{result.query}&" if isinstance(result, Done) and result.query else ""
-            answer = _see(f"{self.route.then}?{query}{DONE}={self.route.name}")
+            then = self.route.then
+            if isinstance(params, ItemParams):
+                then = then.replace("{id}", quote(params.id, safe=""))
+            answer = _see(f"{then}?{query}{DONE}={self.route.name}")
         await answer(scope, receive, send)
 
 

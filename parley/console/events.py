@@ -1,16 +1,23 @@
 """Live updates: which topics changed, as server-sent events without any content.
 
-A page asks again for the parts that show a topic. It works the same without this connection.
+A page asks again for the parts that show a topic. It works the same without this connection. With
+`?follow=` and the id of a turn, the conversation of that turn is a topic too.
 """
 
+import re
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from starlette.datastructures import QueryParams
 from starlette.types import Receive, Scope, Send
 
+from db.errors import StoreUnavailable
+from gateway.people import Audience
+from gateway.ports.conversation_views import Exchange
 from gateway.ports.http_routes import EventStream, ServerEvent
+from parley.console.reading import TURN, reader_of
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.http.api.operations import Refused
@@ -26,6 +33,8 @@ MOST: Final = 64
 MOST_EACH: Final = 6
 """Connections of all people, and of one person."""
 
+CONVERSATION: Final = "conversation"
+
 Admit = Callable[[Scope], Awaitable[Viewer]]
 
 
@@ -39,12 +48,13 @@ class LiveEvents:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         viewer = await self.admit(scope)
+        of = await followed(viewer, self.services, scope)
         if self._open.total() >= MOST or self._open[viewer.person] >= MOST_EACH:
             raise Refused(
                 429, "too_many", "Too many pages are open.", headers={"Retry-After": "60"}
             )
         self._open[viewer.person] += 1
-        stream = EventStream(self._changes(scope, viewer), lambda: self._closed(viewer.person))
+        stream = EventStream(self._changes(scope, viewer, of), lambda: self._closed(viewer.person))
         await as_stream(stream)(scope, receive, send)
 
     def _closed(self, person: str) -> None:
@@ -52,22 +62,49 @@ class LiveEvents:
         if self._open[person] <= 0:
             del self._open[person]
 
-    async def _changes(self, scope: Scope, viewer: Viewer) -> AsyncIterator[ServerEvent | None]:
+    async def _changes(
+        self, scope: Scope, viewer: Viewer, of: Exchange | None
+    ) -> AsyncIterator[ServerEvent | None]:
         clock = self.services.gateway.clock
         seen: Mapping[str, object] = {}
         for look in range(LOOKS):
-            if look % CHECKED_EVERY == CHECKED_EVERY - 1:
-                try:
+            try:
+                if look % CHECKED_EVERY == CHECKED_EVERY - 1:
                     viewer = await self.admit(scope)
-                except Refused:
-                    return
-            now = topics_of(viewer, self.services)
-            for topic in now:
-                if seen and now[topic] != seen.get(topic):
+                    of = await followed(viewer, self.services, scope)
+                now = dict(topics_of(viewer, self.services))
+                if of is not None:
+                    now[CONVERSATION] = await state_of(viewer, self.services, of)
+            except (Refused, StoreUnavailable):
+                return
+            for topic, value in now.items():
+                if seen and value != seen.get(topic):
                     yield ServerEvent("{}", topic)
             seen = now
             yield None
             await clock.sleep(EVERY)
+
+
+async def followed(viewer: Viewer, services: ConsoleServices, scope: Scope) -> Exchange | None:
+    """Return a message of the conversation that the request follows; None without one. Raises
+    `Refused` (404) for a conversation that this viewer may not see."""
+    turn = QueryParams(scope["query_string"]).get("follow", "")
+    if not turn:
+        return None
+    views = services.storage.conversation_views
+    of = await views.one(reader_of(viewer), turn) if re.fullmatch(TURN, turn) else None
+    if of is None:
+        raise Refused(404, "not_found", "There is no such conversation, or you may not see it.")
+    return of
+
+
+async def state_of(viewer: Viewer, services: ConsoleServices, of: Exchange) -> object:
+    """Return a value that changes with the messages of a conversation that the viewer may see."""
+    views, name = services.storage.conversation_views, of.trace.conversation
+    latest = await views.messages(reader_of(viewer), of, 1)
+    everything = viewer.is_operator or of.trace.audience == Audience.DIRECT
+    works = everything and services.health.works_on(name)
+    return [one.trace.id for one in latest.rows], works
 
 
 def topics_of(viewer: Viewer, services: ConsoleServices) -> Mapping[str, object]:

@@ -8,6 +8,7 @@ from pydantic import Field, StringConstraints
 from gateway.conversation import ConversationKey
 from gateway.people import Audience
 from gateway.ports.conversation_views import Reader, ShownText
+from gateway.ports.takeovers import Takeover
 from gateway.turn.context.budgets import allot
 from parley.console.route import Result
 from parley.console.viewer import TextSource, Viewer, may_read_text
@@ -37,9 +38,13 @@ class Excerpt(Result):
     characters: int = Field(ge=0)
 
 
-def reader_of(viewer: Viewer) -> Reader:
-    """Return the viewer as a reader of conversations."""
-    return Reader(viewer.tenant, tuple(sorted(viewer.persons)), viewer.is_operator)
+def reader_of(viewer: Viewer, takeover: Takeover | None = None) -> Reader:
+    """Return the viewer as a reader of conversations; with their takeover of a direct conversation,
+    also of the texts of its person, which `may_read` then narrows down."""
+    persons = set(viewer.persons)
+    if takeover is not None and takeover.person and takeover.operator == viewer.person:
+        persons.add(takeover.person)
+    return Reader(viewer.tenant, tuple(sorted(persons)), viewer.is_operator)
 
 
 def place_out(conversation: str, audience: str) -> PlaceOut:
@@ -55,11 +60,23 @@ def place_out(conversation: str, audience: str) -> PlaceOut:
     )
 
 
-def may_read(viewer: Viewer, text: ShownText) -> bool:
-    """Decide if this viewer may read a stored text. A text of an unknown audience is private."""
+def may_read(viewer: Viewer, text: ShownText, takeover: Takeover | None = None) -> bool:
+    """Decide if this viewer may read a stored text. A text of an unknown audience is private.
+    `takeover` is one that still lasts."""
     tenant = ConversationKey.of(text.conversation).tenant
-    source = TextSource(tenant, audience_of(text.audience), frozenset({text.person} - {""}))
+    persons = frozenset({text.person} - {""})
+    shown_to = "" if takeover is None else shown_by(takeover, text)
+    source = TextSource(tenant, audience_of(text.audience), persons, shown_to)
     return may_read_text(viewer, source).allowed
+
+
+def shown_by(takeover: Takeover, text: ShownText) -> str:
+    """Return the operator who may read a text because of a takeover, empty for nobody: it is of
+    the person of that direct conversation, and of the time since then unless the person shared
+    more."""
+    mine = text.conversation == takeover.conversation and text.person == takeover.person
+    in_time = takeover.shared or text.at >= takeover.since
+    return takeover.operator if takeover.person and mine and in_time else ""
 
 
 def audience_of(name: str) -> Audience:

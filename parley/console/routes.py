@@ -3,12 +3,24 @@
 from typing import Final
 
 from parley.console.route import AnyRoute
-from parley.console.views import account, conversations, overview
+from parley.console.views import (
+    account,
+    conversation,
+    conversations,
+    outbox,
+    overview,
+    renderings,
+    takeover,
+)
 from parley.console.views.memory import documents
 
 ROUTES: Final[tuple[AnyRoute, ...]] = (
     *overview.ROUTES,
     *conversations.ROUTES,
+    *conversation.ROUTES,
+    *renderings.ROUTES,
+    *takeover.ROUTES,
+    *outbox.ROUTES,
     *documents.ROUTES,
     *account.ROUTES,
 )

@@ -60,11 +60,13 @@ class Viewer:
 class TextSource:
     """A stored text: its tenant, who could read it when it was written, and the `str(PersonId)` of
     the people it belongs to, empty for a text that belongs to everybody there. A private memory has
-    the audience DIRECT."""
+    the audience DIRECT. `shown_to` is the `str(PersonId)` of the operator who took the conversation
+    over and may read this text, empty for none."""
 
     tenant: str
     audience: Audience
     persons: frozenset[str]
+    shown_to: str = ""
 
 
 def may_read_text(viewer: Viewer, source: TextSource, *, emergency: bool = False) -> Decision:
@@ -82,6 +84,8 @@ def may_read_text(viewer: Viewer, source: TextSource, *, emergency: bool = False
         return Decision(STAGE, True, "shared_room")
     if not viewer.is_operator:
         return Decision(STAGE, False, "not_yours")
+    if source.shown_to and source.shown_to == viewer.person:
+        return Decision(STAGE, True, "taken_over")
     if emergency and viewer.breaks_glass:
         return Decision(STAGE, True, "break_glass")
     return Decision(STAGE, False, "private")

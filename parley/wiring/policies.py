@@ -68,6 +68,7 @@ def policies_of(settings: Settings) -> Policies:
         ranks=ANSWER_RANKS if settings.context.keep == "knowledge" else CHAT_RANKS,
         live=settings.delivery.live,
         acknowledge=settings.delivery.acknowledge.strip(),
+        takeover_idle=timedelta(hours=settings.console.takeover_hours),
     )
 
 

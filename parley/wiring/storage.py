@@ -37,6 +37,7 @@ from gateway.stores.sqlite.hot_state import (
     SqliteOutbox,
 )
 from gateway.stores.sqlite.lock import GatewayLock
+from gateway.stores.takeovers import TakeoverStore
 from gateway.stores.traces import Traces
 from gateway.stores.turn_index import TurnWords
 from gateway.stores.unit_of_work import SqliteUnitOfWork, TurnWriter, TwoStepUnitOfWork
@@ -114,6 +115,7 @@ class Storage:
             traces=self._lasting.traces,
             feedback=self._lasting.feedback,
             journal=self._journal(),
+            takeovers=self._lasting.takeovers,
         )
         self.memory = self._lasting.memory
         self.history = self._lasting.history
@@ -122,6 +124,7 @@ class Storage:
         self.quarantine = self._lasting.quarantine
         self.admissions = self._lasting.admissions
         self.console_sessions = self._lasting.console_sessions
+        self.takeovers = self._lasting.takeovers
         self.activity = self._lasting.activity
         self.working = self._lasting.personal
         self.personal = (self.memory.personal, self.working, self.hot.personal)
@@ -330,6 +333,7 @@ class LongLived:
     quarantine: QuarantineStore
     admissions: AdmissionStore
     console_sessions: ConsoleSessionStore
+    takeovers: TakeoverStore
     memory: MemoryStores
     personal: WorkingMemory
     start: Callable[[], Awaitable[None]]
@@ -350,6 +354,7 @@ class LongLived:
             "usage": lambda: self.usage.prune(clock.now() - KEEP_USAGE),
             "admissions": lambda: self.admissions.prune(clock.now()),
             "console_sessions": lambda: self.console_sessions.prune(clock.now()),
+            "takeovers": lambda: self.takeovers.prune(clock.now() - KEEP_TRACES),
             **self.memory.upkeep,
         }
 
@@ -397,6 +402,7 @@ def _stores(database: Database, clock: Clock, start: Step, stop: Step) -> LongLi
         quarantine=QuarantineStore(database),
         admissions=SqlAdmissions(database),
         console_sessions=ConsoleSessionStore(database),
+        takeovers=TakeoverStore(database),
         memory=memory_stores(database, clock),
         personal=SqlPersonalData(database, clock),
         start=start,

@@ -52,6 +52,7 @@ from gateway.stores.sqlite.hot_state import (
     SqliteInbox,
     SqliteOutbox,
 )
+from gateway.stores.takeovers import TakeoverStore
 from gateway.stores.traces import Traces
 from gateway.stores.unit_of_work import SqliteUnitOfWork
 from gateway.stores.usage import UsageLedger
@@ -205,6 +206,7 @@ async def gateway(
             traces=Traces(held),
             feedback=FeedbackStore(held),
             journal=SqliteUnitOfWork(held, clock),
+            takeovers=TakeoverStore(held),
         ),
         provider=model,
         toolbox=Toolbox(tools),

@@ -95,8 +95,9 @@
   function live() {
     const path = document.body.dataset.events;
     if (!path || !document.querySelector("[hx-trigger*='parley:']")) return;
-    const source = new EventSource(path);
-    for (const topic of ["messages", "health", "sends", "takeover", "playground"]) {
+    const followed = document.querySelector("[data-follow]");
+    const source = new EventSource(followed ? `${path}?follow=${encodeURIComponent(followed.dataset.follow)}` : path);
+    for (const topic of ["messages", "conversation", "health", "sends", "takeover", "playground"]) {
       source.addEventListener(topic, () => {
         if (!document.hidden) document.body.dispatchEvent(new CustomEvent(`parley:${topic}`));
       });

@@ -30,6 +30,8 @@ PAGE: Final = 50
 """Conversations, or hits, of a page."""
 UNFINISHED: Final = 500
 """Accepted messages that the list of waiting conversations looks at, the oldest first."""
+TAKEN: Final = 1_000
+"""Conversations of operators that the list looks at."""
 AROUND: Final = 160
 """Characters that a hit shows on either side of the first word."""
 LOOKED: Final = 20_000
@@ -39,7 +41,8 @@ YEARS: Final = range(1970, 2970)
 """A day outside these years is before or after everything, and no filter."""
 NO_DAY: Final = "{} is not a day. Write it as 2026-11-23."
 
-State = Literal["waiting", "working", "done"]
+State = Literal["waiting", "working", "done", "handed_over"]
+HANDED_OVER: Final[State] = "handed_over"
 Day = Annotated[str, StringConstraints(pattern=r"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$")]
 Dollars = Annotated[str, StringConstraints(pattern=r"^([0-9]{1,6}(\.[0-9]{1,6})?)?$")]
 
@@ -50,7 +53,7 @@ class ConversationsQuery(Params):
     included. `after` is `next` of the page before."""
 
     q: Annotated[str, Field(max_length=300)] = ""
-    state: Literal["", "waiting", "working", "done"] = ""
+    state: Literal["", "waiting", "working", "done", "handed_over"] = ""
     platform: Annotated[str, Field(max_length=30)] = ""
     channel: Annotated[str, Field(max_length=200)] = ""
     person: Annotated[str, Field(max_length=300)] = ""
@@ -145,10 +148,12 @@ async def conversations(
         return shown.model_copy(update={"hits": hits, "next": found.next})
     active = await _active(viewer, services, wanted)
     now = {name: row.state for name, row in active.items()}
+    handed_over = await _handed_over(viewer, services)
     update: dict[str, object] = {"active": _chosen(active.values(), params)}
-    if params.state in ("", "done"):
+    if params.state in ("", "done", "handed_over"):
         page = await views.page(reader, wanted, PAGE, params.after)
-        rows = (_row(viewer, one, now.get(one.conversation, "done")) for one in page.rows)
+        states: dict[str, State] = {**dict.fromkeys(handed_over, HANDED_OVER), **now}
+        rows = (_row(viewer, one, states.get(one.conversation, "done")) for one in page.rows)
         update["rows"] = tuple(one for one in rows if params.state in ("", one.state))
         update["next"] = page.next
     return shown.model_copy(update=update)
@@ -232,6 +237,13 @@ async def _active(
     return {
         name: row.model_copy(update={"id": latest.get(name, "")}) for name, row in first.items()
     }
+
+
+async def _handed_over(viewer: Viewer, services: ConsoleServices) -> set[str]:
+    """Return the conversations that operators answer."""
+    since = services.gateway.clock.now() - services.gateway.policies.takeover_idle
+    takeovers = await services.storage.takeovers.listed(viewer.tenant, since, TAKEN)
+    return {one.conversation for one in takeovers}
 
 
 def _active_row(viewer: Viewer, services: ConsoleServices, entry: InboxEntry) -> ActiveRow | None:

@@ -153,6 +153,11 @@ async def _today(viewer: Viewer, services: ConsoleServices) -> Today:
 
 
 async def _own_needs(viewer: Viewer, services: ConsoleServices) -> AsyncIterator[Need]:
+    taken = await _taken_over(viewer, services) if viewer.is_operator else 0
+    if taken:
+        text = f"{counted(taken, 'conversation')} in your hands: the assistant is silent there."
+        path = "/conversations?state=handed_over"
+        yield Need(kind="handed over", text=text, step="Answer, or give them back", path=path)
     if services.memory.memory is None:
         return
     handle = await services.memory_of(viewer)
@@ -160,6 +165,12 @@ async def _own_needs(viewer: Viewer, services: ConsoleServices) -> AsyncIterator
     if waiting:
         text = f"{counted(len(waiting), 'memory')} waiting for your decision."
         yield Need(kind="review", text=text, step="Send me `/memories review`")
+
+
+async def _taken_over(viewer: Viewer, services: ConsoleServices) -> int:
+    since = services.gateway.clock.now() - services.gateway.policies.takeover_idle
+    listed = await services.storage.takeovers.listed(viewer.tenant, since, MOST)
+    return sum(one.operator == viewer.person for one in listed)
 
 
 def _platforms(services: ConsoleServices) -> tuple[PlatformState, ...]:
@@ -233,7 +244,7 @@ def _of_queue(queue: Queue, now: datetime) -> Iterator[Need]:
         yield Need(kind="queue", text=text, step=check, urgent=True)
     if queue.dead:
         text = f"{counted(queue.dead, 'answer')} undelivered."
-        yield Need(kind="dead letter", text=text, step="`parley outbox list` shows them")
+        yield Need(kind="dead letter", text=text, step="The outbox shows them", path="/outbox")
     if queue.quarantined:
         text = f"{counted(queue.quarantined, 'entry')} in quarantine."
         yield Need(kind="quarantine", text=text, step="`parley quarantine list` shows them")

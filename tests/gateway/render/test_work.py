@@ -17,6 +17,7 @@ from gateway.platforms import discover, renderer_of
 from gateway.render import render
 from tests.gateway.render.readers import holds, visible
 from tests.gateway.render.test_properties import LIMITS, PLATFORMS, check
+from tests.support.for_each import for_each
 
 BEGINNINGS = {
     "table": "a|b\n-|-\n",
@@ -52,6 +53,12 @@ SEEDS = {
 }
 ORDINARY = "# Title\n\nSome **bold** text, a [link](http://e.org) and `code`.\n\n- one\n- two\n\n"
 NESTED = "\n".join("  " * depth + "- a" for depth in range(300))
+DEEP = {
+    "list": NESTED,
+    "quotes": "> " * 500 + "a",
+    "bullets": "- " * 500 + "a",
+    "brackets": "[" * 5_000,
+}
 TIMES_AS_MUCH = 25
 COUNTED = 2_500
 """Characters of a text whose work is counted, which makes it ten times slower."""
@@ -130,8 +137,8 @@ def check_shown(parts: list[Part], markdown: str, platform: str) -> None:
             assert len(str(part.payload)) <= LIMITS[platform]
 
 
-@pytest.mark.parametrize("platform", ["discord", "slack", "telegram"])
 @pytest.mark.parametrize("name", SEEDS)
+@for_each("platform", ["discord", "slack", "telegram"])  # one process parses it, once
 def test_no_text_needs_much_more_work_than_an_ordinary_one(name: str, platform: str) -> None:
     markdown = huge(name, COUNTED)
     steps, parts = rendering_steps(markdown, platform)
@@ -150,15 +157,15 @@ def test_texts_of_full_length_need_no_more_work(name: str, platform: str) -> Non
     check_shown(parts, markdown, platform)
 
 
-@pytest.mark.parametrize("platform", PLATFORMS)
-@pytest.mark.parametrize("markdown", [NESTED, "> " * 500 + "a", "- " * 500 + "a", "[" * 5_000])
+@pytest.mark.parametrize("name", DEEP)
 @pytest.mark.usefixtures("parsed_once")
-def test_deep_nesting_is_limited(markdown: str, platform: str) -> None:
-    check(markdown, platform)
+@for_each("platform", PLATFORMS)
+def test_deep_nesting_is_limited(name: str, platform: str) -> None:
+    check(DEEP[name], platform)
 
 
-@pytest.mark.parametrize("platform", PLATFORMS)
 @pytest.mark.usefixtures("parsed_once")
+@for_each("platform", PLATFORMS)
 def test_two_hundred_thousand_ordinary_characters_are_rendered(platform: str) -> None:
     markdown = ordinary(tree.MAX_SOURCE)
     check_shown(render(markdown, platform), markdown, platform)

@@ -21,6 +21,24 @@ from tests.parley.console.kit import OTHER, PERSON, person_named
 ROOM = Place("web", "main", "general", Audience.PUBLIC_ROOM, "guild")
 DECISIONS = (Decision("access", True, "open"), Decision("model", True, "answered", "offline"))
 
+_RECALLED = {"items": [("abc12345", "preference", "user", 0.875, {"bm25": 2, "vector": 1})]}
+_BLOCK = {"kind": "project", "tokens": 10, "budget": 20, "needed": 100, "allotted": 20}
+_LOST = {"losses": [{"what": "bible", "why": "left_out", "tokens": 90}], "more": 3}
+_PROMPT = {"window": 1000, "reserved": 300, "blocks": [{**_BLOCK, **_LOST}]}
+HANDLED = (
+    Decision("access", True, "open"),
+    Decision("recall", True, "recalled", "1 found", data=_RECALLED),
+    Decision("context", True, "blocks", "10 of 20 tokens", data=_PROMPT),
+    Decision("tool", False, "web_get", "timed out", data={"seconds": 30.0}),
+    Decision("model", True, "answered", "model-a"),
+)
+"""Decisions with all data that a trace can hold."""
+LASTED: tuple[Duration, ...] = (
+    ("queue", "waited", -4000, 4000, "ok"),
+    ("stage", "check_access", 0, 1500, "open"),
+    ("model", "model-a", 2000, 900_000, "ok", (100, 50, 30, 20, 5)),
+)
+
 
 def direct(name: str) -> Place:
     """The direct conversation of a person."""

@@ -33,6 +33,17 @@ def test_nobody_reads_the_private_text_of_others(role: Role) -> None:
 
 
 @pytest.mark.parametrize("role", Role)
+def test_the_operator_who_took_a_conversation_over_reads_what_it_shows(role: Role) -> None:
+    source = TextSource("t", Audience.DIRECT, frozenset({EVE}), shown_to=ADA)
+    decision = may_read_text(viewer(role), source)
+    assert decision.allowed == role.at_least(Role.OPERATOR)
+    assert not decision.allowed or decision.reason == "taken_over"
+    assert not may_read_text(viewer(role, "p:a:olga"), source).allowed
+    other = TextSource("other", Audience.DIRECT, frozenset({EVE}), shown_to=ADA)
+    assert not may_read_text(viewer(role), other).allowed
+
+
+@pytest.mark.parametrize("role", Role)
 @pytest.mark.parametrize("audience", [Audience.PRIVATE_ROOM, Audience.PUBLIC_ROOM])
 def test_operators_read_shared_rooms(role: Role, audience: Audience) -> None:
     decision = may_read_text(viewer(role), TextSource("t", audience, frozenset({EVE})))

@@ -13,7 +13,7 @@ from gateway.ports import Usage
 from gateway.ports.usage import UsageRow
 from gateway.stores.usage import UsageLedger
 from tests.support.clock import FakeClock
-from tests.support.databases import PATIENT, new_database, postgres_database
+from tests.support.databases import PATIENT, migrated_database, postgres_database
 from tests.support.messages import AT
 from tests.support.servers import PostgresServer
 
@@ -33,7 +33,7 @@ async def ledgers(
     postgres: PostgresServer, clock: FakeClock
 ) -> AsyncIterator[tuple[UsageLedger, UsageLedger]]:
     """Two ledgers on one database, each with connections of its own."""
-    url = new_database(postgres)
+    url = migrated_database(postgres)
     pools = postgres_database(url, PATIENT), postgres_database(url, PATIENT)
     await asyncio.gather(*(pool.start() for pool in pools))
     yield UsageLedger(pools[0], clock), UsageLedger(pools[1], clock)
@@ -56,7 +56,7 @@ async def test_fifty_concurrent_reservations_of_two_processes_get_exactly_the_li
 async def test_limits_are_exact_at_a_stricter_isolation_level_of_the_database(
     postgres: PostgresServer, clock: FakeClock, isolation: str
 ) -> None:
-    url = new_database(postgres)
+    url = migrated_database(postgres)
     name = url.rpartition("/")[2]
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(

@@ -1,42 +1,47 @@
 """The pages about conversations in Chromium: accessible, usable by keyboard, in a narrow window."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
+import asyncio
+from datetime import timedelta
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import expect
 
-from tests.parley.console.kit import OPERATOR, PERSON, Console, console_in, console_settings
-from tests.parley.console.talk import ROOM, World, world_in
-from tests.parley.console.test_browser import at, sign_in
+from gateway.ports.clock import SystemClock
+from parley.console import events
+from tests.parley.console.kit import OPERATOR, PERSON, Console
+from tests.parley.console.talk import HANDLED, LASTED, ROOM, World, direct, world_in
+from tests.parley.console.test_browser import at, console, sign_in
 from tests.parley.demo.browser import (
     ABOVE_MINOR,
     DESKTOP,
+    IN_CHROMIUM,
     TELEPHONE,
     accessibility_findings,
-    needs_chromium,
     window,
 )
 
-pytestmark = [pytest.mark.browser, needs_chromium]
+__all__ = ["console"]  # a fixture of the tests here
+
+pytestmark = IN_CHROMIUM
 
 
-@pytest.fixture
-async def console(tmp_path: Path) -> AsyncIterator[Console]:
-    async with console_in(console_settings(tmp_path)) as started:
-        yield started
-
-
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def world(console: Console) -> World:
     world = await world_in(console.app)
     await world.talk(ROOM, PERSON, "<b>garden</b> " + "w" * 100_000, "\u202egarden\u202c")
+    await world.talk(ROOM, PERSON, "handled", decisions=HANDLED, durations=LASTED)
     return world
 
 
 def paths(world: World) -> list[str]:
-    assert world.adas
     return [
+        f"/conversations/{world.adas}",
+        f"/conversations/{world.room_ada}",
+        f"/conversations/{world.room_ada}?before=1-x",
+        f"/conversations/{world.room_ada}/message",
+        f"/conversations/{world.room_ada}/rendering",
+        f"/conversations/{world.talk.number:016x}/message",
         "/conversations",
         "/conversations?archived=yes",
         "/conversations?q=garden",
@@ -61,7 +66,7 @@ async def test_pages_with_content_are_accessible_and_fit(
 
 
 async def test_the_keyboard_archives_a_conversation(console: Console, world: World) -> None:
-    assert world.talk.number == 5
+    assert world.talk.number == 6
     async with window(console.app.local.base_url) as opened:
         page = await sign_in(console, opened, PERSON)
         await page.goto(at(console, "/conversations?platform=web"))
@@ -82,7 +87,7 @@ async def test_the_keyboard_archives_a_conversation(console: Console, world: Wor
 
 
 async def test_all_conversations_are_chosen_at_once(console: Console, world: World) -> None:
-    assert world.talk.number == 5
+    assert world.talk.number == 6
     async with window(console.app.local.base_url, TELEPHONE) as opened:
         page = await sign_in(console, opened, PERSON)
         await page.goto(at(console, "/conversations"))
@@ -96,7 +101,7 @@ async def test_all_conversations_are_chosen_at_once(console: Console, world: Wor
 
 
 async def test_a_search_is_typed_and_its_address_shared(console: Console, world: World) -> None:
-    assert world.talk.number == 5
+    assert world.talk.number == 6
     async with window(console.app.local.base_url) as opened:
         page = await sign_in(console, opened, OPERATOR)
         await page.goto(at(console, "/conversations"))
@@ -108,4 +113,47 @@ async def test_a_search_is_typed_and_its_address_shared(console: Console, world:
         await page.goto(at(console, "/overview"))
         await page.goto(address)
         await expect(page.locator(".hits li")).to_have_count(1)
+        assert opened.complaints == []
+
+
+async def test_new_messages_appear_by_themselves(console: Console, world: World) -> None:
+    async with window(console.app.local.base_url) as opened:
+        page = await sign_in(console, opened, PERSON)
+        async with page.expect_response("**/events?follow=*"):
+            await page.goto(at(console, f"/conversations/{world.adas}"))
+        await expect(page.locator(".talk > li")).to_have_count(1)
+        async with page.expect_response(f"**/conversations/{world.adas}"):
+            await asyncio.sleep(events.EVERY)  # the first look
+            await world.talk(direct(PERSON), PERSON, "and tulips")
+        await expect(page.locator(".talk > li")).to_have_count(2)
+        await expect(page.locator("#live")).to_have_text("The conversation has changed.")
+        assert opened.complaints == []
+
+
+async def test_an_operator_takes_over_and_what_they_write_stays(
+    console: Console, world: World
+) -> None:
+    async with window(console.app.local.base_url) as opened:
+        page = await sign_in(console, opened, OPERATOR)
+        await page.goto(at(console, f"/conversations/{world.adas}"))
+        await page.get_by_text("Take this conversation over").click()
+        await page.get_by_label("Your name, as people read it").fill("Olga")
+        assert await accessibility_findings(page, ABOVE_MINOR) == []
+        async with page.expect_response("**/events?follow=*"):
+            await page.get_by_role("button", name="Take over").click()
+        heading = page.get_by_role("heading", name="You answer this conversation")
+        await expect(heading).to_be_visible()
+        assert await accessibility_findings(page, ABOVE_MINOR) == []
+        field = page.get_by_label("Your answer")
+        await field.fill("I will")
+        world.talk.begin = SystemClock().now() - timedelta(seconds=world.talk.number + 1)
+        async with page.expect_response(f"**/conversations/{world.adas}"):
+            await asyncio.sleep(events.EVERY)  # the first look
+            await world.talk(direct(PERSON), PERSON, "will you help?")
+        await expect(page.locator(".talk")).to_contain_text("will you help?")
+        await expect(field).to_have_value("I will")
+        await page.get_by_role("button", name="Send").click()
+        await expect(page.locator(".said.answer").last).to_contain_text("I will")
+        await page.get_by_role("button", name="Give the conversation back").click()
+        await expect(heading).to_have_count(0)
         assert opened.complaints == []

@@ -5,10 +5,12 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Page, expect
 
 from tests.parley.console.kit import Console
-from tests.parley.console.test_browser import at, sign_in
-from tests.parley.demo.browser import DESKTOP, TELEPHONE, needs_chromium, window
+from tests.parley.console.test_browser import at, console, sign_in
+from tests.parley.demo.browser import DESKTOP, IN_CHROMIUM, TELEPHONE, window
 
-pytestmark = [pytest.mark.browser, needs_chromium]
+__all__ = ["console"]  # a fixture of the tests here
+
+pytestmark = IN_CHROMIUM
 TEXT = "Short answers, please.\nNo jokes.\nاكتب بالعربية عند الحاجة\n" + "x" * 200
 
 

@@ -1,0 +1,293 @@
+"""The handling of one message, read from its trace: decisions, model calls, tools, recall and the
+blocks of the prompt. Metadata only, no text of the message."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from gateway.policy.decision import Decision
+from gateway.ports.prompt_blocks import Why
+from gateway.ports.traces import CallFigures, Duration, Trace
+from gateway.turn.context.budgets import BlockFigures, Figures, figures_in
+from parley.console.route import Result
+from parley.refusal_steps import step_after
+
+MAX_STEPS: Final = 120
+MAX_RECALLED: Final = 20
+MAX_BLOCKS: Final = 10
+MAX_LOST: Final = 50
+_MILLI: Final = 1_000
+
+STAGES: Final[Mapping[str, tuple[str, ...]]] = {
+    "identify": ("identity",),
+    "guard_loops": ("loop_guard",),
+    "check_access": ("access",),
+    "check_limits": ("limits",),
+    "reserve_budget": ("budget",),
+    "open_memory": ("memory",),
+    "read_history": ("context",),
+    "read_attachments": ("attachments",),
+    "recall": ("recall",),
+    "assemble": ("context",),
+    "generate": ("model",),
+    "filter_answer": ("response_filter",),
+    "remember": ("memory",),
+    "settle_task": ("task",),
+    "render_answer": ("render",),
+}
+"""The stages of a decision by the name of the function whose duration is stored."""
+TITLES: Final[Mapping[str, str]] = {
+    "invocation": "Addressed to the assistant",
+    "identity": "Role of the person",
+    "loop_guard": "Loops between bots",
+    "access": "Access",
+    "pairing": "Approval",
+    "limits": "Rate limits",
+    "budget": "Budget",
+    "memory": "Memory",
+    "context": "Prompt",
+    "attachments": "Files",
+    "recall": "Recall",
+    "tool": "Tool",
+    "model": "Model",
+    "response_filter": "Check of the answer",
+    "task": "Task of the conversation",
+    "render": "Rendering",
+    "save": "Stored",
+    "queue": "Queue",
+    "takeover": "Repeated crashes",
+    "confirmation": "Confirmation",
+}
+"""What people call a stage."""
+BLOCKS: Final[Mapping[str, str]] = {
+    "system": "Rules, preferences and brief",
+    "project": "Project notes and status",
+    "task": "Task",
+    "history": "Conversation so far",
+    "knowledge": "Memories and knowledge",
+}
+PARTS: Final[Mapping[str, str]] = {
+    "soul": "Preferences",
+    "brief": "Brief",
+    "skills": "Skills",
+    "bible": "Project notes",
+    "heartbeat": "Status",
+    "shared": "Shared memories",
+    "task": "Task",
+    "turns": "Earlier messages",
+    "latest_turns": "Latest messages",
+    "summary": "Summary",
+}
+"""What people call a part of a block; a memory has no name."""
+LOST: Final[Mapping[Why, str]] = {
+    "left_out": "left out, because it did not fit",
+    "cut": "cut at the end of a sentence",
+    "summarised": "replaced by the summary",
+}
+ARMS: Final[Mapping[str, str]] = {"bm25": "words", "vector": "meaning", "reranker": "second look"}
+"""What people call a search of memory."""
+
+
+class StepOut(Result):
+    """A decision: `after` is when it was made and `took` how long its stage took, both in
+    milliseconds from the begin of the handling; None for a decision within a stage. `next_step` is
+    empty unless an operator can do something about a refusal."""
+
+    stage: str
+    title: str
+    allowed: bool
+    reason: str
+    detail: str
+    after: float | None = None
+    took: float | None = None
+    next_step: str = ""
+
+
+class CallOut(Result):
+    """A call of a model: its begin and duration in milliseconds; `ended` is "ok", "stopped" or the
+    kind of the error. A call without an answer has no tokens and no cost."""
+
+    model: str
+    after: float
+    took: float
+    ended: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    micros: int = 0
+
+
+class ToolOut(Result):
+    """A call of a tool; `seconds` is None for one of which the time is not stored."""
+
+    name: str
+    ok: bool
+    note: str
+    seconds: float | None
+
+
+class RankOut(Result):
+    """The rank of a memory in one search, from 1."""
+
+    arm: str
+    title: str
+    rank: int
+
+
+class RecalledOut(Result):
+    """A recalled memory, without its text; `id` is the beginning of its id."""
+
+    id: str
+    kind: str
+    scope: str
+    score: float
+    ranks: tuple[RankOut, ...] = Field(max_length=10)
+
+
+class LossOut(Result):
+    """A part that a block has not: its name and its size."""
+
+    what: str
+    why: str
+    tokens: int
+
+
+class BlockOut(Result):
+    """A block of the prompt, in tokens. `needed` is its size without cuts. `more` losses are not
+    named."""
+
+    kind: str
+    title: str
+    tokens: int
+    budget: int
+    needed: int
+    lost: tuple[LossOut, ...] = Field(max_length=MAX_LOST)
+    more: int
+
+
+class TimelineOut(Result):
+    """The handling of a message. Milliseconds; `waited` is the time in the queue before it, None
+    where it is not stored. `window` and `reserved` are tokens of the model's window, 0 without a
+    prompt."""
+
+    waited: float | None
+    milliseconds: float
+    steps: tuple[StepOut, ...] = Field(max_length=MAX_STEPS)
+    calls: tuple[CallOut, ...] = Field(max_length=MAX_STEPS)
+    tools: tuple[ToolOut, ...] = Field(max_length=MAX_STEPS)
+    recalled: tuple[RecalledOut, ...] = Field(max_length=MAX_RECALLED)
+    blocks: tuple[BlockOut, ...] = Field(max_length=MAX_BLOCKS)
+    window: int = 0
+    reserved: int = 0
+
+
+def timeline_of(trace: Trace) -> TimelineOut:
+    """Return the handling of a message. What the trace does not hold is empty."""
+    prompt = _prompt(trace.decisions)
+    return TimelineOut(
+        waited=next((one[3] / _MILLI for one in trace.durations if one[0] == "queue"), None),
+        milliseconds=trace.milliseconds,
+        steps=tuple(_steps(trace))[:MAX_STEPS],
+        calls=tuple(_calls(trace.durations))[:MAX_STEPS],
+        tools=tuple(_tools(trace.decisions))[:MAX_STEPS],
+        recalled=tuple(_recalled(trace.decisions))[:MAX_RECALLED],
+        blocks=() if prompt is None else tuple(map(_block, prompt.blocks[:MAX_BLOCKS])),
+        window=0 if prompt is None else prompt.window,
+        reserved=0 if prompt is None else prompt.reserved,
+    )
+
+
+def _steps(trace: Trace) -> Iterator[StepOut]:
+    """Yield each decision. Stages end in the order of their decisions: the durations are matched
+    with them one after the other."""
+    stages = [one for one in trace.durations if one[0] == "stage"]
+    for decision in trace.decisions:
+        if decision.stage == "tool":
+            continue
+        place = next((n for n, one in enumerate(stages) if _belongs(one, decision)), None)
+        if place is None:
+            yield _step(decision)
+            continue
+        _, _, after, took, *_ = stages[place]
+        del stages[: place + 1]
+        yield _step(decision, (after + took) / _MILLI, took / _MILLI)
+
+
+def _belongs(stage: Duration, decision: Decision) -> bool:
+    name, ended = stage[1], stage[4]
+    return ended == decision.reason and decision.stage in (name, *STAGES.get(name, ()))
+
+
+def _step(decision: Decision, after: float | None = None, took: float | None = None) -> StepOut:
+    return StepOut(
+        stage=decision.stage,
+        title=TITLES.get(decision.stage, decision.stage.replace("_", " ").capitalize()),
+        allowed=decision.allowed,
+        reason=decision.reason,
+        detail=decision.detail,
+        after=after,
+        took=took,
+        next_step=step_after(decision),
+    )
+
+
+def _calls(durations: Sequence[Duration]) -> Iterator[CallOut]:
+    for kind, model, after, took, ended, *figures in durations:
+        if kind != "model":
+            continue
+        call = CallOut(model=model, after=after / _MILLI, took=took / _MILLI, ended=ended)
+        if figures and len(figures[0]) == len(CallFigures._fields):
+            yield call.model_copy(update=CallFigures(*figures[0])._asdict())
+        else:
+            yield call
+
+
+def _tools(decisions: Sequence[Decision]) -> Iterator[ToolOut]:
+    for one in decisions:
+        if one.stage == "tool":
+            seconds = (one.data or {}).get("seconds")
+            known = float(seconds) if isinstance(seconds, int | float) else None
+            yield ToolOut(name=one.reason, ok=one.allowed, note=one.detail, seconds=known)
+
+
+class _Stored(BaseModel):
+    """The form in which recall notes what it found."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    items: tuple[tuple[str, str, str, float, dict[str, int]], ...]
+
+
+def _recalled(decisions: Sequence[Decision]) -> Iterator[RecalledOut]:
+    data = next((one.data for one in decisions if one.stage == "recall" and one.data), None)
+    try:
+        items = () if data is None else _Stored.model_validate(data).items
+    except ValidationError:  # of another version of the program
+        return
+    for id_, kind, scope, score, ranks in items:
+        found = (RankOut(arm=arm, title=ARMS.get(arm, arm), rank=at) for arm, at in ranks.items())
+        named = tuple(found)[:10]
+        yield RecalledOut(id=id_, kind=kind, scope=scope, score=score, ranks=named)
+
+
+def _prompt(decisions: Sequence[Decision]) -> Figures | None:
+    kept = (figures_in(one.data) for one in decisions if one.reason == "blocks")
+    return next((figures for figures in kept if figures is not None), None)
+
+
+def _block(block: BlockFigures) -> BlockOut:
+    lost = tuple(
+        LossOut(what=PARTS.get(one.what, "A memory"), why=LOST[one.why], tokens=one.tokens)
+        for one in block.losses[:MAX_LOST]
+    )
+    return BlockOut(
+        kind=block.kind,
+        title=BLOCKS[block.kind],
+        tokens=block.tokens,
+        budget=block.budget,
+        needed=block.needed,
+        lost=lost,
+        more=block.more + max(0, len(block.losses) - MAX_LOST),
+    )

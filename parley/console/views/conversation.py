@@ -1,0 +1,329 @@
+"""One conversation: its messages, and the handling of one of them.
+
+Both pages are named by the id of a message's turn. Operators see the decisions and costs of direct
+messages of other people, and not their text: each text passes `may_read_text`.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Final, Literal, TypeAlias
+
+from pydantic import Field
+
+from gateway.authorship import MAX_PIECES, Authorship
+from gateway.conversation import ConversationKey
+from gateway.errors import NotFound
+from gateway.people import Audience
+from gateway.policy.takeover import decide_takeover
+from gateway.ports.conversation_views import Exchange, ShownText
+from gateway.ports.outbox import Delivery
+from gateway.ports.takeovers import Takeover
+from parley.console.reading import (
+    Cursor,
+    Excerpt,
+    PlaceOut,
+    audience_of,
+    excerpts,
+    may_read,
+    place_out,
+    reader_of,
+)
+from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, ItemParams, Result
+from parley.console.services import ConsoleServices
+from parley.console.timeline import TimelineOut, timeline_of
+from parley.console.viewer import TextSource, Viewer, may_read_text
+from parley.console.views.conversations import PATH
+from parley.wiring.storage import KEEP_TRACES
+
+PAGE: Final = 20
+"""Messages of a page, each with its answer."""
+MOST_OF_PAGE: Final = 40_000
+"""Bytes of all texts of a page of messages."""
+MOST_OF_MESSAGE: Final = 60_000
+"""Bytes of the texts of one message."""
+MAX_SENDS: Final = 50
+GONE: Final = (
+    "There is no such message, or you may not see it. Decisions about messages are kept for "
+    "{days} days."
+)
+
+Words: TypeAlias = Literal["shown", "private", "none"]
+"""Why a message has a text here, or none: "private": another person's direct message; "none": it is
+not stored."""
+
+
+class ConversationParams(ItemParams):
+    """`before` is the position of earlier messages, from the page after them."""
+
+    before: Cursor = ""
+
+
+class MessageParams(ItemParams):
+    """The page has no parameters of its own."""
+
+
+class PieceOut(Result):
+    """A text that the person showed and did not write, such as a forwarded message."""
+
+    authorship: Authorship
+    by: str
+    text: Excerpt
+
+
+class MessageOut(Result):
+    """A message with its answer. `id` is the id of its turn. `person` is given to operators only.
+    `words` says why there is no text. Money in millionths of a dollar; `tokens` are input, output,
+    read from the cache and written to it."""
+
+    id: str
+    at: datetime
+    kind: str
+    outcome: str
+    person: str
+    speaker: str
+    words: Words
+    question: Excerpt | None = None
+    answer: Excerpt | None = None
+    pieces: tuple[PieceOut, ...] = Field(default=(), max_length=MAX_PIECES)
+    model: str = ""
+    micros: int = 0
+    tokens: tuple[int, int, int, int] = (0, 0, 0, 0)
+    milliseconds: float = 0.0
+
+
+class TakeoverOut(Result):
+    """An operator answers this conversation: `yours`, you do; `name` is the name that people read.
+    `shared`: the person of a direct conversation shows the earlier text. `until` is when it returns
+    to the assistant without a further answer."""
+
+    yours: bool
+    name: str
+    since: datetime
+    until: datetime
+    direct: bool
+    shared: bool
+
+
+class ConversationOut(Result):
+    """A page of a conversation, the oldest message first. `newest`: the page has the latest
+    messages; `before` is the position of earlier ones, empty at the begin. `everything` is false
+    for a person who sees only their own messages of a room. `takeover` is None while the assistant
+    answers; `can_take`: the viewer may take the conversation over."""
+
+    id: str
+    place: PlaceOut
+    can_take: bool
+    takeover: TakeoverOut | None
+    everything: bool
+    newest: bool
+    working: bool
+    messages: tuple[MessageOut, ...] = Field(max_length=PAGE)
+    before: str = ""
+
+
+class SendOut(Result):
+    """A message of the answer on its way: `reason` is that of the last failed attempt."""
+
+    state: Literal["waiting", "sent", "dead"]
+    attempts: int
+    reason: str
+    queued_at: datetime | None
+    ended_at: datetime | None
+
+
+class HandlingOut(Result):
+    """A message with its handling. `up` and `down` are thumbs under its answer."""
+
+    place: PlaceOut
+    message: MessageOut
+    timeline: TimelineOut
+    sends: tuple[SendOut, ...] = Field(max_length=MAX_SENDS)
+    up: int = 0
+    down: int = 0
+
+
+async def conversation(
+    viewer: Viewer, services: ConsoleServices, params: ConversationParams
+) -> ConversationOut:
+    """Return the latest messages of a conversation that the viewer may see, or those before a
+    position. Raises `NotFound`."""
+    of = await exchange_of(viewer, services, params.id)
+    reader, views = reader_of(viewer), services.storage.conversation_views
+    page = await views.messages(reader, of, PAGE, params.before)
+    everything = viewer.is_operator or of.trace.audience == Audience.DIRECT
+    name = of.trace.conversation
+    takeover = await lasting_takeover(services, name) if everything else None
+    return ConversationOut(
+        id=params.id,
+        can_take=viewer.is_operator and takeover is None,
+        takeover=None if takeover is None else _takeover(viewer, services, takeover),
+        place=place_out(name, of.trace.audience),
+        everything=everything,
+        newest=not params.before,
+        working=everything and services.health.works_on(name),
+        messages=await messages_of(viewer, services, page.rows, MOST_OF_PAGE),
+        before=page.before,
+    )
+
+
+async def message(viewer: Viewer, services: ConsoleServices, params: MessageParams) -> HandlingOut:
+    """Return the handling of one message. Raises `NotFound`."""
+    of = await exchange_of(viewer, services, params.id)
+    shown = await messages_of(viewer, services, (of,), MOST_OF_MESSAGE)
+    sends = await services.storage.hot.outbox.deliveries(of.trace.id, MAX_SENDS)
+    thumbs = (await services.storage.stores.feedback.of([of.trace.id])).get(of.trace.id)
+    return HandlingOut(
+        place=place_out(of.trace.conversation, of.trace.audience),
+        message=shown[0],
+        timeline=timeline_of(of.trace),
+        sends=tuple(map(_send, sorted(sends, key=lambda one: one.key))),
+        up=thumbs.up if thumbs else 0,
+        down=thumbs.down if thumbs else 0,
+    )
+
+
+async def exchange_of(viewer: Viewer, services: ConsoleServices, turn: str) -> Exchange:
+    """Return a message that the viewer may see, by the id of its turn. Raises `NotFound`."""
+    found = await services.storage.conversation_views.one(reader_of(viewer), turn)
+    if found is None:
+        raise NotFound(GONE.format(days=KEEP_TRACES.days))
+    return found
+
+
+async def messages_of(
+    viewer: Viewer, services: ConsoleServices, rows: Sequence[Exchange], most: int
+) -> tuple[MessageOut, ...]:
+    """Return messages of one conversation with the texts that the viewer may read, which together
+    take at most `most` bytes in a page."""
+    if not rows:
+        return ()
+    texts = await readable_texts(viewer, services, rows)
+    kept = [text for each in rows for text in texts.get(each.trace.message_id, ())]
+    shown = iter(excerpts([each for text in kept for each in _texts_of(text)], most))
+    return tuple(_message(viewer, one, texts.get(one.trace.message_id, ()), shown) for one in rows)
+
+
+async def readable_texts(
+    viewer: Viewer, services: ConsoleServices, rows: Sequence[Exchange]
+) -> Mapping[str, Sequence[ShownText]]:
+    """Return the texts of these messages that the viewer may read, by the message's id: first the
+    question, then the answer."""
+    name = rows[0].trace.conversation
+    ids = list(dict.fromkeys(one.trace.message_id for one in rows if one.trace.message_id))
+    takeover = await lasting_takeover(services, name) if viewer.is_operator else None
+    reader, views = reader_of(viewer, takeover), services.storage.conversation_views
+    found: dict[str, list[ShownText]] = defaultdict(list)
+    for text in await views.texts(reader, name, ids):
+        if text.conversation == name and may_read(viewer, text, takeover):
+            found[text.message_id].append(text)
+    return {
+        id_: sorted(texts, key=lambda one: one.role == "assistant")[:2]
+        for id_, texts in found.items()
+    }
+
+
+async def lasting_takeover(services: ConsoleServices, conversation: str) -> Takeover | None:
+    """Return the takeover of a conversation; None if there is none, or its operator was idle for
+    too long."""
+    takeover = await services.storage.takeovers.of(conversation)
+    if takeover is None:
+        return None
+    now, idle = services.gateway.clock.now(), services.gateway.policies.takeover_idle
+    return None if decide_takeover(takeover.active, now, idle).allowed else takeover
+
+
+def _takeover(viewer: Viewer, services: ConsoleServices, takeover: Takeover) -> TakeoverOut:
+    return TakeoverOut(
+        yours=takeover.operator == viewer.person,
+        name=takeover.name,
+        since=takeover.since,
+        until=takeover.active + services.gateway.policies.takeover_idle,
+        direct=bool(takeover.person),
+        shared=takeover.shared,
+    )
+
+
+def _texts_of(text: ShownText) -> list[str]:
+    pieces = text.material[:MAX_PIECES] if text.role == "user" else ()
+    return [text.text, *(one.text for one in pieces)]
+
+
+def _message(
+    viewer: Viewer, one: Exchange, texts: Sequence[ShownText], shown: Iterator[Excerpt]
+) -> MessageOut:
+    """Return a message; `shown` has the excerpts of its texts next."""
+    trace = one.trace
+    question = answer = None
+    pieces: tuple[PieceOut, ...] = ()
+    for text in texts:
+        if text.role == "assistant":
+            answer = next(shown)
+            continue
+        question = next(shown)
+        pieces = tuple(
+            PieceOut(authorship=piece.authorship, by=piece.by, text=next(shown))
+            for piece in text.material[:MAX_PIECES]
+        )
+    return MessageOut(
+        id=trace.id,
+        at=trace.at,
+        kind=trace.kind,
+        outcome=trace.outcome,
+        person=one.person if viewer.is_operator else "",
+        speaker=next((text.speaker for text in texts if text.speaker), ""),
+        words=words_of(viewer, one, texts),
+        question=question,
+        answer=answer,
+        pieces=pieces,
+        model=one.model,
+        micros=one.micros,
+        tokens=one.tokens,
+        milliseconds=trace.milliseconds,
+    )
+
+
+def words_of(viewer: Viewer, one: Exchange, texts: Sequence[ShownText]) -> Words:
+    """Return why a message has these texts. One that names nobody is private to operators."""
+    if texts:
+        return "shown"
+    tenant = ConversationKey.of(one.trace.conversation).tenant
+    source = TextSource(tenant, audience_of(one.trace.audience), frozenset({one.person} - {""}))
+    readable = not viewer.is_operator or may_read_text(viewer, source).allowed
+    return "none" if readable else "private"
+
+
+def _send(one: Delivery) -> SendOut:
+    return SendOut(
+        state=one.state,
+        attempts=one.attempts,
+        reason=one.reason,
+        queued_at=one.queued_at,
+        ended_at=one.ended_at,
+    )
+
+
+ROUTES: Final[tuple[AnyRoute, ...]] = (
+    ConsoleRoute(
+        name="conversation",
+        method="GET",
+        path=f"{PATH}/{{id}}",
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="The messages of one conversation",
+        params=ConversationParams,
+        result=ConversationOut,
+        run=conversation,
+        template="conversation.html",
+    ),
+    ConsoleRoute(
+        name="message",
+        method="GET",
+        path=f"{PATH}/{{id}}/message",
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="The handling of one message",
+        params=MessageParams,
+        result=HandlingOut,
+        run=message,
+        template="message.html",
+    ),
+)

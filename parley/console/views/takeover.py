@@ -1,0 +1,255 @@
+"""Takeover: an operator answers a conversation instead of the assistant, and gives it back."""
+
+import uuid
+from typing import Annotated, Final
+
+from pydantic import Field, StringConstraints
+
+from gateway.commands.takeover_button import share_button
+from gateway.connected_account import ConnectedAccount
+from gateway.conversation import ConversationKey
+from gateway.errors import BadInput
+from gateway.message import Button, Place, Reply
+from gateway.people import Audience
+from gateway.policy.decision import Decision
+from gateway.policy.history_redaction import redact_for_history
+from gateway.policy.takeover import STAGE
+from gateway.ports.conversation_views import Exchange
+from gateway.ports.conversations import StoredTurn
+from gateway.ports.takeovers import MAX_NAME, Takeover
+from gateway.ports.traces import Trace
+from gateway.ports.unit_of_work import CompletedTurn
+from gateway.render import address, render_off_loop
+from parley.console.reading import audience_of, reader_of
+from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Done, ItemParams
+from parley.console.services import ConsoleServices
+from parley.console.viewer import Viewer
+from parley.console.views.conversation import exchange_of, lasting_takeover
+from parley.console.views.conversations import PATH
+
+MAX_ANSWER: Final = 4_000
+LOOKED: Final = 20
+"""Messages in which the person of a direct conversation, and their last message, is looked for."""
+ONE: Final = f"{PATH}/{{id}}"
+
+SOMEBODY: Final = "Somebody of the team"
+SIGNS: Final = " .-'’"
+TOLD: Final = (
+    "**{name} answers here from now on.** I am silent until they give the conversation back to me. "
+    "{reads}"
+)
+READS_DIRECT: Final = "They read what you write from now on, and nothing that was written before."
+MAY_SHOW: Final = (
+    " If you want to show them the earlier messages of this conversation, press the button."
+)
+READS_ROOM: Final = "Here, operators can also read earlier messages to me and my answers."
+BACK: Final = "I answer here again."
+TAKEN: Final = "Somebody has taken this conversation over already. Open it again."
+NOT_TAKEN: Final = "The assistant answers this conversation. Take it over first."
+ANSWERS: Final = "The assistant answers this conversation already."
+NOT_YOURS: Final = "Another operator answers this conversation. Ask them to give it back first."
+OWN: Final = "This is your own conversation with the assistant: nobody has to take it over."
+NOT_CONNECTED: Final = "This account is not connected any more, so nothing can be sent there."
+NOTHING_STORED: Final = (
+    "No message of this conversation is stored: it is too old, was deleted, or its person keeps "
+    "none. Wait for the next message, then take the conversation over."
+)
+EMPTY: Final = "The answer is empty. Write a text first."
+NOT_SENT: Final = "The answer has something that looks like a password or a key. Remove it first."
+
+
+class TakeOverForm(ItemParams):
+    """`name` is the name that people read with each answer."""
+
+    name: Annotated[str, Field(max_length=MAX_NAME)] = ""
+
+
+class AnswerForm(ItemParams):
+    """The answer, in Markdown."""
+
+    text: Annotated[str, StringConstraints(max_length=MAX_ANSWER)]
+
+
+class GiveBackForm(ItemParams):
+    """The action has no parameters of its own."""
+
+
+async def take_over(viewer: Viewer, services: ConsoleServices, params: TakeOverForm) -> Done:
+    """Make the assistant silent in a conversation, and tell its people. Raises `NotFound`, and
+    `BadInput` for a conversation that cannot be taken over."""
+    of = await exchange_of(viewer, services, params.id)
+    account, place = _account_of(services, of), _place_of(of)
+    person = await _person_of(viewer, services, of) if place.audience is Audience.DIRECT else ""
+    await _asked(services, of)
+    now, store = services.gateway.clock.now(), services.storage.takeovers
+    takeover = Takeover(
+        id=uuid.uuid4().hex,
+        tenant=viewer.tenant,
+        conversation=of.trace.conversation,
+        operator=viewer.person,
+        name=shown_name(params.name),
+        person=person,
+        since=now,
+        active=now,
+    )
+    if not await store.take(takeover, now - services.gateway.policies.takeover_idle):
+        raise BadInput(TAKEN)
+    shows = bool(person) and account.manifest.capabilities.max_buttons > 0
+    reads = READS_DIRECT + MAY_SHOW * shows if person else READS_ROOM
+    buttons = (share_button(takeover.id),) if shows else ()
+    try:
+        text = TOLD.format(name=takeover.name, reads=reads)
+        await _say(services, account, place, takeover, text, buttons)
+    except BaseException:
+        await store.end(takeover.id)  # nobody was told, so the assistant goes on
+        raise
+    await services.audit.console(
+        "taken_over", viewer.tenant, viewer.person, takeover=takeover.id, of=person
+    )
+    return Done()
+
+
+async def answer(viewer: Viewer, services: ConsoleServices, params: AnswerForm) -> Done:
+    """Send an answer under the operator's name, and store it in the conversation. Raises
+    `NotFound`, and `BadInput` for a conversation that this operator did not take over."""
+    of = await exchange_of(viewer, services, params.id)
+    takeover = await lasting_takeover(services, of.trace.conversation)
+    if takeover is None:
+        raise BadInput(NOT_TAKEN)
+    if takeover.operator != viewer.person:
+        raise BadInput(NOT_YOURS)
+    text = params.text.strip()
+    if not text:
+        raise BadInput(EMPTY)
+    if redact_for_history(text) != text:
+        raise BadInput(NOT_SENT)
+    account, place, now = _account_of(services, of), _place_of(of), services.gateway.clock.now()
+    asked, id_ = await _asked(services, of), uuid.uuid4().hex[:16]
+    reply = Reply(f"**{takeover.name}:**\n\n{text}")
+    parts = await render_off_loop(reply.markdown, account.renderer)
+    sends = address(id_, place, parts, reply, person=takeover.person)
+    key = ConversationKey.of(takeover.conversation)
+    decision = Decision(STAGE, True, "answered", "an operator wrote this answer")
+    trace = Trace(
+        *(id_, id_, key.platform, key.account, takeover.conversation, "answer", now),
+        *((decision,), "answered", 0.0),
+        audience=place.audience,
+    )
+    said = StoredTurn(id_, "assistant", text, now, speaker=takeover.name)
+    done = CompletedTurn(key, (said,), (), (), trace, (), sends, answers=asked)
+    await services.storage.takeovers.took_part(takeover.id, now)
+    await services.audit.console("answered", viewer.tenant, viewer.person, takeover=takeover.id)
+    if await services.storage.stores.journal.complete(done):
+        services.gateway.deliverer.submit(sends)
+    return Done()
+
+
+async def give_back(viewer: Viewer, services: ConsoleServices, params: GiveBackForm) -> Done:
+    """Let the assistant answer again, and tell the people there. Each operator may do that. Raises
+    `NotFound`, and `BadInput` if the assistant answers already."""
+    of = await exchange_of(viewer, services, params.id)
+    takeover = await services.storage.takeovers.of(of.trace.conversation)
+    if takeover is None or not await services.storage.takeovers.end(takeover.id):
+        raise BadInput(ANSWERS)
+    await services.audit.console("given_back", viewer.tenant, viewer.person, takeover=takeover.id)
+    account, place = _account_of(services, of), _place_of(of)
+    await _say(services, account, place, takeover, BACK, ())
+    return Done()
+
+
+def shown_name(text: str) -> str:
+    """Return a name as people read it: letters, digits and a few signs, no markup."""
+    plain = "".join(sign for sign in " ".join(text.split()) if sign.isalnum() or sign in SIGNS)
+    return plain.strip(SIGNS)[:MAX_NAME] or SOMEBODY
+
+
+async def _say(
+    services: ConsoleServices,
+    account: ConnectedAccount,
+    place: Place,
+    takeover: Takeover,
+    text: str,
+    buttons: tuple[Button, ...],
+) -> None:
+    """Queue a message of the assistant itself."""
+    parts = await render_off_loop(text, account.renderer)
+    group = f"{takeover.id}:{'told' if buttons or text != BACK else 'back'}"
+    sends = address(group, place, parts, Reply(text, buttons), person=takeover.person)
+    await services.storage.hot.outbox.add(sends)
+    services.gateway.deliverer.submit(sends)
+
+
+def _account_of(services: ConsoleServices, of: Exchange) -> ConnectedAccount:
+    account = services.gateway.connected.get((of.trace.platform, of.trace.account))
+    if account is None:
+        raise BadInput(NOT_CONNECTED)
+    return account
+
+
+def _place_of(of: Exchange) -> Place:
+    key, audience = ConversationKey.of(of.trace.conversation), audience_of(of.trace.audience)
+    return Place(key.platform, key.account, key.channel, audience, key.workspace, key.thread)
+
+
+async def _person_of(viewer: Viewer, services: ConsoleServices, of: Exchange) -> str:
+    """Return the person of a direct conversation."""
+    views = services.storage.conversation_views
+    rows = (await views.messages(reader_of(viewer), of, LOOKED)).rows
+    person = next((one.person for one in (of, *reversed(rows)) if one.person), "")
+    if not person:
+        raise BadInput(NOTHING_STORED)
+    if person in viewer.persons:
+        raise BadInput(OWN)
+    return person
+
+
+async def _asked(services: ConsoleServices, of: Exchange) -> StoredTurn:
+    """Return the latest stored message of a person, to which an answer belongs: it is deleted with
+    it."""
+    key = ConversationKey.of(of.trace.conversation)
+    latest = await services.storage.stores.conversations.latest(key, LOOKED)
+    asked = next((turn for turn in reversed(latest) if turn.role == "user"), None)
+    if asked is None:
+        raise BadInput(NOTHING_STORED)
+    return asked
+
+
+ROUTES: Final[tuple[AnyRoute, ...]] = (
+    ConsoleRoute(
+        name="take_over",
+        method="POST",
+        path=f"{ONE}/take-over",
+        audience=AudienceRule.OPERATOR,
+        summary="Answer a conversation instead of the assistant",
+        params=TakeOverForm,
+        result=Done,
+        run=take_over,
+        done="You answer this conversation now. The people there are told.",
+        then=ONE,
+    ),
+    ConsoleRoute(
+        name="answer",
+        method="POST",
+        path=f"{ONE}/answer",
+        audience=AudienceRule.OPERATOR,
+        summary="Answer in a conversation that you took over",
+        params=AnswerForm,
+        result=Done,
+        run=answer,
+        done="Your answer is on its way.",
+        then=ONE,
+        example={"text": "hello"},
+    ),
+    ConsoleRoute(
+        name="give_back",
+        method="POST",
+        path=f"{ONE}/give-back",
+        audience=AudienceRule.OPERATOR,
+        summary="Give a conversation back to the assistant",
+        params=GiveBackForm,
+        result=Done,
+        run=give_back,
+        done="The assistant answers this conversation again.",
+        then=ONE,
+    ),
+)
