@@ -45,4 +45,4 @@ async def _empty(request: pytest.FixtureRequest, memory_case: MemoryCase) -> Non
     SHELVES.clear()
     if memory_case.name == "postgres":
         server: PostgresServer = request.getfixturevalue("postgres")
-        POSTGRES["url"] = await migrated_database(server)
+        POSTGRES["url"] = migrated_database(server)

@@ -3,6 +3,7 @@ excludes it."""
 
 import ast
 import configparser
+import functools
 import importlib.util
 import inspect
 import json
@@ -58,13 +59,16 @@ def bare(code: str) -> str:
     return "".join(code.split()).replace(",)", ")").replace(",]", "]")
 
 
-CODE = bare(
-    "".join(
-        path.read_text("utf-8")
-        for folder in ("examples", "tests/attacks", "parley", "gateway")
-        for path in sorted((ROOT / folder).rglob("*.py"))
+@functools.cache
+def code() -> str:
+    """The code of the program and of its examples."""
+    return bare(
+        "".join(
+            path.read_text("utf-8")
+            for folder in ("examples", "tests/attacks", "parley", "gateway")
+            for path in sorted((ROOT / folder).rglob("*.py"))
+        )
     )
-)
 
 
 def by_place(*languages: str) -> pytest.MarkDecorator:
@@ -201,12 +205,12 @@ def test_every_shell_block_is_well_formed(block: Block) -> None:
 
 @by_place("python")
 async def test_every_program_runs_or_is_a_part_of_the_code(block: Block) -> None:
-    if bare(block.code) in CODE:
+    if bare(block.code) in code():
         return
-    code = compile(
+    compiled = compile(
         block.code, block.place, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True
     )
-    running = eval(code, {"__name__": "documentation"})
+    running = eval(compiled, {"__name__": "documentation"})
     if inspect.isawaitable(running):
         await running
 

@@ -9,7 +9,7 @@ from simulators.base import Fault
 from tests.e2e.conftest import open_lab, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.e2e.test_memory import Talk, direct
-from tests.support.databases import WORD_INDEXES, new_database
+from tests.support.databases import WORD_INDEXES, migrated_database
 from tests.support.servers import PostgresServer, RedisServer
 from tests.support.waiting import eventually
 
@@ -60,7 +60,7 @@ async def test_erasure_is_confirmed_and_leaves_no_data_of_the_person(lab: Lab) -
 async def test_erasure_works_on_redis_and_postgresql(
     tmp_path: Path, redis: RedisServer, postgres: PostgresServer
 ) -> None:
-    stores = {"storage": {"url": redis.url}, "database": {"url": new_database(postgres)}}
+    stores = {"storage": {"url": redis.url}, "database": {"url": migrated_database(postgres)}}
     async with open_lab("whatsapp", tmp_path, stores) as lab:
         assert "Everything is erased" in await erase(direct(lab))
 

@@ -12,7 +12,7 @@ from simulators.base import ShownButton
 from tests.e2e.conftest import ROOMS, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.e2e.test_memory import Talk, direct
-from tests.support.databases import new_database
+from tests.support.databases import migrated_database
 from tests.support.servers import PostgresServer, RedisServer
 
 pytestmark = pytest.mark.xdist_group("databases")
@@ -56,7 +56,7 @@ async def seen_no_more(ada: Talk, model: AnthropicSimulator) -> None:
 async def test_forgetting_works_on_redis_and_postgresql(
     tmp_path: Path, redis: RedisServer, postgres: PostgresServer
 ) -> None:
-    stores = {"storage": {"url": redis.url}, "database": {"url": new_database(postgres)}}
+    stores = {"storage": {"url": redis.url}, "database": {"url": migrated_database(postgres)}}
     async with open_lab_with_model("telegram-polling", tmp_path, stores) as (lab, model):
         await seen_no_more(direct(lab), model)
 

@@ -19,7 +19,7 @@ from tests.e2e.conftest import only, open_lab
 from tests.e2e.harness import Lab
 from tests.e2e.test_memory import Talk, direct
 from tests.e2e.test_web_conversations import Deployment, deployment
-from tests.support.databases import new_database
+from tests.support.databases import migrated_database
 from tests.support.servers import PostgresServer, RedisServer
 from tests.support.waiting import eventually
 
@@ -240,7 +240,7 @@ async def test_an_agent_cannot_flood_a_person(tmp_path: Path) -> None:
 async def test_handoffs_to_people_work_on_redis_and_postgresql(
     tmp_path: Path, redis: RedisServer, postgres: PostgresServer
 ) -> None:
-    stores = {"storage": {"url": redis.url}, "database": {"url": new_database(postgres)}}
+    stores = {"storage": {"url": redis.url}, "database": {"url": migrated_database(postgres)}}
     async with open_lab("telegram-polling", tmp_path, stores) as lab:
         ada = direct(lab)
         await ada.say("say: hello")

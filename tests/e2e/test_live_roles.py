@@ -10,7 +10,7 @@ from simulators.base import ApiCall, Fault, PlatformSimulator, Shown, SimRoom
 from simulators.telegram import TelegramSimulator
 from tests.e2e.conftest import VARIANTS, only
 from tests.e2e.harness import FAST, by_bot, running_as_processes
-from tests.support.databases import new_database
+from tests.support.databases import migrated_database
 from tests.support.held_model import HeldModel
 from tests.support.servers import PostgresServer, RedisServer
 from tests.support.waiting import eventually
@@ -48,7 +48,7 @@ async def platform(
     simulator = VARIANTS[variant]()
     stores = {
         "storage": {"url": redis.url},
-        "database": {"url": new_database(postgres)},
+        "database": {"url": migrated_database(postgres)},
         "delivery": FAST,
     }
     roles: Final = ("adapter", "worker", "worker")

@@ -11,7 +11,7 @@ from simulators.base import Fault, PlatformSimulator, SimPerson, SimRoom
 from tests.e2e.conftest import VARIANTS, only
 from tests.e2e.harness import FAST, by_bot, running_as_processes
 from tests.e2e.test_membership import ASKED, BIBLE, WORD, leave
-from tests.support.databases import new_database
+from tests.support.databases import migrated_database
 from tests.support.patience import PATIENCE
 from tests.support.servers import PostgresServer, RedisServer
 
@@ -40,7 +40,7 @@ async def platform(
     simulator = VARIANTS[variant]()
     more = {
         "storage": {"url": redis.url},
-        "database": {"url": new_database(postgres)},
+        "database": {"url": migrated_database(postgres)},
         "delivery": FAST,
         "access": {"operators": [simulator.person("Olga").id]},
         "model": {

@@ -21,7 +21,7 @@ from tests.e2e.conftest import ROOMS, only, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.e2e.test_memory import Talk, direct
 from tests.e2e.test_notes import room_of, say
-from tests.support.databases import WORD_INDEXES, new_database
+from tests.support.databases import WORD_INDEXES, migrated_database
 from tests.support.servers import PostgresServer, RedisServer
 from tests.support.waiting import eventually
 
@@ -196,7 +196,7 @@ async def test_memory_off_in_a_channel_applies_to_its_threads(variant: str, tmp_
 async def test_with_memory_off_nothing_stays_in_postgres_and_redis(
     variant: str, tmp_path: Path, postgres: PostgresServer, redis: RedisServer
 ) -> None:
-    database = new_database(postgres)
+    database = migrated_database(postgres)
     stores = {"storage": {"url": redis.url}, "database": {"url": database}}
     async with open_lab_with_model(variant, tmp_path, stores) as (lab, model):
         model.reply = learns

@@ -12,7 +12,7 @@ from parley.config import from_mapping
 from simulators.base import SimRoom
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import app_on, by_bot, configuration, simulated
-from tests.support.databases import new_database
+from tests.support.databases import migrated_database
 from tests.support.patience import PATIENCE
 from tests.support.program import running_app
 from tests.support.servers import PostgresServer, RedisServer, postgres_server
@@ -43,7 +43,7 @@ async def test_messages_during_an_outage_of_a_store_are_answered_once_and_in_ord
     part: str, how: str, tmp_path: Path, redis: RedisServer, postgres: PostgresServer
 ) -> None:
     server = redis if part == "storage" else postgres
-    stores = {"storage": {"url": redis.url}, "database": {"url": new_database(postgres)}}
+    stores = {"storage": {"url": redis.url}, "database": {"url": migrated_database(postgres)}}
     sim = TelegramSimulator()
     whole = {**stores, "conversation": {"overlap": "queue"}}
     async with (
@@ -71,7 +71,7 @@ async def test_messages_during_an_outage_of_a_store_are_answered_once_and_in_ord
 async def test_a_worker_is_ready_without_its_own_connection(
     tmp_path: Path, redis: RedisServer, postgres: PostgresServer
 ) -> None:
-    stores = {"storage": {"url": redis.url}, "database": {"url": new_database(postgres)}}
+    stores = {"storage": {"url": redis.url}, "database": {"url": migrated_database(postgres)}}
     whole = configuration({"telegram": TelegramSimulator()}, tmp_path, 0, stores)
     async with running_app(App(from_mapping(whole), role="worker")) as app:
         await eventually(lambda: app.readiness().ready, RECOVERED_WITHIN)

@@ -12,7 +12,7 @@ from tests.e2e.conftest import open_lab
 from tests.e2e.harness import Lab
 from tests.e2e.test_memory import Talk
 from tests.memory.knowledge.indexing import COMMIT, index
-from tests.support.databases import new_database
+from tests.support.databases import migrated_database
 from tests.support.servers import PostgresServer
 
 WORD: Final = "canary7f3a91"
@@ -49,7 +49,7 @@ def database(request: pytest.FixtureRequest) -> str:
     if request.param == "sqlite":
         return ""
     server: PostgresServer = request.getfixturevalue("postgres")
-    return new_database(server)
+    return migrated_database(server)
 
 
 async def test_a_question_is_answered_with_a_citation(tmp_path: Path, database: str) -> None:

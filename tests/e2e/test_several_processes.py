@@ -3,7 +3,6 @@
 import asyncio
 import re
 import signal
-import sys
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -16,7 +15,8 @@ from simulators.base import Shown, SimRoom
 from simulators.telegram import TelegramSimulator
 from tests.e2e.conftest import open_lab
 from tests.e2e.harness import FAST, LIFTED, by_bot
-from tests.support.databases import new_database
+from tests.parley.cli.kit import started
+from tests.support.databases import migrated_database, new_database
 from tests.support.patience import LAUNCH, PATIENCE
 from tests.support.servers import PostgresServer, RedisServer
 
@@ -28,7 +28,7 @@ MARK = re.compile(r"number (\d+)")
 async def test_one_process_on_redis_and_postgresql_answers_and_remembers(
     variant: str, tmp_path: Path, redis: RedisServer, postgres: PostgresServer
 ) -> None:
-    stores = {"storage": {"url": redis.url}, "database": {"url": new_database(postgres)}}
+    stores = {"storage": {"url": redis.url}, "database": {"url": migrated_database(postgres)}}
     async with open_lab(variant, tmp_path, stores) as lab:
         ada = lab.platform.person(f"Ada of {variant}")
         room = lab.platform.direct(ada)
@@ -104,19 +104,15 @@ def _config(
 @asynccontextmanager
 async def _parley(config: Path, *arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
     """A `parley run` that is ready."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "parley", "run", "--config", str(config)),
-        *arguments,
-        stdout=asyncio.subprocess.PIPE,
-        cwd=config.parent,  # where the record of work in hand is kept
-    )
-    assert process.stdout is not None
-    try:
-        async with asyncio.timeout(LAUNCH):
-            while b"ready gateway" not in (line := await process.stdout.readline()):
-                assert line, "parley ended before it was ready"
-        yield process
-    finally:
-        if process.returncode is None:
-            process.send_signal(signal.SIGTERM)
-        await asyncio.wait_for(process.communicate(), PATIENCE)
+    command = ("run", "--config", str(config), *arguments)
+    async with started(*command, cwd=config.parent) as process:  # the record of work is kept there
+        assert process.stdout is not None
+        try:
+            async with asyncio.timeout(LAUNCH):
+                while b"ready gateway" not in (line := await process.stdout.readline()):
+                    assert line, "parley ended before it was ready"
+            yield process
+        finally:
+            if process.returncode is None:
+                process.send_signal(signal.SIGTERM)
+            await asyncio.wait_for(process.communicate(), PATIENCE)

@@ -26,7 +26,7 @@ from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import Lab, configuration, simulated
 from tests.examples.installing import install
 from tests.parley.cli.kit import ROOT
-from tests.support.databases import new_database
+from tests.support.databases import migrated_database
 from tests.support.program import running_app
 from tests.support.waiting import eventually
 
@@ -40,7 +40,7 @@ BUDGET = Budgets(user_per_day=100, workspace_per_day=100)
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/parley.db"
-    return new_database(request.getfixturevalue("postgres"))
+    return migrated_database(request.getfixturevalue("postgres"))
 
 
 @pytest.fixture(autouse=True)

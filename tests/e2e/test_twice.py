@@ -10,7 +10,7 @@ from benchmarks.twice.taker import LEVELS, capacity, left, passed_in_all
 from gateway.policy.rate_limits import Level
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import app_on, by_bot
-from tests.support.databases import new_database
+from tests.support.databases import migrated_database
 from tests.support.patience import PATIENCE
 from tests.support.ports import free_port
 from tests.support.servers import PostgresServer, RedisServer
@@ -25,7 +25,7 @@ async def test_events_delivered_twice_to_two_gateways_are_answered_once_and_in_o
     tmp_path: Path, redis: RedisServer, postgres: PostgresServer
 ) -> None:
     async with AsyncExitStack() as stack:
-        stores = {"storage": {"url": redis.url}, "database": {"url": new_database(postgres)}}
+        stores = {"storage": {"url": redis.url}, "database": {"url": migrated_database(postgres)}}
         settings = {**stores, "conversation": {"overlap": "queue"}}
         sim = TelegramSimulator(mode="webhook")
         await sim.start()

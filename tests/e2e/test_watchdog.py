@@ -5,7 +5,6 @@ import asyncio
 import json
 import os
 import signal
-import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -18,7 +17,8 @@ from simulators.base import Shown, SimPerson
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import by_bot, configuration, simulated
 from tests.e2e.test_program import written
-from tests.parley.cli.kit import environment, parley
+from tests.parley.cli.kit import parley, started
+from tests.support import hanging
 from tests.support.hanging import BEGUN
 from tests.support.patience import LAUNCH
 from tests.support.waiting import eventually
@@ -43,21 +43,9 @@ class Supervised:
 
     async def run(self) -> None:
         while not self.stopping:
-            self.process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "tests.support.hanging",
-                self.place,
-                "run",
-                "--config",
-                self.config,
-                cwd=self.folder,
-                env=environment({}),
-                stdout=asyncio.subprocess.DEVNULL,
-                stderr=asyncio.subprocess.PIPE,
-                start_new_session=True,
-            )
-            _, errors = await self.process.communicate()
+            command = (self.place, "run", "--config", self.config)
+            async with started(*command, cwd=self.folder, module=hanging.__name__) as self.process:
+                _, errors = await self.process.communicate()
             self.logs.append(errors.decode(errors="replace"))
             assert self.process.returncode is not None
             self.statuses.append(self.process.returncode)

@@ -15,15 +15,15 @@ from parley.app import App
 from parley.config import from_mapping
 from tests.parley.demo.browser import (
     DESKTOP,
+    IN_CHROMIUM,
     TELEPHONE,
     accessibility_findings,
-    needs_chromium,
     window,
 )
 from tests.support.ports import free_port
 from tests.support.program import running_app
 
-pytestmark = [pytest.mark.browser, needs_chromium]
+pytestmark = IN_CHROMIUM
 
 NASTY = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
 CODE = f'say: ```py"><img/src=x/onerror=alert(1)>\ndef greet():  # hello\n    return "{NASTY}"\n```'

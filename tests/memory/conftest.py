@@ -23,7 +23,7 @@ async def rig(request: pytest.FixtureRequest) -> AsyncIterator[Rig]:
             yield opened
         return
     server: PostgresServer = request.getfixturevalue("postgres")
-    pool = postgres_database(await migrated_database(server), PATIENT)
+    pool = postgres_database(migrated_database(server), PATIENT)
     database, clock = sqlite_database(":memory:"), FakeClock()
     await asyncio.gather(pool.start(), database.start())
 

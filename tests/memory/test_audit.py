@@ -23,7 +23,7 @@ from parley.wiring.memory import WiredMemory, wire_memory
 from parley.wiring.storage import Storage
 from tests.memory.rig import forget_topic, memories_about
 from tests.support.clock import FakeClock
-from tests.support.databases import new_database
+from tests.support.databases import migrated_database
 from tests.support.turns import answered
 
 KEY = "AKIA" + "IOSFODNN7ABCDEFG"
@@ -39,7 +39,7 @@ DAY = 86_400.0
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/test.db"
-    return new_database(request.getfixturevalue("postgres"))
+    return migrated_database(request.getfixturevalue("postgres"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,7 @@ def on_postgres(server: PostgresServer) -> Iterator[Opened]:
     """Stores and an index of repositories in PostgreSQL, and hot state in SQLite."""
     with asyncio.Runner() as runner:
         database, clock = sqlite_database(":memory:"), FakeClock()
-        pool = postgres_database(runner.run(migrated_database(server)), PATIENT)
+        pool = postgres_database(migrated_database(server), PATIENT)
         runner.run(database.start())
         runner.run(pool.start())
 

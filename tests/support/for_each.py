@@ -20,13 +20,13 @@ def for_each(
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(test)
-        def run(**others: object) -> None:
+        def run(*instance: object, **others: object) -> None:
             failures = []
             for case in table:
                 values = case if len(parameters) > 1 else (case,)
                 arguments = dict(zip(parameters, values, strict=True))  # type: ignore[call-overload]  # a case of several parameters is a tuple
                 try:
-                    test(**arguments, **others)
+                    test(*instance, **arguments, **others)
                 except Exception as error:  # noqa: BLE001 - the other cases run as well
                     error.add_note(f"in the case {arguments!r}")
                     failures.append(error)

@@ -1,6 +1,6 @@
 """The real program with an exponential pattern in one place.
 
-`python -m tests.support.hanging PLACE run --config …`: a text that contains `POISON` hangs there.
+`main` with the arguments `PLACE run --config …`: a text that contains `POISON` hangs there.
 """
 
 import asyncio
@@ -38,25 +38,32 @@ def in_front(owner: ModuleType | type, name: str, first: Callable[..., Any] = ha
     setattr(owner, name, both)
 
 
+def in_stage(first: Callable[[Any], Any]) -> None:
+    """Await what `first` returns for a turn before the turn reads its history."""
+    from gateway.turn import pipeline  # noqa: PLC0415 - loaded only where it is needed
+    from gateway.turn.history import read_history  # noqa: PLC0415 - loaded only where it is needed
+
+    @functools.wraps(read_history)
+    async def both(turn: Any, services: Any) -> Any:
+        await first(turn)
+        return await read_history(turn, services)
+
+    stages = (both if stage is read_history else stage for stage in pipeline.TURN)
+    setattr(pipeline, "TURN", tuple(stages))  # noqa: B010 - mypy knows the original's type
+
+
 def in_turn() -> None:
     """While an answer is made."""
-    from gateway.turn import history  # noqa: PLC0415 - only where it hangs
 
-    in_front(history, "read_history", lambda turn, _: hang(turn.contents))
+    async def here(turn: Any) -> None:
+        hang(turn.contents)
+
+    in_stage(here)
 
 
 def in_thread() -> None:
     """On another thread, while an answer is made."""
-    from gateway.turn import history  # noqa: PLC0415 - only where it hangs
-
-    inner = history.read_history
-
-    @functools.wraps(inner)
-    async def both(turn: Any, services: Any) -> Any:
-        await asyncio.to_thread(hang, turn.contents)
-        return await inner(turn, services)
-
-    setattr(history, "read_history", both)  # noqa: B010 - mypy knows the original's names
+    in_stage(lambda turn: asyncio.to_thread(hang, turn.contents))
 
 
 def in_opening() -> None:
@@ -89,13 +96,12 @@ def in_memory() -> None:
 
 def asleep() -> None:
     """While an answer is made, without computing anything."""
-    from gateway.turn import history  # noqa: PLC0415 - only where it hangs
 
-    def sleep(turn: Any, _: Any) -> None:
+    async def sleep(turn: Any) -> None:
         if POISON in repr(turn.contents):
             time.sleep(600)
 
-    in_front(history, "read_history", sleep)
+    in_stage(sleep)
 
 
 def nowhere() -> None:
@@ -114,8 +120,9 @@ PLACES: Final[dict[str, Callable[[], None]]] = {
 }
 
 
-if __name__ == "__main__":
-    PLACES[sys.argv.pop(1)]()
-    from parley.cli.main import main
+def main() -> None:
+    """Run the program with the place that the first argument names."""
+    from parley.cli import main as program  # noqa: PLC0415 - loaded only where it is needed
 
-    main()
+    PLACES[sys.argv.pop(1)]()
+    program.main()

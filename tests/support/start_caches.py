@@ -1,22 +1,33 @@
-"""Results that every start of the program has in common, made once for each process of the tests.
+"""Results that every start of the program has in common, made once for each process of the tests
+and for those that are forked from it.
 
 A test starts a program or opens a database thousands of times in a run. The installed packages, the
 model of the configuration and the tables of a new SQLite file are the same each time.
 """
 
+import asyncio
 import functools
 import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from importlib.metadata import EntryPoints, PathDistribution, entry_points
+from importlib.metadata import (
+    EntryPoints,
+    PathDistribution,
+    entry_points,
+    packages_distributions,
+)
 
 import pytest
 
 from db.migrations import Schema, migrate_sqlite
+from db.sqlite import SqliteDatabase
 from gateway.ports import AdapterManifest
+from memory.knowledge.schema import FILE_SCHEMA
+from parley.config import from_mapping
 from parley.config.settings import Settings, settings_model
+from parley.wiring.storage import SCHEMAS
 
 
 def reuse_results_of_starts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,9 +37,38 @@ def reuse_results_of_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PathDistribution, "name", name, raising=False)
     monkeypatch.setattr("gateway.platforms.entry_points", _installed)
     monkeypatch.setattr("parley.wiring.extensions.entry_points", _installed)
+    monkeypatch.setattr("parley.wiring.memory_backends.entry_points", _installed)
+    monkeypatch.setattr("parley.installation.packages_distributions", _packages)
     load = import_module("parley.config.load")  # the package has a function of this name
     monkeypatch.setattr(load, "settings_model", _cached_settings_model())
     monkeypatch.setattr("db.sqlite.migrate_sqlite", _copied_tables())
+
+
+def make_results_of_starts() -> None:
+    """Make them now, for processes that are forked from this one."""
+    from_mapping({})
+    _packages()
+    for group in ("parley.extensions", "parley.memory"):
+        _installed(group=group)
+    for schemas in (SCHEMAS, (FILE_SCHEMA,)):
+        asyncio.run(_opened(schemas))
+
+
+async def _opened(schemas: Sequence[Schema]) -> None:
+    database = SqliteDatabase(":memory:", schemas)
+    await database.start()
+    await database.stop()
+
+
+def _packages() -> Mapping[str, list[str]]:
+    """The distributions of each package."""
+    return _packages_on(tuple(sys.path))
+
+
+@functools.cache
+def _packages_on(path: tuple[str, ...]) -> Mapping[str, list[str]]:
+    del path
+    return packages_distributions()
 
 
 def _installed(*, group: str) -> EntryPoints:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import expect
 
 from adapters.web.connection import WebAdapter
@@ -20,9 +21,9 @@ from gateway.message import (
 from gateway.render import render
 from parley.http.local_listener import LocalListener
 from tests.adapters.web.conftest import context
-from tests.parley.demo.browser import TELEPHONE, needs_chromium, window
+from tests.parley.demo.browser import IN_CHROMIUM, TELEPHONE, window
 
-pytestmark = [pytest.mark.browser, needs_chromium]
+pytestmark = IN_CHROMIUM
 
 CODE = "```py\nx = 1 < 2\n" + "y = 0; " * 40 + "\n```"
 OK = Button("OK", "ok")
@@ -53,7 +54,7 @@ class Echo:
             await self.adapter.send(Outbound(event.event_id, place, part))
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def served() -> AsyncIterator[tuple[Echo, str]]:
     echo = Echo()
     echo.adapter = WebAdapter(WebSettings(enabled=True), context())

@@ -47,7 +47,7 @@ async def kept(
         yield rig_on(memory_stores(database, clock), database, clock), Conversations(database)
     else:
         server: PostgresServer = request.getfixturevalue("postgres")
-        pool = postgres_database(await migrated_database(server), PATIENT)
+        pool = postgres_database(migrated_database(server), PATIENT)
         await pool.start()
 
         async def keep(turn: WaitingTurn) -> None:

@@ -17,7 +17,7 @@ from parley.wiring.storage import MemoryStores, memory_stores
 from tests.memory.rig import rig_on
 from tests.memory.stores.writing import text_of
 from tests.support.clock import FakeClock
-from tests.support.databases import PATIENT, new_database, postgres_database, sqlite_database
+from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
 from tests.support.servers import PostgresServer
 
 WRITERS = 8
@@ -38,7 +38,7 @@ async def sqlite(folder: Path) -> AsyncIterator[list[MemoryStores]]:
 @asynccontextmanager
 async def postgres_pools(server: PostgresServer) -> AsyncIterator[list[MemoryStores]]:
     """Every writer has a pool of its own, as a process would."""
-    url = new_database(server)
+    url = migrated_database(server)
     opened = [postgres_database(url, PATIENT) for _ in range(WRITERS)]
     for pool in opened:
         await pool.start()

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.parley.cli.warm import warm
+from tests.parley.cli.warm import COMMANDS, warm
 from tests.support.patience import LAUNCH
 
 PROGRAM = (sys.executable, "-c", "from parley.cli.main import main; main()")
@@ -31,12 +31,12 @@ def environment(env: Mapping[str, str] | None) -> dict[str, str]:
 
 @asynccontextmanager
 async def started(
-    *arguments: str, cwd: Path, env: Mapping[str, str] | None = None
+    *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, module: str = COMMANDS
 ) -> AsyncIterator[asyncio.subprocess.Process]:
-    """A running `parley` in a process that has imported it already, without a terminal; killed at
-    the end if it still runs."""
+    """A running `parley`, or the `main` of another module, in a process that has imported `parley`
+    already, without a terminal; killed at the end if it still runs."""
     imported = await asyncio.to_thread(warm, os.environ["PATH"], str(ROOT))
-    async with imported.running(arguments, cwd=cwd, env=environment(env)) as process:
+    async with imported.running(arguments, cwd=cwd, env=environment(env), module=module) as process:
         yield process
 
 

@@ -17,7 +17,7 @@ from parley.security.tokens import person_of
 from parley.wiring.storage import Storage
 from tests.parley.cli.kit import parley
 from tests.parley.http.api.kit import running
-from tests.support.databases import new_database
+from tests.support.databases import migrated_database
 
 ADA, BOB = "telegram:main:ada", "telegram:main:bob"
 T = TypeVar("T")
@@ -31,7 +31,7 @@ async def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     url = (
         f"sqlite:///{tmp_path}/parley.db"
         if request.param == "sqlite"
-        else new_database(request.getfixturevalue("postgres"))
+        else migrated_database(request.getfixturevalue("postgres"))
     )
     (tmp_path / "config").mkdir()
     (tmp_path / "config" / "parley.yaml").write_text(yaml.safe_dump({"database": {"url": url}}))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.parley.cli.kit import Ended, parley
-from tests.support.databases import new_database
+from tests.support.databases import migrated_database
 from tests.support.git import TestRepository, new_repository
 from tests.support.servers import PostgresServer
 
@@ -173,7 +173,7 @@ async def test_hooks_that_another_tool_replaced_are_named_with_the_next_step(sho
 async def test_with_postgresql_the_index_is_in_the_database(
     shop: Shop, postgres: PostgresServer
 ) -> None:
-    shop.config.write_text(f"database: {{url: '{new_database(postgres)}'}}\n")
+    shop.config.write_text(f"database: {{url: '{migrated_database(postgres)}'}}\n")
     shop.git.commit({"a.md": "a"})
     assert (await shop.knowledge("init", "shop")).status == 0
     assert (await shop.as_json("status"))["files"] == 1

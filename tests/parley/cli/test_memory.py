@@ -38,7 +38,7 @@ from tests.parley.cli.kit import (
     started,
 )
 from tests.parley.cli.warm import warm
-from tests.support.databases import new_database
+from tests.support.databases import migrated_database
 from tests.support.patience import PATIENCE
 from tests.support.turns import answered
 
@@ -55,7 +55,7 @@ async def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     url = (
         "sqlite:///data/parley.db"
         if request.param == "sqlite"
-        else new_database(request.getfixturevalue("postgres"))
+        else migrated_database(request.getfixturevalue("postgres"))
     )
     return await filled(tmp_path, url)
 

@@ -17,7 +17,7 @@ from parley.cli.memory_access import PersonOptions, with_memory
 from parley.config import Settings, load
 from parley.wiring.access import Access, wire_access
 from parley.wiring.storage import Storage
-from tests.support.databases import new_database
+from tests.support.databases import migrated_database
 
 PLACE = Place("telegram", "main", "7", Audience.DIRECT)
 ADA = Applicant("default", "telegram:main:7", "Ada", PLACE)
@@ -30,7 +30,7 @@ def config(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     url = (
         f"sqlite:///{tmp_path}/parley.db"
         if request.param == "sqlite"
-        else new_database(request.getfixturevalue("postgres"))
+        else migrated_database(request.getfixturevalue("postgres"))
     )
     sections = {"database": {"url": url}, "access": {"operators": ["telegram:an-older-id"]}}
     path = tmp_path / "parley.yaml"

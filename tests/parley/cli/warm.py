@@ -23,10 +23,12 @@ from fcntl import ioctl
 from pathlib import Path
 from typing import IO, Final, NoReturn
 
+import pytest
+
 from tests.parley.cli.forked import shown
 from tests.support.patience import LAUNCH
+from tests.support.start_caches import make_results_of_starts, reuse_results_of_starts
 
-"""Importing everything takes two seconds of a processor, of which a busy machine gives a share."""
 COMMANDS: Final = "parley.cli.main"
 """The module whose `main` is the program."""
 READY: Final = b"ready"
@@ -129,9 +131,11 @@ class Warm:
         *,
         cwd: Path,
         env: Mapping[str, str],
+        module: str = COMMANDS,
     ) -> AsyncIterator[asyncio.subprocess.Process]:
-        """A command that runs; killed at the end if it still does."""
-        request = _request(arguments, cwd, env)
+        """A command that runs; killed at the end if it still does. It is the function `main` of
+        `module`, which the process need not have imported before."""
+        request = _request(arguments, cwd, env, module)
         response, answer = socket.socketpair()
         pipes = [os.pipe() for _ in range(3)]
         theirs = [pipes[0][0], pipes[1][1], pipes[2][1], answer.fileno()]
@@ -175,6 +179,8 @@ def serve() -> None:
     importlib.import_module("parley.app")
     importlib.import_module("parley.demo.run")
     importlib.import_module("anthropic")  # slow, and imported by the program when it needs it
+    reuse_results_of_starts(pytest.MonkeyPatch())
+    make_results_of_starts()
     assert threading.active_count() == 1, "a thread would be lost in a fork"
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     gc.freeze()
@@ -228,15 +234,34 @@ def _become(request: Mapping[str, object], standard: Sequence[int]) -> NoReturn:
     sys.stdin, sys.stdout = open(0, closefd=False), open(1, "w", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", closefd=False, errors="backslashreplace", buffering=1)  # noqa: SIM115
     sys.argv = ["-c", *arguments]
-    sys.exit(importlib.import_module(COMMANDS).main())
+    module = request["module"]
+    assert isinstance(module, str)
+    try:
+        sys.exit(importlib.import_module(module).main())
+    except SystemExit as end:
+        if isinstance(end.code, int):
+            _leave(end.code)
+        raise
+
+
+def _leave(status: int) -> NoReturn:
+    """End as an interpreter does, except that the objects of the imported program, whose memory is
+    shared until somebody writes to it, are not deleted one by one."""
+    threading._shutdown()  # type: ignore[attr-defined]  # what the interpreter calls
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
 
 
 def _opened(descriptor: int, mode: str) -> IO[bytes]:
     return os.fdopen(descriptor, mode, 0)
 
 
-def _request(arguments: Sequence[str], cwd: Path, env: Mapping[str, str]) -> bytes:
-    values = {"arguments": arguments, "cwd": str(cwd), "env": dict(env)}
+def _request(
+    arguments: Sequence[str], cwd: Path, env: Mapping[str, str], module: str = COMMANDS
+) -> bytes:
+    values = {"arguments": arguments, "cwd": str(cwd), "env": dict(env), "module": module}
     request = json.dumps(values).encode()
     assert len(request) < LONGEST
     return request

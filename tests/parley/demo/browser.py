@@ -1,4 +1,7 @@
-"""Chromium for the tests of our pages, and its error messages."""
+"""Chromium for the tests of our pages, and its error messages.
+
+All such tests of a process run on one event loop, that of its browser.
+"""
 
 import shutil
 from collections.abc import AsyncIterator
@@ -7,14 +10,21 @@ from dataclasses import dataclass, field
 
 import pytest
 from axe_playwright_python.async_playwright import Axe
-from playwright.async_api import BrowserContext, Page, async_playwright, expect
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
 
 from tests.support.patience import PATIENCE
 
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser") if (path := shutil.which(name))), ""
 )
-needs_chromium = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed")
+IN_CHROMIUM = [
+    pytest.mark.browser,
+    pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed"),
+    pytest.mark.asyncio(loop_scope="session"),
+    pytest.mark.usefixtures("chromium"),
+    pytest.mark.xdist_group("chromium"),
+]
+"""The marks of a module whose tests open windows."""
 
 DESKTOP = (1280, 800)
 TELEPHONE = (390, 844)
@@ -56,25 +66,40 @@ class Window:
         self.page.on("request", on_request)
 
 
+_LAUNCHED: list[Browser] = []
+"""The browser of this process."""
+
+
+@asynccontextmanager
+async def launched() -> AsyncIterator[None]:
+    """Have a browser for `window`, which takes seconds of the processor to start."""
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=_ARGUMENTS)
+        expect.set_options(timeout=1000 * PATIENCE)
+        _LAUNCHED.append(browser)
+        yield
+        _LAUNCHED.remove(browser)
+        await browser.close()
+
+
 @asynccontextmanager
 async def window(
     origin: str, size: tuple[int, int] = DESKTOP, *, dark: bool = False
 ) -> AsyncIterator[Window]:
-    """A fresh browser; nothing is loaded yet."""
+    """A window that shares no cookies, stored data or files with others; nothing is loaded yet."""
     width, height = size
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=_ARGUMENTS)
-        context = await browser.new_context(
-            viewport={"width": width, "height": height},
-            color_scheme="dark" if dark else "light",
-            has_touch=size == TELEPHONE,
-        )
-        context.set_default_timeout(1000 * PATIENCE)
-        expect.set_options(timeout=1000 * PATIENCE)
-        opened = Window(await context.new_page(), context, origin)
-        opened.watch()
+    context = await _LAUNCHED[0].new_context(
+        viewport={"width": width, "height": height},
+        color_scheme="dark" if dark else "light",
+        has_touch=size == TELEPHONE,
+    )
+    context.set_default_timeout(1000 * PATIENCE)
+    opened = Window(await context.new_page(), context, origin)
+    opened.watch()
+    try:
         yield opened
-        await browser.close()
+    finally:
+        await context.close()
 
 
 SERIOUS = ("serious", "critical")

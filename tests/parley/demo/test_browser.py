@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from parley.demo.player import Player
@@ -10,17 +11,17 @@ from parley.demo.run import Demo, running
 from parley.demo.story import STORY
 from tests.parley.demo.browser import (
     DESKTOP,
+    IN_CHROMIUM,
     TELEPHONE,
     Window,
     accessibility_findings,
-    needs_chromium,
     window,
 )
 
-pytestmark = [pytest.mark.browser, needs_chromium]
+pytestmark = IN_CHROMIUM
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def demo() -> AsyncIterator[Demo]:
     async with running(0, {}) as started:
         assert started.problems == {}

@@ -21,7 +21,7 @@ from memory.knowledge.stores.files import SqlFiles
 from memory.knowledge.stores.repositories import SqlRepositories
 from memory.knowledge.stores.word_index import WordSearch, word_index_on
 from tests.memory.knowledge.values import AT, repository
-from tests.support.databases import PATIENT, new_database
+from tests.support.databases import PATIENT, migrated_database
 from tests.support.servers import PostgresServer
 
 COMMIT = "c" * 40
@@ -86,7 +86,8 @@ async def library(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
         database = SqliteDatabase(tmp_path / "knowledge.db", (FILE_SCHEMA,))
     else:
         server: PostgresServer = request.getfixturevalue("postgres")
-        database = PostgresDatabase(new_database(server), (FILE_SCHEMA,), PATIENT)
+        url = migrated_database(server, (FILE_SCHEMA,))
+        database = PostgresDatabase(url, (FILE_SCHEMA,), PATIENT)
     await database.start()
     yield Library(database, word_index_on(database))
     await database.stop()

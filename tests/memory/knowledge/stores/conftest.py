@@ -14,7 +14,7 @@ from memory.knowledge.schema import FILE_SCHEMA
 from memory.knowledge.stores.files import SqlFiles
 from memory.knowledge.stores.locks import FileLocks, PostgresLocks
 from memory.knowledge.stores.repositories import SqlRepositories
-from tests.support.databases import PATIENT, new_database
+from tests.support.databases import PATIENT, migrated_database
 from tests.support.servers import PostgresServer
 
 EXISTING = Statement(f"SELECT number FROM knowledge_chunks WHERE {among('number', 'numbers')}")
@@ -63,7 +63,8 @@ async def stores(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
         locks: tuple[IngestLock, IngestLock] = (FileLocks(file), FileLocks(file))
     else:
         server: PostgresServer = request.getfixturevalue("postgres")
-        database = PostgresDatabase(new_database(server), (FILE_SCHEMA,), PATIENT)
+        url = migrated_database(server, (FILE_SCHEMA,))
+        database = PostgresDatabase(url, (FILE_SCHEMA,), PATIENT)
         locks = (PostgresLocks(database), PostgresLocks(database))
     await database.start()
     yield Stores(

@@ -19,7 +19,7 @@ from parley.config import Settings, from_mapping
 from parley.http.api.openapi import PREFIX
 from parley.security.keys import token_key
 from parley.security.tokens import TokenClaims, issue, person_of
-from tests.support.databases import new_database
+from tests.support.databases import migrated_database
 from tests.support.program import running_app
 from tests.support.servers import PostgresServer
 
@@ -125,7 +125,7 @@ def postgres_settings_in(folder: Path, server: PostgresServer) -> Settings:
     """The same with a database of its own on a PostgreSQL server."""
     return settings_in(
         folder,
-        database={"url": new_database(server)},
+        database={"url": migrated_database(server)},
         storage={"url": f"sqlite:///{folder}/hot.db"},
         server={"port": 0, "token_key": "k" * 40},
     )

@@ -16,7 +16,7 @@ from parley.security.keys import audit_key
 from simulators.whatsapp import WhatsAppSimulator
 from tests.e2e.harness import running as connected
 from tests.parley.http.api.kit import Program, running, settings_in
-from tests.support.databases import new_database
+from tests.support.databases import migrated_database
 
 pytestmark = pytest.mark.xdist_group("postgres")
 
@@ -31,7 +31,7 @@ async def program(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
     }
     if request.param == "postgres":
         server = request.getfixturevalue("postgres")
-        sections["database"] = {"url": new_database(server)}
+        sections["database"] = {"url": migrated_database(server)}
         sections["storage"] = {"url": f"sqlite:///{tmp_path}/hot.db"}
         sections["server"] = {"port": 0, "token_key": "k" * 40}
         sections["memory"] = {"audit_key": "a" * 40}
