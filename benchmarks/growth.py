@@ -4,11 +4,12 @@
 
 Every simulated hour so many messages go through inbox, journal and outbox, as the gateway does it,
 and the program's own housekeeping forgets what served its time: conversations, receipts and event
-ids after a day, traces after 30 days. Usage is kept for ever, as an account book is, and shown by
-itself. The file never shrinks (freed pages are used again), so what counts is that it stands.
+ids after a day, traces after 30 days, single calls of the model after 31. Their sums by day stay
+for 400 days, and are shown by themselves. The file never shrinks (freed pages are used again), so
+what counts is that it stands.
 
-Held to: once the longest retention has passed, all tables but usage stay as they are, and the file
-grows by no more than usage does.
+Held to: once the longest retention of the others has passed, all tables but these sums stay as they
+are, and the file grows by no more than the sums do.
 """
 
 import argparse
@@ -51,9 +52,12 @@ ANSWER: Final = "It is fine. " * 40
 PEOPLE: Final = 500
 SETTLED: Final = KEEP_TRACES + timedelta(days=5)
 """From here on nothing may grow."""
-USAGE_BYTES: Final = 400.0
-"""Maximum bytes of a row of the usage ledger, with its two indexes."""
-BOUNDED: Final = ("inbox", "outbox", "turns", "traces", "claimed_keys", "reserved", "adapter_state")
+DAY_BYTES: Final = 500.0
+"""Maximum bytes of a row of the sums by day, with its two indexes."""
+BOUNDED: Final = (
+    *("inbox", "outbox", "turns", "traces", "usage"),
+    *("claimed_keys", "reserved", "adapter_state"),
+)
 
 
 class Calendar:
@@ -145,7 +149,7 @@ def counted(file: Path) -> dict[str, float]:
         )
         rows = {
             table: db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
-            for table in (*BOUNDED, "usage")
+            for table in (*BOUNDED, "usage_days")
         }
     db.close()
     return {"megabytes": round(pages * size / 1024 / 1024, 2), **rows}
@@ -156,16 +160,16 @@ def judged(rows: list[dict[str, float]]) -> dict[str, object]:
     after = [row for row in rows if row["day"] >= SETTLED.days]
     first, last = after[0], after[-1]
     grown = (last["megabytes"] - first["megabytes"]) * 1024 * 1024
-    recorded = last["usage"] - first["usage"]
+    recorded = last["usage_days"] - first["usage_days"]
     stands = all(last[table] <= first[table] for table in BOUNDED)
     return {
         "from_day": first["day"],
         "to_day": last["day"],
-        "messages_a_day": recorded / max(1, last["day"] - first["day"]),
+        "sums_a_day": recorded / max(1, last["day"] - first["day"]),
         "megabytes": [first["megabytes"], last["megabytes"]],
-        "bytes_per_message_for_ever": round(grown / max(1, recorded)),
+        "bytes_per_sum": round(grown / max(1, recorded)),
         "tables_stand": stands,
-        "bounded": stands and grown <= recorded * USAGE_BYTES,
+        "bounded": stands and grown <= recorded * DAY_BYTES,
     }
 
 

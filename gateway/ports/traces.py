@@ -9,6 +9,8 @@ from gateway.policy.decision import Decision
 
 NO_CONVERSATION: Final = '["", "", "", "", "", ""]'
 """The conversation of a trace without one, because its person was erased."""
+FAILED: Final = ("failed", "gave_up", "unavailable", "broken", "too_long", "refused")
+"""Outcomes of messages without an answer, for a reason that is not the person's."""
 RING_SENDERS: Final = 256
 RING_EACH: Final = 4
 """Traces of refusals that are kept per sender; in total `RING_SENDERS` times as many."""

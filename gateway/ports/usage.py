@@ -3,10 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Final, Literal, Protocol
 
 from gateway.policy.rate_limits import BucketRule, Taken
 from gateway.ports import Usage
+
+LATENCIES: Final = (
+    *(250, 500, 1_000, 1_500, 2_000, 3_000, 4_500),
+    *(7_000, 10_000, 15_000, 30_000, 60_000),
+)
+"""The bounds, in milliseconds, between which answers are counted by their duration."""
+UsageKey = Literal["day", "person", "workspace", "channel", "model"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +37,41 @@ class UsageTotal:
     calls: int
     usage: Usage
     micros: int
+
+
+@dataclass(frozen=True, slots=True)
+class UsageFilter:
+    """The usage to sum: of a tenant and the program's own calls, in whole UTC days from `since` on
+    and before `until`. `persons` are the only people, None for everybody; an empty text does not
+    filter. `channel` None does not filter either: the empty one stands for direct conversations."""
+
+    tenant: str
+    since: datetime
+    until: datetime
+    persons: tuple[str, ...] | None = None
+    person: str = ""
+    workspace: str = ""
+    channel: str | None = None
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UsageSum:
+    """The sums of one value of a key. `name` is the value: the microseconds since 1970 of a day,
+    a `str(PersonId)`, "platform:account:workspace", a model, or for a channel its workspace and its
+    id, separated by a line break. Empty: none is known, or the person was erased.
+
+    `messages` were handled, `errors` of them failed, `calls` cost `micros` millionths of a dollar.
+    `took` has the number of answers between the bounds of `LATENCIES`.
+    """
+
+    name: str
+    calls: int
+    usage: Usage
+    micros: int
+    messages: int
+    errors: int
+    took: tuple[int, ...]
 
 
 class Buckets(Protocol):

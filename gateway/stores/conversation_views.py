@@ -28,6 +28,7 @@ from gateway.ports.conversation_views import (
     ShownText,
     Wanted,
 )
+from gateway.ports.traces import FAILED
 from gateway.stores.codec import material_from_json
 from gateway.stores.traces import columns_of, parse_trace
 from gateway.stores.turn_index import DEFAULT, FOUND, MERGING, TurnWords, for_postgres
@@ -37,11 +38,10 @@ SCANNED: Final = 20_000
 MAX_HITS: Final = 2_000
 """Matching texts that one page of a search looks at."""
 MAX_AT: Final = 2**62
-OUTCOME: Final = """CASE
-    WHEN {0}.outcome = 'answered' THEN 'answered'
-    WHEN substr({0}.outcome, 1, 8) = 'refused:' THEN 'refused'
-    WHEN {0}.outcome IN ('failed', 'gave_up', 'unavailable', 'broken', 'too_long', 'refused')
-        THEN 'failed'
+OUTCOME: Final = f"""CASE
+    WHEN {{0}}.outcome = 'answered' THEN 'answered'
+    WHEN substr({{0}}.outcome, 1, 8) = 'refused:' THEN 'refused'
+    WHEN {{0}}.outcome IN {FAILED} THEN 'failed'
     ELSE 'other' END"""
 """The `OutcomeKind` of a trace."""
 FITS: Final = """

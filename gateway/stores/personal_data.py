@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from db import Database, Row, Statement, Work, among, together
+from db import Database, Row, Statement, Work, among, lock, together
 from db.statements import begins, contains, json_item, json_values, listed
 from db.transaction import Change, Fetch
 from db.values import time_of
@@ -24,6 +24,7 @@ from gateway.ports.adapter import AdapterStates, StateEntry
 from gateway.ports.inbox import Inbox
 from gateway.ports.outbox import Outbox
 from gateway.ports.unit_of_work import ERASED_TURNS
+from gateway.stores import usage_days
 from gateway.stores.codec import event_to_json, outbound_to_json
 from gateway.stores.conversations import NO_SUMMARY, NO_TASK
 
@@ -139,6 +140,7 @@ ALL: Final = (
         " milliseconds, slot, durations, audience",
         TRACES,
     ),
+    _table("usage_days", ", ".join((*usage_days.KEY, *usage_days.SUMS)), USAGE),
     _table("archived_conversations", "tenant, owner, conversation, at", ARCHIVED),
     _table(
         "takeovers",
@@ -188,6 +190,7 @@ ERASE: Final = (
     Statement(f"DELETE FROM console_links WHERE {USAGE}"),  # noqa: S608 - constants of this module
     Statement(f"DELETE FROM spent WHERE {PAST}"),  # noqa: S608 - constants of this module
     Statement(f"UPDATE usage SET person = '' WHERE {USAGE}"),  # noqa: S608 - constants of this module
+    *usage_days.NAMELESS,
 )
 
 
@@ -210,7 +213,7 @@ class SqlPersonalData:
     async def erase(self, tenant: str, persons: Sequence[str], turn_id: str = "") -> int:
         """Delete turns, notes, traces, feedback and the admission, and remove the name from the
         usage; returns the number of rows."""
-        return await self._change(ERASE, tenant, persons)
+        return await self._change(ERASE, tenant, persons, usage_days.LOCK)
 
     async def clear(self, tenant: str, persons: Sequence[str]) -> int:
         """Delete turns and notes only; returns the number of rows."""
@@ -230,11 +233,13 @@ class SqlPersonalData:
         ]
 
     async def _change(
-        self, statements: Sequence[Statement], tenant: str, persons: Sequence[str]
+        self, statements: Sequence[Statement], tenant: str, persons: Sequence[str], *locks: str
     ) -> int:
         params = self._params(tenant, persons)
 
         def work() -> Work[int]:
+            if locks:
+                yield from lock(*locks)
             return sum((yield from together(*(Change(one, params) for one in statements))))
 
         return await self._database.run(work)
@@ -251,7 +256,9 @@ class SqlPersonalData:
 
 def _plain(name: str, value: object) -> object:
     """Convert a value for export: times to seconds, JSON to values."""
-    if name in ("at", "since", "active", "made_at", "seen_at", "until") and isinstance(value, int):
+    if name in ("at", "since", "active", "made_at", "seen_at", "until", "day") and isinstance(
+        value, int
+    ):
         return time_of(value).timestamp()
     if name in ("decisions", "durations") and isinstance(value, str):
         return json.loads(value)

@@ -7,12 +7,12 @@ until it is stored.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from db import Database, Statement, Work, among, execute, lock, together
 from db.database import delete_some, deleting_some
-from db.statements import begins
+from db.statements import begins, either
 from db.transaction import Fetch
 from db.values import micros
 from gateway.message import Place
@@ -55,24 +55,49 @@ COUNT: Final = Statement("""
 RELEASE: Final = Statement(f"""
     DELETE FROM reserved WHERE turn = :turn AND {among("key", "keys")}
 """)  # noqa: S608 - constants of this module
-TOTALS: Final = Statement(f"""
-    SELECT model, count(*), sum(input_tokens), sum(output_tokens), sum(cache_read_tokens),
-        sum(cache_write_tokens), sum(micros)
-    FROM usage WHERE tenant IN (:tenant, '') AND at >= :since
-        AND (:everything OR {among("person", "persons")})
-    GROUP BY model ORDER BY sum(micros) DESC, model LIMIT 1000
-""")  # noqa: S608 - constants of this module
+COSTS: Final = "input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, micros"
+# A plus keeps SQLite from the index of people, which finds every row of the tenant.
+OF_EVERYBODY: Final = either(sqlite="+tenant", postgres="tenant") + " IN (:tenant, '')"
+OF_PERSONS: Final = f"tenant = :tenant AND {among('person', 'persons')}"
+
+
+def _calls(of: str, summed: int) -> str:
+    return f"""
+        SELECT model, 1 AS calls, {COSTS} FROM usage
+        WHERE summed = {summed} AND at >= :since AND {of}
+    """  # noqa: S608 - constants of this module
+
+
+def _days(of: str) -> str:
+    return f"""
+        SELECT model, calls, {COSTS} FROM usage_days WHERE calls > 0 AND day >= :since AND {of}
+    """  # noqa: S608 - constants of this module
+
+
+def _by_model(*parts: str) -> Statement:
+    return Statement(f"""
+        SELECT model, sum(calls), sum(input_tokens), sum(output_tokens), sum(cache_read_tokens),
+            sum(cache_write_tokens), sum(micros)
+        FROM ({" UNION ALL ".join(parts)}) AS every
+        GROUP BY model ORDER BY sum(micros) DESC, model LIMIT 1000
+    """)  # noqa: S608 - constants of this module
+
+
+TOTALS: Final = {of: _by_model(_calls(of, 0), _days(of)) for of in (OF_EVERYBODY, OF_PERSONS)}
+RECENT: Final = {of: _by_model(_calls(of, 0), _calls(of, 1)) for of in (OF_EVERYBODY, OF_PERSONS)}
 LARGEST: Final = Statement(f"""
     SELECT key, micros FROM spent WHERE {begins("key", ":kind")}
         AND substr(key, length(key) - length(:period) + 1) = :period
     ORDER BY micros DESC, key LIMIT :limit
 """)  # noqa: S608 - constants of this module
 PERSON_OF: Final = Statement("SELECT person FROM usage WHERE turn = :turn LIMIT 1")
-PRUNE_ROWS: Final = deleting_some("usage", "id", "at < :before", "at")
+PRUNE_ROWS: Final = deleting_some("usage", "id", "summed = 1 AND at < :before", "at")
 PRUNE_SUMS: Final = deleting_some("spent", "key", "since < :before", "since")
 
 MAX_DAYS = 400
 """Days for which usage is stored."""
+SUM_AFTER: Final = timedelta(hours=1)
+"""The age at which a call is summed by day."""
 OF_A_PERSON = "user_"
 """The scopes of a person's budgets; those of a workspace belong to no person."""
 
@@ -141,17 +166,32 @@ class UsageLedger:
     async def totals(
         self, tenant: str, since: datetime, persons: Sequence[str] | None
     ) -> list[UsageTotal]:
-        """Return sums by model since then, most expensive first: of these people (`str(PersonId)`),
-        or with None of the tenant, including the program's own calls."""
+        """Return sums by model since the begin of a UTC day, most expensive first: of these people
+        (`str(PersonId)`), or with None of the tenant, including the program's own calls."""
+        return await self._totals(TOTALS, tenant, since, persons)
+
+    async def recent_totals(
+        self, tenant: str, since: datetime, persons: Sequence[str] | None
+    ) -> list[UsageTotal]:
+        """Return the same since any time at which single calls are still stored."""
+        return await self._totals(RECENT, tenant, since, persons)
+
+    async def _totals(
+        self,
+        statements: Mapping[str, Statement],
+        tenant: str,
+        since: datetime,
+        persons: Sequence[str] | None,
+    ) -> list[UsageTotal]:
+        statement = statements[OF_EVERYBODY if persons is None else OF_PERSONS]
         params = {
             "tenant": tenant,
             "since": micros(since),
-            "everything": persons is None,
             "persons": [person for person in persons or () if person],
         }
         return [
             UsageTotal(str(model), int(calls), Usage(*map(int, tokens)), int(cost))
-            for model, calls, *tokens, cost in await self._database.fetch(TOTALS, params)
+            for model, calls, *tokens, cost in await self._database.fetch(statement, params)
         ]
 
     async def largest(self, kind: str, period: str, limit: int) -> list[tuple[str, int]]:
@@ -168,12 +208,12 @@ class UsageLedger:
         rows = await self._database.fetch(PERSON_OF, {"turn": turn})
         return str(rows[0][0]) if rows else ""
 
-    async def prune(self, before: datetime) -> int:
-        """Delete some rows from before then, and sums that started before then; returns how many, 0
-        at the end. `before` is further back than the longest period."""
-        params = {"before": micros(before)}
-        rows = await delete_some(self._database, PRUNE_ROWS, params)
-        return rows + await delete_some(self._database, PRUNE_SUMS, params)
+    async def prune(self, calls: datetime, before: datetime) -> int:
+        """Delete some calls from before `calls` that are summed by day, and sums that started
+        before `before`; returns how many, 0 at the end. `calls` is further back than a turn can be
+        repeated, `before` further than the longest period."""
+        rows = await delete_some(self._database, PRUNE_ROWS, {"before": micros(calls)})
+        return rows + await delete_some(self._database, PRUNE_SUMS, {"before": micros(before)})
 
 
 def _sums(accounts: Sequence[Account], dead: int, without: str = "") -> Work[list[int]]:
@@ -198,6 +238,12 @@ def _call(turn: str, position: int, row: UsageRow) -> Mapping[str, object]:
         "micros": row.micros,
         "at": micros(row.at),
     }
+
+
+def first_day(now: datetime, days: int) -> datetime:
+    """Return the begin of the first of so many UTC days, of which today is the last."""
+    today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return today - timedelta(days=days - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +280,7 @@ class SpendingReader:
 
     async def of_everybody(self, tenant: str, days: int) -> SpendingSummary:
         """Return the spending of a tenant and of the program itself, in the last `days`."""
-        since = self.clock.now() - timedelta(days=days)
+        since = first_day(self.clock.now(), days)
         return SpendingSummary(tuple(await self.ledger.totals(tenant, since, None)))
 
     async def of(
@@ -242,7 +288,7 @@ class SpendingReader:
     ) -> SpendingSummary:
         """Return the spending of a person; `persons` are all linked identities."""
         now = self.clock.now()
-        totals = await self.ledger.totals(tenant, now - timedelta(days=days), persons)
+        totals = await self.ledger.totals(tenant, first_day(now, days), persons)
         sender = await self.humans.human(tenant, person)
         place = Place(person.platform, person.account, "", Audience.DIRECT)
         every = accounts_for(tenant, sender, place, self.budgets, now)

@@ -131,6 +131,7 @@ KINDS: Final[Mapping[str, str]] = {
     "archived_conversations": "conversations that you archived in the console",
     "takeovers": "conversations that an operator answers instead of the assistant",
     "usage": "costs of answers, without text",
+    "usage_days": "costs of answers by day, without text",
     "spent": "total costs of your answers",
     "people_links": "links with your other accounts",
     "link_requests": "unfinished links",

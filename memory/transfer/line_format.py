@@ -49,6 +49,7 @@ TABLES: Final = frozenset(
         "archived_conversations",
         "takeovers",
         "usage",
+        "usage_days",
         "spent",
         "people_links",
         "link_requests",

@@ -266,6 +266,9 @@ class Budgets(Section):
     user_share: float = Field(default=0.25, gt=0, le=1)
     """Share of a workspace's budget that one person may use when no limit of a person is set for
     the same period."""
+    detail_days: int = Field(default=31, ge=31, le=400)
+    """Days for which the cost of each single call is stored. The sums of each day by person,
+    channel and model are stored for 400 days."""
     prices: dict[str, Price] = {}
     """By model name. The prices of known models are built in; while a budget is set, a model
     without a price is not called."""

@@ -41,7 +41,8 @@ from gateway.stores.takeovers import TakeoverStore
 from gateway.stores.traces import Traces
 from gateway.stores.turn_index import TurnWords
 from gateway.stores.unit_of_work import SqliteUnitOfWork, TurnWriter, TwoStepUnitOfWork
-from gateway.stores.usage import UsageLedger
+from gateway.stores.usage import SUM_AFTER, UsageLedger
+from gateway.stores.usage_days import UsageDays
 from gateway.turn.services import Stores
 from memory import schema as memory_schema
 from memory.agents.event_signal import EventSignal
@@ -95,6 +96,7 @@ class Storage:
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self._clock = clock
         self._ttl = timedelta(hours=settings.context.ttl_hours)
+        self._calls_for = timedelta(days=settings.budgets.detail_days)
         self._lasting = open_long_lived(settings.database.url, clock)
         same = settings.storage_url == settings.database.url
         self.hot = open_hot(settings.storage_url, clock, self._lasting.database if same else None)
@@ -162,7 +164,8 @@ class Storage:
 
     def chores(self) -> dict[str, Callable[[], Awaitable[int]]]:
         """The chores that delete expired data, by the name of the store."""
-        return {**self.hot.chores, **self._lasting.chores(self._clock, self._ttl)}
+        lasting = self._lasting.chores(self._clock, self._ttl, self._calls_for)
+        return {**self.hot.chores, **lasting}
 
     def _journal(self) -> UnitOfWork:
         database = self._lasting.database
@@ -326,6 +329,7 @@ class LongLived:
     history: History
     own_conversations: SqlOwnConversations
     usage: UsageLedger
+    usage_days: UsageDays
     traces: Traces
     feedback: FeedbackStore
     activity: ActivityLog
@@ -340,10 +344,14 @@ class LongLived:
     stop: Callable[[], Awaitable[None]]
     database: SqliteDatabase | None = None
 
-    def chores(self, clock: Clock, ttl: timedelta) -> dict[str, Callable[[], Awaitable[int]]]:
+    def chores(
+        self, clock: Clock, ttl: timedelta, calls: timedelta
+    ) -> dict[str, Callable[[], Awaitable[int]]]:
         """The chores by name: they delete conversations after `ttl`, traces after `KEEP_TRACES`,
-        feedback after `KEEP_FEEDBACK`, usage after `KEEP_USAGE`, and expired data of memory."""
+        feedback after `KEEP_FEEDBACK`, single calls after `calls`, usage after `KEEP_USAGE`, and
+        expired data of memory. Usage is summed by day before anything of it is deleted."""
         return {
+            "usage_days": lambda: self.usage_days.sum_up(clock.now() - SUM_AFTER),
             "conversations": lambda: self.conversations.prune(clock.now() - ttl),
             "conversation_index": self.conversation_views.merge,
             "archive": lambda: self.conversation_views.prune(clock.now() - KEEP_TRACES),
@@ -351,7 +359,8 @@ class LongLived:
                 clock.now() - KEEP_TRACES, clock.now() - KEEP_REFUSALS
             ),
             "feedback": lambda: self.feedback.prune(clock.now() - KEEP_FEEDBACK),
-            "usage": lambda: self.usage.prune(clock.now() - KEEP_USAGE),
+            "usage": lambda: self.usage.prune(clock.now() - calls, clock.now() - KEEP_USAGE),
+            "old_usage": lambda: self.usage_days.prune(clock.now() - KEEP_USAGE),
             "admissions": lambda: self.admissions.prune(clock.now()),
             "console_sessions": lambda: self.console_sessions.prune(clock.now()),
             "takeovers": lambda: self.takeovers.prune(clock.now() - KEEP_TRACES),
@@ -395,6 +404,7 @@ def _stores(database: Database, clock: Clock, start: Step, stop: Step) -> LongLi
         history=SqlHistory(database),
         own_conversations=SqlOwnConversations(database),
         usage=UsageLedger(database, clock),
+        usage_days=UsageDays(database),
         traces=Traces(database),
         feedback=FeedbackStore(database),
         activity=SqlActivity(database),

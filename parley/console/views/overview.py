@@ -142,7 +142,7 @@ async def _today(viewer: Viewer, services: ConsoleServices) -> Today:
     persons = None if viewer.is_operator else sorted(viewer.persons)
     stores = services.gateway.stores
     outcomes = await stores.traces.outcomes(viewer.tenant, since, persons)
-    totals = await stores.usage.totals(viewer.tenant, since, persons)
+    totals = await stores.usage.recent_totals(viewer.tenant, since, persons)
     return Today(
         since=since,
         messages=sum(outcomes.values()),

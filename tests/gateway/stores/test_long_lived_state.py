@@ -159,9 +159,9 @@ async def test_old_usage_is_deleted(usage: UsageLedger) -> None:
     this = (Account("user_per_day", "user:ada:2026-11-22", 100),)
     await usage.settle("turn-1", (row(10),), ACCOUNT)
     await usage.settle("turn-2", (replace(row(20), at=AT + timedelta(days=1)),), (*ACCOUNT, *this))
-    assert await usage.prune(AT) == 0
-    assert await usage.prune(AT + timedelta(hours=1)) == 2, "a row, and the sum that began with it"
-    assert await usage.prune(AT + timedelta(hours=1)) == 0
+    assert await usage.prune(AT + timedelta(hours=1), AT) == 0
+    assert await usage.prune(AT, AT + timedelta(hours=1)) == 1, "the sum that began with it"
+    assert await usage.prune(AT, AT + timedelta(hours=1)) == 0
     assert await usage.spent((*ACCOUNT, *this)) == [0, 20]
 
 
@@ -188,7 +188,7 @@ async def test_a_turn_without_cost_creates_no_sum(usage: UsageLedger) -> None:
     await usage.reserve("turn-1", ACCOUNT, 60)
     await usage.settle("turn-1", (), ACCOUNT)
     assert await usage.spent(ACCOUNT) == [0]
-    assert await usage.prune(AT + timedelta(days=1_000)) == 0
+    assert await usage.prune(AT, AT + timedelta(days=1_000)) == 0
 
 
 async def test_a_trace_with_half_a_surrogate_pair_is_stored(traces: Traces) -> None:

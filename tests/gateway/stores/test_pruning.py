@@ -82,7 +82,8 @@ async def test_every_table_deletes_old_rows_in_steps_and_keeps_new_ones(
         ("outbox", "seq", "state = 'dead' AND settled_at <= ?", (0.0,)),
         ("turns", "id", "at < ?", (0.0,)),
         ("traces", "id", "at < ?", (0.0,)),
-        ("usage", "id", "at < ?", (0.0,)),
+        ("usage", "id", "summed = 1 AND at < ?", (0.0,)),
+        ("usage_days", "day, model", "day < ?", (0.0,)),
         ("spent", "key", "since < ?", (0.0,)),
     ],
 )

@@ -1,0 +1,170 @@
+"""Usage by day: the sums of calls, messages and answer times of each day by person, channel and
+model.
+
+A call and a trace are added to their day once, and marked `summed` in the same transaction. So at
+any time, all figures are the days and what is not marked, and the single rows can be deleted later
+without a change of the figures.
+"""
+
+from datetime import datetime
+from typing import Final
+
+from db import Database, Statement, Work, among, execute, lock
+from db.database import AT_ONCE, delete_some, deleting_some
+from db.statements import BY_KEY, json_item
+from db.transaction import fetch
+from db.values import micros
+from gateway.people import Audience
+from gateway.ports.traces import FAILED
+from gateway.ports.usage import LATENCIES
+
+LOCK: Final = "usage_days"
+"""Held by what moves figures between rows of days."""
+DAY: Final = 86_400_000_000
+"""Microseconds."""
+KEY: Final = ("day", "tenant", "person", "workspace", "channel", "model")
+COUNTS: Final = (
+    *("calls", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"),
+    *("micros", "messages", "errors"),
+)
+TIMES: Final = tuple(f"took_{number}" for number in range(len(LATENCIES) + 1))
+"""The number of answers by their duration: up to the bound of the same position, then the rest."""
+SUMS: Final = (*COUNTS, *TIMES)
+SCHEMA: Final = (
+    f"""CREATE TABLE usage_days (
+        day bigint NOT NULL, tenant text NOT NULL, person text NOT NULL, workspace text NOT NULL,
+        channel text NOT NULL, model text NOT NULL,
+        {", ".join(f"{name} bigint NOT NULL DEFAULT 0" for name in SUMS)},
+        PRIMARY KEY ({", ".join(KEY)})
+    ) {BY_KEY}""",
+    "CREATE INDEX usage_days_person ON usage_days (tenant, person, day)",
+    "ALTER TABLE usage ADD COLUMN summed integer NOT NULL DEFAULT 0",
+    "ALTER TABLE traces ADD COLUMN summed integer NOT NULL DEFAULT 0",
+    # Each row of `usage` is in one of these two.
+    "DROP INDEX usage_at",
+    "CREATE INDEX usage_open ON usage (at) WHERE summed = 0",
+    "CREATE INDEX usage_summed ON usage (at) WHERE summed = 1",
+    "CREATE INDEX traces_open ON traces (at) WHERE summed = 0 AND slot IS NULL",
+)
+ROOMS: Final = (str(Audience.PRIVATE_ROOM), str(Audience.PUBLIC_ROOM))
+CHANNEL: Final = f"""CASE WHEN {{0}}.audience IN {ROOMS}
+    THEN {json_item("{0}.conversation", 4)} ELSE '' END"""
+"""The channel of a trace; empty for a direct conversation, whose id can be a person's."""
+WORKSPACE: Final = f"""
+    {{0}}.platform || ':' || {{0}}.account || ':' || {json_item("{0}.conversation", 3)}
+"""
+
+
+def day_of(column: str) -> str:
+    """Return the begin of the UTC day of a time."""
+    return f"({column} - {column} % {DAY})"
+
+
+def took(alias: str) -> tuple[str, ...]:
+    """Return for each of `TIMES` 1 if the answer of a trace took so long, otherwise 0."""
+    lows, highs = (None, *LATENCIES), (*LATENCIES, None)
+    time = f"{alias}.milliseconds"
+    return tuple(
+        f"(CASE WHEN {alias}.outcome = 'answered'"
+        + (f" AND {time} > {low}" if low is not None else "")
+        + (f" AND {time} <= {high}" if high is not None else "")
+        + " THEN 1 ELSE 0 END)"
+        for low, high in zip(lows, highs, strict=True)
+    )
+
+
+def failed(alias: str) -> str:
+    """Return 1 for a trace of a message that failed, otherwise 0."""
+    return f"(CASE WHEN {alias}.outcome IN {FAILED} THEN 1 ELSE 0 END)"
+
+
+CALL: Final = {
+    "day": day_of("u.at"),
+    "tenant": "u.tenant",
+    "person": "u.person",
+    "workspace": "u.workspace",
+    "channel": f"COALESCE({CHANNEL.format('t')}, '')",
+    "model": "u.model",
+    "calls": "1",
+    **{name: f"u.{name}" for name in COUNTS[1:6]},
+}
+"""The columns of a call `u` with its trace `t`, if that is stored."""
+MESSAGE: Final = {
+    "day": day_of("t.at"),
+    "tenant": f"COALESCE(u.tenant, {json_item('t.conversation', 0)})",
+    "person": "COALESCE(u.person, '')",
+    "workspace": f"COALESCE(u.workspace, {WORKSPACE.format('t')})",
+    "channel": CHANNEL.format("t"),
+    "model": "COALESCE(u.model, '')",
+    "messages": "1",
+    "errors": failed("t"),
+    **dict(zip(TIMES, took("t"), strict=True)),
+}
+"""The columns of a trace `t` with the call `u` that answered it, if a model was asked."""
+OF_CALLS: Final = "usage u LEFT JOIN traces t ON t.id = u.turn"
+OF_MESSAGES: Final = "traces t LEFT JOIN usage u ON u.turn = t.id AND u.position = 0"
+OPEN_CALLS: Final = Statement("""
+    SELECT id FROM usage WHERE summed = 0 AND at < :before ORDER BY at LIMIT :most
+""")
+OPEN_MESSAGES: Final = Statement("""
+    SELECT id FROM traces WHERE summed = 0 AND slot IS NULL AND at < :before
+    ORDER BY at LIMIT :most
+""")
+MARK_CALLS: Final = Statement(f"UPDATE usage SET summed = 1 WHERE {among('id', 'ids')}")  # noqa: S608 - constants of this module
+MARK_MESSAGES: Final = Statement(f"UPDATE traces SET summed = 1 WHERE {among('id', 'ids')}")  # noqa: S608 - constants of this module
+
+
+def _adding(columns: dict[str, str], of: str, where: str, sums: tuple[str, ...]) -> Statement:
+    """Return a statement that adds rows to their days; `sums` are the columns to sum."""
+    names = (*KEY, *sums)
+    chosen = (*(columns[name] for name in KEY), *(f"sum({columns[name]})" for name in sums))
+    more = ", ".join(f"{name} = usage_days.{name} + excluded.{name}" for name in sums)
+    groups = ", ".join(str(number) for number in range(1, len(KEY) + 1))
+    return Statement(f"""
+        INSERT INTO usage_days ({", ".join(names)}) SELECT {", ".join(chosen)} FROM {of}
+        WHERE {where} GROUP BY {groups}
+        ON CONFLICT ({", ".join(KEY)}) DO UPDATE SET {more}
+    """)  # noqa: S608 - constants of this module
+
+
+ADD_CALLS: Final = _adding(CALL, OF_CALLS, among("u.id", "ids"), COUNTS[:6])
+ADD_MESSAGES: Final = _adding(
+    MESSAGE, OF_MESSAGES, among("t.id", "ids"), tuple(name for name in MESSAGE if name not in KEY)
+)
+OWN: Final = f"tenant = :tenant AND {among('person', 'persons')}"
+NAMELESS: Final = (
+    _adding({**{name: name for name in (*KEY, *SUMS)}, "person": "''"}, "usage_days", OWN, SUMS),
+    Statement(f"DELETE FROM usage_days WHERE {OWN} AND person <> ''"),  # noqa: S608 - constants of this module
+)
+"""Removes the name from the days of a person, in two statements under `LOCK`."""
+PRUNE: Final = deleting_some("usage_days", ", ".join(KEY), "day < :before", "day")
+
+
+class UsageDays:
+    """Sums calls and messages by day."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def sum_up(self, before: datetime) -> int:
+        """Add some calls and messages from before then to their days; returns how many, 0 at the
+        end."""
+        params = {"before": micros(before), "most": AT_ONCE[self._database.engine]}
+        calls = await self._database.run(lambda: _sum_up(OPEN_CALLS, ADD_CALLS, MARK_CALLS, params))
+        messages = await self._database.run(
+            lambda: _sum_up(OPEN_MESSAGES, ADD_MESSAGES, MARK_MESSAGES, params)
+        )
+        return calls + messages
+
+    async def prune(self, before: datetime) -> int:
+        """Delete some days before then; returns how many rows, 0 at the end."""
+        return await delete_some(self._database, PRUNE, {"before": micros(before)})
+
+
+def _sum_up(find: Statement, add: Statement, mark: Statement, params: dict[str, int]) -> Work[int]:
+    yield from lock(LOCK)
+    ids = [row[0] for row in (yield from fetch(find, params))]
+    if ids:
+        yield from execute(add, {"ids": ids})
+        yield from execute(mark, {"ids": ids})
+    return len(ids)
