@@ -1,17 +1,23 @@
-"""Claude, through Anthropic's own library."""
+"""Claude, by the Messages API."""
 
 import base64
 import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from operator import attrgetter
 from typing import Any, Final
 
 from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 from gateway.llm.anthropic_cache import mark_last, marks_for
-from gateway.llm.json_text import parse_object, sendable
-from gateway.llm.sdk import MAX_REASON, SdkProvider, retry_after
+from gateway.llm.event_stream import ServerSentEvent
+from gateway.llm.json_text import parse_object
+from gateway.llm.streamed_call import (
+    MAX_REASON,
+    ServiceError,
+    StreamingProvider,
+    read_object,
+    retry_after,
+)
 from gateway.ports import (
     ContentBlock,
     ImageBlock,
@@ -58,7 +64,8 @@ def to_body(request: ModelRequest, model: str) -> dict[str, Any]:
     """Return the JSON body with at most four cache marks, each behind a part that is more stable
     than the next: the tools, the system prompt, the history, and, while tools run, the last
     message. Parts too short for this model's cache get no mark."""
-    messages = list(_messages(request.messages, model))
+    each = list(_messages(request.messages, model))
+    messages = [message for message in each if message is not None]
     tools = [_tool(tool) for tool in request.tools]
     body: dict[str, Any] = {
         "model": model,
@@ -69,7 +76,7 @@ def to_body(request: ModelRequest, model: str) -> dict[str, Any]:
         body["tools"] = tools
         if request.tool_choice == "none":
             body["tool_choice"] = {"type": "none"}
-    settled = sum(1 for _ in _messages(request.messages[: request.settled], model))
+    settled = sum(1 for message in each[: request.settled] if message is not None)
     marks = marks_for(request, model, messages, settled)
     if system := _system(request, marked=marks.system):
         body["system"] = system
@@ -77,8 +84,7 @@ def to_body(request: ModelRequest, model: str) -> dict[str, Any]:
         mark_last(tools)
     for place in marks.messages:
         mark_last(messages[place]["content"])
-    safe: dict[str, Any] = sendable(body)
-    return safe
+    return body
 
 
 def _system(request: ModelRequest, *, marked: bool) -> str | list[dict[str, Any]]:
@@ -100,7 +106,8 @@ def _tool(tool: ToolSpec) -> dict[str, object]:
     }
 
 
-def _messages(messages: tuple[ModelMessage, ...], model: str) -> Iterator[dict[str, Any]]:
+def _messages(messages: tuple[ModelMessage, ...], model: str) -> Iterator[dict[str, Any] | None]:
+    """Yield each message, or None for one that is not sent."""
     begun = False
     for message in messages:
         content = [block for block in map(_Writer(model).block, message.content) if block]
@@ -108,8 +115,7 @@ def _messages(messages: tuple[ModelMessage, ...], model: str) -> Iterator[dict[s
             content.sort(key=lambda block: block["type"] != "tool_result")  # results come first
             content = content or [{"type": "text", "text": "(nothing)"}]
             begun = True
-        if content and begun:
-            yield {"role": message.role, "content": content}
+        yield {"role": message.role, "content": content} if content and begun else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,13 +265,12 @@ def _usage(figures: Mapping[str, Any], before: Usage) -> Usage:
     )
 
 
-class AnthropicProvider(SdkProvider):
+class AnthropicProvider(StreamingProvider):
     """The Messages API."""
 
     name = "anthropic"
     client = "AsyncAnthropic"
-    endpoint = attrgetter("messages")
-    reader = AnthropicReader
+    path = "v1/messages"
 
     def __init__(
         self,
@@ -278,17 +283,27 @@ class AnthropicProvider(SdkProvider):
         model, base_url = model or DEFAULT_MODEL, base_url or DEFAULT_BASE_URL
         super().__init__(api_key, model, base_url, silence_seconds, to_body)
 
-    def translate(self, error: Exception, sdk: Any) -> ModelError:
-        if not isinstance(error, sdk.APIStatusError):
-            # No connection, a time-out, or a broken or unreadable stream: httpx2's errors are not
-            # wrapped once the answer has begun.
+    def reader(self, model: str) -> AnthropicReader:
+        return AnthropicReader(model)
+
+    def event_of(self, event: ServerSentEvent) -> Mapping[str, Any] | None:
+        if event.name == "ping":
+            return None
+        content = read_object(event.data)
+        if event.name == "error":
+            raise ServiceError(200, content)
+        return content
+
+    def translate(self, error: Exception) -> ModelError:
+        if not isinstance(error, ServiceError):
+            # No connection, a time-out, or an answer that breaks off or cannot be read.
             return ModelUnavailable(f"no answer from Anthropic: {type(error).__name__}")
         kind, message = _error_parts(error.body, str(error))
-        reason = f"Anthropic says {error.status_code} {kind}: {message}"[:MAX_REASON]
-        if error.status_code == 413 or "prompt is too long" in message:
+        reason = f"Anthropic says {error.status} {kind}: {message}"[:MAX_REASON]
+        if error.status == 413 or "prompt is too long" in message:
             figures = _TOO_LONG.search(message)
             tokens, limit = map(int, figures.groups()) if figures else (None, None)
             return ContextTooLong(reason, tokens, limit)
-        if error.status_code in (408, 409, 429) or error.status_code >= 500 or kind in _PASSING:
-            return ModelUnavailable(reason, retry_after(error.response.headers.get("retry-after")))
+        if error.status in (408, 409, 429) or error.status >= 500 or kind in _PASSING:
+            return ModelUnavailable(reason, retry_after(error.retry_after))
         return ModelRefused(reason)

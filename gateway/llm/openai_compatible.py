@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from operator import attrgetter
 from typing import Any, Final
 
 from gateway.errors import (
@@ -19,8 +18,14 @@ from gateway.errors import (
     ModelRefused,
     ModelUnavailable,
 )
-from gateway.llm.json_text import sendable
-from gateway.llm.sdk import MAX_REASON, SdkProvider, retry_after
+from gateway.llm.event_stream import ServerSentEvent
+from gateway.llm.streamed_call import (
+    MAX_REASON,
+    ServiceError,
+    StreamingProvider,
+    read_object,
+    retry_after,
+)
 from gateway.ports import (
     ContentBlock,
     ImageBlock,
@@ -41,6 +46,7 @@ _FIGURES: Final = re.compile(
     r"maximum context length is (\d{1,12})(?!\d).{0,200}?(?<!\d)(\d{1,12})\s{0,4}tokens", re.DOTALL
 )
 MAX_CALLS: Final = 64
+_DONE: Final = b"[DONE]"
 MAX_ARGUMENTS: Final = 200_000
 _STOPS: Final[Mapping[str | None, StopReason]] = {
     "stop": "end",
@@ -79,8 +85,7 @@ def to_body(request: ModelRequest, model: str, length_field: str) -> dict[str, A
         ]
         if request.tool_choice == "none":
             body["tool_choice"] = "none"
-    safe: dict[str, Any] = sendable(body)
-    return safe
+    return body
 
 
 def _user(message: ModelMessage) -> Iterator[dict[str, Any]]:
@@ -193,13 +198,12 @@ def _usage(figures: Mapping[str, Any]) -> Usage:
     return Usage(max(0, prompt - cached), int(figures.get("completion_tokens") or 0), cached)
 
 
-class OpenAICompatibleProvider(SdkProvider):
+class OpenAICompatibleProvider(StreamingProvider):
     """Chat completions. Raises `LibraryMissing` if the library is not installed."""
 
     name = "openai"
     client = "AsyncOpenAI"
-    endpoint = attrgetter("chat.completions")
-    reader = CompletionsReader
+    path = "chat/completions"
 
     def __init__(
         self,
@@ -217,18 +221,38 @@ class OpenAICompatibleProvider(SdkProvider):
         body = partial(to_body, length_field="max_completion_tokens" if at_openai else "max_tokens")
         super().__init__(key, model, base_url, silence_seconds, body)
 
-    def translate(self, error: Exception, sdk: Any) -> ModelError:
-        if not isinstance(error, sdk.APIStatusError):
+    def reader(self, model: str) -> CompletionsReader:
+        return CompletionsReader(model)
+
+    def event_of(self, event: ServerSentEvent) -> Mapping[str, Any] | None:
+        if event.data.startswith(_DONE):
+            return None
+        content = read_object(event.data)
+        if content.get("error"):
+            raise ModelUnavailable("the model's server ended the answer with an error")
+        return content
+
+    def translate(self, error: Exception) -> ModelError:
+        if not isinstance(error, ServiceError):
             return ModelUnavailable(f"no answer from the model's server: {type(error).__name__}")
-        reason = f"the model's server says {error.status_code}: {error.message}"[:MAX_REASON]
-        if error.code == "context_length_exceeded" or "maximum context length" in error.message:
-            figures = _FIGURES.search(error.message)
+        code, message = _error_parts(error.body, str(error))
+        reason = f"the model's server says {error.status}: {message}"[:MAX_REASON]
+        if code == "context_length_exceeded" or "maximum context length" in message:
+            figures = _FIGURES.search(message)
             limit, tokens = map(int, figures.groups()) if figures else (None, None)
             return ContextTooLong(reason, tokens, limit)
-        if error.status_code == 413:
+        if error.status == 413:
             return ContextTooLong(reason)
-        if error.code == "insufficient_quota":
+        if code == "insufficient_quota":
             return ModelRefused(reason)
-        if error.status_code in (408, 409, 429) or error.status_code >= 500:
-            return ModelUnavailable(reason, retry_after(error.response.headers.get("retry-after")))
+        if error.status in (408, 409, 429) or error.status >= 500:
+            return ModelUnavailable(reason, retry_after(error.retry_after))
         return ModelRefused(reason)
+
+
+def _error_parts(body: object, otherwise: str) -> tuple[str, str]:
+    """Return code and message of the error in a response body; some servers send it bare."""
+    error = body.get("error", body) if isinstance(body, dict) else None
+    if not isinstance(error, dict):
+        return "", str(error or otherwise)
+    return str(error.get("code") or ""), str(error.get("message") or otherwise)

@@ -1,18 +1,21 @@
 """Claude through the real SDK, against the simulated Messages API."""
 
 import base64
+import json
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
+import anthropic
 import pytest
 
 from gateway.errors import ContextTooLong, ModelRefused, ModelUnavailable
 from gateway.llm.anthropic import AnthropicProvider
 from gateway.ports import (
+    ContentBlock,
     ImageBlock,
     ModelMessage,
     OpaqueBlock,
@@ -40,6 +43,7 @@ async def test_an_answer_is_streamed_and_then_complete(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
     claude.script(text := "An answer of several pieces, with ü and 漢字 and 🎈 in it.")
+    claude.faults.add(Fault("messages", "slow_stream", delay=0.01))
 
     heard = await ask(provider, question("Hello"))
 
@@ -264,3 +268,57 @@ def test_the_library_is_imported_on_first_use() -> None:
     )
 
     assert printed.stdout.strip() == "[]"
+
+
+async def test_pieces_that_arrive_together_are_one_event(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    claude.script("An answer of several pieces that arrive at once.")
+    assert len((await ask(provider, question("Hello"))).pieces) == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer("Text with ü and 漢字."),
+        Answer("Let me add.", (UseTool("add", {"a": 1, "b": "ü"}),), thinking="Hm."),
+        Answer("", (UseTool("add", {}), UseTool("add", {"a": 2}))),
+    ],
+)
+async def test_an_answer_reads_as_the_library_reads_it(
+    claude: AnthropicSimulator, provider: AnthropicProvider, answer: Answer
+) -> None:
+    claude.script(answer, answer)
+    ours = (await ask(provider, question("Hello", tools=(ADD,)))).finished
+
+    body: Any = {name: value for name, value in claude.bodies[0].items() if name != "stream"}
+    library = anthropic.AsyncAnthropic(api_key="test-key", base_url=claude.base_url, max_retries=0)
+    async with library, library.messages.stream(**body) as stream:
+        theirs = await stream.get_final_message()
+
+    assert ours.stop in ("end", "tool_use")
+    assert ours.model == theirs.model
+    assert ours.usage.output_tokens == theirs.usage.output_tokens
+    assert [_plain(block) for block in ours.message.content] == [
+        _as_ours(block.model_dump()) for block in theirs.content
+    ]
+
+
+def _plain(block: ContentBlock) -> tuple[str, object]:
+    match block:
+        case TextBlock(text=text):
+            return "text", text
+        case ToolCall(name=name, arguments=arguments):
+            return name, json.loads(arguments)
+        case OpaqueBlock(data=data):
+            return "thinking", json.loads(data)["thinking"]
+        case _:
+            raise AssertionError(block)
+
+
+def _as_ours(block: Mapping[str, Any]) -> tuple[str, object]:
+    match block["type"]:
+        case "tool_use":
+            return block["name"], block["input"]
+        case kind:
+            return kind, block[kind]

@@ -1,0 +1,65 @@
+"""Decodes server-sent events, as "Server-sent events" of the HTML standard describes them."""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+MAX_EVENT: Final = 4 * 1024 * 1024
+"""Bytes of one event. Services send at most some kilobytes."""
+
+
+class EventTooLong(ValueError):
+    """An event is longer than `MAX_EVENT`."""
+
+
+class ServerSentEvent(NamedTuple):
+    """One event; `name` is empty if the service gives none."""
+
+    name: str
+    data: bytes
+
+
+class EventStream:
+    """Decodes one response body, of which `feed` gets the next bytes."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+        self._ends_with_return = False
+
+    def feed(self, data: bytes) -> Iterator[ServerSentEvent]:
+        """Yield the events that these bytes complete; an event without data is none.
+
+        Raises `EventTooLong`.
+        """
+        begin = max(0, len(self._buffer) - 1)
+        self._buffer += self._with_line_feeds(data)
+        while (end := self._buffer.find(b"\n\n", begin)) >= 0:
+            event = _event_of(bytes(self._buffer[:end]))
+            del self._buffer[: end + 2]
+            begin = 0
+            if event is not None:
+                yield event
+        if len(self._buffer) > MAX_EVENT:
+            raise EventTooLong(f"an event has more than {MAX_EVENT} bytes")
+
+    def _with_line_feeds(self, data: bytes) -> bytes:
+        """Return the bytes with every line end as a line feed; a last carriage return waits for
+        the next bytes, because a line feed may belong to it."""
+        if self._ends_with_return:
+            data = b"\r" + data
+        elif b"\r" not in data:
+            return data
+        self._ends_with_return = data.endswith(b"\r")
+        if self._ends_with_return:
+            data = data[:-1]
+        return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
+def _event_of(lines: bytes) -> ServerSentEvent | None:
+    name, data = b"", []
+    for line in lines.split(b"\n"):
+        field, _, value = line.partition(b":")
+        if field == b"data":
+            data.append(value.removeprefix(b" "))
+        elif field == b"event":
+            name = value.removeprefix(b" ")
+    return ServerSentEvent(name.decode(errors="replace"), b"\n".join(data)) if data else None
