@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
@@ -66,6 +67,12 @@ def discover(installed: Iterable[EntryPoint] | None = None) -> Discovery:
         if problem:
             problems.append(problem)
     return Discovery(manifests, tuple(problems))
+
+
+@lru_cache(1)
+def installed() -> Mapping[str, AdapterManifest]:
+    """Return the manifests of the installed platforms. The first call takes half a second."""
+    return discover().manifests
 
 
 def adapter_class(

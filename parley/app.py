@@ -43,6 +43,7 @@ from parley.console.mount import (
     ConsoleParts,
     described_operations,
     mount_console,
+    playgrounds_of,
     sessions_of,
     with_console,
 )
@@ -168,6 +169,10 @@ class App:
         self.services = self._services(connected, extensions)
         if self.memory.agents is not None:
             self.memory.agents.people.attach(self.services)
+        self.playgrounds = playgrounds_of(
+            settings, self.services, self.models, self.console_sessions
+        )
+        self._at_end(self.playgrounds.stop)
         tokens, described = self.storage.memory.tokens, partial(described_operations, settings)
         mount_console(self.local, self._console_parts())
         add_memory_api(self.local, self.memory, tokens, settings, self.services, described)
@@ -362,6 +367,7 @@ class App:
             self.health,
             self.activity,
             self.console_sessions,
+            self.playgrounds,
         )
 
     def _routing(self) -> tuple[LocalDispatcher, CommandHandler]:

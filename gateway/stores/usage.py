@@ -6,7 +6,7 @@ until it is stored.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -214,6 +214,53 @@ class UsageLedger:
         repeated, `before` further than the longest period."""
         rows = await delete_some(self._database, PRUNE_ROWS, {"before": micros(calls)})
         return rows + await delete_some(self._database, PRUNE_SUMS, {"before": micros(before)})
+
+    def paid_by(self, payer: "Payer") -> "PaidLedger":
+        """Return this ledger for turns that somebody else pays for."""
+        return PaidLedger(self._database, self._clock, payer)
+
+
+@dataclass(frozen=True, slots=True)
+class Payer:
+    """Whoever pays for the turns of a playground: `person` is a `str(PersonId)`, `sender` the key
+    under which budgets count them, `workspace` the place that the rows of usage name."""
+
+    tenant: str
+    person: str
+    sender: str
+    workspace: str
+
+
+class PaidLedger(UsageLedger):
+    """Charges turns to one person, whoever asked in them. Only budgets of people are charged."""
+
+    def __init__(self, database: Database, clock: Clock, payer: Payer) -> None:
+        super().__init__(database, clock)
+        self._payer = payer
+
+    async def reserve(
+        self, turn: str, accounts: Sequence[Account], estimate: int
+    ) -> BudgetDecision:
+        return await super().reserve(turn, self._own(accounts), estimate)
+
+    async def settle(
+        self, turn: str, rows: Sequence[UsageRow], accounts: Sequence[Account]
+    ) -> None:
+        payer = self._payer
+        paid = [
+            replace(row, tenant=payer.tenant, person=payer.person, workspace=payer.workspace)
+            for row in rows
+        ]
+        await super().settle(turn, paid, self._own(accounts))
+
+    def _own(self, accounts: Sequence[Account]) -> tuple[Account, ...]:
+        """Return the same accounts of the payer: a key ends with its period, which has no colon."""
+        prefix = f"user:{self._payer.tenant}:{self._payer.sender}"
+        return tuple(
+            replace(one, key=f"{prefix}:{one.key.rpartition(':')[2]}")
+            for one in accounts
+            if one.name.startswith(OF_A_PERSON)
+        )
 
 
 def _sums(accounts: Sequence[Account], dead: int, without: str = "") -> Work[list[int]]:

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from starlette.datastructures import QueryParams
 from starlette.types import Receive, Scope, Send
@@ -17,6 +17,7 @@ from db.errors import StoreUnavailable
 from gateway.people import Audience
 from gateway.ports.conversation_views import Exchange
 from gateway.ports.http_routes import EventStream, ServerEvent
+from parley.console.playgrounds import owner_of
 from parley.console.reading import TURN, reader_of
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
@@ -25,6 +26,8 @@ from parley.http.starlette_routes import as_stream
 
 EVERY: Final = 2.0
 """Seconds between two looks."""
+OFTEN: Final = 0.5
+"""Seconds between two looks for the page of a playground."""
 LOOKS: Final = 450
 """Looks of one connection; the browser then connects again, with its session checked."""
 CHECKED_EVERY: Final = 15
@@ -34,8 +37,12 @@ MOST_EACH: Final = 6
 """Connections of all people, and of one person."""
 
 CONVERSATION: Final = "conversation"
+PLAYGROUND: Final = "playground"
+"""With `?follow=playground`, the playground of this session is a topic."""
+FOLLOWED: Final = frozenset({CONVERSATION, PLAYGROUND})
 
 Admit = Callable[[Scope], Awaitable[Viewer]]
+Followed: TypeAlias = Exchange | Literal["playground"] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +61,14 @@ class LiveEvents:
                 429, "too_many", "Too many pages are open.", headers={"Retry-After": "60"}
             )
         self._open[viewer.person] += 1
-        stream = EventStream(self._changes(scope, viewer, of), lambda: self._closed(viewer.person))
+        plays = of == PLAYGROUND
+        left = self.services.playgrounds.watch(owner_of(viewer)) if plays else lambda: None
+
+        def closed() -> None:
+            left()
+            self._closed(viewer.person)
+
+        stream = EventStream(self._changes(scope, viewer, of), closed)
         await as_stream(stream)(scope, receive, send)
 
     def _closed(self, person: str) -> None:
@@ -63,7 +77,7 @@ class LiveEvents:
             del self._open[person]
 
     async def _changes(
-        self, scope: Scope, viewer: Viewer, of: Exchange | None
+        self, scope: Scope, viewer: Viewer, of: Followed
     ) -> AsyncIterator[ServerEvent | None]:
         clock = self.services.gateway.clock
         seen: Mapping[str, object] = {}
@@ -73,24 +87,30 @@ class LiveEvents:
                     viewer = await self.admit(scope)
                     of = await followed(viewer, self.services, scope)
                 now = dict(topics_of(viewer, self.services))
-                if of is not None:
+                if of == PLAYGROUND:
+                    now[PLAYGROUND] = self.services.playgrounds.version(owner_of(viewer))
+                elif isinstance(of, Exchange):
                     now[CONVERSATION] = await state_of(viewer, self.services, of)
             except (Refused, StoreUnavailable):
                 return
             for topic, value in now.items():
-                if seen and value != seen.get(topic):
+                # What is followed may have changed after the page was made, before this look.
+                news = value != seen.get(topic) if seen else topic in FOLLOWED
+                if news:
                     yield ServerEvent("{}", topic)
             seen = now
             yield None
-            await clock.sleep(EVERY)
+            await clock.sleep(OFTEN if of == PLAYGROUND else EVERY)
 
 
-async def followed(viewer: Viewer, services: ConsoleServices, scope: Scope) -> Exchange | None:
-    """Return a message of the conversation that the request follows; None without one. Raises
-    `Refused` (404) for a conversation that this viewer may not see."""
+async def followed(viewer: Viewer, services: ConsoleServices, scope: Scope) -> Followed:
+    """Return a message of the conversation that the request follows, or the name of the
+    playground; None without one. Raises `Refused` (404) for what this viewer may not see."""
     turn = QueryParams(scope["query_string"]).get("follow", "")
     if not turn:
         return None
+    if turn == PLAYGROUND and viewer.is_operator:
+        return PLAYGROUND
     views = services.storage.conversation_views
     of = await views.one(reader_of(viewer), turn) if re.fullmatch(TURN, turn) else None
     if of is None:
@@ -99,12 +119,15 @@ async def followed(viewer: Viewer, services: ConsoleServices, scope: Scope) -> E
 
 
 async def state_of(viewer: Viewer, services: ConsoleServices, of: Exchange) -> object:
-    """Return a value that changes with the messages of a conversation that the viewer may see."""
+    """Return a value that changes with the messages of a conversation that the viewer may see, and
+    with who answers there."""
     views, name = services.storage.conversation_views, of.trace.conversation
     latest = await views.messages(reader_of(viewer), of, 1)
     everything = viewer.is_operator or of.trace.audience == Audience.DIRECT
     works = everything and services.health.works_on(name)
-    return [one.trace.id for one in latest.rows], works
+    taken = await services.storage.takeovers.of(name) if everything else None
+    handed = None if taken is None else (taken.id, taken.active, taken.shared)
+    return [one.trace.id for one in latest.rows], works, handed
 
 
 def topics_of(viewer: Viewer, services: ConsoleServices) -> Mapping[str, object]:

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from gateway.people import identity_of
 from gateway.ports import Clock
 from gateway.ports.memory import CommandSet
+from gateway.stores.usage import Payer
 from gateway.turn.services import Services
 from memory.stores.api_tokens import TokenStore
 from parley.config import Settings
 from parley.console.chat_command import ConsoleCommands
+from parley.console.playgrounds import Owner, Playgrounds
 from parley.console.sessions import PREFIX, Sessions
 from parley.http.api.authentication import Authenticator
 from parley.http.api.openapi import PREFIX as API
@@ -23,12 +26,16 @@ from parley.runtime.health import HealthMonitor, RecentActivity
 from parley.security.keys import token_key
 from parley.wiring.memory import WiredMemory
 from parley.wiring.observe import AuditSink
+from parley.wiring.recall import RecallModels
 from parley.wiring.storage import Storage
 
 if TYPE_CHECKING:
     from parley.console.identity import Identity
     from parley.console.services import ConsoleServices
+    from parley.wiring.sandbox import Sandbox
 
+PAID_IN: Final = "console:playground:"
+"""The workspace that rows of usage name for what a playground cost."""
 API_PREFIX: Final = f"{API}/console"
 
 
@@ -44,6 +51,28 @@ class ConsoleParts:
     health: HealthMonitor
     activity: RecentActivity
     sessions: Sessions
+    playgrounds: Playgrounds
+
+
+def playgrounds_of(
+    settings: Settings, services: Services, models: RecallModels, sessions: Sessions
+) -> Playgrounds:
+    """Return the playgrounds of this process, none of them open."""
+
+    async def opened(owner: Owner) -> "Sandbox":
+        from parley.wiring.sandbox import Sandbox  # noqa: PLC0415 - loaded with the first use
+
+        sender = await services.humans.human(owner.tenant, identity_of(owner.person))
+        payer = Payer(owner.tenant, owner.person, sender, PAID_IN)
+        sandbox = Sandbox(settings, services.clock, models, payer)
+        await sandbox.start()
+        return sandbox
+
+    async def valid(owner: Owner) -> bool:
+        found = await sessions.of_person(owner.tenant, owner.person)
+        return not owner.session or any(one.id == owner.session for one in found)
+
+    return Playgrounds(services.clock, opened, valid)
 
 
 def sessions_of(
@@ -126,5 +155,6 @@ def _built(parts: ConsoleParts) -> "tuple[ConsoleServices, Identity]":
         parts.activity,
         parts.sessions,
         AuditSink(settings, parts.storage, services.clock),
+        parts.playgrounds,
     )
     return console, identity

@@ -9,6 +9,7 @@ from parley.console.views import (
     conversations,
     outbox,
     overview,
+    playground,
     renderings,
     takeover,
 )
@@ -21,6 +22,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
     *renderings.ROUTES,
     *takeover.ROUTES,
     *outbox.ROUTES,
+    *playground.ROUTES,
     *documents.ROUTES,
     *account.ROUTES,
 )

@@ -10,6 +10,7 @@ from gateway.stores.usage import SpendingReader
 from gateway.turn.services import Services
 from memory.service.handle import MemoryHandle
 from parley.config import Settings
+from parley.console.playgrounds import Playgrounds
 from parley.console.sessions import Sessions
 from parley.console.viewer import Viewer
 from parley.http.api.authentication import PLATFORM
@@ -26,7 +27,8 @@ from parley.wiring.storage import Storage
 class ConsoleServices:
     """The running program as the console sees it. `gateway` are the services of turns (clock,
     policies, stores, pairing, admissions), `storage` every store, `memory` the memory with its
-    agents; `audit` appends to the audit log."""
+    agents; `audit` appends to the audit log,
+    `playgrounds` are those of this process."""
 
     settings: Settings
     gateway: Services
@@ -36,6 +38,7 @@ class ConsoleServices:
     activity: RecentActivity
     sessions: Sessions
     audit: AuditSink
+    playgrounds: Playgrounds
 
     @property
     def spending(self) -> SpendingReader:

@@ -7,7 +7,7 @@ from typing import Final
 from pydantic import Field
 
 from gateway.message import Part
-from gateway.platforms import discover
+from gateway.platforms import installed
 from gateway.render import render
 from parley.console.reading import Excerpt, PlaceOut, excerpts, place_out
 from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Result
@@ -76,13 +76,13 @@ async def renderings(
     )
     if not answer:
         return shown
-    made = await asyncio.to_thread(_rendered, answer[:MAX_RENDERED], of.trace.platform)
+    made = await asyncio.to_thread(rendered, answer[:MAX_RENDERED], of.trace.platform)
     return shown.model_copy(update={"renderings": made})
 
 
-def _rendered(answer: str, here: str) -> tuple[RenderingOut, ...]:
+def rendered(answer: str, here: str) -> tuple[RenderingOut, ...]:
     """Return the renderings, that of the answer's own platform first. Runs in a thread."""
-    manifests = discover().manifests
+    manifests = installed()
     names = sorted(manifests, key=lambda name: (name != here, name))[:MAX_PLATFORMS]
     parts = {name: render(answer, name) for name in names}
     shown = {name: parts[name][:MAX_PARTS] for name in names}

@@ -58,6 +58,8 @@ async def followed(visitor: Visitor, turn: str) -> AsyncIterator[aiohttp.ClientR
     url = f"{visitor.base}/console/events?follow={turn}"
     cookies = {"Cookie": f"{NAME}={visitor.secret}"} if visitor.secret else {}
     async with visitor.http.get(url, headers=cookies) as response:
+        if response.status == 200:  # the page may be older than the stream
+            assert await topic(response) == "conversation"
         yield response
 
 
