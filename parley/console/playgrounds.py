@@ -92,6 +92,20 @@ class Playground:
     running: asyncio.Task[None] | None = None
 
     @property
+    def busy(self) -> bool:
+        """True while an answer is written."""
+        return self.running is not None and not self.running.done()
+
+    async def stop_answer(self) -> None:
+        """Stop the answer that is written. A task may be stopped before it has begun."""
+        if self.running is not None:
+            self.running.cancel()
+            await asyncio.wait([self.running])
+        for one in self.tries:
+            if one.state == "writing":
+                one.problem = STOPPED
+
+    @property
     def version(self) -> tuple[int, int, str]:
         """A value that changes whenever the page would show something else."""
         last = self.tries[-1] if self.tries else None
@@ -152,7 +166,7 @@ class Playgrounds:
         too many are open, one is still answering, or has all its messages, and
         `StoreUnavailable`."""
         playground = self.of(owner) or await self._begin(owner)
-        if playground.running is not None:
+        if playground.busy:
             raise BadInput(BUSY)
         if len(playground.tries) >= MOST_MESSAGES:
             raise BadInput(LONG.format(MOST_MESSAGES))
@@ -164,11 +178,9 @@ class Playgrounds:
     async def stop_answer(self, owner: Owner) -> bool:
         """Stop the answer that is written; False if none is."""
         playground = self.of(owner)
-        running = None if playground is None else playground.running
-        if running is None:
+        if playground is None or not playground.busy:
             return False
-        running.cancel()
-        await asyncio.wait([running])
+        await playground.stop_answer()
         return True
 
     async def end(self, owner: Owner) -> bool:
@@ -176,9 +188,7 @@ class Playgrounds:
         playground = self._all.pop(owner, None)
         if playground is None:
             return False
-        if playground.running is not None:
-            playground.running.cancel()
-            await asyncio.wait([playground.running])
+        await playground.stop_answer()
         await playground.sandbox.stop()
         return True
 
@@ -245,8 +255,6 @@ class Playgrounds:
         except Exception:
             log.exception("playground_answer_failed")
             one.problem = FAILED
-        finally:
-            playground.running = None
 
     async def _look_after(self, playground: Playground) -> None:
         """End a playground whose page or session has ended."""
