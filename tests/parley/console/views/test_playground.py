@@ -187,7 +187,8 @@ async def test_nothing_but_the_cost_is_stored_and_nothing_is_sent(
     for account in fresh.app.services.connected.values():
         monkeypatch.setattr(type(account.adapter), "send", lambda *given: sent.append(given))
     call = ToolCall("c1", "memory_store", '{"text": "I like xylophones", "type": "preference"}')
-    replies = iter([ModelMessage("assistant", (call,)), f"{MARK} noted", MARK, MARK])
+    first = ModelMessage("assistant", (call,))
+    replies: Iterator[str | ModelMessage] = iter([first, f"{MARK} noted", MARK, MARK])
     model.reply = lambda _: next(replies)
     fresh.program.token(OPERATOR)  # which creates the key of tokens
     before, files = await tables(fresh), {one.name for one in tmp_path.rglob("*")}
@@ -238,7 +239,7 @@ async def test_tools_that_change_something_do_not_run(
     tools = Tools()
     monkeypatch.setattr(console.app.services.toolbox, "_providers", (tools,))
     calls = tuple(ToolCall(f"c{n}", name, "{}") for n, name in enumerate(("look", "order", "keys")))
-    replies = iter([ModelMessage("assistant", calls), "done"])
+    replies: Iterator[str | ModelMessage] = iter([ModelMessage("assistant", calls), "done"])
     model.reply = lambda _: next(replies)
     state = await played(console, OWNER, who="self")
     assert tools.called == ["look"]
@@ -365,12 +366,8 @@ async def test_a_playground_ends_with_its_session_or_page(
     else:
         monkeypatch.setattr(playgrounds, "LIFE", 0.0)
 
-    async def gone() -> bool:
-        return not running._all
-
-    await eventually(gone)
+    await eventually(lambda: playground.tries[0].problem == playgrounds.STOPPED)
     assert running.version(owner) is None
-    assert [one.problem for one in playground.tries] == [playgrounds.STOPPED]
 
 
 async def test_a_person_who_is_no_operator_any_more_sees_nothing(
