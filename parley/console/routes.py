@@ -12,6 +12,7 @@ from parley.console.views import (
     playground,
     renderings,
     takeover,
+    usage,
 )
 from parley.console.views.memory import documents
 
@@ -24,5 +25,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
     *outbox.ROUTES,
     *playground.ROUTES,
     *documents.ROUTES,
+    *usage.ROUTES,
     *account.ROUTES,
 )

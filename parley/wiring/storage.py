@@ -43,6 +43,7 @@ from gateway.stores.turn_index import TurnWords
 from gateway.stores.unit_of_work import SqliteUnitOfWork, TurnWriter, TwoStepUnitOfWork
 from gateway.stores.usage import SUM_AFTER, UsageLedger
 from gateway.stores.usage_days import UsageDays
+from gateway.stores.usage_figures import UsageFigures
 from gateway.turn.services import Stores
 from memory import schema as memory_schema
 from memory.agents.event_signal import EventSignal
@@ -123,6 +124,8 @@ class Storage:
         self.history = self._lasting.history
         self.own_conversations = self._lasting.own_conversations
         self.conversation_views = self._lasting.conversation_views
+        self.usage_days = self._lasting.usage_days
+        self.usage_figures = self._lasting.usage_figures
         self.quarantine = self._lasting.quarantine
         self.admissions = self._lasting.admissions
         self.console_sessions = self._lasting.console_sessions
@@ -330,6 +333,7 @@ class LongLived:
     own_conversations: SqlOwnConversations
     usage: UsageLedger
     usage_days: UsageDays
+    usage_figures: UsageFigures
     traces: Traces
     feedback: FeedbackStore
     activity: ActivityLog
@@ -405,6 +409,7 @@ def _stores(database: Database, clock: Clock, start: Step, stop: Step) -> LongLi
         own_conversations=SqlOwnConversations(database),
         usage=UsageLedger(database, clock),
         usage_days=UsageDays(database),
+        usage_figures=UsageFigures(database),
         traces=Traces(database),
         feedback=FeedbackStore(database),
         activity=SqlActivity(database),

@@ -1,0 +1,57 @@
+// The charts of the page "Usage", drawn from its table. The page works without them.
+(() => {
+  "use strict";
+  const table = document.getElementById("periods");
+  const charts = document.getElementById("charts");
+  if (!table || !charts || !window.uPlot) return;
+
+  const columns = [...table.tHead.rows[0].cells].map((cell) => cell.dataset.name || "at");
+  const titles = [...table.tHead.rows[0].cells].map((cell) => cell.textContent);
+  const rows = [...table.tBodies[0].rows].reverse();
+  const numbers = (index) => rows.map((row) => {
+    const value = row.cells[index].dataset.value;
+    return value ? Number(value) : null;
+  });
+  const times = rows.map((row) => Date.parse(`${row.cells[0].textContent}T00:00:00Z`) / 1000);
+
+  const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
+  const shown = { "$": (value) => `$${short.format(value)}`, "%": (value) => `${short.format(value)} %`, "s": (value) => `${short.format(value)} s` };
+  const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
+
+  function draw(figure) {
+    const style = getComputedStyle(document.documentElement);
+    const colour = (name) => style.getPropertyValue(name).trim();
+    const lines = [colour("--accent"), colour("--bad")];
+    const label = shown[figure.dataset.unit] || ((value) => short.format(value));
+    const names = figure.dataset.series.split(" ");
+    const bars = figure.dataset.kind === "bars";
+    const target = figure.querySelector(".plot");
+    const axis = { stroke: colour("--weak"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line"), width: 1 }, font: "12px system-ui, sans-serif" };
+    const options = {
+      width: target.clientWidth, height: 180,
+      tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "UTC"),
+      cursor: { drag: { x: false, y: false }, points: { show: !bars } },
+      scales: { x: { time: true }, y: { range: (_, low, high) => [0, high > 0 ? high * 1.1 : 1] } },
+      axes: [
+        { ...axis, space: 60, values: (_, found) => found.map((at) => day.format(new Date(at * 1000))) },
+        { ...axis, size: 58, values: (_, found) => found.map((value) => label(value)) },
+      ],
+      series: [
+        { label: titles[0], value: (_, at) => (at == null ? "–" : day.format(new Date(at * 1000))) },
+        ...names.map((name, number) => ({
+          label: titles[columns.indexOf(name)], stroke: lines[number], width: 2, spanGaps: false,
+          fill: bars ? lines[number] : undefined, dash: number ? [6, 4] : undefined,
+          paths: bars ? uPlot.paths.bars({ size: [0.7, 40] }) : undefined,
+          points: { show: !bars && rows.length < 40, size: 5 },
+          value: (_, value) => (value == null ? "–" : label(value)),
+        })),
+      ],
+    };
+    const data = [times, ...names.map((name) => numbers(columns.indexOf(name)))];
+    const plot = new uPlot(options, data, target);
+    new ResizeObserver(() => plot.setSize({ width: target.clientWidth, height: 180 })).observe(figure);
+  }
+
+  charts.hidden = false;
+  for (const figure of charts.querySelectorAll(".chart")) draw(figure);
+})();

@@ -1,0 +1,269 @@
+"""Usage: cost, tokens, answer times, messages and errors by day, person, channel, workspace and
+model; limits and budgets in use."""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, StringConstraints
+
+from gateway.errors import BadInput
+from gateway.policy.budgets import MICRO
+from gateway.ports.model import Usage
+from gateway.ports.usage import LATENCIES, UsageFilter, UsageKey, UsageSum
+from gateway.stores.usage import MAX_DAYS, first_day
+from gateway.stores.usage_figures import quantile
+from parley.console.budgets_in_use import (
+    MAX_BUDGETS,
+    BudgetUseOut,
+    RateOut,
+    budgets_in_use,
+    rates_of,
+)
+from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, File, Params, Result
+from parley.console.services import ConsoleServices
+from parley.console.text import csv_text
+from parley.console.viewer import Viewer
+from parley.http.api.models import Digits
+
+PATH: Final = "/usage"
+ROWS: Final = 100
+"""Values of a key that the page shows, the dearest ones."""
+MAX_CSV: Final = 10_000
+DAILY: Final = 92
+"""Days of a period up to which each day has figures of its own, and each week beyond."""
+DIRECT: Final = "direct"
+"""The value of `channel` for direct conversations."""
+FUTURE: Final = "{} is in the future. Choose a day up to today (UTC)."
+Text = Annotated[str, Field(max_length=300)]
+Day = Annotated[str, StringConstraints(pattern=r"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$")]
+By = Literal["", "person", "channel", "workspace", "model"]
+HEADER: Final = (
+    *("messages", "errors", "answers", "input_tokens", "output_tokens", "cache_read_tokens"),
+    *("cache_write_tokens", "cache_share_percent", "p50_ms", "p95_ms", "cost_dollars"),
+)
+
+
+class UsageQuery(Params):
+    """The last `days` up to `until`, today without it; days are UTC. `by` is the key of the table,
+    the person by default for operators and the channel for other people. Empty filters are off;
+    `channel` is an id, or "direct" for direct conversations."""
+
+    days: Annotated[int, Field(ge=1, le=MAX_DAYS), Digits] = 30
+    until: Day = ""
+    by: By = ""
+    person: Text = ""
+    channel: Text = ""
+    workspace: Text = ""
+    model: Text = ""
+
+
+class Figures(Result):
+    """Sums. Money in millionths of a dollar; `answers` are calls of a model; `cache_share` is the
+    share of the read tokens that came from the cache. `p50` and `p95` are the milliseconds within
+    which so many percent of the answers came, to about a fifth; None without an answer."""
+
+    messages: int = 0
+    errors: int = 0
+    answers: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    cache_share: float | None = None
+    micros: int = 0
+    p50: int | None = None
+    p95: int | None = None
+
+
+class PeriodOut(Result):
+    """The figures of a day, or of up to seven days from `begin` on."""
+
+    begin: date
+    figures: Figures
+
+
+class RowOut(Result):
+    """The figures of one value of the key; the other keys are empty. `channel` is "direct" for
+    direct conversations. All empty: nobody, or a person who was erased."""
+
+    person: str = ""
+    workspace: str = ""
+    channel: str = ""
+    model: str = ""
+    figures: Figures
+
+
+class UsageOut(Result):
+    """The usage of everybody for operators, of the viewer alone for other people. `step` is the
+    number of days of each of `periods`. `more`: the table has further rows, as in the CSV file."""
+
+    of: Literal["all", "own"]
+    since: date
+    until: date
+    by: Literal["person", "channel", "workspace", "model"]
+    total: Figures
+    step: int
+    periods: tuple[PeriodOut, ...] = Field(max_length=DAILY + 1)
+    rows: tuple[RowOut, ...] = Field(max_length=ROWS)
+    more: bool
+    budgets: tuple[BudgetUseOut, ...] = Field(max_length=MAX_BUDGETS)
+    rates: tuple[RateOut, ...] = Field(max_length=4)
+
+
+async def usage(viewer: Viewer, services: ConsoleServices, params: UsageQuery) -> UsageOut:
+    """Return the usage of a period. Raises `BadInput` for a day that does not exist."""
+    wanted, key = filter_of(viewer, services, params), _key(viewer, params)
+    read = services.storage.usage_figures.by
+    # Two readers: each sums a year by itself.
+    days, rows = await asyncio.gather(read("day", wanted, MAX_DAYS), read(key, wanted, ROWS + 1))
+    step = 1 if params.days <= DAILY else 7
+    return UsageOut(
+        of="all" if viewer.is_operator else "own",
+        since=wanted.since.date(),
+        until=(wanted.until - timedelta(days=1)).date(),
+        by=key,
+        total=figures_of(days),
+        step=step,
+        periods=tuple(_periods(days, wanted, step)),
+        rows=tuple(_row(key, one) for one in rows[:ROWS]),
+        more=len(rows) > ROWS,
+        budgets=tuple([one async for one in budgets_in_use(viewer, services)]),
+        rates=rates_of(services),
+    )
+
+
+async def usage_csv(viewer: Viewer, services: ConsoleServices, params: UsageQuery) -> File:
+    """Return the table as a file, with at most 10,000 rows."""
+    wanted, key = filter_of(viewer, services, params), _key(viewer, params)
+    rows = await services.storage.usage_figures.by(key, wanted, MAX_CSV)
+    shown = (_row(key, one) for one in rows)
+    names = ("workspace", "channel") if key == "channel" else (key,)
+    text = csv_text(
+        (*names, *HEADER),
+        ((*(getattr(one, name) for name in names), *_cells(one.figures)) for one in shown),
+    )
+    name = f"usage-by-{key}-{wanted.since:%Y-%m-%d}-{params.days}-days.csv"
+    return File(name=name, content_type="text/csv; charset=utf-8", content=text)
+
+
+def filter_of(viewer: Viewer, services: ConsoleServices, params: UsageQuery) -> UsageFilter:
+    """Return what this viewer may see of what the parameters want. Raises `BadInput`."""
+    today = first_day(services.gateway.clock.now(), 1)
+    last = _day(params.until) if params.until else today
+    if last > today:
+        raise BadInput(FUTURE.format(params.until))
+    everything = UsageFilter(
+        viewer.tenant,
+        first_day(last, params.days),
+        last + timedelta(days=1),
+        None if viewer.is_operator else tuple(sorted(viewer.persons)),
+        params.person.strip(),
+        params.workspace.strip(),
+        model=params.model.strip(),
+    )
+    channel = params.channel.strip()
+    return replace(everything, channel="" if channel == DIRECT else channel or None)
+
+
+def _day(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=UTC)
+    except ValueError:
+        raise BadInput(f"{text} is no day. Write it as 2026-11-30.") from None
+
+
+def _key(viewer: Viewer, params: UsageQuery) -> Literal["person", "channel", "workspace", "model"]:
+    return params.by or ("person" if viewer.is_operator else "channel")
+
+
+def figures_of(sums: Iterable[UsageSum]) -> Figures:
+    """Return the figures of several sums together."""
+    tokens, took = Usage(), [0] * (len(LATENCIES) + 1)
+    calls = cost = messages = errors = 0
+    for one in sums:
+        tokens += one.usage
+        took = [here + more for here, more in zip(took, one.took, strict=True)]
+        calls, cost = calls + one.calls, cost + one.micros
+        messages, errors = messages + one.messages, errors + one.errors
+    read = tokens.input_tokens + tokens.cache_read_tokens + tokens.cache_write_tokens
+    return Figures(
+        messages=messages,
+        errors=errors,
+        answers=calls,
+        input_tokens=tokens.input_tokens,
+        output_tokens=tokens.output_tokens,
+        cache_read_tokens=tokens.cache_read_tokens,
+        cache_write_tokens=tokens.cache_write_tokens,
+        cache_share=tokens.cache_read_tokens / read if read else None,
+        micros=cost,
+        p50=_rounded(quantile(took, 0.5)),
+        p95=_rounded(quantile(took, 0.95)),
+    )
+
+
+def _rounded(value: float | None) -> int | None:
+    return None if value is None else round(value)
+
+
+def _periods(days: Sequence[UsageSum], wanted: UsageFilter, step: int) -> Iterator[PeriodOut]:
+    """Return every period, also those without usage; the first one may be shorter."""
+    found = {int(one.name) // MICRO: one for one in days}
+    number = (wanted.until - wanted.since).days
+    every = [wanted.since + timedelta(days=index) for index in range(number)]
+    first = number % step
+    begins = ([0] if first else []) + list(range(first, number, step))
+    for begin, end in zip(begins, (*begins[1:], number), strict=True):
+        part = every[begin:end]
+        sums = (found.get(round(day.timestamp())) for day in part)
+        figures = figures_of(one for one in sums if one is not None)
+        yield PeriodOut(begin=part[0].date(), figures=figures)
+
+
+def _row(key: UsageKey, one: UsageSum) -> RowOut:
+    figures = figures_of((one,))
+    if key == "channel":
+        workspace, _, channel = one.name.partition("\n")
+        shown = channel or (DIRECT if workspace else "")
+        return RowOut(workspace=workspace, channel=shown, figures=figures)
+    return RowOut.model_validate({key: one.name, "figures": figures})
+
+
+def _cells(one: Figures) -> tuple[object, ...]:
+    share = "" if one.cache_share is None else round(100 * one.cache_share, 1)
+    times = ("" if value is None else value for value in (one.p50, one.p95))
+    return (
+        *(one.messages, one.errors, one.answers, one.input_tokens, one.output_tokens),
+        *(one.cache_read_tokens, one.cache_write_tokens, share, *times),
+        f"{one.micros / MICRO:.6f}",
+    )
+
+
+ROUTES: Final[tuple[AnyRoute, ...]] = (
+    ConsoleRoute(
+        name="usage",
+        method="GET",
+        path=PATH,
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="Cost, tokens, answer times and errors; limits and budgets in use",
+        params=UsageQuery,
+        result=UsageOut,
+        run=usage,
+        template="usage.html",
+        menu="Usage",
+        example={"days": "7", "by": "model"},
+    ),
+    ConsoleRoute(
+        name="usage_csv",
+        method="GET",
+        path=f"{PATH}.csv",
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="The table of the usage as a CSV file",
+        params=UsageQuery,
+        result=File,
+        run=usage_csv,
+        example={"days": "7"},
+    ),
+)
