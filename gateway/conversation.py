@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from gateway.message import Place
 from gateway.people import DEFAULT_TENANT, Audience
@@ -98,3 +98,12 @@ class ContextLimits:
     max_messages: int = 10
     max_tokens: int = 2000
     ttl: timedelta = timedelta(hours=24)
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryPolicy:
+    """The part of a conversation that leaves the prompt is summarised by a model, extracted from it
+    without one, or dropped. `model` writes summaries, empty for the model of the answer."""
+
+    by: Literal["model", "extract", "off"] = "model"
+    model: str = ""

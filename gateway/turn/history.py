@@ -1,7 +1,8 @@
 """The history of a conversation: read before the question is asked, with its older half summarised.
 
 Messages that leave the window are added to the summary: at once if the history is already too long,
-or concurrently with the answer if this question and its answer fill it.
+or concurrently with the answer if this question and its answer fill it. They are added as lines
+until the summary is long; then the model writes it anew, which is a call of its own.
 """
 
 import asyncio
@@ -10,11 +11,11 @@ from dataclasses import replace
 from typing import Final, Self
 
 from gateway.authorship import Material, text_of
-from gateway.conversation import ContextLimits
+from gateway.conversation import ContextLimits, SummaryPolicy
 from gateway.llm.tokens import estimate
 from gateway.people import Audience
 from gateway.policy.decision import Decision
-from gateway.ports.conversations import StoredTurn
+from gateway.ports.conversations import ConversationSummary, StoredTurn
 from gateway.ports.prompt_blocks import DialogueTurn, spoken
 from gateway.turn.context.budgets import budget_for
 from gateway.turn.context.history import LoadedHistory, since, sizes_of
@@ -22,6 +23,7 @@ from gateway.turn.context.summary import (
     FROM_REPOSITORY,
     leaving,
     merged_summary,
+    noted,
     summarised,
     summary_in_time,
 )
@@ -51,13 +53,29 @@ async def read_history(turn: TurnContext, services: Services) -> Decision:
     gone = leaving(kept, sizes, limits)
     if gone:
         before, old = summary, kept[:gone]
-        summary = merged_summary(before, old, dialogue_turns(old, turn.place.audience))
+        dialogue = dialogue_turns(old, turn.place.audience)
+        text = text_without_model(services.policies.summaries, before, dialogue)
+        summary = merged_summary(before, old, dialogue, text)
         await services.stores.notes.set_summary(turn.key, summary, now, old, before)
         kept, sizes = kept[gone:], sizes[gone:]
     turn.opened = LoadedHistory(notes.task, summary, tuple(kept), tuple(sizes))
     if turn.memory is not None:
         turn.memory.reads(tuple(read_besides(turn)))
     return Decision("context", True, "window", f"{len(kept)} of {len(earlier)} messages")
+
+
+def text_without_model(
+    policy: SummaryPolicy, before: ConversationSummary | None, dialogue: Sequence[DialogueTurn]
+) -> str | None:
+    """Return the text of the next summary if no model is needed for it; None if a model should
+    write it, or where there is none, if it is to be extracted."""
+    match policy.by:
+        case "off":
+            return ""
+        case "extract":
+            return None
+        case "model":
+            return noted(before, dialogue)
 
 
 def read_besides(turn: TurnContext) -> Iterator[Material]:
@@ -105,28 +123,30 @@ class BackgroundSummary:
     """Summarises the older part of a conversation if this question and its answer fill the window.
 
     It runs concurrently with the answer: nobody waits for it, unless it takes longer than the
-    answer. With a model the summary is written by it, otherwise it is extractive. It is used from
-    the next question on.
+    answer. It is used from the next question on.
     """
 
     def __init__(self, turn: TurnContext, services: Services, meter: Meter, model: str) -> None:
         self._turn = turn
         self._services = services
         self._meter = meter
-        self._model = model
+        self._policy = policy = services.policies.summaries
+        self._model = policy.model or model
         self._turns = turns_to_leave(turn, services)
+        self._dialogue = dialogue_turns(self._turns, turn.place.audience)
+        self._text: str | None = None
         self._work: asyncio.Task[str | None] | None = None
 
     async def __aenter__(self) -> Self:
-        if self._turns and self._services.provider.name != OFFLINE:
-            before = self._turn.opened.summary
+        if not self._turns:
+            return self
+        before = self._turn.opened.summary
+        self._text = text_without_model(self._policy, before, self._dialogue)
+        by_model = self._policy.by == "model" and self._services.provider.name != OFFLINE
+        if self._text is None and by_model:
+            text = before.text if before is not None else ""
             self._work = asyncio.create_task(
-                summarised(
-                    self._meter.aside(),
-                    self._model,
-                    before.text if before is not None else "",
-                    dialogue_turns(self._turns, self._turn.place.audience),
-                )
+                summarised(self._meter.aside(), self._model, text, self._dialogue)
             )
         return self
 
@@ -139,10 +159,9 @@ class BackgroundSummary:
         if not self._turns:
             return
         self._meter.answer_is_over()
-        text = await self._work if self._work is not None else None
-        steps = dialogue_turns(self._turns, self._turn.place.audience)
+        text = await self._work if self._work is not None else self._text
         before, now = self._turn.opened.summary, self._services.clock.now()
-        summary = merged_summary(before, self._turns, steps, text)
+        summary = merged_summary(before, self._turns, self._dialogue, text)
         # What was deleted while the model wrote stays deleted: such a summary is not stored. The
         # model has answered, so that a failing store must not repeat the turn.
         await self._services.retry.retry_while_unavailable(

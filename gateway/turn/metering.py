@@ -48,6 +48,10 @@ class Meter:
         self.accounts = tuple(accounts)
         self.usage = Usage()
         self.micros = 0
+        self.optional: dict[str, Usage] = {}
+        """The tokens of optional calls by model; `usage` has those of the answer."""
+        self.optional_micros: dict[str, int] = {}
+        """The part of `micros` that optional calls cost, by model."""
         self.model = default_model
         self.refusal: Decision | None = None
         """The reason why a call was not made."""
@@ -83,7 +87,7 @@ class Meter:
                 async for event in events:
                     answered = True
                     if isinstance(event, ModelFinished):
-                        self._count(event, most)
+                        self._count(event, most, aside=aside)
                         self.model = self.model if aside else event.model
                     yield event
         except ModelError:
@@ -121,11 +125,15 @@ class Meter:
             raise ModelRefused("the budget is used up")
         return most
 
-    def _count(self, finished: ModelFinished, most: int) -> None:
-        self.usage += finished.usage
-        price = price_of(finished.model, self._prices)
-        if price is not None:
-            self.micros += cost(finished.usage, price) - most
+    def _count(self, finished: ModelFinished, most: int, *, aside: bool) -> None:
+        price, model = price_of(finished.model, self._prices), finished.model
+        micros = cost(finished.usage, price) if price is not None else most
+        self.micros += micros - most
+        if aside:
+            self.optional[model] = self.optional.get(model, Usage()) + finished.usage
+            self.optional_micros[model] = self.optional_micros.get(model, 0) + micros
+        else:
+            self.usage += finished.usage
 
     def _most(self, request: ModelRequest) -> int:
         price = price_of(request.model or self._default_model, self._prices)

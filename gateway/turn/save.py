@@ -221,18 +221,18 @@ def turns_of(turn: TurnContext, services: Services) -> tuple[StoredTurn, ...]:
 
 
 def usage_of(turn: TurnContext, services: Services) -> tuple[UsageRow, ...]:
-    """Return the cost of the turn so far, one row if the model was asked at all."""
+    """Return the cost of the turn so far: one row if the model was asked at all, and one for each
+    model that wrote a summary."""
     meter, place = turn.meter, turn.place
     if meter is None or (turn.result is None and not meter.micros):
         return ()
-    return (
-        UsageRow(
-            turn.key.tenant,
-            turn.person,
-            f"{place.platform}:{place.account}:{place.workspace_id}",
-            meter.model,
-            meter.usage,
-            meter.micros,
-            services.clock.now(),
-        ),
+    workspace = f"{place.platform}:{place.account}:{place.workspace_id}"
+    answer = meter.micros - sum(meter.optional_micros.values())
+    costs = [(meter.model, meter.usage, answer)]
+    for model, usage in meter.optional.items():
+        costs.append((f"{model} (summaries)", usage, meter.optional_micros[model]))
+    now = services.clock.now()
+    return tuple(
+        UsageRow(turn.key.tenant, turn.person, workspace, model, usage, micros, now)
+        for model, usage, micros in costs
     )

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from gateway.background_tasks import BackgroundTasks
 from gateway.connected_account import ConnectedAccount
-from gateway.conversation import ContextLimits
+from gateway.conversation import ContextLimits, SummaryPolicy
 from gateway.extensions import ExtensionRegistry
 from gateway.llm.calibration import TokenCalibrations
 from gateway.llm.prices import Price
@@ -79,6 +79,7 @@ class Policies:
     limits: RateLimits = field(default_factory=RateLimits)
     budgets: Budgets = field(default_factory=Budgets)
     context: ContextLimits = field(default_factory=ContextLimits)
+    summaries: SummaryPolicy = field(default_factory=SummaryPolicy)
     turn: TurnLimits = field(default_factory=TurnLimits)
     ranks: tuple[BlockKind, ...] = CHAT_RANKS
     live: bool = True

@@ -368,6 +368,13 @@ class Context(Section):
     keep: Literal["history", "knowledge"] = "history"
     """The block that is cut last when a prompt is too long: `history`, which recall cannot replace,
     or `knowledge`, for assistants that answer single questions."""
+    summaries: Literal["model", "extract", "off"] = "model"
+    """Treatment of the part of a conversation that no longer fits: `model` lets a model summarise
+    it from time to time, `extract` keeps decisions and questions without a model, `off` drops
+    it."""
+    summary_model: str | None = Field(default=None, max_length=200)
+    """Name of the model that writes summaries, at the provider of `model`. Empty: the cheapest of
+    the configured models of that provider, by the known prices."""
 
 
 class Conversation(Section):

@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Final
 
-from gateway.conversation import ContextLimits
+from gateway.conversation import ContextLimits, SummaryPolicy
 from gateway.llm.anthropic import DEFAULT_MODEL
 from gateway.llm.factory import ModelChoice
-from gateway.llm.prices import Price, prices_from
+from gateway.llm.prices import Price, price_of, prices_from
 from gateway.outbound.repetition import DeliveryRules
 from gateway.people import Role
 from gateway.policy.access import AccessPolicy
@@ -21,6 +22,9 @@ from gateway.turn.mcp_server import McpServer
 from gateway.turn.services import Policies
 from gateway.turn.types import TurnLimits
 from parley.config import Settings, sections
+
+INPUT_OF_SUMMARY: Final = 4
+"""Tokens that a summary reads for each one that it writes, about."""
 
 
 def policies_of(settings: Settings) -> Policies:
@@ -64,6 +68,7 @@ def policies_of(settings: Settings) -> Policies:
             settings.context.max_tokens,
             timedelta(hours=settings.context.ttl_hours),
         ),
+        summaries=SummaryPolicy(settings.context.summaries, summary_model(settings)),
         turn=TurnLimits(retry_seconds=settings.model.retry_seconds),
         ranks=ANSWER_RANKS if settings.context.keep == "knowledge" else CHAT_RANKS,
         live=settings.delivery.live,
@@ -97,6 +102,25 @@ def model_name(choice: sections.ModelChoice) -> str:
     if choice.provider == "anthropic":
         return choice.name or DEFAULT_MODEL
     return choice.name or choice.provider
+
+
+def summary_model(settings: Settings) -> str:
+    """The model that writes summaries: the configured one, otherwise the cheapest of the models of
+    the first provider whose prices are known; empty for the model of the answer."""
+    if settings.context.summary_model:
+        return settings.context.summary_model
+    first, prices = settings.model, prices_of(settings)
+    names = [model_name(first)]
+    names += [own.model for own in settings.assistant.channels.values() if own.model]
+    names += [
+        model_name(other)
+        for other in first.fallbacks
+        if (other.provider, other.base_url) == (first.provider, first.base_url)
+    ]
+    known = {name: price for name in names if (price := price_of(name, prices)) is not None}
+    if names[0] not in known:
+        return ""
+    return min(known, key=lambda name: INPUT_OF_SUMMARY * known[name].input + known[name].output)
 
 
 def choice_of(choice: sections.ModelChoice) -> ModelChoice:

@@ -40,6 +40,9 @@ EXTRACT_TOKENS: Final = 300
 MAX_LINE: Final = 160
 """Characters of one point."""
 MAX_POINTS: Final = 24
+MAX_NOTED: Final = 3_000
+"""Characters up to which a summary grows by lines before a model writes it anew. With messages of
+some sentences that is about every tenth question, where the window is full at every third."""
 
 _DECIDED: Final = tuple(
     """
@@ -124,6 +127,15 @@ def merged_summary(
     return ConversationSummary(
         text[:MAX_SUMMARY], last.message_id, last.role, last.at, tuple(sorted(persons))
     )
+
+
+def noted(before: ConversationSummary | None, dialogue: Sequence[DialogueTurn]) -> str | None:
+    """Return the summary before with a line for each of these turns; None if that is longer than
+    `MAX_NOTED`."""
+    lines = lines_of(before.text) if before is not None else []
+    lines += [_point(turn, turn.words.strip()) for turn in dialogue if turn.words.strip()]
+    text = redact_secrets("\n".join(lines)).text
+    return text if len(text) <= MAX_NOTED else None
 
 
 def _decides(text: str) -> bool:

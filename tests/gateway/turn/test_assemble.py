@@ -4,9 +4,11 @@ histories."""
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 
+from gateway.conversation import SummaryPolicy
 from gateway.errors import ModelUnavailable
 from gateway.llm.calibration import Calibration
 from gateway.llm.tokens import by_script
@@ -23,6 +25,7 @@ from gateway.ports import (
 )
 from gateway.ports.memory import AnswerFooter, Caller, NoMemory, TurnMemory
 from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
+from gateway.turn.context import summary
 from gateway.turn.context.budgets import figures_in
 from gateway.turn.services import Policies
 from tests.gateway.llm.asking import ADD
@@ -211,25 +214,79 @@ async def test_a_long_conversation_is_summarised_in_steps() -> None:
         assert "- They: question 0" in last
 
 
-async def test_a_model_writes_the_summary_beside_the_answer() -> None:
+def summarising(g: Gateway) -> list[ModelRequest]:
+    """The requests for a summary so far."""
+    return [r for r in g.model.requests if r.system.startswith("You write a summary")]
+
+
+def with_model(g: Gateway) -> None:
+    """Let a model answer, and write summaries."""
+    g.model.name = "claude"
+    g.model.reply = lambda request: (
+        "They asked about rye." if request.system.startswith("You write a summary") else "ok"
+    )
+
+
+async def test_a_model_writes_the_summary_beside_the_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(summary, "MAX_NOTED", 20)
     async with gateway(policies=LIFTED) as g:
-        g.model.name = "claude"
-        g.model.reply = lambda request: (
-            "They asked about rye." if request.system.startswith("You write a summary") else "ok"
-        )
+        with_model(g)
         await talk(g, 7)
-        questions = [r for r in g.model.requests if r.system.startswith("You write a summary")]
+        questions = summarising(g)
 
         assert len(questions) == 1
         assert "[user] question 0" in texts(questions[0].messages[0])[0]
         assert "They asked about rye." in texts(g.model.requests[-1].messages[0])[0]
         usage = await g.database.run_job(
-            lambda db: db.execute("SELECT count(*) FROM usage").fetchone()
+            lambda db: db.execute("SELECT model, count(*) FROM usage GROUP BY model").fetchall()
         )
-        assert usage == (7,), "the summary is on the bill of its turn"
+        assert usage == [("claude", 7), ("claude (summaries)", 1)]
 
 
-async def test_without_a_summary_of_the_model_the_original_words_are_used() -> None:
+async def test_the_model_writes_a_summary_only_when_lines_have_made_it_long() -> None:
+    async with gateway(policies=LIFTED) as g:
+        with_model(g)
+        for n in range(60):
+            await g.take(received(f"question {n}: {'what about it? ' * 12}", message_id=f"q{n}"))
+            block = texts(g.model.requests[-1].messages[0])[0]
+            assert len(block) < summary.MAX_NOTED + 1_000
+        assert 1 <= len(summarising(g)) <= 4
+        block = texts(g.model.requests[-1].messages[0])[0]
+        assert "They asked about rye.\n- They: question" in block
+        assert "- You: ok" in block
+
+
+@pytest.mark.parametrize("by", ["extract", "off"])
+async def test_a_setting_excludes_the_model_from_summaries(
+    monkeypatch: pytest.MonkeyPatch, by: Literal["extract", "off"]
+) -> None:
+    monkeypatch.setattr(summary, "MAX_NOTED", 20)
+    async with gateway(policies=replace(LIFTED, summaries=SummaryPolicy(by))) as g:
+        with_model(g)
+        await talk(g, 20)
+        assert summarising(g) == []
+        assert max(len(request.messages) for request in g.model.requests) <= 11
+        begins = texts(g.model.requests[-1].messages[0])[0]
+        assert ("- They: question 0" in begins) == (by == "extract")
+        assert ("<summary>" in begins) == (by == "extract")
+
+
+async def test_another_model_writes_the_summaries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(summary, "MAX_NOTED", 20)
+    policy = SummaryPolicy(model="claude-haiku-5-5")
+    async with gateway(policies=replace(LIFTED, summaries=policy)) as g:
+        with_model(g)
+        await talk(g, 7)
+        assert [request.model for request in summarising(g)] == ["claude-haiku-5-5"]
+        assert {r.model for r in g.model.requests if r not in summarising(g)} == {""}
+
+
+async def test_without_a_summary_of_the_model_the_original_words_are_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(summary, "MAX_NOTED", 20)
     async with gateway(policies=LIFTED) as g:
         g.model.name = "claude"
 
