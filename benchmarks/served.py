@@ -1,13 +1,14 @@
 """The whole gateway on a simulated Telegram, in a process of its own, with its time measured.
 
     python -m benchmarks.served --url URL --token T --folder F [--fsync full] [--times FILE]
-        [--without-memory]
+        [--without-memory] [--model URL]
 
-Offline model, limits lifted, overlap `queue`; inbox, conversations, traces and outbox in SQLite as
-always. On SIGTERM it prints one line of JSON: processor seconds since it was ready, transactions,
-and the time of each stage. `--times FILE` keeps, per answer, five doubles on the clock that the
-processes of a machine share: the id of the message, when it was received, when the answer's send
-was begun, when the platform had confirmed it, and the seconds spent waiting for the model.
+Offline model, or a simulated Anthropic at URL. Limits lifted, overlap `queue`; inbox,
+conversations, traces and outbox in SQLite as always. On SIGTERM it prints one line of JSON:
+processor seconds since it was ready, transactions, and the time of each stage. `--times FILE`
+keeps, per answer, five doubles on the clock that the processes of a machine share: the id of the
+message, when it was received, when the answer's send was begun, when the platform had confirmed it,
+and the seconds spent waiting for the model.
 """
 
 import argparse
@@ -65,10 +66,20 @@ class Stopwatch:
 
 
 def settings_for(
-    url: str, token: str, folder: str, fsync: str = "normal", *, memory: bool = True
+    url: str,
+    token: str,
+    folder: str,
+    fsync: str = "normal",
+    *,
+    memory: bool = True,
+    model: str = "",
 ) -> Settings:
-    """Limits lifted, everything in one SQLite file in `folder`."""
-    return from_mapping(mapping_for(url, token, folder, fsync) | {"memory": {"enabled": memory}})
+    """Limits lifted, everything in one SQLite file in `folder`; `model` is the address of a
+    simulated Anthropic."""
+    sections = mapping_for(url, token, folder, fsync) | {"memory": {"enabled": memory}}
+    if model:
+        sections["model"] = {"provider": "anthropic", "api_key": "test-key", "base_url": model}
+    return from_mapping(sections)
 
 
 def mapping_for(url: str, token: str, folder: str, fsync: str = "normal") -> dict[str, object]:
@@ -125,6 +136,7 @@ def main() -> None:
     parser.add_argument("--fsync", choices=("normal", "full"), default="normal")
     parser.add_argument("--times", type=Path)
     parser.add_argument("--without-memory", action="store_true")
+    parser.add_argument("--model", metavar="URL", default="")
     arguments = parser.parse_args()
     settings = settings_for(
         arguments.url,
@@ -132,6 +144,7 @@ def main() -> None:
         arguments.folder,
         arguments.fsync,
         memory=not arguments.without_memory,
+        model=arguments.model,
     )
     watch = Stopwatch() if arguments.times else None
     collect_rarely()
