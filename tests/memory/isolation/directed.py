@@ -160,6 +160,11 @@ def handoffs(world: Isolation) -> Iterator[None]:
     yield
     world.expire()
     yield
+    world.hand_over(0, 1, 0)
+    world.hand_over(1, 0, 0)
+    world.hand_to_person(0, BEN)
+    world.unregister(ADA, 0)
+    yield
 
 
 def clients(world: Isolation) -> Iterator[None]:

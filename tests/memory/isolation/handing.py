@@ -236,6 +236,13 @@ class Handing(Sharing):
             self.handed[one.id] = replace(one, state=state, until=now + LASTS)
             self.reach(f"handoff to {one.to}: {step.rstrip('e')}ed")
 
+    def unregistered(self, agent: HeldAgent) -> None:
+        super().unregistered(agent)
+        for one in list(self.handed.values()):
+            if one.state == "pending" and agent.id in (one.source, one.target):
+                self.handed[one.id] = replace(one, state="over")
+                self.reach(f"handoff to {one.to}: ended with its agent")
+
     def erased(self, scene: Scene) -> None:
         super().erased(scene)
         self.handed = {

@@ -46,6 +46,7 @@ HANDOFFS: Final = (
     *("handoff to a person: initiated", "handoff to a person: accepted"),
     *("handoff to a person: rejected", "handoff to a person: completed"),
     *("handoff to a person: expired", "handoff to a person: refused, not theirs"),
+    *("handoff to an agent: ended with its agent", "handoff to a person: ended with its agent"),
     "handoff to a person: refused, from outside",
 )
 CLIENTS: Final = (

@@ -429,8 +429,11 @@ class Sharing(Deciding, Memberships):
         gone = self.do(self.registry.unregister_agent(self.request_of(scene), held.id))
         assert gone is (held.who in self.world.same(scene.who))
         if gone:
-            self.ends("its agent was unregistered", agent=held.id)
-            self.shared.remove_agent(held.id)
+            self.unregistered(held)
+
+    def unregistered(self, agent: HeldAgent) -> None:
+        self.ends("its agent was unregistered", agent=agent.id)
+        self.shared.remove_agent(agent.id)
 
     @rule(scene=homes, pool=picks)
     def close_pool(self, scene: Scene, pool: int) -> None:
