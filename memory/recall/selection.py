@@ -95,22 +95,14 @@ def chosen(
 
 def without_secrets(record: Record) -> Record:
     """Return the record for use outside: credentials redacted, no vector."""
-    content = _redacted(record.content)
-    claim = record.evidence.claim
-    clean = content if claim == record.content else _redacted(claim)
-    return replace(
-        record,
-        content=content,
-        evidence=replace(record.evidence, claim=clean),
-        tags=tuple(map(_redacted, record.tags)),
-        embedding=None,
-    )
+    clean = _with_redacted_texts(record)
+    return clean if clean.embedding is None else replace(clean, embedding=None)
 
 
 def displayable(record: Record) -> Record:
     """Return a stored record as it may be shown: a text that is recognised as a credential today
     may not have been one when it was stored."""
-    return replace(without_secrets(record), embedding=record.embedding)
+    return _with_redacted_texts(record)
 
 
 def shown_to(access: AccessScope, record: Record) -> Record:
@@ -128,6 +120,18 @@ def nameless_for(access: AccessScope, record: Record) -> Record:
         provenance, person="", session="", message_id="", conversation="", room="", channel=""
     )
     return replace(record, provenance=nameless, derived_from=(), supersedes="", superseded_by="")
+
+
+def _with_redacted_texts(record: Record) -> Record:
+    """Return the record with its credentials redacted, the same one if it has none."""
+    content, tags = _redacted(record.content), tuple(map(_redacted, record.tags))
+    evidence = record.evidence
+    claim = content if evidence.claim == record.content else _redacted(evidence.claim)
+    if claim != evidence.claim:
+        evidence = replace(evidence, claim=claim)
+    elif content == record.content and tags == record.tags:
+        return record
+    return replace(record, content=content, evidence=evidence, tags=tags)
 
 
 def _redacted(text: str) -> str:
