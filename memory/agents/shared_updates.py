@@ -77,7 +77,8 @@ class SharedUpdates:
         own = bool(old.provenance.agent) and old.provenance.person in access.persons
         follows = own and may_change(access, old) and named_rightly(text, old)
         draft = Draft(text, old.kind, tags=old.tags, supersedes=old.id if follows else "")
-        return await self.path.write(request, access, draft, InputKind.ASSISTANT)
+        # A replaced memory is no longer shared, and the pool keeps its text until the next update.
+        return await self.path.write(request, access, draft, InputKind.ASSISTANT, beside=True)
 
     async def _replaced(
         self,

@@ -98,11 +98,15 @@ class WritePath:
         *,
         external: bool = False,
         past: ImportedHistory | None = None,
+        beside: bool = False,
     ) -> WriteResult:
         """Store a draft, queue it for review, or refuse it; `past` is the history of an import.
-        Everything that an agent writes is an inference, for a person or a project."""
+        Everything that an agent writes is an inference, for a person or a project. `beside`: what
+        waits for review will keep the memory that it would replace."""
         way = InputKind.ASSISTANT if request.agent else way
-        result = await self._write(request, access, draft, way, external=external, past=past)
+        result = await self._write(
+            request, access, draft, way, external=external, past=past, beside=beside
+        )
         if self.written is not None:
             self.written(result.outcome.value, result.code)
         return result
@@ -116,6 +120,7 @@ class WritePath:
         *,
         external: bool,
         past: ImportedHistory | None,
+        beside: bool,
     ) -> WriteResult:
         if request.from_repository and draft.scope is not Scope.USER:
             return WriteResult(Outcome.REFUSED, "from_repository", FOR_OTHERS)
@@ -147,8 +152,9 @@ class WritePath:
         shared = draft.scope is not Scope.USER and not access.operates
         review = _review(result, prepared, replaced, shared=shared)
         if review is not None:
+            record = replace(record, supersedes="") if beside else record
             queued = await self._queue(request, access, record, *review, prepared)
-            old = "" if replaced is None else replaced.record.content
+            old = "" if replaced is None or beside else replaced.record.content
             return (
                 replace(queued, reason=naming(queued.reason, old)) if queued.review_id else queued
             )

@@ -142,6 +142,18 @@ async def test_an_update_without_a_source_waits_and_is_applied_after_its_approva
     assert await scene.shown() == (text, 2)
 
 
+async def test_a_text_that_waits_leaves_the_pool_as_it_is_until_it_is_applied(scene: Scene) -> None:
+    await scene.update("ada", NEW)
+    text = "The tokens expire at noon"
+    waits = await scene.update("ada", text, 2)
+    assert (waits.outcome, await scene.shown()) == (UpdateOutcome.REVIEW, (NEW, 2))
+    handle = await scene.agents.handle()
+    await handle.review.approve(waits.review_id)
+    assert await scene.shown() == (NEW, 2), "the update of one's own agent"
+    assert (await scene.update("ada", text, 2)).outcome is UpdateOutcome.UPDATED
+    assert await scene.shown() == (text, 3)
+
+
 async def test_an_update_needs_write_permission_and_a_shared_memory(scene: Scene) -> None:
     agents, pools = scene.agents, scene.agents.wired.pools
     eve = await agents.agent("eve")
