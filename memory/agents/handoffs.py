@@ -359,6 +359,17 @@ class HandoffManager:
                 f"There are {limits.handoffs:,} handoffs, the maximum. Ended ones are deleted "
                 f"after {KEEP_ENDED.days} days."
             )
+        if outcome == "person_full":
+            raise RegistryCapacityError(
+                f"There are {limits.handoffs_per_person:,} handoffs from your agents, the maximum "
+                f"of one person. Ended ones are deleted after {KEEP_ENDED.days} days."
+            )
+        if outcome == "target_full_of_yours":
+            raise RegistryCapacityError(
+                f"target: {limits.pending_from_person} handoffs from your agents wait for this "
+                "receiver, the maximum for another person's agents. Try again when some are "
+                "accepted, rejected or expired."
+            )
         if outcome == "target_full":
             raise RegistryCapacityError(
                 f"target: {limits.pending_per_target} handoffs wait for this receiver, the "

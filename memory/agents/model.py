@@ -87,9 +87,10 @@ class RegistryCapacityError(BadInput):
 
 @dataclass(frozen=True, slots=True)
 class AgentLimits:
-    """The limits of one installation. The last four have no setting: the shortest and the longest
-    time of a handoff, and the handoffs that a person receives in an hour from the agents of one
-    person, and in all."""
+    """The limits of one installation, and of one person, so that nobody uses all of it. The last
+    five have no setting: the shortest and the longest time of a handoff, the handoffs that a person
+    receives in an hour from the agents of one person, and in all, and those from the agents of one
+    other person that wait for one receiver."""
 
     agents: int = 10_000
     sessions: int = 50_000
@@ -100,10 +101,20 @@ class AgentLimits:
     pending_per_target: int = 100
     query_results: int = 100
     handoff_seconds: int = 3_600
+    agents_per_person: int = 1_000
+    sessions_per_person: int = 5_000
+    pools_per_person: int = 1_000
+    handoffs_per_person: int = 5_000
     handoff_seconds_least: int = 60
     handoff_seconds_most: int = 604_800
     person_per_hour: int = 10
     person_per_hour_all: int = 30
+    pending_from_person: int = 20
+
+
+Admission = Literal["stored", "full", "person_full"]
+"""The outcome of an addition within limits: stored, or refused at the limit of the installation or
+of the person."""
 
 
 @dataclass(frozen=True, slots=True)

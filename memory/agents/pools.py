@@ -34,7 +34,7 @@ from memory.agents.model import (
 )
 from memory.agents.ports.agents import AgentStore
 from memory.agents.ports.pools import PoolStore
-from memory.agents.registry import AgentRegistry, capacity, named
+from memory.agents.registry import AgentRegistry, capacity, named, own_capacity
 from memory.agents.share_reviews import ShareReviews
 from memory.agents.shared_updates import SharedUpdates
 from memory.audit import Audit
@@ -115,9 +115,13 @@ class PoolRegistry:
         tenant, owner = request.principal.tenant, str(request.principal.person)
         pool = Pool(self.make_id(), tenant, safe, owner, scope, self.clock.now(), project)
         event = event_of(request, EventKind.POOL_CREATED, pool.created_at, pool=pool.id)
-        if not await self.store.add(pool, self.limits.pools, event):
+        admission = await self.store.add(pool, self.limits, event)
+        if admission != "stored":
             await self._denied(request, "create")
-            raise capacity("pools", "pools", self.limits.pools, "Delete one first.")
+            advice = "Delete one first."
+            if admission == "person_full":
+                raise own_capacity("pools", "pools", self.limits.pools_per_person, advice)
+            raise capacity("pools", "pools", self.limits.pools, advice)
         await self._note("pool_operation", request, "create", pool=pool.id, scope=scope.name)
         return pool
 

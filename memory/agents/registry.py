@@ -38,6 +38,10 @@ MAX_BATCHES: Final = 200
 """Batches of memories that one call takes back: 100,000 memories."""
 EVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
 UNKNOWN: Final = "No agent of yours has the id {id!r}. `get_agents_for_user` lists your agents."
+PERSON_FULL: Final = (
+    "You have {limit:,} {what} already, the maximum of one person. {advice} An operator can raise"
+    " `agents.{setting}_per_person`."
+)
 FULL: Final = (
     "There are {limit:,} {what} already, the maximum of this installation. {advice} An operator can"
     " raise `agents.{setting}`."
@@ -83,9 +87,13 @@ class AgentRegistry:
             named(name, "name"),
         )
         event = event_of(request, EventKind.AGENT_REGISTERED, agent.registered_at, agent=agent.id)
-        if not await self.store.add(agent, self.limits.agents, event):
+        admission = await self.store.add(agent, self.limits, event)
+        if admission != "stored":
             await self._note("permission_denied", request, operation="register", reason="full")
-            raise capacity("agents", "agents", self.limits.agents, "Unregister one first.")
+            advice = "Unregister one first."
+            if admission == "person_full":
+                raise own_capacity("agents", "agents", self.limits.agents_per_person, advice)
+            raise capacity("agents", "agents", self.limits.agents, advice)
         await self._note("agent_auth", request, operation="register", agent=agent.id)
         return agent
 
@@ -151,10 +159,16 @@ class AgentRegistry:
         """Start a session of an own agent. Raises `NotFound`, `RegistryCapacityError`."""
         agent, now = await self.own(request, agent_id), self.clock.now()
         session = AgentSession(self.make_id(), agent.id, now)
-        limit = self.limits.sessions
-        if not await self.store.add_session(agent, session, now - SESSION_IDLE, limit):
+        limits, advice = self.limits, "End one first."
+        admission = await self.store.add_session(agent, session, now - SESSION_IDLE, limits)
+        if admission == "missing":
+            raise NotFound(UNKNOWN.format(id=agent_id[:64]))
+        if admission != "stored":
             await self._note("permission_denied", request, operation="session", reason="full")
-            raise capacity("sessions", "open sessions", limit, "End one first.")
+            if admission == "person_full":
+                own = limits.sessions_per_person
+                raise own_capacity("sessions", "open sessions", own, advice)
+            raise capacity("sessions", "open sessions", limits.sessions, advice)
         await self._note("agent_auth", request, operation="session", agent=agent.id)
         return session
 
@@ -196,4 +210,10 @@ def named(name: str, place: str) -> str:
 def capacity(setting: str, what: str, limit: int, advice: str) -> RegistryCapacityError:
     """Return the error of a limit that is reached."""
     text = FULL.format(limit=limit, what=what, setting=setting, advice=advice)
+    return RegistryCapacityError(text)
+
+
+def own_capacity(setting: str, what: str, limit: int, advice: str) -> RegistryCapacityError:
+    """Return the error of a limit of one person that is reached."""
+    text = PERSON_FULL.format(limit=limit, what=what, setting=setting, advice=advice)
     return RegistryCapacityError(text)

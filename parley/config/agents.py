@@ -64,6 +64,14 @@ class Agents(Section):
     """Pools of shared memories."""
     pool_members: int = Field(default=1_000, ge=1, le=10_000)
     """Agents in one pool."""
+    agents_per_person: int = Field(default=1_000, ge=1, le=1_000_000)
+    """Registered agents of one person."""
+    sessions_per_person: int = Field(default=5_000, ge=1, le=1_000_000)
+    """Open sessions of the agents of one person."""
+    pools_per_person: int = Field(default=1_000, ge=1, le=1_000_000)
+    """Pools that one person owns."""
+    handoffs_per_person: int = Field(default=5_000, ge=1, le=1_000_000)
+    """Stored handoffs from the agents of one person."""
     pool_memories: int = Field(default=100_000, ge=1, le=1_000_000)
     """Memories shared in one pool."""
     handoffs: int = Field(default=50_000, ge=1, le=1_000_000)

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Literal, Protocol
 
-from memory.agents.model import Agent, AgentEvent, AgentSession
+from memory.agents.model import Admission, Agent, AgentEvent, AgentLimits, AgentSession
 from memory.model.scope import AccessScope
 
 
@@ -12,8 +12,9 @@ class AgentStore(Protocol):
     """The registered agents. Every method raises `StoreUnavailable`. An `event` is stored with the
     change that it tells of; without a change there is none."""
 
-    async def add(self, agent: Agent, limit: int, event: AgentEvent) -> bool:
-        """Store an agent; False if there are `limit` agents in all tenants together."""
+    async def add(self, agent: Agent, limits: AgentLimits, event: AgentEvent) -> Admission:
+        """Store an agent, unless there are `agents` in all tenants together, or
+        `agents_per_person` of its person."""
         ...
 
     async def get(self, tenant: str, agent_id: str) -> Agent | None:
@@ -42,10 +43,10 @@ class AgentStore(Protocol):
         ...
 
     async def add_session(
-        self, agent: Agent, session: AgentSession, idle_since: datetime, limit: int
-    ) -> bool:
-        """Store a session; False if `limit` sessions were used after `idle_since`, or if the agent
-        does not exist."""
+        self, agent: Agent, session: AgentSession, idle_since: datetime, limits: AgentLimits
+    ) -> Admission | Literal["missing"]:
+        """Store a session, unless `sessions` were used after `idle_since`, `sessions_per_person` of
+        them by agents of its person, or the agent does not exist."""
         ...
 
     async def use_session(

@@ -9,10 +9,13 @@ from gateway.message import Notice, Place
 from memory.agents.model import Agent, AgentLimits, Handoff, HandoffStep
 from memory.model.scope import RequestScope
 
-Capacity = Literal["stored", "full", "target_full", "too_often"]
-"""The result of storing a handoff; everything but `stored` names the limit that is reached:
-of all handoffs, of those that wait for the receiver, of those that the receiver, a person, gets in
-an hour."""
+Capacity = Literal[
+    "stored", "full", "person_full", "target_full", "target_full_of_yours", "too_often"
+]
+"""The result of storing a handoff; everything but `stored` names the limit that is reached: of all
+handoffs, of those from the agents of one person, of those that wait for the receiver, of those
+among them from the agents of one other person, of those that the receiver, a person, gets in an
+hour."""
 
 
 @dataclass(frozen=True, slots=True)

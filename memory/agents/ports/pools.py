@@ -5,7 +5,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
-from memory.agents.model import AgentEvent, Pool, PoolEntry, PoolMember, SharedMemory
+from memory.agents.model import (
+    Admission,
+    AgentEvent,
+    AgentLimits,
+    Pool,
+    PoolEntry,
+    PoolMember,
+    SharedMemory,
+)
 from memory.model.scope import AccessScope
 
 Refused = Literal["missing", "denied", "full"]
@@ -28,8 +36,9 @@ class PoolStore(Protocol):
     """The pools. Every method raises `StoreUnavailable`; the limits hold for concurrent writers. An
     `event` is stored with the change that it tells of; without a change there is none."""
 
-    async def add(self, pool: Pool, limit: int, event: AgentEvent) -> bool:
-        """Store a pool; False if there are `limit` pools in all tenants together."""
+    async def add(self, pool: Pool, limits: AgentLimits, event: AgentEvent) -> Admission:
+        """Store a pool, unless there are `pools` in all tenants together, or `pools_per_person` of
+        its owner."""
         ...
 
     async def get(self, tenant: str, pool_id: str) -> Pool | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, Literal
 
 from db import (
     FOR_UPDATE,
@@ -13,6 +13,8 @@ from db import (
     Work,
     among,
     change,
+    execute,
+    fetch,
     lock,
     together,
 )
@@ -21,8 +23,10 @@ from db.transaction import Change, Fetch
 from db.values import json_list, micros, storable, texts_of, time_of, time_or_none
 from memory.agents.event_signal import EventSignal
 from memory.agents.model import (
+    Admission,
     Agent,
     AgentEvent,
+    AgentLimits,
     AgentSession,
     AgentType,
     Capability,
@@ -34,10 +38,13 @@ from memory.model.scope import MAY_CHANGE, AccessScope
 COLUMNS: Final = "id, tenant, person, type, capabilities, registered_at, name"
 OF: Final = ", ".join(f"a.{name}" for name in COLUMNS.split(", "))
 THEIRS: Final = f"tenant = :tenant AND {among('person', 'persons')}"
+COUNTED: Final = Statement("""
+    SELECT (SELECT count(*) FROM agents),
+        (SELECT count(*) FROM agents WHERE tenant = :tenant AND person = :person)
+""")
 ADD: Final = Statement(f"""
     INSERT INTO agents ({COLUMNS})
-    SELECT :id, :tenant, :person, :type, :capabilities, :registered_at, :name
-    WHERE (SELECT count(*) FROM agents) < :limit
+    VALUES (:id, :tenant, :person, :type, :capabilities, :registered_at, :name)
 """)  # noqa: S608 - constants of this module
 GET: Final = Statement(f"SELECT {COLUMNS} FROM agents WHERE id = :id AND tenant = :tenant")  # noqa: S608 - constants of this module
 KNOWN: Final = Statement(f"""
@@ -77,11 +84,14 @@ WRITTEN: Final = Statement(f"""
     ORDER BY m.at DESC, m.seq DESC LIMIT :limit
 """)  # noqa: S608 - constants of this module
 OPEN: Final = "ended_at IS NULL AND at > :idle"
+COUNTED_SESSIONS: Final = Statement(f"""
+    SELECT (SELECT count(*) FROM agent_sessions WHERE {OPEN}),
+        (SELECT count(*) FROM agent_sessions WHERE tenant = :tenant AND person = :person AND {OPEN})
+""")  # noqa: S608 - constants of this module
 ADD_SESSION: Final = Statement(f"""
     INSERT INTO agent_sessions (id, tenant, person, agent, started_at, at)
     SELECT :session, a.tenant, a.person, a.id, :now, :now FROM agents a
     WHERE a.id = :id AND a.tenant = :tenant
-        AND (SELECT count(*) FROM agent_sessions WHERE {OPEN}) < :limit
     {FOR_UPDATE}
 """)  # noqa: S608 - constants of this module
 USE_SESSION: Final = Statement(f"""
@@ -118,7 +128,7 @@ class SqlAgents:
         self._database = database
         self._writer = EventWriter(database, signal)
 
-    async def add(self, agent: Agent, limit: int, event: AgentEvent) -> bool:
+    async def add(self, agent: Agent, limits: AgentLimits, event: AgentEvent) -> Admission:
         params = {
             "id": agent.id,
             "tenant": storable(agent.tenant),
@@ -127,14 +137,15 @@ class SqlAgents:
             "capabilities": json_list(sorted(agent.capabilities)),
             "registered_at": micros(agent.registered_at),
             "name": storable(agent.name),
-            "limit": limit,
         }
 
-        def work() -> Work[bool]:
-            if not (yield from change(ADD, params)):
-                return False
-            yield from add_events([event])
-            return True
+        def work() -> Work[Admission]:
+            ((all_, own),) = yield from fetch(COUNTED, params)
+            admission = admitted(all_, own, limits.agents, limits.agents_per_person)
+            if admission == "stored":
+                yield from execute(ADD, params)
+                yield from add_events([event])
+            return admission
 
         return await self._writer.run(work, "agents")
 
@@ -177,20 +188,24 @@ class SqlAgents:
         return [str(id_) for (id_,) in await self._database.fetch(WRITTEN, params)]
 
     async def add_session(
-        self, agent: Agent, session: AgentSession, idle_since: datetime, limit: int
-    ) -> bool:
+        self, agent: Agent, session: AgentSession, idle_since: datetime, limits: AgentLimits
+    ) -> Admission | Literal["missing"]:
         params = {
             "id": agent.id,
             "tenant": storable(agent.tenant),
+            "person": storable(agent.owner),
             "session": session.id,
             "now": micros(session.started_at),
             "idle": micros(idle_since),
-            "limit": limit,
         }
 
-        def work() -> Work[bool]:
+        def work() -> Work[Admission | Literal["missing"]]:
             yield from lock("agent sessions")
-            return (yield from change(ADD_SESSION, params)) == 1
+            ((all_, own),) = yield from fetch(COUNTED_SESSIONS, params)
+            admission = admitted(all_, own, limits.sessions, limits.sessions_per_person)
+            if admission == "stored" and not (yield from change(ADD_SESSION, params)):
+                return "missing"
+            return admission
 
         return await self._database.run(work)
 
@@ -219,6 +234,13 @@ class SqlAgents:
             return sum((yield from together(*steps, last=True)))
 
         return await self._database.run(work)
+
+
+def admitted(everybody: int, own: int, most: int, most_own: int) -> Admission:
+    """Return the limit that these numbers reach, or "stored"."""
+    if everybody >= most:
+        return "full"
+    return "person_full" if own >= most_own else "stored"
 
 
 def _theirs(tenant: str, persons: Sequence[str], agent_id: str = "") -> dict[str, object]:

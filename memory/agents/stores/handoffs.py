@@ -50,19 +50,26 @@ ADD: Final = Statement("""
     VALUES (:id, :tenant, :source, :source_owner, :source_name, :target, :target_person,
         :target_owner, :context, 'pending', :created_at, :until, :ttl_seconds, '', false)
 """)
-COUNT: Final = Statement("SELECT count(*) FROM agent_handoffs")
-PENDING_OF_AGENT: Final = Statement("""
-    SELECT count(*) FROM agent_handoffs WHERE target = :target AND target <> ''
-        AND status IN ('pending', 'accepted') AND status = 'pending' AND until > :now
+COUNT: Final = Statement("""
+    SELECT (SELECT count(*) FROM agent_handoffs), (SELECT count(*) FROM agent_handoffs
+        WHERE tenant = :tenant AND source_owner = :source_owner)
 """)
+COUNTED: Final = (
+    "count(*), COALESCE(sum(CASE WHEN source_owner = :source_owner THEN 1 ELSE 0 END), 0)"
+)
+"""The number of handoffs, and of those from the agents of the same person."""
+PENDING_OF_AGENT: Final = Statement(f"""
+    SELECT {COUNTED} FROM agent_handoffs WHERE target = :target AND target <> ''
+        AND status IN ('pending', 'accepted') AND status = 'pending' AND until > :now
+""")  # noqa: S608 - constants of this module
 PENDING_OF_PERSON: Final = Statement(f"""
-    SELECT count(*) FROM agent_handoffs WHERE tenant = :tenant
+    SELECT {COUNTED} FROM agent_handoffs WHERE tenant = :tenant
         AND {among("target_person", "linked")} AND target_person <> ''
         AND status IN ('pending', 'accepted') AND status = 'pending' AND until > :now
 """)  # noqa: S608 - constants of this module
 LATELY: Final = Statement(f"""
-    SELECT count(*), COALESCE(sum(CASE WHEN source_owner = :source_owner THEN 1 ELSE 0 END), 0)
-    FROM agent_handoffs WHERE tenant = :tenant AND {among("target_owner", "linked")}
+    SELECT {COUNTED} FROM agent_handoffs WHERE tenant = :tenant
+        AND {among("target_owner", "linked")}
         AND target_person <> '' AND created_at > :since
 """)  # noqa: S608 - constants of this module
 FIND: Final = Statement(f"{SELECT} WHERE tenant = :tenant AND id = :id")
@@ -226,12 +233,18 @@ def _reached(
     }
     pending = PENDING_OF_PERSON if person else PENDING_OF_AGENT
     counted, waits, sent = yield from together(
-        Fetch(COUNT, {}), Fetch(pending, own), Fetch(LATELY, own)
+        Fetch(COUNT, own), Fetch(pending, own), Fetch(LATELY, own)
     )
-    if counted[0][0] >= limits.handoffs:
+    all_, of_source = counted[0]
+    if all_ >= limits.handoffs:
         return "full"
-    if waits[0][0] >= limits.pending_per_target:
+    if of_source >= limits.handoffs_per_person:
+        return "person_full"
+    waiting, of_source = waits[0]
+    if waiting >= limits.pending_per_target:
         return "target_full"
+    if handoff.source_owner != handoff.target_owner and of_source >= limits.pending_from_person:
+        return "target_full_of_yours"
     everybody, ours = sent[0]
     often = everybody >= limits.person_per_hour_all or ours >= limits.person_per_hour
     return "too_often" if person and often else "stored"

@@ -26,7 +26,9 @@ from db.transaction import Fetch
 from db.values import micros, storable, time_of
 from memory.agents.event_signal import EventSignal
 from memory.agents.model import (
+    Admission,
     AgentEvent,
+    AgentLimits,
     Permission,
     Pool,
     PoolEntry,
@@ -35,6 +37,7 @@ from memory.agents.model import (
     SharedScope,
 )
 from memory.agents.ports.pools import Refused, ReplacedText
+from memory.agents.stores.agents import admitted
 from memory.agents.stores.events import EventWriter, add_events
 from memory.model.scope import MAY_BE_SHARED, MAY_CHANGE, SHARES, SHOWS_SHARED, AccessScope
 from memory.stores.filters import TRUE_NOW
@@ -48,10 +51,13 @@ from memory.stores.share_audiences import (
 )
 
 COLUMNS: Final = "id, tenant, person, name, scope, project, created_at"
+COUNTED: Final = Statement("""
+    SELECT (SELECT count(*) FROM pools),
+        (SELECT count(*) FROM pools WHERE tenant = :tenant AND person = :person)
+""")
 ADD: Final = Statement(f"""
     INSERT INTO pools ({COLUMNS})
-    SELECT :id, :tenant, :person, :name, :scope, :project, :created_at
-    WHERE (SELECT count(*) FROM pools) < :limit
+    VALUES (:id, :tenant, :person, :name, :scope, :project, :created_at)
 """)  # noqa: S608 - constants of this module
 GET: Final = Statement(f"SELECT {COLUMNS} FROM pools WHERE id = :id AND tenant = :tenant")  # noqa: S608 - constants of this module
 LISTED: Final = Statement(f"""
@@ -182,7 +188,7 @@ class SqlPools:
         self._database = database
         self._writer = EventWriter(database, signal)
 
-    async def add(self, pool: Pool, limit: int, event: AgentEvent) -> bool:
+    async def add(self, pool: Pool, limits: AgentLimits, event: AgentEvent) -> Admission:
         params = {
             "id": pool.id,
             "tenant": storable(pool.tenant),
@@ -191,11 +197,14 @@ class SqlPools:
             "scope": pool.scope.value,
             "project": storable(pool.project),
             "created_at": micros(pool.created_at),
-            "limit": limit,
         }
 
-        def work() -> Work[bool]:
-            return (yield from _noted(change(ADD, params), event))
+        def work() -> Work[Admission]:
+            ((all_, own),) = yield from fetch(COUNTED, params)
+            admission = admitted(all_, own, limits.pools, limits.pools_per_person)
+            if admission == "stored":
+                yield from _noted(change(ADD, params), event)
+            return admission
 
         return await self._writer.run(work, "pools")
 

@@ -133,6 +133,19 @@ async def test_only_the_owner_brings_agents_of_others_and_gives_write_permission
     assert await stage.pools.join_pool(by_ben, pool.id, ben.id, READ)
     own = await stage.agents.pool("ada", ada, scope=USER)
     owner = await stage.agents.request("ada")
+
+    async def held() -> tuple[Permission, bool]:
+        member = await stage.pools.store.member(pool.id, ben.id)
+        assert member is not None
+        return member.permission, member.granted
+
+    assert await held() == (READ, False)
+    assert await stage.pools.join_pool(owner, pool.id, ben.id, WRITE)
+    assert await held() == (WRITE, True)
+    assert await stage.pools.join_pool(by_ben, pool.id, ben.id, READ)
+    assert await held() == (WRITE, True), "a member does not change what the owner gave"
+    assert await stage.pools.join_pool(owner, pool.id, ben.id, READ)
+    assert await held() == (READ, True)
     with pytest.raises(NotFound):
         await stage.pools.join_pool(owner, own.id, eve.id, READ)
     with pytest.raises(NotFound):

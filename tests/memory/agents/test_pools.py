@@ -180,6 +180,12 @@ async def test_only_the_owner_of_a_memory_shares_it(agents: Agents) -> None:
         await agents.wired.pools.share_memory(
             await agents.request("ben"), pool.id, memory, ben.id, TEAM
         )
+    shared = agents.wired.pools.share_memory(await agents.request(), pool.id, memory, ada.id, TEAM)
+    assert await shared
+    with pytest.raises(NotFound, match="of yours"):
+        await agents.wired.pools.share_memory(
+            await agents.request("ben"), pool.id, memory, ben.id, TEAM
+        )
 
 
 async def test_a_memory_of_everybody_is_shared_by_operators_only(agents: Agents) -> None:
@@ -334,11 +340,13 @@ async def test_a_share_loses_to_the_deletion_of_its_memory(agents: Agents) -> No
     pools, request, handle = agents.wired.pools, await agents.request(), await agents.handle()
     for number in range(10):
         memory = await agents.remember("ada", f"node{number} runs host{number}")
-        await asyncio.gather(
+        shared, deleted = await asyncio.gather(
             pools.share_memory(request, pool.id, memory, ada.id, TEAM),
             handle.privacy.delete([memory]),
             return_exceptions=True,
         )
+        assert isinstance(shared, SharedMemory | NotFound)
+        assert deleted == [memory]
     assert await agents.entries("ada", pool, ada) == []
     rows = await agents.engine.fetch(Statement("SELECT memory FROM pool_memories"))
     assert rows == []

@@ -35,6 +35,12 @@ SPECIFIED = {
     "handoff_seconds": 3_600,
 }
 """The capacities of Memory as a Service."""
+OF_ONE_PERSON = {
+    "agents_per_person": 1_000,
+    "sessions_per_person": 5_000,
+    "pools_per_person": 1_000,
+    "handoffs_per_person": 5_000,
+}
 TASK = {"task_description": "Write the form"}
 TEAM = SharedScope.TEAM
 AT_ONCE = 5_000
@@ -92,8 +98,10 @@ async def refused(attempt: Awaitable[object], sentence: str) -> None:
 def test_every_limit_is_a_default_of_the_configuration() -> None:
     defaults = AgentsSection().model_dump()
     limits = asdict(LIMITS)
-    assert {name: defaults[name] for name in SPECIFIED} == SPECIFIED
-    assert {name: limits[name] for name in SPECIFIED} == SPECIFIED
+    expected = SPECIFIED | OF_ONE_PERSON
+    assert {name: defaults[name] for name in expected} == expected
+    assert {name: limits[name] for name in expected} == expected
+    assert limits["pending_from_person"] == 20
 
 
 @full
@@ -108,6 +116,34 @@ async def test_the_limit_of_agents(agents: Agents) -> None:
     )
     assert await registry.unregister_agent(ada, last.id)
     await registry.register_agent(ada, AgentType.HUMAN)
+
+
+@full
+async def test_the_limits_of_one_person(agents: Agents) -> None:
+    registry, pools, ada = agents.wired.registry, agents.wired.pools, await agents.request()
+    agent = await registry.register_agent(ada, AgentType.HUMAN)
+    at, person = int(agents.clock.now().timestamp() * 1_000_000), agent.owner
+    for statement, count in (
+        (AGENT, LIMITS.agents_per_person - 1),
+        (POOL, LIMITS.pools_per_person),
+        (SESSION, LIMITS.sessions_per_person),
+    ):
+        await put(agents, statement, count, at=at)
+        table = str(statement.sqlite.split()[2])
+        await agents.engine.change(
+            Statement(f"UPDATE {table} SET person = :person"), {"person": person}
+        )
+    for attempt, what in (
+        (registry.register_agent(ada, AgentType.HUMAN), "1,000 agents"),
+        (pools.create_pool(ada, "more", TEAM), "1,000 pools"),
+        (registry.start_session(ada, agent.id), "5,000 open sessions"),
+    ):
+        with pytest.raises(RegistryCapacityError, match=f"You have {what} already"):
+            await attempt
+    ben = await agents.request("ben")
+    other = await registry.register_agent(ben, AgentType.HUMAN)
+    await registry.start_session(ben, other.id)
+    await pools.create_pool(ben, "more", TEAM)
 
 
 @full
@@ -217,7 +253,8 @@ async def test_the_limit_of_handoffs(agents: Agents) -> None:
     some = handoff(source, "telegram:main:bob", created_at=now)
     row = _params(some)
     rows: list[Mapping[str, object]] = [
-        {**row, "id": f"row-{number}"} for number in range(LIMITS.handoffs - 1)
+        {**row, "id": f"row-{number}", "source_owner": f"test:main:{number % 20}"}
+        for number in range(LIMITS.handoffs - 1)
     ]
     await put_rows(agents, ADD, rows)
     last = await manager.initiate_handoff(ada, source.id, target.id, TASK)

@@ -14,6 +14,7 @@ from memory.agents.model import (
     AgentType,
     Capability,
     RegistryCapacityError,
+    SharedScope,
 )
 from tests.memory.agents.conftest import Agents
 
@@ -104,6 +105,53 @@ async def test_the_limit_of_sessions_is_reached_and_left_again(agents: Agents) -
     await registry.start_session(ada, agent.id)
     await agents.clock.advance(31 * 60)
     await registry.start_session(ada, agent.id)
+
+
+async def test_one_person_does_not_use_up_what_is_for_all(agents: Agents) -> None:
+    small = agents.limited(agents_per_person=2, sessions_per_person=1, pools_per_person=1)
+    registry, pools = small.wired.registry, small.wired.pools
+    for name in ("ada", "ben"):
+        request = await agents.request(name)
+        first, _ = [await registry.register_agent(request, AgentType.HUMAN) for _ in range(2)]
+        with pytest.raises(RegistryCapacityError, match=r"You have 2 agents .*agents_per_person"):
+            await registry.register_agent(request, AgentType.HUMAN)
+        session = await registry.start_session(request, first.id)
+        with pytest.raises(RegistryCapacityError, match="You have 1 open sessions"):
+            await registry.start_session(request, first.id)
+        assert await registry.end_session(request, session.id)
+        await registry.start_session(request, first.id)
+        pool = await pools.create_pool(request, "first", SharedScope.USER)
+        with pytest.raises(RegistryCapacityError, match="You have 1 pools"):
+            await pools.create_pool(request, "second", SharedScope.USER)
+        assert await pools.delete_pool(request, pool.id)
+        await pools.create_pool(request, "second", SharedScope.USER)
+        assert await registry.unregister_agent(request, first.id)
+        await registry.register_agent(request, AgentType.HUMAN)
+
+
+async def test_every_use_of_an_agent_is_in_the_audit(agents: Agents) -> None:
+    registry, ada = agents.limited(agents=1, sessions=1).wired.registry, await agents.request()
+    with pytest.raises(BadInput, match="name: at most 100 characters, not 101"):
+        await registry.register_agent(ada, AgentType.HUMAN, name="x" * 101)
+    agent = await registry.register_agent(ada, AgentType.HUMAN, name="x" * 100)
+    session = await registry.start_session(ada, agent.id)
+    for attempt in (
+        registry.register_agent(ada, AgentType.HUMAN),
+        registry.start_session(ada, agent.id),
+    ):
+        with pytest.raises(RegistryCapacityError):
+            await attempt
+    assert await registry.end_session(ada, session.id)
+    assert not await registry.end_session(ada, session.id)
+    assert await registry.unregister_agent(ada, agent.id)
+    assert not await registry.unregister_agent(ada, agent.id)
+    assert [one["operation"] for one in agents.noted("agent_auth")] == [
+        *("register", "session", "session_end", "unregister"),
+    ]
+    assert agents.noted("permission_denied") == [
+        {"operation": "register", "reason": "full"},
+        {"operation": "session", "reason": "full"},
+    ]
 
 
 async def test_limits_hold_for_writers_at_once(agents: Agents) -> None:

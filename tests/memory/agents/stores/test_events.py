@@ -81,9 +81,9 @@ async def test_members_see_the_events_of_a_pool_until_they_leave(
 ) -> None:
     agents, pools = SqlAgents(engine), SqlPools(engine)
     member = agent(BOB)
-    await agents.add(member, 10, event(EVE))
+    await agents.add(member, AgentLimits(), event(EVE))
     pool = PoolValue("p" * 32, "t", "pool", ADA, SharedScope.TEAM, AT)
-    await pools.add(pool, 10, event(EVE))
+    await pools.add(pool, AgentLimits(), event(EVE))
     await events.add([event(EVE, EventKind.POOL_SHARED, pool=pool.id)])
     assert await kinds(events, OF_ADA) == ["pool.shared"], "the owner of the pool"
     assert await kinds(events, OF_BOB) == []

@@ -218,6 +218,23 @@ async def test_limits_of_a_person_count_for_all_linked_identities(handoffs: Hand
     assert await handoffs.add(handoff(SOURCE, EVE), many, AT) == "stored"
 
 
+async def test_the_agents_of_one_person_leave_room_for_those_of_others(
+    handoffs: HandoffStore,
+) -> None:
+    few = AgentLimits(pending_from_person=1, handoffs_per_person=3)
+    made = handoff(SOURCE, TARGET)
+    assert await handoffs.add(made, few, AT) == "stored"
+    assert await handoffs.add(handoff(agent(ADA), TARGET), few, AT) == "target_full_of_yours"
+    assert await handoffs.add(handoff(agent(EVE), TARGET), few, AT) == "stored"
+    assert (await handoffs.accept(TO_TARGET, made.id, AT)).done
+    assert await handoffs.add(handoff(SOURCE, TARGET), few, AT) == "stored"
+    own = agent(ADA)
+    assert await handoffs.add(handoff(SOURCE, own), few, AT) == "stored"
+    assert await handoffs.add(handoff(agent(ADA), own), few, AT) == "person_full"
+    for _ in range(2):
+        assert await handoffs.add(handoff(agent(EVE), agent(EVE)), few, AT) == "stored"
+
+
 async def test_people_are_told_once(handoffs: HandoffStore) -> None:
     questions = [await added(handoffs, handoff(SOURCE, BOB)) for _ in range(2)]
     await added(handoffs, handoff(SOURCE, TARGET))

@@ -18,7 +18,7 @@ from memory.agents.stores.handoffs import (
     _of,
     _params,
 )
-from tests.memory.agents.making import ADA, AT, BOB, agent, handoff
+from tests.memory.agents.making import ADA, AT, BOB, EVE, agent, handoff
 from tests.support.databases import Engine
 
 LIMITS = AgentLimits()
@@ -56,21 +56,23 @@ async def test_fifty_thousand_handoffs_are_stored_and_no_more(
 
     for begin in range(0, near, 1_000):
         await engine.run(lambda begin=begin: stored(begin))  # type: ignore[misc]  # bound at once
-    stores = (store, SqlHandoffs(second_engine))
+    stores, others = (store, SqlHandoffs(second_engine)), agent(EVE)
     outcomes = await asyncio.gather(
-        *(stores[n % 2].add(handoff(source, targets[n]), LIMITS, AT) for n in range(WRITERS))
+        *(stores[n % 2].add(handoff(others, targets[n]), LIMITS, AT) for n in range(WRITERS))
     )
     assert outcomes.count("stored") == WRITERS // 2
     assert outcomes.count("full") == WRITERS - WRITERS // 2
     later = AT + timedelta(hours=2)
     assert len(await store.expire(later)) == 100
     assert await store.clean(later + timedelta(seconds=1)) == 100
-    assert await store.add(handoff(source, agent(BOB), created_at=later), LIMITS, later) == "stored"
+    more = handoff(others, agent(BOB), created_at=later)
+    assert await store.add(more, LIMITS, later) == "stored"
+    assert await store.add(handoff(source, agent(ADA)), LIMITS, later) == "person_full"
 
 
 @pytest.mark.nightly
 async def test_a_hundred_handoffs_wait_for_one_target_and_no_more(engine: Engine) -> None:
-    store, source, target = SqlHandoffs(engine), agent(ADA), agent(BOB)
+    store, source, target = SqlHandoffs(engine), agent(ADA), agent(ADA)
     made = [handoff(source, target) for _ in range(LIMITS.pending_per_target + 1)]
     outcomes = [await store.add(one, LIMITS, AT) for one in made]
     assert outcomes == ["stored"] * 100 + ["target_full"]
