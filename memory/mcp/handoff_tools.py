@@ -61,8 +61,14 @@ class InitiateArguments(Arguments):
     ]
     context: Context
     ttl_seconds: Annotated[
-        int, Field(ge=60, le=604_800, description="Seconds in which it can be accepted.")
-    ] = 3_600
+        int | None,
+        Field(
+            ge=60,
+            le=604_800,
+            description="Seconds in which it can be accepted; without it an hour, unless the "
+            "installation has another time.",
+        ),
+    ] = None
 
 
 class AcceptArguments(Arguments):

@@ -7,7 +7,7 @@ it, and it deletes only what the person confirms.
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
@@ -52,9 +52,15 @@ EXTRACTION: Final = (
     "This query was not answered: it asks for everything, for secrets or for the memories of "
     "others. Ask about one topic."
 )
+PRIVATE_TO_NOBODY: Final = (
+    "agent_private: needs the agent_id of the agent that keeps the memory, and the scope user."
+)
 MAX_SHOWN: Final = 300
 """Characters of a memory in a question."""
 DEFENSE: Final = MemoryPoisoningDefense(MAX_RESULTS)
+
+
+Author = Literal["person", "others"]
 
 
 class Found(Result):
@@ -69,6 +75,10 @@ class Found(Result):
     relevance_score: float
     source: str
     trust: str
+    author: Annotated[
+        Author,
+        Field(description="`person`: the person of the token, or an agent of theirs; or `others`."),
+    ]
 
 
 class SearchResult(Result):
@@ -119,6 +129,14 @@ class BriefOverMcp(AsAgent, BriefArguments):
 class StoreOverMcp(AsAgent, StoreArguments):
     """The arguments of `memory_store`."""
 
+    agent_private: Annotated[
+        bool,
+        Field(
+            description="Keep it for the agent of `agent_id`: no other agent reads it, and no "
+            "prompt of the person contains it. The person sees it in their list."
+        ),
+    ] = False
+
 
 class UpdateOverMcp(AsAgent, UpdateArguments):
     """The arguments of `update_customer_brain`."""
@@ -135,23 +153,32 @@ def remembering(call: ToolCall) -> ToolCall:
     return call
 
 
-def _tools(call: ToolCall, *, confirmed: bool = False) -> MemoryTools:
+def _tools(call: ToolCall, *, confirmed: bool = False, agent_private: bool = False) -> MemoryTools:
     """Return the tools of a chat for this call; `confirmed`: the person agreed to this very
-    call."""
+    call, `agent_private`: the agent keeps for itself what it stores."""
     remembering(call)
     external, shown = ExternalText(), ShownIds()
     external.any = not confirmed
     documents = BrainTool(call.handle, call.services.brain, external, shown)
     brief = call.services.brief
     return MemoryTools(
-        call.handle, lambda: brief_of(call.handle, brief), external, shown, documents
+        call.handle,
+        lambda: brief_of(call.handle, brief),
+        external,
+        shown,
+        documents,
+        agent_private=agent_private,
     )
 
 
-async def _answer(call: ToolCall, name: str, given: Arguments) -> dict[str, Any]:
+async def _answer(
+    call: ToolCall, name: str, given: Arguments, *, agent_private: bool = False
+) -> dict[str, Any]:
     """Run a tool of a chat and return its answer. Raises `ToolError` if it refused."""
-    fields: Mapping[str, object] = given.model_dump(exclude_unset=True, exclude={"agent_id"})
-    answer: dict[str, Any] = json.loads(await _tools(call).call(name, fields))
+    own = {"agent_id", "agent_private"}
+    fields: Mapping[str, object] = given.model_dump(exclude_unset=True, exclude=own)
+    tools = _tools(call, agent_private=agent_private)
+    answer: dict[str, Any] = json.loads(await tools.call(name, fields))
     if answer.get("success") is False and "status" not in answer and "current" not in answer:
         raise ToolError(str(answer.get("error", "it was refused")))
     if "status" in answer:
@@ -160,8 +187,11 @@ async def _answer(call: ToolCall, name: str, given: Arguments) -> dict[str, Any]
 
 
 async def store(call: ToolCall, given: StoreOverMcp) -> StoreResult:
-    """Store a memory."""
-    return StoreResult.model_validate(await _answer(call, "memory_store", given))
+    """Store a memory. Raises `ToolError` for one that only an agent reads, without an agent."""
+    if given.agent_private and not (given.agent_id and given.scope == "user"):
+        raise ToolError(PRIVATE_TO_NOBODY)
+    made = await _answer(call, "memory_store", given, agent_private=given.agent_private)
+    return StoreResult.model_validate(made)
 
 
 async def search(call: ToolCall, given: SearchOverMcp) -> SearchResult:
@@ -176,12 +206,18 @@ async def search(call: ToolCall, given: SearchOverMcp) -> SearchResult:
     matches = await _tools(call).find(query)
     scores = {record.id: score for record, score in matches}
     shown = DEFENSE.filter_output(record for record, _ in matches)
-    return SearchResult(results=[found_out(one, scores[one.id]) for one in shown.records])
+    return SearchResult(results=[found_out(call, one, scores[one.id]) for one in shown.records])
 
 
-def found_out(record: Record, score: float) -> Found:
+def found_out(call: ToolCall, record: Record, score: float) -> Found:
     """Return a memory as a result."""
-    return Found.model_validate(found_answer(record, score))
+    return Found.model_validate(found_answer(record, score) | {"author": author_of(call, record)})
+
+
+def author_of(call: ToolCall, record: Record) -> Author:
+    """Return whose memory a record is. The record of another person is without its person here."""
+    own = {call.person, *call.handle.request.persons}
+    return "person" if record.provenance.person in own else "others"
 
 
 async def brief(call: ToolCall, given: BriefOverMcp) -> BriefResult:

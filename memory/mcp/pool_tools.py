@@ -8,7 +8,7 @@ from memory.agents.defences import MemoryPoisoningDefense
 from memory.agents.model import MAX_RESULTS, Permission, SharedMemory, SharedScope, ShareWaits
 from memory.mcp.acting import NO_CAPABILITY, AgentId
 from memory.mcp.agent_tools import Owner, checked_owner, lower
-from memory.mcp.memory_tools import excerpt, known_memory, remembering
+from memory.mcp.memory_tools import Author, author_of, excerpt, known_memory, remembering
 from memory.mcp.names import KNOWLEDGE
 from memory.mcp.tool_definition import (
     AnyTool,
@@ -78,8 +78,14 @@ class QueryArguments(Arguments):
     agent_id: AgentId
     max_scope: Annotated[ScopeName, Field(description="The widest scope that is returned.")]
     max_results: Annotated[
-        int, Field(ge=1, le=MAX_RESULTS, description="The most results, latest first.")
-    ] = 100
+        int | None,
+        Field(
+            ge=1,
+            le=MAX_RESULTS,
+            description="The most results, latest first; without it 100, unless the installation "
+            "has another number.",
+        ),
+    ] = None
 
 
 class PoolOut(Result):
@@ -118,6 +124,7 @@ class SharedOut(Result):
     version: int
     source: str
     trust: str
+    author: Author
 
 
 class QueryOut(WaitingResult):
@@ -213,7 +220,7 @@ async def query(call: ToolCall, given: QueryArguments) -> QueryOut:
     shown = DEFENSE.filter_output(entry.record for entry in result)
     entries = zip(result, shown.records, strict=False)
     return QueryOut(
-        success=True, memories=[shared_out(entry.shared, record) for entry, record in entries]
+        success=True, memories=[shared_out(call, entry.shared, record) for entry, record in entries]
     )
 
 
@@ -228,7 +235,7 @@ def refusal(kind: type[_R], result: bool | None, needed: str) -> _R | None:
     return None
 
 
-def shared_out(shared: SharedMemory, record: Record) -> SharedOut:
+def shared_out(call: ToolCall, shared: SharedMemory, record: Record) -> SharedOut:
     """Return a shared memory as a result."""
     return SharedOut(
         memory_id=shared.memory,
@@ -241,6 +248,7 @@ def shared_out(shared: SharedMemory, record: Record) -> SharedOut:
         version=shared.version,
         source=record.provenance.source.value,
         trust=record.provenance.trust.value,
+        author=author_of(call, record),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Final, Literal
 from gateway.errors import BadInput, MemoryUnavailable, NotFound
 from memory.agents.model import AgentEvent
 from memory.mcp.handoff_tools import handoff_out
-from memory.mcp.memory_tools import DEFENSE, known_memory, remembering
+from memory.mcp.memory_tools import DEFENSE, author_of, known_memory, remembering
 from memory.mcp.names import KNOWLEDGE, SESSION, ServerName
 from memory.mcp.tool_definition import ToolCall
 from memory.ports.brain import Document
@@ -153,5 +153,6 @@ async def _memory(call: ToolCall, memory_id: str) -> Content:
     fields = found_answer(record, 0.0)
     del fields["relevance_score"]
     fields["scope"] = record.scope.value
+    fields["author"] = author_of(call, record)
     fields["superseded_by"] = record.superseded_by or None
     return Content(json.dumps(fields, ensure_ascii=False, indent=2), JSON)

@@ -184,14 +184,18 @@ class MemoryTools:
         external: ExternalText,
         shown: ShownIds,
         documents: BrainTool,
+        *,
+        agent_private: bool = False,
     ) -> None:
         """`external` is the text that the model reads in this turn and the person did not write,
-        `shown` are the memories that it reads."""
+        `shown` are the memories that it reads. `agent_private`: the asking agent keeps for itself
+        what it stores."""
         self._handle = handle
         self._shown = shown
         self._external = external
         self._brief_of = brief
         self._documents = documents
+        self._agent_private = agent_private
         self.results = documents.results
 
     async def tools(self) -> tuple[ToolSpec, ...]:
@@ -234,6 +238,7 @@ class MemoryTools:
             Scope(args.scope),
             old,
             args.quote,
+            agent_private=self._agent_private,
         )
         result = await self._handle.write.infer(draft, self._external)
         self.results.append(result)

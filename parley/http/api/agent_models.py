@@ -6,7 +6,16 @@ from typing import Annotated, Literal
 from pydantic import AwareDatetime, Field, StringConstraints
 
 from memory.agents.model import MAX_NAME, AgentType, Capability
-from parley.http.api.models import MAX_REASON, Plain, RequestModel, ResponseModel
+from memory.model.record import MAX_ARGUMENT
+from parley.http.api.models import (
+    MAX_ID,
+    MAX_NUMBER,
+    MAX_REASON,
+    Integral,
+    Plain,
+    RequestModel,
+    ResponseModel,
+)
 
 ScopeName = Literal["agent_private", "user", "project", "team", "global"]
 Of = Annotated[
@@ -35,6 +44,25 @@ class TakeBackBody(RequestModel):
     """The time since which everything is taken back; without it, everything."""
 
     since: AwareDatetime | None = None
+
+
+Id = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID)]
+
+
+class SharedUpdateBody(RequestModel):
+    """The new text of a shared memory. `version` is the one that was read, `agent` the own agent
+    that writes."""
+
+    agent: Id
+    memory: Id
+    version: Annotated[int, Field(ge=1, le=MAX_NUMBER), Integral]
+    content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_ARGUMENT)]
+
+
+class UnshareBody(RequestModel):
+    """The memory that is no longer shared."""
+
+    memory: Id
 
 
 class RejectHandoffBody(RequestModel):
@@ -100,6 +128,27 @@ class TakenBackOut(ResponseModel):
     waiting: int
     shares: int
     handoffs: int
+
+
+class SessionOut(ResponseModel):
+    """An open session of an agent. It ends on request, or after 30 minutes without use."""
+
+    id: str
+    agent: str
+    started_at: datetime
+
+
+class SharedUpdateOut(ResponseModel):
+    """The result of an update. `version` and `content` are the present ones in the pool,
+    `own_content` is the text of the update. After a conflict, merge both texts and update
+    `version`."""
+
+    outcome: Literal["updated", "conflict", "review"]
+    version: int
+    content: str
+    own_content: str
+    message: str
+    review_id: str | None
 
 
 class PoolOut(ResponseModel):

@@ -1,9 +1,15 @@
-"""Agents and handoffs over HTTP: list, register, unregister, take back, reject."""
+"""Agents, their sessions and handoffs over HTTP: list, register, unregister, take back, reject."""
 
 from typing import Final
 
 from gateway.errors import NotFound
-from memory.agents.model import Agent, AgentSummary, Handoff, RegistryCapacityError
+from memory.agents.model import (
+    Agent,
+    AgentSession,
+    AgentSummary,
+    Handoff,
+    RegistryCapacityError,
+)
 from memory.agents.registry import EVER
 from memory.model.scope import RequestScope
 from parley.http.api.agent_models import (
@@ -17,6 +23,7 @@ from parley.http.api.agent_models import (
     MembershipOut,
     RejectedOut,
     RejectHandoffBody,
+    SessionOut,
     TakeBackBody,
     TakenBackOut,
     WrittenByAgentOut,
@@ -30,6 +37,7 @@ NO_HANDOFF: Final = (
     "No handoff with this id is addressed to you or to an agent of yours. `GET /brain/handoffs` "
     "lists the open ones."
 )
+NO_SESSION: Final = "The session has ended, or there is none of yours with this id."
 NOT_PENDING: Final = "Only a pending handoff can be rejected. This one is not pending any more."
 _PROJECT: Final = {404: "You do not belong to this project."}
 _MISSING: Final = {404: "It does not exist, or is not yours."}
@@ -37,7 +45,12 @@ _MISSING: Final = {404: "It does not exist, or is not yours."}
 
 def agent_operations() -> tuple[AnyOperation, ...]:
     """Return the operations on agents and handoffs."""
-    return (*_of_all(), *_of_one(f"{PATH}/{{id}}"), *_of_handoffs("/brain/handoffs"))
+    return (
+        *_of_all(),
+        *_of_one(f"{PATH}/{{id}}"),
+        *_of_sessions(),
+        *_of_handoffs("/brain/handoffs"),
+    )
 
 
 def _of_all() -> tuple[AnyOperation, ...]:
@@ -105,6 +118,45 @@ def _of_one(one: str) -> tuple[AnyOperation, ...]:
             TakeBackBody,
             {200: (TakenBackOut, "Taken back.")},
             _MISSING,
+        ),
+    )
+
+
+def _of_sessions() -> tuple[AnyOperation, ...]:
+    one = "/brain/sessions/{id}"
+    return (
+        Operation(
+            "POST",
+            f"{PATH}/{{id}}/sessions",
+            "start_session",
+            "Start a session of an agent",
+            start_session,
+            Plain,
+            Nothing,
+            {201: (SessionOut, "Started.")},
+            {**_MISSING, 409: "The installation has its maximum of open sessions."},
+        ),
+        Operation(
+            "POST",
+            one,
+            "use_session",
+            "Note that a session is in use, so that it stays open for another 30 minutes",
+            use_session,
+            Plain,
+            Nothing,
+            {200: (SessionOut, "Open.")},
+            {404: "It has ended, or is not yours."},
+        ),
+        Operation(
+            "DELETE",
+            one,
+            "end_session",
+            "End a session",
+            end_session,
+            Plain,
+            Nothing,
+            {204: (None, "Ended.")},
+            {404: "It has ended, or is not yours."},
         ),
     )
 
@@ -199,6 +251,28 @@ async def take_back(call: Call, _query: Plain, body: TakeBackBody) -> Answer:
     )
 
 
+async def start_session(call: Call, _query: Plain, _body: Nothing) -> Answer:
+    """Start a session of an agent of the caller."""
+    try:
+        session = await call.agents.registry.start_session(call.handle.request, call.item)
+    except RegistryCapacityError as error:
+        raise Refused(409, "full", str(error)) from None
+    return Answer(201, _session(session))
+
+
+async def use_session(call: Call, _query: Plain, _body: Nothing) -> Answer:
+    """Note the use of an open session of the caller."""
+    session = await call.agents.registry.use_session(call.handle.request, call.item)
+    return Answer(200, _session(session))
+
+
+async def end_session(call: Call, _query: Plain, _body: Nothing) -> Answer:
+    """End an open session of the caller."""
+    if not await call.agents.registry.end_session(call.handle.request, call.item):
+        raise NotFound(NO_SESSION)
+    return Answer(204)
+
+
 async def handoffs(call: Call, _query: Plain, _body: Nothing) -> Answer:
     """Return the open handoffs to the caller and to the caller's agents."""
     open_ = await call.agents.handoffs.open_of(call.handle.request)
@@ -238,6 +312,10 @@ def _agent(request: RequestScope, agent: Agent) -> AgentOut:
         shares=0,
         handoffs=0,
     )
+
+
+def _session(session: AgentSession) -> SessionOut:
+    return SessionOut(id=session.id, agent=session.agent, started_at=session.started_at)
 
 
 def _summary(request: RequestScope, one: AgentSummary) -> AgentOut:

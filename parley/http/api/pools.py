@@ -1,9 +1,9 @@
-"""Pools over HTTP: list, read, delete."""
+"""Pools over HTTP: list, read, delete; update a shared memory, end a share."""
 
-from typing import Final, cast
+from typing import Final, Literal, cast
 
 from gateway.errors import NotFound
-from memory.agents.model import PoolSummary
+from memory.agents.model import PoolSummary, SharedUpdate, UpdateOutcome
 from memory.model.scope import RequestScope
 from parley.http.api.agent_models import (
     AgentsQuery,
@@ -12,9 +12,12 @@ from parley.http.api.agent_models import (
     PoolPageOut,
     PoolsOut,
     ScopeName,
+    SharedUpdateBody,
+    SharedUpdateOut,
+    UnshareBody,
 )
 from parley.http.api.models import Nothing, Plain
-from parley.http.api.operations import Answer, AnyOperation, Call, Operation
+from parley.http.api.operations import Answer, AnyOperation, Call, Operation, Refused
 
 PATH: Final = "/brain/pools"
 NO_POOL: Final = "You have no pool with this id. `GET /brain/pools` lists yours."
@@ -22,12 +25,21 @@ NOT_OWNER: Final = (
     "No pool with this id is yours. To leave a pool of somebody else, unregister the agent that is "
     "a member, or let it call `leave_pool`."
 )
+NOT_SHARED: Final = "No memory with this id is shared there that is yours, or in a pool of yours."
+NO_CAPABILITY: Final = "This agent lacks the capability memory_write."
+NO_PERMISSION: Final = (
+    "This agent may not write in the pool. The owner of the pool gives the permission."
+)
 _MISSING: Final = {404: "It does not exist, or is not yours."}
 
 
 def pool_operations() -> tuple[AnyOperation, ...]:
     """Return the operations on pools."""
     one = f"{PATH}/{{id}}"
+    return (*_of_pools(one), *_of_shares(one))
+
+
+def _of_pools(one: str) -> tuple[AnyOperation, ...]:
     return (
         Operation(
             "GET",
@@ -65,6 +77,42 @@ def pool_operations() -> tuple[AnyOperation, ...]:
     )
 
 
+def _of_shares(one: str) -> tuple[AnyOperation, ...]:
+    return (
+        Operation(
+            "POST",
+            f"{one}/update",
+            "update_shared",
+            "Give a shared memory a new text, if its version is still the one that was read",
+            update,
+            Plain,
+            SharedUpdateBody,
+            {
+                200: (SharedUpdateOut, "Updated."),
+                202: (SharedUpdateOut, "The text waits for review; nothing changed in the pool."),
+                409: (SharedUpdateOut, "Another agent was faster: nothing was stored."),
+            },
+            {
+                403: "The agent lacks the capability `memory_write`, or the permission WRITE.",
+                404: "The agent is not yours, you cannot use the pool, or no such memory is shared "
+                "in it.",
+                422: "The text cannot be stored, or it would change the behaviour of others.",
+            },
+        ),
+        Operation(
+            "POST",
+            f"{one}/unshare",
+            "unshare",
+            "Stop sharing a memory of yours, or as the owner of the pool any",
+            unshare,
+            Plain,
+            UnshareBody,
+            {204: (None, "No longer shared.")},
+            {404: "It is not shared there, or is not yours."},
+        ),
+    )
+
+
 async def pools(call: Call, query: AgentsQuery, _body: Nothing) -> Answer:
     """Return the caller's pools, or for an operator those of everybody."""
     request, overview = call.handle.request, call.agents.overview
@@ -91,6 +139,46 @@ async def delete(call: Call, _query: Plain, _body: Nothing) -> Answer:
     if not await call.agents.pools.delete_pool(call.handle.request, call.item):
         raise NotFound(NOT_OWNER)
     return Answer(204)
+
+
+async def update(call: Call, _query: Plain, body: SharedUpdateBody) -> Answer:
+    """Update a shared memory as an agent of the caller."""
+    update = await call.agents.pools.update_shared(
+        call.handle.request, call.item, body.memory, body.agent, body.version, body.content
+    )
+    if update is None:
+        raise Refused(403, "missing_capability", NO_CAPABILITY, "body.agent")
+    if update is False:
+        raise Refused(403, "missing_permission", NO_PERMISSION, "body.agent")
+    match update.outcome:
+        case UpdateOutcome.UPDATED:
+            return Answer(200, _update(update, "updated"))
+        case UpdateOutcome.REVIEW:
+            return Answer(202, _update(update, "review"))
+        case UpdateOutcome.CONFLICT:
+            return Answer(409, _update(update, "conflict"))
+        case UpdateOutcome.REFUSED:
+            raise Refused(422, "refused", update.reason, "body.content")
+
+
+async def unshare(call: Call, _query: Plain, body: UnshareBody) -> Answer:
+    """End a share of the caller, or in a pool of the caller."""
+    if not await call.agents.pools.unshare(call.handle.request, call.item, body.memory):
+        raise NotFound(NOT_SHARED)
+    return Answer(204)
+
+
+def _update(
+    update: SharedUpdate, outcome: Literal["updated", "conflict", "review"]
+) -> SharedUpdateOut:
+    return SharedUpdateOut(
+        outcome=outcome,
+        version=update.version,
+        content=update.text,
+        own_content=update.own_text,
+        message=update.reason,
+        review_id=update.review_id or None,
+    )
 
 
 def _pool(request: RequestScope, one: PoolSummary) -> PoolOut:

@@ -17,7 +17,7 @@ def services(program: Program) -> AgentServices:
 
 async def registered(client: ApiClient, **body: Any) -> str:
     """Register an agent; its id."""
-    response = await client("POST", "/brain/agents", {"type": "claude_code", **body})
+    response = await client("POST", "/brain/agents", {"type": "claude_code"} | body)
     assert response.status == 201, response
     return str(response.json["id"])
 
@@ -131,6 +131,73 @@ async def test_a_pool_is_listed_shown_and_deleted_by_its_owner(
     assert (await olga("GET", f"/brain/pools/{pool.id}")).status == 404
     assert (await ada("DELETE", f"/brain/pools/{pool.id}")).status == 204
     assert (await eve("GET", f"/brain/pools/{pool.id}")).status == 404
+
+
+async def test_of_two_updates_of_a_shared_memory_the_slower_one_gets_both_texts(
+    program: Program, ada: ApiClient, eve: ApiClient
+) -> None:
+    own, others = await registered(ada), await registered(eve)
+    pools, request = services(program).pools, (await ada.in_private()).request
+    pool = await pools.create_pool(request, "auth refactor", SharedScope.TEAM)
+    for agent in (own, others):
+        assert await pools.join_pool(request, pool.id, agent, Permission.WRITE)
+    memory = await wrote(ada, own, "The form has two fields")
+    await pools.share_memory(request, pool.id, memory, own, SharedScope.TEAM)
+    path = f"/brain/pools/{pool.id}/update"
+    first = {"agent": own, "memory": memory, "version": 1, "content": "The form has three fields"}
+    waits = await ada("POST", path, first)
+    assert (waits.status, waits.json["outcome"], waits.json["version"]) == (202, "review", 1)
+    review = waits.json["review_id"]
+    assert (await ada("POST", f"/brain/reviews/{review}/approve", {})).status == 200
+    done = await ada("POST", path, first)
+
+    assert (done.status, done.json["outcome"], done.json["version"]) == (200, "updated", 2)
+    second = {**first, "agent": others, "content": "The form has nine fields"}
+    late = await eve("POST", path, second)
+    assert (late.status, late.json["outcome"], late.json["version"]) == (409, "conflict", 2)
+    assert late.json["content"] == "The form has three fields"
+    assert late.json["own_content"] == "The form has nine fields"
+    assert (await eve("POST", path, {**second, "agent": own})).status == 404
+    for agent, code in (
+        (await registered(eve, type="custom_pipeline"), "missing_capability"),
+        (await registered(eve), "missing_permission"),
+    ):
+        refused = await eve("POST", path, {**second, "agent": agent})
+        assert (refused.status, refused.code) == (403, code)
+
+
+async def test_a_share_is_ended_by_its_person_and_by_the_owner_of_the_pool(
+    program: Program, ada: ApiClient, eve: ApiClient
+) -> None:
+    own, others = await registered(ada), await registered(eve)
+    pools, request = services(program).pools, (await ada.in_private()).request
+    pool = await pools.create_pool(request, "auth refactor", SharedScope.TEAM)
+    for agent in (own, others):
+        assert await pools.join_pool(request, pool.id, agent, Permission.WRITE)
+    path, owner = f"/brain/pools/{pool.id}/unshare", (await eve.in_private()).request
+    first = await wrote(ada, own, "The form has two fields")
+    await pools.share_memory(request, pool.id, first, own, SharedScope.TEAM)
+    assert (await eve("POST", path, {"memory": first})).status == 404, "somebody else's"
+    assert (await ada("POST", path, {"memory": first})).status == 204
+    assert (await ada("POST", path, {"memory": first})).status == 404
+    second = await wrote(eve, others, "The list has two fields")
+    for caller in (eve, ada):
+        await pools.share_memory(owner, pool.id, second, others, SharedScope.TEAM)
+        assert (await caller("POST", path, {"memory": second})).status == 204
+
+
+async def test_a_session_is_started_used_and_ended_by_its_person(
+    ada: ApiClient, eve: ApiClient
+) -> None:
+    agent = await registered(ada)
+    started = await ada("POST", f"/brain/agents/{agent}/sessions")
+    assert (started.status, started.json["agent"]) == (201, agent)
+    path = f"/brain/sessions/{started.json['id']}"
+    assert (await eve("POST", f"/brain/agents/{agent}/sessions")).status == 404
+    assert [(await eve(method, path)).status for method in ("POST", "DELETE")] == [404, 404]
+    assert (await ada("POST", path)).json == started.json
+    assert [(await ada("DELETE", path)).status for _ in range(2)] == [204, 404]
+    assert (await ada("POST", path)).status == 404
 
 
 async def test_operators_see_numbers_of_everybody_without_names_and_texts(

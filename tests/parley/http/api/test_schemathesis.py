@@ -124,11 +124,15 @@ async def test_the_description_contains_every_endpoint(program: Program) -> None
         "/api/v1/brain/reviews/{id}/reject": ["post"],
         "/api/v1/brain/agents": ["get", "post"],
         "/api/v1/brain/agents/{id}": ["delete", "get"],
+        "/api/v1/brain/agents/{id}/sessions": ["post"],
         "/api/v1/brain/agents/{id}/take-back": ["post"],
         "/api/v1/brain/handoffs": ["get"],
         "/api/v1/brain/handoffs/{id}/reject": ["post"],
         "/api/v1/brain/pools": ["get"],
         "/api/v1/brain/pools/{id}": ["delete", "get"],
+        "/api/v1/brain/pools/{id}/unshare": ["post"],
+        "/api/v1/brain/pools/{id}/update": ["post"],
+        "/api/v1/brain/sessions/{id}": ["delete", "post"],
     }
     named = response.json["components"]["schemas"]
     used = {

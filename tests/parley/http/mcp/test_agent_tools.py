@@ -1,6 +1,8 @@
 """Agents, pools and handoffs over MCP, with the names and arguments of the specification."""
 
 import json
+from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +11,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import TextResourceContents
 
 from memory.model.record import Kind
-from tests.parley.http.mcp.kit import Servers, text_of
+from tests.parley.http.api.kit import running, settings_in
+from tests.parley.http.mcp.kit import Servers, served, text_of
 
 ALL = [
     "register_agent",
@@ -280,6 +283,69 @@ async def test_a_handoff_names_as_many_files_as_the_documentation_says(servers: 
             context={"task_description": "Too many", "relevant_files": ["a.py"] * 101},
         )
     assert "relevant_files" in problem
+
+
+async def test_the_configured_time_of_a_handoff_and_number_of_results_apply(
+    tmp_path: Path,
+) -> None:
+    limits = {"handoff_seconds": 120, "query_results": 1}
+    async with running(settings_in(tmp_path, agents=limits)) as program, served(program) as servers:
+        known = [await servers.remember("ada", f"The {name} runs.") for name in ("mill", "fan")]
+        async with servers.client(answers="accept") as client:
+            handoff = (await handed_over(client))["handoff"]
+            agent = await registered(client)
+            pool = (await call(client, "create_pool", name="auth", scope="user"))["pool_id"]
+            member = {"pool_id": pool, "agent_id": agent}
+            await call(client, "join_pool", **member, permission="write")
+            for memory in known:
+                shared = {**member, "memory_id": memory, "scope": "user"}
+                await call(client, "share_memory_to_scope", **shared)
+            found = await call(client, "query_shared", **member, max_scope="user")
+            more = await call(client, "query_shared", **member, max_scope="user", max_results=2)
+    lasts = datetime.fromisoformat(handoff["until"]) - datetime.fromisoformat(handoff["created_at"])
+    assert lasts == timedelta(seconds=120)
+    assert [len(one["memories"]) for one in (found, more)] == [1, 2]
+
+
+async def test_a_result_says_if_the_text_is_of_somebody_else(servers: Servers) -> None:
+    own = await servers.remember("ada", "The mill in Basel is called Rosa.")
+    theirs = await servers.remember("ben", "The mill in Bern is called Emil.")
+    async with (
+        servers.client(answers="accept") as ada,
+        servers.client("ben", answers="accept") as ben,
+    ):
+        reader, writer = await registered(ada), await registered(ben)
+        pool = (await call(ben, "create_pool", name="mills", scope="team"))["pool_id"]
+        await call(ben, "join_pool", pool_id=pool, agent_id=writer, permission="write")
+        await call(ada, "join_pool", pool_id=pool, agent_id=reader)
+        shared = {"pool_id": pool, "agent_id": writer, "memory_id": theirs, "scope": "team"}
+        await call(ben, "share_memory_to_scope", **shared)
+        found = await call(ada, "memory_search", query="mill is called", agent_id=reader)
+        for agent, author in ((ada, "others"), (ben, "person")):
+            member = {"pool_id": pool, "agent_id": reader if agent is ada else writer}
+            (one,) = (await call(agent, "query_shared", **member, max_scope="team"))["memories"]
+            assert (one["memory_id"], one["author"]) == (theirs, author)
+    assert {one["id"]: one["author"] for one in found["results"]} == {
+        own: "person",
+        theirs: "others",
+    }
+
+
+async def test_an_agent_keeps_a_memory_for_itself(servers: Servers) -> None:
+    text = {"type": "fact", "content": "The build host is called Rosa.", "agent_private": True}
+    async with servers.client() as client:
+        keeper, sibling = await registered(client), await registered(client)
+        waits = await call(client, "memory_store", **text, agent_id=keeper)
+        assert waits["status"] == "waiting_for_the_person"
+        review = (await servers.memory_of("ada")).review
+        await review.approve((await review.waiting())[0].id)
+        found = [
+            [one["id"] for one in (await call(client, "memory_search", **who))["results"]]
+            for who in ({"agent_id": keeper}, {"agent_id": sibling})
+        ]
+        for wrong in ({}, {"agent_id": keeper, "scope": "project"}):
+            assert "agent_private" in await refused(client, "memory_store", **text, **wrong)
+    assert [len(one) for one in found] == [1, 0]
 
 
 async def test_each_agent_has_a_task_of_its_own(servers: Servers) -> None:
