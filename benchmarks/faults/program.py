@@ -11,7 +11,7 @@ from typing import Final
 import yaml
 
 from gateway.message import place_of
-from gateway.outbound.live.answer import BEGUN, memory_key
+from gateway.outbound.live.answer import BEGUN, ENDED, memory_key
 from gateway.ports.clock import SystemClock
 from gateway.stores.codec import event_to_json, outbound_to_json
 from gateway.turn.services import Stores
@@ -20,7 +20,8 @@ from parley.wiring.storage import Storage
 from simulators.anthropic import AnthropicSimulator
 from simulators.base import PlatformSimulator
 
-READY_SECONDS: Final = 60.0
+READY_SECONDS: Final = 300.0
+"""A start takes seconds; on a machine that others use up, minutes."""
 STOP_SECONDS: Final = 60.0
 MAX_UNSENT: Final = 10_000
 
@@ -125,6 +126,6 @@ async def _shown(stores: Stores) -> list[str]:
     for entry in await stores.inbox.unfinished(MAX_UNSENT):
         place = place_of(entry.event)
         state = stores.states.of(place.platform, place.account)
-        if await state.get(memory_key(f"live:{entry.id}")) == BEGUN:
+        if await state.get(memory_key(f"live:{entry.id}")) in (BEGUN, ENDED):
             questions.append(event_to_json(entry.event).decode())
     return questions

@@ -17,7 +17,7 @@ from gateway.connected_account import ConnectedAccount
 from gateway.errors import Busy, Permanent, Transient
 from gateway.message import Attachment, Outbound, Place, Receipt
 from gateway.outbound.deliverer import Deliverer
-from gateway.outbound.live.answer import LAST_WAIT, store_handle
+from gateway.outbound.live.answer import LAST_WAIT, has_ended, store_handle
 from gateway.platforms import renderer_of
 from gateway.ports import (
     AdapterManifest,
@@ -157,7 +157,9 @@ async def shown(
     style = shower.live_style(view.place) if shower is not None else None
     if sender is None or shower is None or style is None:
         raise Permanent("this chat cannot show live answers")
-    pacer = sender.pacer
+    pacer, posts = sender.pacer, not (view.handle or style.fades)
+    if posts and await has_ended(state, view.key):
+        raise Permanent("this answer was sent already")  # the worker that asked for this was killed
     if not (sender.connected.is_set() and deliverer.quiet(view.place)):
         raise Busy("another message is being sent to this chat")
     if pacer.penalised(view.place) or (style.costs and not pacer.spare(view.place)):
@@ -168,7 +170,7 @@ async def shown(
         if error.retry_after is not None:
             pacer.penalise(view.place, error.retry_after, whole_account=error.whole_account)
         raise
-    if handle and not (view.handle or style.fades):
+    if handle and posts:
         await store_handle(state, view.key, handle)
     return handle
 

@@ -38,6 +38,9 @@ RENDER_SHARE: Final = 20.0
 KEEP: Final = timedelta(hours=24)
 BEGUN: Final = "?"
 """Replaces a handle: something was about to be shown, and the result is unknown."""
+ENDED: Final = "!"
+"""Replaces `BEGUN` once the answer is sent without the handle: nothing more may be shown. A call of
+a killed worker may still wait for the process that is connected."""
 HELD_AFTER: Final = 4.0
 """Seconds of a turn after which a wait for the model is announced, if nothing else is shown."""
 HELD: Final = "_(My language model is not answering at the moment. I keep trying.)_"
@@ -135,11 +138,13 @@ class LiveAnswer:
             self._request.cancel()
         await self._recall()
         await self._find()
+        if self._may_stand:
+            await self._remember(ENDED)
 
     def finished(self, outbound: tuple[Outbound, ...]) -> tuple[Outbound, ...]:
         """Return the sends of the answer, the first of them in place of the live message. They
         follow a repeat note if a live message may stand that cannot be replaced."""
-        may_stand = self._unknown or self._first_is_asked
+        may_stand = self._may_stand
         self._state, action = self._state.finish()
         if may_stand and outbound and not (action and action.replaces):
             outbound = (final.announced(outbound[0], self._target.key), *outbound)
@@ -272,9 +277,10 @@ class LiveAnswer:
         return not (self._state.handle or self._state.style.fades)
 
     @property
-    def _first_is_asked(self) -> bool:
-        """True while a request runs that posts a message that stays."""
-        return self._is_first and self._request is not None and not self._request.done()
+    def _may_stand(self) -> bool:
+        """True if a message may stand, or appear, whose handle is unknown."""
+        asked = self._is_first and self._request is not None and not self._request.done()
+        return self._unknown or asked
 
     # --- after a crash --------------------------------------------------------------------------
 
@@ -291,7 +297,7 @@ class LiveAnswer:
         except StoreUnavailable as error:
             log.warning("live_handle_not_loaded", error=str(error))
             handle = BEGUN if self._is_first and not self._known else ""
-        self._unknown = handle == BEGUN
+        self._unknown = handle in (BEGUN, ENDED)
         self._state = self._state.give_up() if self._unknown else self._state.recall(handle or "")
 
     @property
@@ -332,7 +338,13 @@ async def store_handle(state: AdapterState, key: str, handle: str) -> bool:
     return True
 
 
+async def has_ended(state: AdapterState, key: str) -> bool:
+    """Return True if a live answer was sent without its live message, which must not appear now.
+    Raises `StoreUnavailable`."""
+    return await state.get(memory_key(key)) == ENDED
+
+
 def memory_key(key: str) -> str:
-    """Return the key under which an account's state keeps the handle of a live answer, or
-    `BEGUN`."""
+    """Return the key under which an account's state keeps the handle of a live answer, `BEGUN` or
+    `ENDED`."""
     return f"live:{hashlib.blake2b(key.encode(), digest_size=16).hexdigest()}"

@@ -1,16 +1,29 @@
 """Answers of a connected process to workers that request a live message."""
 
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from db.errors import StoreUnavailable
 from gateway.connected_account import ConnectedAccount
 from gateway.errors import Busy, Permanent, Transient
 from gateway.message import Part, Place
 from gateway.outbound.deliverer import Deliverer
-from gateway.outbound.live.answer import memory_key
+from gateway.outbound.live.answer import (
+    BEGUN,
+    LiveAnswer,
+    LiveDependencies,
+    LiveTarget,
+    memory_key,
+    store_handle,
+)
 from gateway.outbound.pacing import Pacer
 from gateway.outbound.repetition import AccountSender, DeliveryRules
+from gateway.outbound.retry import REPEAT_NOTE
+from gateway.platforms import renderer_of
 from gateway.ports import LiveStyle, LiveView, SendPace
 from gateway.stores.sqlite.hot_state import SqliteAdapterStates, SqliteOutbox
 from parley.runtime.remote_adapter import SIGN, Sign, handlers_of, shown
@@ -18,6 +31,8 @@ from tests.support.adapter import MANIFEST, RecordingAdapter
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database, started
 from tests.support.messages import direct, outbound
+
+Desks = Callable[[SendPace], Awaitable["Desk"]]
 
 
 class Shower:
@@ -62,34 +77,89 @@ class Desk:
         live = self.shower
         self.connected = ConnectedAccount(MANIFEST, self.line.adapter, live=live)  # type: ignore[arg-type]
 
+    def live_answer(self, *, again: bool) -> LiveAnswer:
+        """A live answer in a worker."""
+        target = LiveTarget("live:1", direct(), renderer_of(MANIFEST), again=again)
+        live: Any = self.shower
+        means = LiveDependencies(
+            self.line.adapter,
+            live,
+            self.line.pacer,
+            lambda: True,
+            self.state,
+            self.clock,
+            lambda *_: None,
+        )
+        return LiveAnswer(target, means, self.shower.style)
+
     async def show(self) -> str:
         view = LiveView("live:1", direct(), Part("so far", "so far"), "so far")
         return await shown(view, self.connected, self.deliverer, self.state)
 
 
-async def test_a_live_answer_is_shown_while_the_rate_allows() -> None:
-    desk = Desk(SendPace())
+@pytest.fixture
+async def desk_with() -> AsyncIterator[Desks]:
+    """Opens accounts with a send rate, until the end of the test."""
+    async with AsyncExitStack() as stack:
+
+        async def opened(pace: SendPace) -> Desk:
+            desk = Desk(pace)
+            await stack.enter_async_context(started(desk.database))
+            return desk
+
+        yield opened
+
+
+@pytest.fixture
+async def desk(desk_with: Desks) -> Desk:
+    """An account without a limit."""
+    return await desk_with(SendPace())
+
+
+async def test_a_live_answer_is_shown_while_the_rate_allows(desk: Desk) -> None:
+    await store_handle(desk.state, "live:1", BEGUN)
     assert await desk.show() == "handle"
 
 
 @pytest.mark.parametrize(("fades", "stored"), [(0.0, "handle"), (30.0, None)])
 async def test_the_handle_of_a_live_message_that_stays_outlives_its_worker(
-    fades: float, stored: str | None
+    desk: Desk, fades: float, stored: str | None
 ) -> None:
-    desk = Desk(SendPace())
     desk.shower.style = LiveStyle(fades=fades)
-    async with started(desk.database):
-        await desk.show()
-        assert await desk.state.get(memory_key("live:1")) == stored
+    await desk.show()
+    assert await desk.state.get(memory_key("live:1")) == stored
 
 
-async def test_a_live_answer_is_shown_although_its_handle_cannot_be_stored() -> None:
-    desk = Desk(SendPace())
+async def test_a_live_answer_is_shown_although_its_handle_cannot_be_stored(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def put(self: SqliteAdapterStates, *_: object) -> None:
+        raise StoreUnavailable("disk full")
+
+    monkeypatch.setattr(type(desk.state), "put", put)
     assert await desk.show() == "handle"
 
 
-async def test_all_workers_together_keep_the_rate_of_a_chat() -> None:
-    desk = Desk(SendPace(chat_per_second=1))
+async def test_a_call_of_a_killed_worker_shows_nothing_below_the_answer_of_the_next(
+    desk: Desk,
+) -> None:
+    await store_handle(desk.state, "live:1", BEGUN)  # killed while its call waits
+    live = desk.live_answer(again=True)
+    await live.on_text("so far, and the rest")
+    await live.close()
+    note, answer = live.finished((outbound("r:0", "so far, and the rest", direct()),))
+    assert note.part == REPEAT_NOTE
+    assert not answer.replaces
+    with pytest.raises(Permanent):
+        await desk.show()
+    assert desk.shower.views == []
+    later = desk.live_answer(again=True)  # the next worker was killed too
+    await later.close()
+    assert later.finished((answer,)) == (note, answer)
+
+
+async def test_all_workers_together_keep_the_rate_of_a_chat(desk_with: Desks) -> None:
+    desk = await desk_with(SendPace(chat_per_second=1))
     assert await desk.show() == "handle"
     with pytest.raises(Busy):
         await desk.show()
@@ -97,8 +167,7 @@ async def test_all_workers_together_keep_the_rate_of_a_chat() -> None:
     assert await desk.show() == "handle"
 
 
-async def test_no_live_answer_is_shown_while_disconnected_or_while_a_send_waits() -> None:
-    desk = Desk(SendPace())
+async def test_no_live_answer_is_shown_while_disconnected_or_while_a_send_waits(desk: Desk) -> None:
     desk.line.connected.clear()
     with pytest.raises(Busy):
         await desk.show()
@@ -110,8 +179,7 @@ async def test_no_live_answer_is_shown_while_disconnected_or_while_a_send_waits(
     await desk.deliverer.stop()
 
 
-async def test_no_live_answer_overtakes_the_sends_that_a_killed_process_left() -> None:
-    desk = Desk(SendPace())
+async def test_no_live_answer_overtakes_the_sends_that_a_killed_process_left(desk: Desk) -> None:
     desk.has_all = False
     with pytest.raises(Busy):
         await desk.show()
@@ -119,8 +187,7 @@ async def test_no_live_answer_overtakes_the_sends_that_a_killed_process_left() -
     assert await desk.show() == "handle"
 
 
-async def test_a_rate_limit_of_the_platform_also_applies_to_the_answer() -> None:
-    desk = Desk(SendPace())
+async def test_a_rate_limit_of_the_platform_also_applies_to_the_answer(desk: Desk) -> None:
     desk.shower.failure = Transient("429", 30.0)
     with pytest.raises(Transient):
         await desk.show()
@@ -130,8 +197,8 @@ async def test_a_rate_limit_of_the_platform_also_applies_to_the_answer() -> None
     assert len(desk.shower.views) == 1
 
 
-async def test_typing_is_not_shown_during_a_rate_limit() -> None:
-    desk, typed = Desk(SendPace()), list[str]()
+async def test_typing_is_not_shown_during_a_rate_limit(desk: Desk) -> None:
+    typed = list[str]()
 
     class Typing:
         async def typing(self, place: Place, message_id: str) -> None:
@@ -148,8 +215,7 @@ async def test_typing_is_not_shown_during_a_rate_limit() -> None:
     assert typed == ["m1"]
 
 
-async def test_an_account_without_a_connected_process_shows_nothing() -> None:
-    desk = Desk(SendPace())
+async def test_an_account_without_a_connected_process_shows_nothing(desk: Desk) -> None:
     view = LiveView("live:1", direct(platform="other"), Part("a", "a"), "a")
     with pytest.raises(Permanent):
         await shown(view, desk.connected, desk.deliverer, desk.state)
