@@ -223,6 +223,9 @@ REPOSITORY_TEXT: Final = tuple(
     for table in ("memories", "memory_reviews")
 )
 """True for what may be text of a private repository."""
+REVIEWERS: Final = ("ALTER TABLE memory_reviews ADD COLUMN decided_by text NOT NULL DEFAULT ''",)
+"""The person who decided an entry of the review queue; empty while it waits, and for entries that
+were decided earlier."""
 SCHEMA: Final = Schema(
     "memory",
     (
@@ -241,5 +244,6 @@ SCHEMA: Final = Schema(
             *(either(sqlite=one, postgres="") for one in SQLITE_SHARERS),
             *(either(sqlite="", postgres=one) for one in POSTGRES_SHARERS),
         ),
+        REVIEWERS,
     ),
 )

@@ -27,6 +27,8 @@ def fits(record: Record, access: AccessScope, filters: Filter, now: datetime) ->
         and (not filters.kinds or record.kind in filters.kinds)
         and (not filters.tiers or record.tier in filters.tiers)
         and (not filters.scopes or record.scope in filters.scopes)
+        and (not filters.sources or provenance.source in filters.sources)
+        and (not filters.trusts or provenance.trust in filters.trusts)
         and filters.turns is not True
         and set(filters.tags) <= set(record.tags)
         and (filters.since is None or provenance.at >= filters.since)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from gateway.errors import BadInput, NotFound
-from gateway.message import Button, Notice, OutboundFile, Reply
+from gateway.message import Button, OutboundFile, Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
@@ -15,12 +15,12 @@ from memory.commands import memories as browsing
 from memory.commands.agents import SPEC as AGENTS_SPEC
 from memory.commands.agents import AgentCommands
 from memory.commands.documents import DocumentCommands, SyncProblem
+from memory.commands.erasure import Erasure
 from memory.commands.forget import ForgetCommands
 from memory.commands.handoffs import HandoffCommands
 from memory.commands.link import LinkCommands
 from memory.commands.memories import MemoryLists
 from memory.commands.open_questions import (
-    ASKED_ELSEWHERE,
     PREFIX,
     VALID_FOR,
     Question,
@@ -35,7 +35,6 @@ from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import Draft, Kind
 from memory.model.scope import channel_of
 from memory.service.handle import Memory, MemoryHandle
-from memory.service.links import side_of
 from memory.service.people import People
 from memory.transfer.exporter import personal_file
 from memory.turns.notices import UNDO, deliver_notices, entries_at, keep_buttons, request_notice
@@ -126,6 +125,7 @@ class MemoryCommands:
         self._linking = link_commands
         self._handing = handoff_commands
         self._agents = agent_commands
+        self._erasure = Erasure(questions)
         self._lists = MemoryLists(questions)
         self._forgetting = ForgetCommands(questions)
         self._documents = DocumentCommands(sync_problem, questions)
@@ -286,29 +286,13 @@ class MemoryCommands:
         text = link_texts.ERASE_ASKED.format(linked=linked)
         return Reply(text, buttons, buttons_until=caller.at + VALID_FOR)
 
-    async def _erase(self, handle: MemoryHandle, caller: Caller) -> Reply:
-        """Erase this identity, and ask its linked identities if theirs shall be erased too."""
-        gone, others = await handle.privacy.erase_all(caller.id)
-        side = link_texts.in_short(side_of(caller))
-        text = link_texts.ERASED_ELSEWHERE.format(side=side)
-        notices = []
-        for number, other in enumerate(one.side for one in others):
-            if other.place is None:
-                continue
-            question = Question("erase", other.person, channel=channel_of(other.place))
-            id_ = f"{caller.id}-{number}"
-            buttons = await self._questions.ask(id_, question, "Erase everything", ASKED_ELSEWHERE)
-            until = caller.at + ASKED_ELSEWHERE
-            notices.append(Notice(other.person, other.place, text, buttons, until))
-        return Reply(link_texts.erased(gone), notices=tuple(notices), forgets=True)
-
     async def _settle(self, handle: MemoryHandle, caller: Caller, question: Question) -> Reply:
         if question.action == "erase":
             surely = Question("erase_surely", question.person, channel=question.channel)
             buttons = await self._questions.ask(caller.id, surely, "Yes, all of it")
             text = "Really erase all memories, conversations and links of this account?"
             return Reply(text, buttons, buttons_until=caller.at + VALID_FOR)
-        return await self._erase(handle, caller)
+        return (await self._erasure.run(handle, caller)).reply
 
 
 async def _kept_quietly(handle: MemoryHandle, result: WriteResult) -> Reply:

@@ -212,6 +212,19 @@ class Draft:
     agent_private: bool = False
 
 
+def draft_of(record: Record, text: str) -> Draft:
+    """Return a draft that stores a memory with another text."""
+    return Draft(
+        text,
+        record.kind,
+        record.tags,
+        record.scope,
+        record.supersedes,
+        true_from=record.true_from,
+        true_until=record.true_until,
+    )
+
+
 def new_id() -> str:
     """An id that cannot be guessed: "mem-" and a random UUID (122 random bits)."""
     return f"{ID_PREFIX}{uuid.uuid4()}"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from memory.model.record import Embedding, Kind, Record, Scope, Tier
+from memory.model.record import Embedding, Kind, Record, Scope, SourceType, Tier, Trust
 from memory.model.scope import AccessScope
 
 
@@ -55,6 +55,8 @@ class Filter:
     until: datetime | None = None
     unfinished: bool = False
     turns: bool | None = None
+    sources: tuple[SourceType, ...] = ()
+    trusts: tuple[Trust, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,26 @@ class PersonalDataStore(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class PlaceCount:
+    """What was stored about a person in one place: memories that were learned there, and sides of
+    turns. `room` is empty for direct messages, otherwise as `room_of` returns it."""
+
+    room: str
+    audience: str
+    learned: int
+    said: int
+
+
+@dataclass(frozen=True, slots=True)
+class TenantProject:
+    """A project of a tenant, and the number of entries that wait for an operator there."""
+
+    id: str
+    title: str
+    waiting: int
+
+
 class WorkingMemory(PersonalDataStore, Protocol):
     """Working memory: turns, tasks and summaries of conversations, stored for
     `context.ttl_hours`."""

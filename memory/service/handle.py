@@ -143,6 +143,14 @@ class MemoryHandle:
         request = replace(self.request, project=project)
         return MemoryHandle(self._dependencies, request, replace(self._start, documents={}))
 
+    def for_operator(self, project: str) -> "MemoryHandle":
+        """Return the handle with which an operator reads and changes what the members of a project
+        share. Raises `NotFound` for other people."""
+        if not self.access.operates:
+            raise NotFound("You are not in a project with this name. `/project` lists yours.")
+        request = replace(self.request, project=project)
+        return MemoryHandle(self._dependencies, request, replace(self._start, documents={}))
+
     def before_others(self) -> "MemoryHandle":
         """Return the handle for an answer that everybody in the room reads: private memories from
         other places stay out, even if this person allows them in rooms."""

@@ -189,6 +189,16 @@ class People:
             if not await self._store.turn_memory_in(tenant, person, name, on, MAX_OFF_IN):
                 raise BadInput(TOO_MANY_OFF)
 
+    async def off_in(self, principal: Principal) -> tuple[str, ...]:
+        """Return the conversations in which memory is off for this person, by the names of
+        `choice_names`."""
+        return await self._store.off_in(principal.tenant, str(principal.person))
+
+    async def turn_memory_on_in(self, principal: Principal, name: str) -> None:
+        """Turn memory on again in a conversation that `off_in` named."""
+        tenant, person = principal.tenant, str(principal.person)
+        await self._store.turn_memory_in(tenant, person, name, True, MAX_OFF_IN)
+
     async def show_notes(self, principal: Principal, allowed: bool) -> None:
         """Show or hide what the assistant noted."""
         await self._store.show_notes(principal.tenant, str(principal.person), allowed)

@@ -66,6 +66,14 @@ class MemoryPrivacy(RequestMemory):
         if rooms is not None:
             await people.show_private(principal, rooms)
 
+    async def off_in(self) -> tuple[str, ...]:
+        """Return the conversations in which this person turned memory off."""
+        return await self.dependencies.people.off_in(self.request.principal)
+
+    async def turn_on_in(self, name: str) -> None:
+        """Turn memory on again in one of these conversations."""
+        await self.dependencies.people.turn_memory_on_in(self.request.principal, name)
+
     async def defer_notices(self, entries: Sequence[str]) -> None:
         """Keep these notices for the person's next direct message."""
         await self.dependencies.people.add_notices(self.request, entries)

@@ -257,6 +257,10 @@ class MemoryReader(RequestMemory):
         """Return the number of the person's own memories."""
         return await self.dependencies.memories.count(self.access)
 
+    async def fitting(self, filters: Filter) -> int:
+        """Return the number of the person's own entries that fit a filter without a text."""
+        return sum((await self.dependencies.memories.tally(self.access, filters)).values())
+
     async def plan_use(self) -> PlanUse:
         """Return the used part of the plan, which linked identities share."""
         plan = self.dependencies.path.plans.plan_of(self.access.persons)

@@ -6,6 +6,8 @@ from typing import Final, Literal
 
 from gateway.errors import NotFound
 from memory.model.outcome import Outcome, WriteResult
+from memory.model.record import draft_of
+from memory.model.trust import InputKind
 from memory.service.dependencies import RequestMemory
 from memory.service.write import MEMORY_OFF
 from memory.stores.reviews import ReviewItem, ShareProposal
@@ -16,6 +18,8 @@ MAX_REASON: Final = 500
 MAX_PROJECTS: Final = 5
 """Projects that are named at most: each may cost a request to its platform."""
 NOT_WAITING: Final = "No decision is open under this id. It may have been decided already."
+EDITED: Final = "edited"
+"""The note of an entry that was decided with another text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,30 @@ class MemoryReview(RequestMemory):
                 await self.dependencies.memories.delete(self.access, [item.record.id])
             raise
         await self.audit("memory_review", decision="approved", review=review_id)
+        return result
+
+    async def approve_as(self, review_id: str, text: str) -> WriteResult:
+        """Store an open entry with another text, as what this person asks to keep. The entry is
+        decided if that text is stored, or waits as an entry of its own. Raises `NotFound` if no
+        memory with this id waits for this person."""
+        item = await self.dependencies.reviews.get(self.access, review_id)
+        if item is None or item.state != "pending" or item.target:
+            raise NotFound(NOT_WAITING)
+        if not self.choices.remembered:
+            return WriteResult(Outcome.REFUSED, "memory_off", MEMORY_OFF)
+        result = await self.dependencies.path.write(
+            self.request, self.access, draft_of(item.record, text), InputKind.EXPLICIT
+        )
+        if result.outcome not in (Outcome.STORED, Outcome.REVIEW):
+            return result
+        stored = result.outcome is Outcome.STORED
+        try:
+            await self._take(item.id, "approved" if stored else "rejected", EDITED)
+        except NotFound:
+            await self.dependencies.memories.delete(self.access, [result.memory_id])
+            raise
+        decision = "approved" if stored else "rejected"
+        await self.audit("memory_review", decision=decision, review=review_id, edited=1)
         return result
 
     async def reject(self, review_id: str, reason: str = "") -> None:

@@ -3,9 +3,11 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
+from gateway.errors import NotFound
 from memory.model.outcome import Outcome, ValidationResult, WriteResult
-from memory.model.record import Draft
+from memory.model.record import Draft, Record
 from memory.model.trust import InputKind
+from memory.recall.selection import displayable
 from memory.service.dependencies import RequestMemory
 from memory.service.undo import UndoResult, latest_undoable, undo_turn
 from memory.write.external_text import ExternalText
@@ -15,6 +17,10 @@ from memory.write.turns import Speaker
 
 MEMORY_OFF: Final = (
     "Memory is off for you, so nothing is kept. `/privacy memory on` turns it on again."
+)
+NOT_REPLACED: Final = (
+    "This memory replaces no other one that is still stored, or is not yours to change. `/forget` "
+    "deletes memories."
 )
 FROM_REPOSITORY: Final = (
     "Nothing was stored: this conversation contains text of a private repository, and a memory is "
@@ -99,6 +105,21 @@ class MemoryWriter(RequestMemory):
         the memory `name` (an id or its beginning), or the latest. Raises `NotFound` if there is no
         such memory of this person."""
         return await undo_turn(self, name)
+
+    async def undo_replacement(self, memory_id: str) -> Record:
+        """Delete a memory that replaced another one, which is valid again; return that one. Raises
+        `NotFound` if it replaced none, or may not be changed here."""
+        memories = self.dependencies.memories
+        record = await memories.get(self.access, memory_id)
+        old = None if record is None else await memories.get(self.access, record.supersedes)
+        if record is None or not record.current or old is None:
+            raise NotFound(NOT_REPLACED)
+        taken = await memories.take_back(self.access, [memory_id])
+        restored = await memories.get(self.access, old.id) if taken else None
+        if restored is None:
+            raise NotFound(NOT_REPLACED)
+        await self.audit("memory_delete", reason="undo", ids=memory_id, deleted=1)
+        return displayable(restored)
 
     async def latest_undoable(self) -> str:
         """Return the id of a memory that `undo` without a name takes back; empty for none."""

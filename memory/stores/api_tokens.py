@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from db import Database, Row, Statement
+from db import Database, Row, Statement, among
 from db.values import micros, storable, time_of
 
 MAX_NAME = 60
@@ -22,6 +22,15 @@ LISTED: Final = Statement(f"""
     LIMIT {MAX_LISTED}
 """)  # noqa: S608 - constants of this module
 REVOKE: Final = Statement(f"DELETE FROM person_tokens WHERE name = :name RETURNING {COLUMNS}")  # noqa: S608 - constants of this module
+OF_PERSONS: Final = Statement(f"""
+    SELECT {COLUMNS} FROM person_tokens
+    WHERE tenant = :tenant AND {among("person", "persons")} AND until > :now
+    ORDER BY issued_at DESC, id LIMIT {MAX_LISTED}
+""")  # noqa: S608 - constants of this module
+REVOKE_OF: Final = Statement(f"""
+    DELETE FROM person_tokens WHERE id = :id AND tenant = :tenant AND {among("person", "persons")}
+    RETURNING {COLUMNS}
+""")  # noqa: S608 - constants of this module
 CLEAR: Final = Statement("DELETE FROM person_tokens")
 PRUNE: Final = Statement("DELETE FROM person_tokens WHERE until <= :now")
 
@@ -68,6 +77,22 @@ class TokenStore:
     async def revoke(self, name: str) -> ApiToken | None:
         """Revoke the token with this name; None if there is none."""
         gone = await self._database.fetch(REVOKE, {"name": storable(name)})
+        return _token(gone[0]) if gone else None
+
+    async def of_persons(
+        self, tenant: str, persons: Sequence[str], now: datetime
+    ) -> Sequence[ApiToken]:
+        """Return the tokens of these identities that have not expired, latest first."""
+        params = {"tenant": storable(tenant), "persons": [storable(one) for one in persons]}
+        rows = await self._database.fetch(OF_PERSONS, params | {"now": micros(now)})
+        return [_token(row) for row in rows]
+
+    async def revoke_of(
+        self, tenant: str, persons: Sequence[str], token_id: str
+    ) -> ApiToken | None:
+        """Revoke a token of these identities; None if they have none with this id."""
+        params = {"tenant": storable(tenant), "persons": [storable(one) for one in persons]}
+        gone = await self._database.fetch(REVOKE_OF, params | {"id": storable(token_id)})
         return _token(gone[0]) if gone else None
 
     async def clear(self) -> int:

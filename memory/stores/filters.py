@@ -84,6 +84,10 @@ def conditions_of(access: AccessScope, filters: Filter) -> str:
         conditions.append(among("m.tier", "tiers"))
     if filters.scopes:
         conditions.append(among("m.scope", "scopes"))
+    if filters.sources:
+        conditions.append(among("m.source", "sources"))
+    if filters.trusts:
+        conditions.append(among("m.trust", "trusts"))
     if filters.turns is not None:
         conditions.append("m.role <> ''" if filters.turns else "m.role = ''")
     if filters.tags:
@@ -106,6 +110,8 @@ def values_of(access: AccessScope, filters: Filter, now: int) -> dict[str, objec
         "kinds": [kind.value for kind in filters.kinds],
         "tiers": [tier.value for tier in filters.tiers],
         "scopes": [scope.value for scope in filters.scopes],
+        "sources": [source.value for source in filters.sources],
+        "trusts": [trust.value for trust in filters.trusts],
         "tags": [storable(tag) for tag in filters.tags],
         "since": micros_or_none(filters.since),
         "until": micros_or_none(filters.until),

@@ -79,6 +79,7 @@ def _list_in(column: str) -> tuple[Statement, Statement]:
 
 
 OFF_IN: Final = _list_in("off_in")
+OFF_PLACES: Final = OFF_IN[0]
 WAITING_NOTICES: Final = _list_in("waiting_notices")
 USE: Final[dict[SessionUse, Statement]] = {
     "stores": Statement("""
@@ -197,6 +198,11 @@ class PeopleStore:
             return after if on or len(after) <= most else None
 
         return await self._database.run(lambda: _change_list(OFF_IN, tenant, person, changed))
+
+    async def off_in(self, tenant: str, person: str) -> tuple[str, ...]:
+        """Return the conversations in which memory is off for this person."""
+        rows = await self._database.fetch(OFF_PLACES, _who(tenant, person))
+        return texts_of(rows[0][0]) if rows else ()
 
     async def add_notices(
         self, tenant: str, person: str, entries: Sequence[str], most: int

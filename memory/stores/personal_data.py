@@ -13,8 +13,9 @@ from typing import Final
 from db import Database, Row, Statement, Work, among, lock, together
 from db.statements import in_byte_order
 from db.transaction import Change, Fetch
-from db.values import storable, time_of
-from memory.ports.personal_data import PersonCount
+from db.values import micros, storable, time_of
+from memory.model.scope import OWN
+from memory.ports.personal_data import PersonCount, PlaceCount, TenantProject
 from memory.stores.rows import COLUMNS
 
 PERSON: Final = among("person", "persons")
@@ -134,6 +135,10 @@ NAMELESS: Final = f"""
 UNWRITTEN: Final = f"""
     UPDATE brain_documents SET author = '' WHERE tenant = :tenant AND {among("author", "persons")}
 """  # noqa: S608 - constants of this module
+UNREVIEWED: Final = f"""
+    UPDATE memory_reviews SET decided_by = ''
+    WHERE tenant = :tenant AND {among("decided_by", "persons")}
+"""  # noqa: S608 - constants of this module
 # The work of the source stays, without the receiver and what they wrote.
 UNRECEIVED: Final = f"""
     UPDATE agent_handoffs SET target = '', target_person = '', target_owner = '', result = NULL,
@@ -161,6 +166,7 @@ ERASE: Final = (
     Statement(f"DELETE FROM link_requests WHERE tenant = :tenant AND {ASKED_FOR}"),  # noqa: S608 - constants of this module
     Statement(f"DELETE FROM brain_documents WHERE tenant = :tenant AND {SOUL}"),  # noqa: S608 - constants of this module
     Statement(UNWRITTEN),
+    Statement(UNREVIEWED),
     Statement(f"""
         DELETE FROM agent_handoffs WHERE tenant = :tenant AND {among("source_owner", "persons")}
     """),  # noqa: S608 - constants of this module
@@ -225,10 +231,27 @@ KNOWN: Final = Statement(f"""
             WHERE tenant = :tenant AND document = 'soul'
     ) AS known GROUP BY person HAVING person <> '' ORDER BY {in_byte_order("person")} LIMIT :limit
 """)  # noqa: S608 - constants of this module
+PLACES: Final = Statement(f"""
+    SELECT m.room, min(m.audience), sum(CASE WHEN m.role = '' THEN 1 ELSE 0 END),
+        sum(CASE WHEN m.role <> '' THEN 1 ELSE 0 END)
+    FROM memories m WHERE m.tenant = :tenant AND {OWN} AND m.superseded_by = ''
+        AND (m.expires_at IS NULL OR m.expires_at > :now)
+    GROUP BY m.room ORDER BY 3 DESC, 4 DESC, {in_byte_order("m.room")} LIMIT :limit
+""")  # noqa: S608 - constants of this module
+PROJECTS: Final = Statement(f"""
+    SELECT project, max(title), sum(waiting) FROM (
+        SELECT project, title, 0 AS waiting FROM people_projects WHERE tenant = :tenant
+        UNION ALL SELECT owner, '', 0 FROM brain_documents
+            WHERE tenant = :tenant AND document = 'bible'
+        UNION ALL SELECT project, '', 1 FROM memory_reviews
+            WHERE tenant = :tenant AND state = 'pending' AND scope = 'project'
+    ) AS known WHERE project <> ''
+    GROUP BY project ORDER BY 3 DESC, {in_byte_order("project")} LIMIT :limit
+""")  # noqa: S608 - constants of this module
 
 
 class MemoryCounts:
-    """Lists people with stored memories, without content."""
+    """Lists people and projects with stored memories, without content."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -237,3 +260,16 @@ class MemoryCounts:
         """In order of their ids."""
         rows = await self._database.fetch(KNOWN, {"tenant": tenant, "limit": limit})
         return [PersonCount(*row) for row in rows]
+
+    async def places(
+        self, tenant: str, persons: Sequence[str], now: datetime, limit: int
+    ) -> list[PlaceCount]:
+        """Return where memories of these identities were learned, the most first."""
+        params = {"tenant": storable(tenant), "limit": limit, "now": micros(now)}
+        params |= {"for_persons": [storable(person) for person in persons]}
+        return [PlaceCount(*row) for row in await self._database.fetch(PLACES, params)]
+
+    async def projects(self, tenant: str, limit: int) -> list[TenantProject]:
+        """Return the projects of a tenant, those with the most waiting entries first."""
+        params = {"tenant": storable(tenant), "limit": limit}
+        return [TenantProject(*row) for row in await self._database.fetch(PROJECTS, params)]

@@ -19,7 +19,9 @@ FORGET_AT_ONCE: Final = 100
 
 DECIDES: Final = f"(m.tenant = :for_tenant AND {CONFINED} AND ({SHOWN} OR {OPERATED}))"
 """The entry waits for this person: an own one that may be shown, or an operator's."""
-COLUMNS: Final = "id, record, reason, submitted_at, passed, failed, state, decided_at, note, target"
+COLUMNS: Final = (
+    "id, record, reason, submitted_at, passed, failed, state, decided_at, note, target, decided_by"
+)
 SHARED_TEXT: Final = "(SELECT x.content FROM memories x WHERE x.id = substr(m.target, 42))"
 """The text of the memory that a proposal names (`ShareProposal.target`): the queue has no copy, so
 that its deletion takes effect at once."""
@@ -55,7 +57,7 @@ PROPOSED: Final = Statement(f"""
     GROUP BY whose
 """)  # noqa: S608 - constants of this module
 TAKE: Final = Statement(f"""
-    UPDATE memory_reviews AS m SET state = :state, note = :note, decided_at = :at
+    UPDATE memory_reviews AS m SET state = :state, note = :note, decided_at = :at, decided_by = :by
     WHERE m.id = :id AND m.state = 'pending' AND {DECIDES} RETURNING {COLUMNS}
 """)  # noqa: S608 - constants of this module
 SETTLE: Final = Statement("UPDATE memory_reviews SET record = :record WHERE id = :id")
@@ -65,7 +67,7 @@ FORGET: Final = Statement("""
         ORDER BY decided_at DESC, seq DESC LIMIT :most OFFSET :kept)
 """)
 PUT_BACK: Final = Statement(f"""
-    UPDATE memory_reviews AS m SET state = 'pending', note = '', decided_at = NULL,
+    UPDATE memory_reviews AS m SET state = 'pending', note = '', decided_at = NULL, decided_by = '',
         record = :record
     WHERE m.id = :id AND m.state = 'approved' AND {DECIDES}
 """)  # noqa: S608 - constants of this module
@@ -90,6 +92,8 @@ class ReviewItem:
     note: str = ""
     target: str = ""
     """Empty for a memory, else the document that it would rewrite, or a `ShareProposal.target`."""
+    decided_by: str = ""
+    """The `str(PersonId)` of the person who decided; empty if it is not known."""
 
     @property
     def share(self) -> "ShareProposal | None":
@@ -186,6 +190,7 @@ class ReviewStore:
             "state": state,
             "note": storable(note),
             "at": micros(now),
+            "by": storable(access.person),
         }
 
         def work() -> Work[ReviewItem | None]:
@@ -236,7 +241,8 @@ def scope_of(item: ReviewItem) -> Scope:
 
 
 def _pending(row: Row) -> ReviewItem:
-    id_, record, reason, submitted_at, passed, failed, state, decided_at, note, target, *more = row
+    id_, record, reason, submitted_at, passed, failed, state, decided_at, note, *rest = row
+    target, by, *more = rest
     memory = record_from_json(record)
     if more and more[0] is not None and state == "pending":
         memory = replace(memory, content=more[0])
@@ -251,4 +257,5 @@ def _pending(row: Row) -> ReviewItem:
         decided_at=time_or_none(decided_at),
         note=note,
         target=target,
+        decided_by=by,
     )

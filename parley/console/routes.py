@@ -14,7 +14,16 @@ from parley.console.views import (
     takeover,
     usage,
 )
-from parley.console.views.memory import documents
+from parley.console.views.memory import (
+    accounts,
+    data,
+    documents,
+    entry,
+    memories,
+    reviews,
+    tokens,
+    visibility,
+)
 
 ROUTES: Final[tuple[AnyRoute, ...]] = (
     *overview.ROUTES,
@@ -25,6 +34,13 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
     *outbox.ROUTES,
     *playground.ROUTES,
     *documents.ROUTES,
+    *memories.ROUTES,
+    *entry.ROUTES,
+    *reviews.ROUTES,
+    *visibility.ROUTES,
+    *accounts.ROUTES,
+    *tokens.ROUTES,
+    *data.ROUTES,
     *usage.ROUTES,
     *account.ROUTES,
 )

@@ -1,7 +1,8 @@
 """The parts of the program that views and actions of the console use."""
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 from gateway.message import Place
 from gateway.people import Audience
@@ -21,6 +22,8 @@ from parley.wiring.heartbeats import wire_heartbeats
 from parley.wiring.memory import WiredMemory
 from parley.wiring.observe import AuditSink
 from parley.wiring.storage import Storage
+
+MEMORY_OFF: Final = "Memory is off: the operator set memory.enabled."
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +61,26 @@ class ConsoleServices:
         """Return the viewer's memory, as in a direct conversation. Raises `Refused` (404) where
         memory is off, and `StoreUnavailable`."""
         if self.memory.memory is None:
-            raise Refused(404, "memory_off", "Memory is off: the operator set memory.enabled.")
+            raise Refused(404, "memory_off", MEMORY_OFF)
+        return await self.memory.memory.for_principal(self.caller_of(viewer))
+
+    async def caller_at_home(self, viewer: Viewer) -> Caller:
+        """Return the viewer as a caller in their own direct conversation with the assistant, where
+        it is known. Raises `StoreUnavailable`."""
+        caller = self.caller_of(viewer)
+        places = self.storage.memory.direct_places
+        place = (await places.reach(viewer.tenant, viewer.person)).place
+        return caller if place is None else replace(caller, place=place)
+
+    def caller_of(self, viewer: Viewer) -> Caller:
+        """Return the viewer as a caller in a direct conversation."""
         person = viewer.principal.person
-        caller = Caller(
+        return Caller(
             id=str(uuid.uuid4()),
             principal=viewer.principal,
             name="",
             place=Place(PLATFORM, person.account, str(person), Audience.DIRECT),
             conversation=f"{PLATFORM}/{person}",
             at=self.gateway.clock.now(),
+            client=not viewer.session,
         )
-        return await self.memory.memory.for_principal(caller)

@@ -28,6 +28,7 @@ from memory.brain.documents import Brain
 from memory.brain.sync import SiteSync
 from memory.commands.agents import AgentCommands
 from memory.commands.command_set import MemoryCommands
+from memory.commands.erasure import Erasure
 from memory.commands.handoffs import HandoffCommands
 from memory.commands.link import LinkCommands
 from memory.commands.open_questions import Questions
@@ -76,6 +77,7 @@ class WiredMemory:
     chores: Mapping[str, Callable[[], Awaitable[int]]] = field(default_factory=dict)
     backends: tuple[GuardedBackend, ...] = ()
     repositories: KnowledgeReader | None = None
+    erasure: Erasure | None = None
 
     async def start(self) -> None:
         """Open the memory backends. Raises `ConfigurationError` for one that cannot work."""
@@ -194,6 +196,7 @@ def wire_memory(
         chores={**_chores(settings, stores, audit, clock), **agents.chores},
         backends=tuple(backends),
         repositories=repositories,
+        erasure=Erasure(questions),
     )
 
 

@@ -161,14 +161,14 @@ async def conversations(
 
 def wanted_of(params: ConversationsQuery, zone: str) -> Wanted:
     """Return the filters for the store. Raises `BadInput`."""
-    until = _begin_of(params.until, zone)
+    until = begin_of(params.until, zone)
     return Wanted(
         platform=params.platform.strip(),
         channel=params.channel.strip(),
         person=params.person.strip(),
         outcome=params.outcome,
         micros=int(Decimal(params.cost or "0") * MICRO),
-        since=_begin_of(params.since, zone),
+        since=begin_of(params.since, zone),
         until=None if until is None else until + timedelta(days=1),
         archived=params.archived == "yes",
     )
@@ -210,7 +210,9 @@ def _list_of(text: str) -> str:
         return ""
 
 
-def _begin_of(day: str, zone: str) -> datetime | None:
+def begin_of(day: str, zone: str) -> datetime | None:
+    """Return the begin of a day in a time zone; None for no day and for one outside `YEARS`. Raises
+    `BadInput` for a day that does not exist."""
     if not day:
         return None
     try:

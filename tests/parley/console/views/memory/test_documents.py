@@ -1,48 +1,23 @@
 """Preferences, project notes and status in the running console, of the signed-in person only."""
 
 import re
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from memory.service.handle import MemoryHandle
 from parley.console.views.memory.documents import PAGE, TOO_EARLY
 from tests.parley.console.kit import Console, Page, Visitor, console_in, console_settings
-from tests.parley.http.api.kit import PROJECT, postgres_settings_in
-from tests.support.servers import PostgresServer
+from tests.parley.console.views.memory.kit import in_project
+from tests.parley.http.api.kit import PROJECT
 
 SCRIPT = "<script>alert(1)</script>"
 BIDI = "abc \u202eevil"
 SOURCES = {"sources": {PROJECT: {"kind": "gateway"}}}
 
 
-@pytest.fixture(
-    params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
-)
-async def either_console(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Console]:
-    """The program on each engine."""
-    settings = console_settings(tmp_path)
-    if request.param == "postgres":
-        server: PostgresServer = request.getfixturevalue("postgres")
-        base = postgres_settings_in(tmp_path, server)
-        settings = base.model_copy(update={"access": settings.access})
-    async with console_in(settings) as started:
-        yield started
-
-
 async def add(visitor: Visitor, text: str, based_on: int, document: str = "soul") -> Page:
     fields = {"document": document, "text": text, "based_on": str(based_on)}
     return await visitor.post("/memory/lines/add", fields)
-
-
-async def in_project(console: Console, name: str) -> MemoryHandle:
-    """The private memory of a person who was in the room and chose its project."""
-    client = console.program.api_client(name)
-    await client.in_room()
-    handle = await client.in_private()
-    await handle.privacy.dependencies.people.choose_project(handle.request, PROJECT)
-    return await client.in_private()
 
 
 async def test_a_person_edits_their_preferences_line_by_line(either_console: Console) -> None:

@@ -1,0 +1,47 @@
+"""The erasure of everything about one account, and the question to its linked accounts."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from gateway.message import Notice, Reply
+from gateway.ports.memory import Caller
+from memory.commands import link_texts
+from memory.commands.open_questions import ASKED_ELSEWHERE, Question, Questions
+from memory.model.scope import channel_of
+from memory.service.handle import MemoryHandle
+from memory.service.links import side_of
+
+YES: Final = "Erase everything"
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """The number of deleted entries, and the answer to the person."""
+
+    entries: int
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """Erases without a further question."""
+
+    questions: Questions
+
+    async def run(self, handle: MemoryHandle, caller: Caller) -> Erased:
+        """Erase this identity; the notices of the answer ask its linked identities if theirs shall
+        be erased too. Raises `StoreUnavailable`."""
+        gone, others = await handle.privacy.erase_all(caller.id)
+        side = link_texts.in_short(side_of(caller))
+        text = link_texts.ERASED_ELSEWHERE.format(side=side)
+        notices = []
+        for number, other in enumerate(one.side for one in others):
+            if other.place is None:
+                continue
+            question = Question("erase", other.person, channel=channel_of(other.place))
+            id_ = f"{caller.id}-{number}"
+            buttons = await self.questions.ask(id_, question, YES, ASKED_ELSEWHERE)
+            until = caller.at + ASKED_ELSEWHERE
+            notices.append(Notice(other.person, other.place, text, buttons, until))
+        reply = Reply(link_texts.erased(gone), notices=tuple(notices), forgets=True)
+        return Erased(gone, reply)

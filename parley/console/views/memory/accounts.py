@@ -1,0 +1,290 @@
+"""The viewer's accounts on several platforms: which are linked, and the steps to link and separate
+them, as `/link` runs them."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Final
+
+from pydantic import Field, StringConstraints
+
+from gateway.errors import BadInput
+from gateway.message import Notice
+from gateway.outbound.notices import NoticeSender
+from gateway.people import identity_of
+from gateway.ports.memory import Caller
+from memory.commands.link import REFUSALS, LinkCommands
+from memory.ports.links import Linked, LinkRequest, LinkSide
+from memory.service.links import LINK_VALID, Links
+from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Params, Result
+from parley.console.services import MEMORY_OFF, ConsoleServices
+from parley.console.viewer import LOCAL_OPERATOR, Viewer
+from parley.console.views.memory.documents import PATH
+from parley.http.api.operations import Refused
+
+ACCOUNTS: Final = f"{PATH}/accounts"
+TEMPLATE: Final = "memory/accounts.html"
+MAX_LINKED: Final = 10
+NEEDS_SESSION: Final = (
+    "A token does not do that: whoever has it could keep access after it is revoked. Open the page "
+    "in a browser."
+)
+NO_ACCOUNT: Final = (
+    "You are signed in from the command line, without an account of a chat platform. Write "
+    "`/console` to the assistant to sign in with yours."
+)
+OPEN_REQUEST: Final = "A link waits for a confirmation. Confirm or cancel it first."
+ENTERED: Final = "The code is right. Check the other account, then confirm."
+AGREED: Final = "You have confirmed. The other account is asked now."
+LINKED: Final = "The accounts are linked."
+CANCELLED: Final = "Nothing new is linked. The code is no longer valid."
+SEPARATED: Final = "This account is separated. Each account keeps what was remembered for it."
+
+
+class AccountsQuery(Params):
+    """The page and its actions have no parameters."""
+
+
+class EnterForm(Params):
+    """The code that the assistant gave to the other account."""
+
+    code: Annotated[str, StringConstraints(min_length=1, max_length=40)]
+
+
+class RequestForm(Params):
+    """The id of the open request."""
+
+    request: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{1,32}$")]
+
+
+class IdentityOut(Result):
+    """An account of a platform."""
+
+    person: str
+    platform: str
+    account: str
+    id: str
+    name: str
+    since: datetime | None = None
+
+
+class RequestOut(Result):
+    """A link that is not complete. `other` is the other account, `group` are those it is linked
+    with; `asks`: the viewer's confirmation is needed now."""
+
+    id: str
+    other: IdentityOut
+    group: tuple[IdentityOut, ...] = Field(max_length=MAX_LINKED)
+    asks: bool
+    until: datetime
+
+
+class LinksOut(Result):
+    """The viewer's account, the linked ones, the open request. `code` is a new code, valid until
+    `until`; `said` is the outcome of an action."""
+
+    person: str
+    linked: tuple[IdentityOut, ...] = Field(max_length=MAX_LINKED)
+    request: RequestOut | None
+    code: str = ""
+    until: datetime | None = None
+    said: str = ""
+
+
+async def accounts(viewer: Viewer, services: ConsoleServices, _params: AccountsQuery) -> LinksOut:
+    """Return the linked accounts and the open request."""
+    return await _shown(viewer, services, services.caller_of(viewer))
+
+
+async def make_code(viewer: Viewer, services: ConsoleServices, _params: AccountsQuery) -> LinksOut:
+    """Make a code, to be entered from the other account. Raises `BadInput` while a request is
+    open."""
+    caller = await _person(viewer, services)
+    if await _links(services).active(caller) is not None:
+        raise BadInput(OPEN_REQUEST)
+    code = await _links(services).offer(caller)
+    page = await _shown(viewer, services, caller)
+    return page.model_copy(update={"code": code, "until": caller.at + LINK_VALID})
+
+
+async def enter_code(viewer: Viewer, services: ConsoleServices, params: EnterForm) -> LinksOut:
+    """Enter a code, which links nothing yet. Raises `BadInput` for a wrong one."""
+    caller = await _person(viewer, services)
+    step = await _links(services).redeem(caller, params.code.strip())
+    if step.outcome in REFUSALS:
+        raise BadInput(REFUSALS[step.outcome])
+    return await _shown(viewer, services, caller, ENTERED)
+
+
+async def confirm(viewer: Viewer, services: ConsoleServices, params: RequestForm) -> LinksOut:
+    """Confirm a link. The last confirmation links the accounts. Raises `BadInput`."""
+    caller = await _person(viewer, services)
+    before = len(await _links(services).linked(viewer.tenant, viewer.person))
+    await _run(services, caller, f"confirm {params.request}")
+    page = await _shown(viewer, services, caller)
+    said = LINKED if len(page.linked) > before else AGREED if page.request else ""
+    return page.model_copy(update={"said": said})
+
+
+async def cancel(viewer: Viewer, services: ConsoleServices, params: RequestForm) -> LinksOut:
+    """Refuse a link. Raises `BadInput` if none is open."""
+    caller = await services.caller_at_home(viewer)
+    await _run(services, caller, f"cancel {params.request}")
+    return await _shown(viewer, services, caller, CANCELLED)
+
+
+async def unlink(viewer: Viewer, services: ConsoleServices, _params: AccountsQuery) -> LinksOut:
+    """Separate the viewer's account from the others."""
+    caller = await services.caller_at_home(viewer)
+    await _run(services, caller, "off")
+    return await _shown(viewer, services, caller, SEPARATED)
+
+
+async def deliver(services: ConsoleServices, group: str, notices: Sequence[Notice]) -> None:
+    """Send notices to the direct conversations of other accounts."""
+    gateway = services.gateway
+    outbox = services.storage.hot.outbox
+    await NoticeSender(outbox, gateway.deliverer, gateway.connected).send(group, notices)
+
+
+def check_session(viewer: Viewer) -> None:
+    """Raise `Refused` (409) for a request with a token, and for whoever signed in from the command
+    line: what follows gives lasting access to a person's memory."""
+    if not viewer.session:
+        raise Refused(409, "needs_session", NEEDS_SESSION)
+    if viewer.principal.person == LOCAL_OPERATOR:
+        raise Refused(409, "no_account", NO_ACCOUNT)
+
+
+async def _person(viewer: Viewer, services: ConsoleServices) -> Caller:
+    check_session(viewer)
+    return await services.caller_at_home(viewer)
+
+
+async def _run(services: ConsoleServices, caller: Caller, text: str) -> None:
+    reply = await LinkCommands(_links(services), services.gateway.clock).run(caller, text)
+    await deliver(services, caller.id, reply.notices)
+
+
+def _links(services: ConsoleServices) -> Links:
+    links = services.memory.links
+    if links is None:
+        raise Refused(404, "memory_off", MEMORY_OFF)
+    return links
+
+
+async def _shown(
+    viewer: Viewer, services: ConsoleServices, caller: Caller, said: str = ""
+) -> LinksOut:
+    links = _links(services)
+    linked = await links.linked(viewer.tenant, viewer.person)
+    request = await links.active(caller)
+    return LinksOut(
+        person=viewer.person,
+        linked=tuple(map(_linked, linked[:MAX_LINKED])),
+        request=None if request is None else await _request(viewer, links, request),
+        said=said,
+    )
+
+
+async def _request(viewer: Viewer, links: Links, request: LinkRequest) -> RequestOut | None:
+    other = request.opposite(viewer.person)
+    if other is None:
+        return None
+    group = await links.linked(request.tenant, other.person)
+    is_maker = viewer.person == request.maker.person
+    return RequestOut(
+        id=request.id,
+        other=_identity(other),
+        group=tuple(_linked(one) for one in group if one.side.person != viewer.person)[:MAX_LINKED],
+        asks=is_maker == (request.state == "confirmed"),
+        until=request.until,
+    )
+
+
+def _linked(one: Linked) -> IdentityOut:
+    return _identity(one.side, one.since)
+
+
+def _identity(side: LinkSide, since: datetime | None = None) -> IdentityOut:
+    person = identity_of(side.person)
+    return IdentityOut(
+        person=side.person,
+        platform=person.platform,
+        account=person.account,
+        id=person.id,
+        name=side.name,
+        since=since,
+    )
+
+
+ROUTES: Final[tuple[AnyRoute, ...]] = (
+    ConsoleRoute(
+        name="linked_accounts",
+        method="GET",
+        path=ACCOUNTS,
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="Your linked accounts",
+        params=AccountsQuery,
+        result=LinksOut,
+        run=accounts,
+        template=TEMPLATE,
+    ),
+    ConsoleRoute(
+        name="make_link_code",
+        method="POST",
+        path=f"{ACCOUNTS}/code",
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="Make a code that links another account, on the page only",
+        params=AccountsQuery,
+        result=LinksOut,
+        run=make_code,
+        template=TEMPLATE,
+    ),
+    ConsoleRoute(
+        name="enter_link_code",
+        method="POST",
+        path=f"{ACCOUNTS}/enter",
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="Enter the code of another account, on the page only",
+        params=EnterForm,
+        result=LinksOut,
+        run=enter_code,
+        template=TEMPLATE,
+        example={"code": "0000-0000-0000"},
+    ),
+    ConsoleRoute(
+        name="confirm_link",
+        method="POST",
+        path=f"{ACCOUNTS}/confirm",
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="Confirm a link, on the page only",
+        params=RequestForm,
+        result=LinksOut,
+        run=confirm,
+        template=TEMPLATE,
+        example={"request": "00000000"},
+    ),
+    ConsoleRoute(
+        name="cancel_link",
+        method="POST",
+        path=f"{ACCOUNTS}/cancel",
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="Refuse a link",
+        params=RequestForm,
+        result=LinksOut,
+        run=cancel,
+        template=TEMPLATE,
+        example={"request": "00000000"},
+    ),
+    ConsoleRoute(
+        name="unlink",
+        method="POST",
+        path=f"{ACCOUNTS}/unlink",
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="Separate your account from the linked ones",
+        params=AccountsQuery,
+        result=LinksOut,
+        run=unlink,
+        template=TEMPLATE,
+    ),
+)

@@ -1,0 +1,209 @@
+"""What is stored about the viewer by kind, its export, and its erasure."""
+
+import asyncio
+from typing import Final, Literal
+
+from pydantic import Field
+
+from memory.commands.texts import KINDS
+from memory.model.record import Record
+from memory.service.handle import MemoryHandle
+from memory.text.display import quoted
+from memory.transfer.exporter import personal_file
+from parley.console.route import (
+    AnyRoute,
+    AudienceRule,
+    ConsoleRoute,
+    File,
+    Params,
+    RefusedWithResult,
+    Result,
+)
+from parley.console.services import MEMORY_OFF, ConsoleServices
+from parley.console.text import csv_text
+from parley.console.viewer import Viewer
+from parley.console.views.memory.accounts import deliver
+from parley.console.views.memory.documents import PATH
+from parley.http.api.models import PlanOut
+from parley.http.api.operations import Refused
+
+DATA: Final = f"{PATH}/data"
+MAX_KINDS: Final = 100
+PHRASE: Final = "erase everything"
+NOT_ERASED: Final = f"Nothing was erased. To erase, write: {PHRASE}"
+CSV_COLUMNS: Final = (
+    *("id", "kind", "role", "text", "tags", "scope", "project", "source", "trust", "place"),
+    *("stored_at", "expires_at", "superseded_by"),
+)
+
+
+class DataQuery(Params):
+    """The page has no parameters."""
+
+
+class ExportQuery(Params):
+    """The form of the file: "jsonl" has everything and can be imported again; "md" and "csv" have
+    preferences and memories to read."""
+
+    form: Literal["jsonl", "md", "csv"] = "jsonl"
+
+
+class EraseForm(Params):
+    """`confirm` is the phrase that the page names."""
+
+    confirm: str = Field(default="", max_length=50)
+
+
+class KindOut(Result):
+    """The number of stored entries of one kind; `name` is the table, `label` its content."""
+
+    name: str
+    label: str
+    count: int
+
+
+class DataOut(Result):
+    """What is stored about all linked accounts, by kind. `person` is the account that an erasure
+    erases, `linked` are the others, which keep theirs. `erased` entries are gone after an erasure;
+    `problem` is the reason of a refused one."""
+
+    person: str
+    linked: tuple[str, ...] = Field(default=(), max_length=10)
+    kinds: tuple[KindOut, ...] = Field(default=(), max_length=MAX_KINDS)
+    plan: PlanOut | None = None
+    phrase: str = PHRASE
+    erased: int | None = None
+    problem: str = ""
+
+
+async def data(viewer: Viewer, services: ConsoleServices, _params: DataQuery) -> DataOut:
+    """Return the kinds with their numbers."""
+    return await _shown(viewer, await services.memory_of(viewer))
+
+
+async def export(viewer: Viewer, services: ConsoleServices, params: ExportQuery) -> File:
+    """Return a file with what is stored about the viewer."""
+    handle = await services.memory_of(viewer)
+    name = f"parley-{handle.request.at:%Y-%m-%d}.{params.form}"
+    if params.form == "jsonl":
+        content, _ = await personal_file(handle)
+        return File(
+            name=name,
+            content_type="application/jsonl; charset=utf-8",
+            content=content.decode("utf-8", "replace"),
+        )
+    records = [one async for one in handle.read.everything()]
+    await handle.read.note_export(len(records))
+    if params.form == "csv":
+        text = await asyncio.to_thread(_as_csv, records)
+        return File(name=name, content_type="text/csv; charset=utf-8", content=text)
+    soul = await handle.documents.read("soul")
+    text = await asyncio.to_thread(_as_markdown, viewer, soul.content if soul else "", records)
+    return File(name=name, content_type="text/markdown; charset=utf-8", content=text)
+
+
+async def erase(viewer: Viewer, services: ConsoleServices, params: EraseForm) -> DataOut:
+    """Erase everything about the viewer's account, which also ends its sessions and tokens; the
+    linked accounts are asked about theirs. Raises `RefusedWithResult` without the phrase."""
+    handle = await services.memory_of(viewer)
+    if " ".join(params.confirm.split()).casefold() != PHRASE:
+        page = await _shown(viewer, handle, NOT_ERASED)
+        raise RefusedWithResult(422, "not_confirmed", NOT_ERASED, "body.confirm", result=page)
+    erasure = services.memory.erasure
+    if erasure is None:
+        raise Refused(404, "memory_off", MEMORY_OFF)
+    caller = await services.caller_at_home(viewer)
+    done = await erasure.run(handle, caller)
+    await deliver(services, caller.id, done.reply.notices)
+    return DataOut(person=viewer.person, erased=done.entries)
+
+
+async def _shown(viewer: Viewer, handle: MemoryHandle, problem: str = "") -> DataOut:
+    counts = await handle.privacy.counts()
+    use = await handle.read.plan_use()
+    return DataOut(
+        person=viewer.person,
+        linked=tuple(sorted(viewer.persons - {viewer.person})),
+        kinds=tuple(
+            KindOut(name=name, label=KINDS.get(name, name.replace("_", " ")), count=count)
+            for name, count in counts[:MAX_KINDS]
+        ),
+        plan=PlanOut(count=use.count, limit=use.limit),
+        problem=problem,
+    )
+
+
+def _as_csv(records: list[Record]) -> str:
+    return csv_text(CSV_COLUMNS, (_row(one) for one in records))
+
+
+def _row(record: Record) -> list[object]:
+    provenance = record.provenance
+    return [
+        *(record.id, record.kind.value, record.role, record.content, " ".join(record.tags)),
+        *(record.scope.value, record.project, provenance.source.value, provenance.trust.value),
+        provenance.channel,
+        provenance.at.isoformat(timespec="seconds"),
+        record.expires_at.isoformat(timespec="seconds") if record.expires_at else "",
+        record.superseded_by,
+    ]
+
+
+def _as_markdown(viewer: Viewer, soul: str, records: list[Record]) -> str:
+    parts = [f"# What the assistant remembers of `{viewer.person.replace('`', '')}`"]
+    if soul.strip():
+        parts += ["## Preferences", quoted(soul)]
+    learned = [one for one in records if not one.role and one.current]
+    for kind in dict.fromkeys(one.kind for one in learned):
+        parts.append(f"## {kind.value.capitalize()}")
+        parts += [_entry(one) for one in learned if one.kind is kind]
+    replaced = [one for one in records if not one.role and not one.current]
+    said = [one for one in records if one.role]
+    for title, group in (("Replaced memories", replaced), ("Stored messages", said)):
+        if group:
+            parts += [f"## {title}", *map(_entry, group)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _entry(record: Record) -> str:
+    provenance = record.provenance
+    origin = record.role or provenance.source.value.replace("_", " ")
+    return f"{quoted(record.content)}\n\n_{provenance.at.date()}, {origin}, `{record.id}`_"
+
+
+ROUTES: Final[tuple[AnyRoute, ...]] = (
+    ConsoleRoute(
+        name="personal_data",
+        method="GET",
+        path=DATA,
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="What is stored about you, with export and erasure",
+        params=DataQuery,
+        result=DataOut,
+        run=data,
+        template="memory/data.html",
+    ),
+    ConsoleRoute(
+        name="export_personal_data",
+        method="GET",
+        path=f"{PATH}/export",
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="A file with everything that is stored about you",
+        params=ExportQuery,
+        result=File,
+        run=export,
+        example={"form": "csv"},
+    ),
+    ConsoleRoute(
+        name="erase_personal_data",
+        method="POST",
+        path=f"{DATA}/erase",
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="Erase everything about your account",
+        params=EraseForm,
+        result=DataOut,
+        run=erase,
+        template="memory/data.html",
+        example={"confirm": "no"},
+    ),
+)

@@ -1,0 +1,278 @@
+"""One memory: its origin, its earlier and later versions, and what can be done with it."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, StringConstraints
+
+from gateway.errors import NotFound
+from memory.commands.memories import kept
+from memory.model.outcome import Outcome, WriteResult
+from memory.model.record import MAX_ARGUMENT, UNDO_FOR, Kind, Record, SourceType, draft_of
+from memory.model.scope import may_change
+from memory.service.handle import MemoryHandle
+from parley.console.route import (
+    AnyRoute,
+    AudienceRule,
+    ConsoleRoute,
+    ItemParams,
+    RefusedWithResult,
+    Result,
+)
+from parley.console.services import ConsoleServices
+from parley.console.viewer import Viewer
+from parley.console.views.memory.memories import LIST, shown
+from parley.console.views.memory.reach import (
+    MAX_CHAIN,
+    MemoryOut,
+    Project,
+    earlier_versions,
+    handle_in,
+    later_versions,
+    may_show,
+    memory_out,
+    whole,
+)
+
+ONE: Final = f"{LIST}/{{id}}"
+TEMPLATE: Final = "memory/entry.html"
+EXAMPLE: Final = {"id": "mem-00000000-0000-0000-0000-000000000000"}
+NO_MEMORY: Final = "This memory does not exist, or you may not see it."
+NOT_EDITABLE: Final = "This entry cannot be changed. It can be deleted."
+SAVED: Final = "The new text is saved. The earlier one is listed below, and can be restored."
+CONFIRMED: Final = "Confirmed: it counts as what you asked to keep."
+RESTORED: Final = "The earlier text is valid again."
+TAKEN_BACK: Final = "{count} deleted that the assistant had noted in one turn.{again}"
+AGAIN: Final = " {count} valid again that they had replaced."
+
+Undo = Literal["", "replacement", "notes"]
+MemoryText = Annotated[str, StringConstraints(max_length=MAX_ARGUMENT)]
+
+
+class EntryQuery(ItemParams):
+    """`project` is the project of the memory, if it is not the chosen one."""
+
+    project: Project = ""
+
+
+class EditForm(EntryQuery):
+    """The new text, and the kind; empty for the present one."""
+
+    text: MemoryText
+    kind: Literal["", "preference", "instruction", "correction", "decision", "fact", "context"] = ""
+
+
+class EntryOut(Result):
+    """A memory with its versions. `undo` says what can be taken back: a "replacement" of an earlier
+    text, or the "notes" that the assistant made in one turn. `said` is the outcome of an action,
+    `problem` and `text` are those of a refused one; `waits`: the new text waits for a decision.
+    `entry` is None after it was taken back."""
+
+    entry: MemoryOut | None
+    earlier: tuple[MemoryOut, ...] = Field(default=(), max_length=MAX_CHAIN)
+    later: tuple[MemoryOut, ...] = Field(default=(), max_length=MAX_CHAIN)
+    derived_from: int = 0
+    may_edit: bool = False
+    may_confirm: bool = False
+    undo: Undo = ""
+    project: str = ""
+    said: str = ""
+    problem: str = ""
+    text: str = ""
+    waits: bool = False
+
+
+async def entry(viewer: Viewer, services: ConsoleServices, params: EntryQuery) -> EntryOut:
+    """Return a memory. Raises `NotFound`."""
+    handle = await handle_in(viewer, services, params.project)
+    record = await _record(viewer, handle, params.id)
+    return await _shown(viewer, services, handle, record, params.project)
+
+
+async def edit(viewer: Viewer, services: ConsoleServices, params: EditForm) -> EntryOut:
+    """Replace a memory by another text. Raises `NotFound` and `RefusedWithResult`."""
+    handle = await handle_in(viewer, services, params.project)
+    record = await _record(viewer, handle, params.id)
+    kind = Kind(params.kind) if params.kind else record.kind
+    return await _replaced(
+        viewer, services, handle, record, params, text=params.text, kind=kind, said=SAVED
+    )
+
+
+async def confirm(viewer: Viewer, services: ConsoleServices, params: EntryQuery) -> EntryOut:
+    """Keep the text of a memory as what the viewer asked to keep. Raises as `edit` does."""
+    handle = await handle_in(viewer, services, params.project)
+    record = await _record(viewer, handle, params.id)
+    return await _replaced(
+        *(viewer, services, handle, record, params),
+        text=record.content,
+        kind=record.kind,
+        said=CONFIRMED,
+    )
+
+
+async def undo(viewer: Viewer, services: ConsoleServices, params: EntryQuery) -> EntryOut:
+    """Take back a replacement, or what the assistant noted in the turn of a memory. Raises
+    `NotFound`."""
+    handle = await handle_in(viewer, services, params.project)
+    record = await _record(viewer, handle, params.id)
+    if _undo_of(handle, record, await earlier_versions(handle, record)) != "notes":
+        restored = await handle.write.undo_replacement(record.id)
+        return await _shown(viewer, services, handle, restored, params.project, said=RESTORED)
+    result = await handle.write.undo(record.id)
+    again = AGAIN.format(count=len(result.restored)) if result.restored else ""
+    said = TAKEN_BACK.format(count=len(result.gone), again=again)
+    return EntryOut(entry=None, project=params.project, said=said)
+
+
+async def _replaced(
+    viewer: Viewer,
+    services: ConsoleServices,
+    handle: MemoryHandle,
+    record: Record,
+    params: EntryQuery,
+    *,
+    text: str,
+    kind: Kind,
+    said: str,
+) -> EntryOut:
+    if not _may_edit(viewer, handle, record):
+        message = NOT_EDITABLE
+        page = await _shown(viewer, services, handle, record, params.project, problem=message)
+        raise RefusedWithResult(409, "not_editable", message, result=page)
+    draft = replace(draft_of(record, text), kind=kind, supersedes=record.id)
+    result = await handle.write.remember(draft)
+    if result.outcome is Outcome.STORED:
+        newer = await _record(viewer, handle, result.memory_id)
+        notices = " ".join((said, *result.notices[: -1 if result.replacement_notice else None]))
+        return await _shown(viewer, services, handle, newer, params.project, said=notices)
+    if result.outcome is Outcome.REVIEW:
+        return await _shown(
+            viewer, services, handle, record, params.project, said=result.reason, waits=True
+        )
+    page = await _shown(
+        viewer, services, handle, record, params.project, problem=_refusal(result), text=text
+    )
+    status = 409 if result.code in ("missing", "duplicate", "quota", "memory_off") else 422
+    raise RefusedWithResult(status, result.code, page.problem, "body.text", result=page)
+
+
+def _refusal(result: WriteResult) -> str:
+    return kept(replace(result, notices=()))
+
+
+async def _record(viewer: Viewer, handle: MemoryHandle, memory_id: str) -> Record:
+    record = await handle.read.get(memory_id)
+    if record is None or not may_show(viewer, record):
+        raise NotFound(NO_MEMORY)
+    return record
+
+
+async def _shown(
+    viewer: Viewer,
+    services: ConsoleServices,
+    handle: MemoryHandle,
+    record: Record,
+    project: str,
+    *,
+    said: str = "",
+    problem: str = "",
+    text: str = "",
+    waits: bool = False,
+) -> EntryOut:
+    now = services.gateway.clock.now()
+    older = [one for one in await earlier_versions(handle, record) if may_show(viewer, one)]
+    newer = [one for one in await later_versions(handle, record) if may_show(viewer, one)]
+    may_edit = _may_edit(viewer, handle, record)
+    explicit = record.provenance.source is SourceType.EXPLICIT_SAVE
+    return EntryOut(
+        entry=memory_out(viewer, handle, record, whole(record), now),
+        earlier=shown(viewer, services, handle, older),
+        later=shown(viewer, services, handle, newer),
+        derived_from=len(record.derived_from),
+        may_edit=may_edit,
+        may_confirm=may_edit and not explicit,
+        undo=_undo_of(handle, record, older),
+        project=project,
+        said=said,
+        problem=problem,
+        text=text,
+        waits=waits,
+    )
+
+
+def _may_edit(viewer: Viewer, handle: MemoryHandle, record: Record) -> bool:
+    """True for what was learned and is valid; not for messages, and not for what an agent keeps for
+    itself or may contain text of a private repository, which a new text would show to others."""
+    kept_text = not (record.role or record.agent_private or record.provenance.from_repository)
+    return (
+        record.current
+        and kept_text
+        and may_show(viewer, record)
+        and may_change(handle.access, record)
+    )
+
+
+def _undo_of(handle: MemoryHandle, record: Record, earlier: list[Record]) -> Undo:
+    provenance = record.provenance
+    if not record.current or record.role or not may_change(handle.access, record):
+        return ""
+    own = provenance.person in handle.access.persons
+    explicit = record.confirmed or provenance.source is SourceType.EXPLICIT_SAVE
+    lately = handle.request.at - provenance.at < UNDO_FOR - timedelta(minutes=1)
+    if own and lately and not explicit:
+        return "notes"
+    return "replacement" if earlier else ""
+
+
+ROUTES: Final[tuple[AnyRoute, ...]] = (
+    ConsoleRoute(
+        name="memory_entry",
+        method="GET",
+        path=ONE,
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="A memory with its origin and its versions",
+        params=EntryQuery,
+        result=EntryOut,
+        run=entry,
+        template=TEMPLATE,
+        example=EXAMPLE,
+    ),
+    ConsoleRoute(
+        name="edit_memory",
+        method="POST",
+        path=f"{ONE}/edit",
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="Replace a memory by another text",
+        params=EditForm,
+        result=EntryOut,
+        run=edit,
+        template=TEMPLATE,
+        example={**EXAMPLE, "text": "I like tea."},
+    ),
+    ConsoleRoute(
+        name="confirm_memory",
+        method="POST",
+        path=f"{ONE}/confirm",
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="Confirm a memory that the assistant concluded",
+        params=EntryQuery,
+        result=EntryOut,
+        run=confirm,
+        template=TEMPLATE,
+        example=EXAMPLE,
+    ),
+    ConsoleRoute(
+        name="undo_memory",
+        method="POST",
+        path=f"{ONE}/undo",
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="Take back a change, or what the assistant noted",
+        params=EntryQuery,
+        result=EntryOut,
+        run=undo,
+        template=TEMPLATE,
+        example=EXAMPLE,
+    ),
+)

@@ -1,0 +1,319 @@
+"""The review queue: what waits for the viewer's decision, and what was decided earlier."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, StringConstraints
+
+from memory.brain.lines import difference
+from memory.commands.memories import kept
+from memory.model.outcome import Outcome
+from memory.model.record import MAX_ARGUMENT, MAX_DOCUMENT
+from memory.ports.brain import LABELS
+from memory.recall.selection import without_secrets
+from memory.service.handle import MemoryHandle
+from memory.service.review import MAX_REASON
+from memory.stores.reviews import ReviewItem, scope_of
+from parley.console.reading import Excerpt, excerpts
+from parley.console.route import (
+    AnyRoute,
+    AudienceRule,
+    ConsoleRoute,
+    ItemParams,
+    Params,
+    RefusedWithResult,
+    Result,
+)
+from parley.console.services import ConsoleServices
+from parley.console.viewer import Viewer
+from parley.console.views.memory.documents import PATH, DiffOut
+from parley.console.views.memory.memories import MOST_TEXT
+from parley.console.views.memory.reach import (
+    MAX_PROJECTS,
+    MemoryOut,
+    Project,
+    ProjectOut,
+    handle_in,
+    may_show,
+    memory_out,
+    projects_of,
+)
+
+QUEUE: Final = f"{PATH}/reviews"
+ONE: Final = f"{QUEUE}/{{id}}"
+TEMPLATE: Final = "memory/reviews.html"
+EXAMPLE: Final = {"id": "rev-00000000-0000-0000-0000-000000000000"}
+MAX_WAITING: Final = 100
+MAX_DECIDED: Final = 50
+MAX_DIFF: Final = 2 * MAX_DOCUMENT
+APPROVED: Final = "It is stored now."
+APPROVED_OTHERWISE: Final = "The changed text is stored."
+REJECTED: Final = "It is discarded, and not stored."
+
+Target = Literal["memory", "soul", "bible", "pool"]
+Decider = Literal["you", "other", "unknown"]
+
+
+class ReviewsQuery(Params):
+    """`project` names the project whose proposals are listed, empty for the chosen one."""
+
+    project: Project = ""
+
+
+class DecisionForm(ItemParams):
+    """The project of the list."""
+
+    project: Project = ""
+
+
+class ApproveForm(DecisionForm):
+    """`beside`: the memory that the entry would replace stays too."""
+
+    beside: Literal["", "yes"] = ""
+
+
+class RejectForm(DecisionForm):
+    """The reason, for the history."""
+
+    reason: Annotated[str, StringConstraints(max_length=MAX_REASON)] = ""
+
+
+class EditForm(DecisionForm):
+    """The text that is stored instead."""
+
+    text: Annotated[str, StringConstraints(max_length=MAX_ARGUMENT)]
+
+
+class WaitingOut(Result):
+    """An entry that waits. `target` says what it would change; `changes` are those of a document.
+    `reason` says why it was not stored at once, `checks` which checks it failed; `replaces`: it
+    would replace a memory."""
+
+    id: str
+    entry: MemoryOut
+    target: Target
+    label: str
+    reason: str
+    checks: tuple[str, ...] = Field(max_length=20)
+    since: datetime
+    replaces: bool
+    changes: tuple[DiffOut, ...] = Field(max_length=MAX_DIFF)
+
+
+class DecidedOut(Result):
+    """A decision. The text is deleted with it. `by` is the account that decided, given to operators
+    and of one's own; empty if it is not known."""
+
+    id: str
+    decision: Literal["approved", "rejected"]
+    target: Target
+    kind: str
+    of: Literal["mine", "project", "everybody"]
+    reason: str
+    note: str
+    since: datetime
+    at: datetime | None
+    decider: Decider
+    by: str
+
+
+class ReviewsOut(Result):
+    """What waits, the oldest first, and what was decided, the latest first. `said` is the outcome
+    of an action; `problem` and `text` are those of a refused one on the entry `refused`."""
+
+    waiting: tuple[WaitingOut, ...] = Field(max_length=MAX_WAITING)
+    decided: tuple[DecidedOut, ...] = Field(max_length=MAX_DECIDED)
+    project: str
+    projects: tuple[ProjectOut, ...] = Field(max_length=MAX_PROJECTS)
+    said: str = ""
+    refused: str = ""
+    problem: str = ""
+    text: str = ""
+
+
+async def reviews(viewer: Viewer, services: ConsoleServices, params: ReviewsQuery) -> ReviewsOut:
+    """Return the queue and the decisions."""
+    handle = await handle_in(viewer, services, params.project)
+    return await _shown(viewer, services, handle)
+
+
+async def approve(viewer: Viewer, services: ConsoleServices, params: ApproveForm) -> ReviewsOut:
+    """Store an entry. Raises `NotFound` and `RefusedWithResult`."""
+    handle = await handle_in(viewer, services, params.project)
+    result = await handle.review.approve(params.id, beside=params.beside == "yes")
+    if result.outcome is not Outcome.STORED:
+        problem = kept(replace(result, notices=()))
+        page = await _shown(viewer, services, handle, refused=params.id, problem=problem)
+        raise RefusedWithResult(409, result.code, problem, result=page)
+    return await _shown(viewer, services, handle, said=APPROVED)
+
+
+async def approve_as(viewer: Viewer, services: ConsoleServices, params: EditForm) -> ReviewsOut:
+    """Store another text instead of an entry. Raises `NotFound` and `RefusedWithResult`."""
+    handle = await handle_in(viewer, services, params.project)
+    result = await handle.review.approve_as(params.id, params.text)
+    if result.outcome is Outcome.STORED:
+        return await _shown(viewer, services, handle, said=APPROVED_OTHERWISE)
+    if result.outcome is Outcome.REVIEW:
+        return await _shown(viewer, services, handle, said=result.reason)
+    problem = kept(replace(result, notices=()))
+    page = await _shown(
+        viewer, services, handle, refused=params.id, problem=problem, text=params.text
+    )
+    raise RefusedWithResult(422, result.code, problem, "body.text", result=page)
+
+
+async def reject(viewer: Viewer, services: ConsoleServices, params: RejectForm) -> ReviewsOut:
+    """Discard an entry. Raises `NotFound`."""
+    handle = await handle_in(viewer, services, params.project)
+    await handle.review.reject(params.id, params.reason)
+    return await _shown(viewer, services, handle, said=REJECTED)
+
+
+async def _shown(
+    viewer: Viewer,
+    services: ConsoleServices,
+    handle: MemoryHandle,
+    *,
+    said: str = "",
+    refused: str = "",
+    problem: str = "",
+    text: str = "",
+) -> ReviewsOut:
+    waits = [one for one in await handle.review.waiting(MAX_WAITING) if _may_see(viewer, one)]
+    decided = await handle.review.decided(MAX_DECIDED)
+    return ReviewsOut(
+        waiting=await _waiting(viewer, services, handle, waits),
+        decided=tuple(_decided(viewer, handle, one) for one in decided if _may_see(viewer, one)),
+        project=handle.access.project,
+        projects=await projects_of(viewer, services),
+        said=said,
+        refused=refused,
+        problem=problem,
+        text=text,
+    )
+
+
+async def _waiting(
+    viewer: Viewer, services: ConsoleServices, handle: MemoryHandle, waits: Sequence[ReviewItem]
+) -> tuple[WaitingOut, ...]:
+    """Return entries for a page: documents as their changes, long texts are cut."""
+    changes = {}
+    for target in ("soul", "bible"):
+        proposed = [one for one in waits if one.target == target]
+        newest = await handle.documents.read(target) if proposed else None
+        for one in proposed:
+            old = newest.content if newest else ""
+            changes[one.id] = await asyncio.to_thread(_difference, old, one.record.content)
+    # A document may be long, and is read for secrets again.
+    clean = await asyncio.to_thread(lambda: [without_secrets(one.record) for one in waits])
+    texts = excerpts([one.content for one in clean], MOST_TEXT)
+    now = services.gateway.clock.now()
+    return tuple(
+        WaitingOut(
+            id=one.id,
+            entry=memory_out(viewer, handle, record, text, now),
+            target=_target(one),
+            label=LABELS.get(one.target, ""),
+            reason=one.reason,
+            checks=one.failed[:20],
+            since=one.submitted_at,
+            replaces=bool(one.record.supersedes) and not one.target,
+            changes=changes.get(one.id, ()),
+        )
+        for one, record, text in zip(waits, clean, texts, strict=True)
+    )
+
+
+def _difference(old: str, new: str) -> tuple[DiffOut, ...]:
+    lines = difference(old, new)
+    changed = [one for one in lines if one.sign != "same" and one.text.strip()]
+    return tuple(DiffOut(sign=one.sign, text=one.text) for one in changed)
+
+
+def _decided(viewer: Viewer, handle: MemoryHandle, one: ReviewItem) -> DecidedOut:
+    record = memory_out(
+        viewer, handle, one.record, Excerpt(text="", characters=0), one.submitted_at
+    )
+    mine = one.decided_by in handle.access.persons
+    return DecidedOut(
+        id=one.id,
+        decision="approved" if one.state == "approved" else "rejected",
+        target=_target(one),
+        kind=record.kind,
+        of=record.of,
+        reason=one.reason,
+        note=one.note,
+        since=one.submitted_at,
+        at=one.decided_at,
+        decider="you" if mine else "other" if one.decided_by else "unknown",
+        by=one.decided_by if mine or viewer.is_operator else "",
+    )
+
+
+def _may_see(viewer: Viewer, one: ReviewItem) -> bool:
+    """Decide if the viewer may read an entry: one of a person as its record says, and one that
+    operators decide, which the store returned."""
+    return may_show(viewer, replace(one.record, scope=scope_of(one)))
+
+
+def _target(one: ReviewItem) -> Target:
+    if not one.target:
+        return "memory"
+    if one.share is not None:
+        return "pool"
+    return "soul" if one.target == "soul" else "bible"
+
+
+ROUTES: Final[tuple[AnyRoute, ...]] = (
+    ConsoleRoute(
+        name="memory_reviews",
+        method="GET",
+        path=QUEUE,
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="What waits for your decision, and earlier decisions",
+        params=ReviewsQuery,
+        result=ReviewsOut,
+        run=reviews,
+        template=TEMPLATE,
+    ),
+    ConsoleRoute(
+        name="approve_review",
+        method="POST",
+        path=f"{ONE}/approve",
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="Store what waits for your decision",
+        params=ApproveForm,
+        result=ReviewsOut,
+        run=approve,
+        template=TEMPLATE,
+        example=EXAMPLE,
+    ),
+    ConsoleRoute(
+        name="edit_review",
+        method="POST",
+        path=f"{ONE}/edit",
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="Store another text instead of what waits for your decision",
+        params=EditForm,
+        result=ReviewsOut,
+        run=approve_as,
+        template=TEMPLATE,
+        example={**EXAMPLE, "text": "I like tea."},
+    ),
+    ConsoleRoute(
+        name="reject_review",
+        method="POST",
+        path=f"{ONE}/reject",
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="Discard what waits for your decision",
+        params=RejectForm,
+        result=ReviewsOut,
+        run=reject,
+        template=TEMPLATE,
+        example=EXAMPLE,
+    ),
+)

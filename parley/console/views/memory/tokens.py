@@ -1,0 +1,161 @@
+"""The viewer's tokens, with which their own programs use the API and MCP."""
+
+import asyncio
+import secrets
+from datetime import datetime, timedelta
+from typing import Annotated, Final
+
+from pydantic import Field, StringConstraints
+
+from gateway.errors import BadInput, NotFound
+from memory.stores.api_tokens import ApiToken
+from parley.console.route import (
+    AnyRoute,
+    AudienceRule,
+    ConsoleRoute,
+    ItemParams,
+    Params,
+    Result,
+)
+from parley.console.services import ConsoleServices
+from parley.console.viewer import Viewer
+from parley.console.views.memory.accounts import check_session
+from parley.console.views.memory.documents import PATH
+from parley.http.api.models import Integral
+from parley.security.keys import token_key
+from parley.security.tokens import TokenClaims, issue
+
+TOKENS: Final = f"{PATH}/tokens"
+TEMPLATE: Final = "memory/tokens.html"
+MAX_TOKENS: Final = 50
+MAX_DAYS: Final = 365
+ID_BYTES: Final = 6
+TOO_MANY: Final = "You have 50 tokens, the maximum. Revoke one that you do not need first."
+NOT_YOURS: Final = "You have no token with this id. The page lists yours."
+REVOKED: Final = "The token {name} is revoked: it works no more."
+UNNAMED: Final = "token"
+
+TokenName = Annotated[str, StringConstraints(max_length=40, pattern=r"^[\w .()+-]*$")]
+
+
+class TokensQuery(Params):
+    """The page has no parameters."""
+
+
+class CreateForm(Params):
+    """The name that the list shows, and the days until the token expires."""
+
+    name: TokenName = ""
+    days: Annotated[int, Field(ge=1, le=MAX_DAYS), Integral] = 30
+
+
+class TokenOut(Result):
+    """A token, without what grants access. `person` is the account for which it stands."""
+
+    id: str
+    name: str
+    person: str
+    issued_at: datetime
+    until: datetime
+
+
+class TokensOut(Result):
+    """The tokens, the latest first. `token` is a new one, which is shown once; `said` is the
+    outcome of an action."""
+
+    tokens: tuple[TokenOut, ...] = Field(max_length=MAX_TOKENS)
+    most_days: int = MAX_DAYS
+    token: str = ""
+    said: str = ""
+
+
+async def tokens(viewer: Viewer, services: ConsoleServices, _params: TokensQuery) -> TokensOut:
+    """Return the tokens of the viewer's linked accounts."""
+    return await _shown(viewer, services)
+
+
+async def create(viewer: Viewer, services: ConsoleServices, params: CreateForm) -> TokensOut:
+    """Create a token of the viewer's account. Raises `BadInput` beyond the maximum, and `Refused`
+    for a request with a token."""
+    check_session(viewer)
+    store, now = services.storage.memory.tokens, services.gateway.clock.now()
+    if len(await store.of_persons(viewer.tenant, sorted(viewer.persons), now)) >= MAX_TOKENS:
+        raise BadInput(TOO_MANY)
+    until, id_ = now + timedelta(days=params.days), secrets.token_hex(ID_BYTES)
+    # Names are unique in the whole program: with a part of the id, none says what others have.
+    name = f"{' '.join(params.name.split()) or UNNAMED}-{id_[:6]}"
+    key = await asyncio.to_thread(token_key(services.settings).get_or_create)
+    kept = ApiToken(id_, name, viewer.tenant, viewer.person, now, until)
+    if not await store.add(kept):
+        raise BadInput("This name is taken. Choose another one.")
+    await services.audit.console("token_created", viewer.tenant, viewer.person, token=id_)
+    made = issue(key, TokenClaims(viewer.principal.person, viewer.tenant, until, id_))
+    page = await _shown(viewer, services)
+    return page.model_copy(update={"token": made})
+
+
+async def revoke(viewer: Viewer, services: ConsoleServices, params: ItemParams) -> TokensOut:
+    """Revoke a token of the viewer's linked accounts. Raises `NotFound`."""
+    store = services.storage.memory.tokens
+    gone = await store.revoke_of(viewer.tenant, sorted(viewer.persons), params.id)
+    if gone is None:
+        raise NotFound(NOT_YOURS)
+    await services.audit.console("token_revoked", viewer.tenant, viewer.person, token=params.id)
+    return await _shown(viewer, services, REVOKED.format(name=gone.name))
+
+
+async def _shown(viewer: Viewer, services: ConsoleServices, said: str = "") -> TokensOut:
+    store, now = services.storage.memory.tokens, services.gateway.clock.now()
+    found = await store.of_persons(viewer.tenant, sorted(viewer.persons), now)
+    return TokensOut(
+        tokens=tuple(
+            TokenOut(
+                id=one.id,
+                name=one.name,
+                person=one.person,
+                issued_at=one.issued_at,
+                until=one.until,
+            )
+            for one in found[:MAX_TOKENS]
+        ),
+        said=said,
+    )
+
+
+ROUTES: Final[tuple[AnyRoute, ...]] = (
+    ConsoleRoute(
+        name="tokens",
+        method="GET",
+        path=TOKENS,
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="Your tokens for the API and MCP",
+        params=TokensQuery,
+        result=TokensOut,
+        run=tokens,
+        template=TEMPLATE,
+    ),
+    ConsoleRoute(
+        name="create_token",
+        method="POST",
+        path=f"{TOKENS}/create",
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="Create a token of your account, on the page only",
+        params=CreateForm,
+        result=TokensOut,
+        run=create,
+        template=TEMPLATE,
+        example={"name": "laptop", "days": "7"},
+    ),
+    ConsoleRoute(
+        name="revoke_token",
+        method="POST",
+        path=f"{TOKENS}/{{id}}/revoke",
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="Revoke one of your tokens",
+        params=ItemParams,
+        result=TokensOut,
+        run=revoke,
+        template=TEMPLATE,
+        example={"id": "0123456789ab"},
+    ),
+)

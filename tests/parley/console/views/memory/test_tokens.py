@@ -1,0 +1,38 @@
+"""Tokens in the running console."""
+
+import re
+
+from tests.parley.console.kit import Console
+
+
+async def test_a_token_is_shown_once_works_and_is_revoked(either_console: Console) -> None:
+    ada = await either_console.visitor("ada")
+    made = await ada.post("/memory/tokens/create", {"name": "laptop", "days": "7"})
+    found = re.search(r'<code id="token">(parley_[^<]+)</code>', made.text)
+    assert found is not None
+    client = either_console.program.api_client("ada", found[1])
+    assert (await client("GET", "/console/account")).json["persons"] == ["web:main:ada"]
+    page = (await ada.get("/memory/tokens")).text
+    assert found[1] not in page
+    assert "laptop-" in page
+    listed = (await client("GET", "/console/memory/tokens")).json["tokens"]
+    assert len(listed) == 1
+    eve = await either_console.visitor("eve")
+    assert "laptop-" not in (await eve.get("/memory/tokens")).text
+    assert (await eve.post(f"/memory/tokens/{listed[0]['id']}/revoke")).status == 404
+    assert (await client("GET", "/console/account")).status == 200
+    gone = await ada.post(f"/memory/tokens/{listed[0]['id']}/revoke")
+    assert "is revoked: it works no more." in gone.text
+    assert (await client("GET", "/console/account")).status == 401
+
+
+async def test_names_and_days_have_bounds_and_two_people_may_use_one_name(
+    console: Console,
+) -> None:
+    ada, eve = await console.visitor("ada"), await console.visitor("eve")
+    for visitor in (ada, eve):
+        assert (await visitor.post("/memory/tokens/create", {"name": "x"})).status == 200
+    for fields in ({"days": "366"}, {"days": "0"}, {"name": "<b>"}, {"name": "x" * 41}):
+        assert (await ada.post("/memory/tokens/create", fields)).status == 422
+    local = await console.visitor("local")
+    assert (await local.post("/memory/tokens/create", {"name": "x"})).status == 409
