@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from parley.console.events import LiveEvents
 from parley.console.identity import Identity
-from parley.console.pages import Frame, Pages, menu_of
+from parley.console.pages import Frame, Pages, menu_of, palette_of
 from parley.console.route import (
     AnyRoute,
     Done,
@@ -123,6 +123,7 @@ class ConsoleApp:
             viewer=viewer,
             csrf="" if known is None else known.csrf,
             menu=() if viewer is None else menu_of(self.routes, viewer, path),
+            palette=() if viewer is None else palette_of(self.routes, viewer),
             notice=self._notice(scope),
             fragment="hx-request" in headers and "hx-boosted" not in headers,
         )

@@ -58,6 +58,7 @@ class Frame:
     viewer: Viewer | None = None
     csrf: str = ""
     menu: tuple[MenuEntry, ...] = ()
+    palette: tuple[MenuEntry, ...] = ()
     notice: str = ""
     fragment: bool = False
 
@@ -111,6 +112,15 @@ def menu_of(routes: tuple[AnyRoute, ...], viewer: Viewer, path: str) -> tuple[Me
         MenuEntry(one.menu, path_to(one.path), one.summary, f"{path}/".startswith(f"{one.path}/"))
         for one in routes
         if one.menu and may_use(viewer, one).allowed
+    )
+
+
+def palette_of(routes: tuple[AnyRoute, ...], viewer: Viewer) -> tuple[MenuEntry, ...]:
+    """Return the pages of the command palette that this viewer may use."""
+    return tuple(
+        MenuEntry(one.menu or one.palette, path_to(one.path), one.summary, False)
+        for one in routes
+        if (one.menu or one.palette) and may_use(viewer, one).allowed
     )
 
 

@@ -79,10 +79,10 @@ class ConsoleRoute(Generic[P, R]):
 
     `name` is unique: the id of the operation in the API is `console_NAME`. `path` is below
     `/console` and below `/api/v1/console`, and may contain `{id}`. `run` serves both. A GET has a
-    `template`, unless its result is a `File`; `menu` puts it into the navigation. An action has
-    `done`, the sentence for people, and `then`, the path that the page shows after it, also with
-    `{id}`; with a `template`, htmx shows that fragment instead. The command palette lists `menu`
-    entries. `example` are parameters with which tests call the route.
+    `template`, unless its result is a `File`; `menu` puts it into the navigation and the command
+    palette, `palette` into the latter only. An action has `done`, the sentence for people, and
+    `then`, the path that the page shows after it, also with `{id}`; with a `template`, htmx shows
+    that fragment instead. `example` are parameters with which tests call the route.
     """
 
     name: str
@@ -95,6 +95,7 @@ class ConsoleRoute(Generic[P, R]):
     run: Callable[[Viewer, ConsoleServices, P], Awaitable[R]]
     template: str = ""
     menu: str = ""
+    palette: str = ""
     done: str = ""
     then: str = ""
     example: Mapping[str, str] = field(default_factory=dict)

@@ -228,6 +228,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         result=LinksOut,
         run=accounts,
         template=TEMPLATE,
+        palette="Linked accounts",
     ),
     ConsoleRoute(
         name="make_link_code",

@@ -182,6 +182,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         result=DataOut,
         run=data,
         template="memory/data.html",
+        palette="Export and erase",
     ),
     ConsoleRoute(
         name="export_personal_data",

@@ -252,6 +252,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         result=MemoriesOut,
         run=memories,
         template="memory/memories.html",
+        palette="Memories",
         example={"q": "tea", "how": "meaning"},
     ),
     ConsoleRoute(

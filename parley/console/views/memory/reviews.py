@@ -279,6 +279,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         result=ReviewsOut,
         run=reviews,
         template=TEMPLATE,
+        palette="Review",
     ),
     ConsoleRoute(
         name="approve_review",

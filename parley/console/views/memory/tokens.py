@@ -133,6 +133,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         result=TokensOut,
         run=tokens,
         template=TEMPLATE,
+        palette="Tokens",
     ),
     ConsoleRoute(
         name="create_token",

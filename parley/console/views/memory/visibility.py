@@ -158,6 +158,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         result=VisibilityOut,
         run=visibility,
         template=TEMPLATE,
+        palette="Visibility",
     ),
     ConsoleRoute(
         name="choose_visibility",
