@@ -81,7 +81,9 @@ async def test_one_of_several_concurrent_decisions_takes_effect(reviews: ReviewS
     taken = await asyncio.gather(
         *(reviews.take(access(), "r0", "approved", "ok", AT) for _ in range(8))
     )
-    decided = replace(pending(), state="approved", note="ok", decided_at=AT)
+    decided = replace(
+        pending(), state="approved", note="ok", decided_at=AT, decided_by=access().person
+    )
     assert [one for one in taken if one is not None] == [decided]
     assert await reviews.waiting(access(), 10) == []
     assert await reviews.history(access(), 10) == [replace(decided, record=settled(decided.record))]
