@@ -4,7 +4,6 @@ A page asks again for the parts that show a topic. It works the same without thi
 `?follow=` and the id of a turn, the conversation of that turn is a topic too.
 """
 
-import re
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from gateway.people import Audience
 from gateway.ports.conversation_views import Exchange
 from gateway.ports.http_routes import EventStream, ServerEvent
 from parley.console.playgrounds import owner_of
-from parley.console.reading import TURN, reader_of
+from parley.console.reading import reader_of, turn_id_of
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.http.api.operations import Refused
@@ -112,7 +111,8 @@ async def followed(viewer: Viewer, services: ConsoleServices, scope: Scope) -> F
     if turn == PLAYGROUND and viewer.is_operator:
         return PLAYGROUND
     views = services.storage.conversation_views
-    of = await views.one(reader_of(viewer), turn) if re.fullmatch(TURN, turn) else None
+    known = turn_id_of(turn)
+    of = await views.one(reader_of(viewer), known) if known else None
     if of is None:
         raise Refused(404, "not_found", "There is no such conversation, or you may not see it.")
     return of

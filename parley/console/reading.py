@@ -3,7 +3,7 @@
 from typing import Annotated, Final
 
 from markupsafe import escape
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
 from gateway.conversation import ConversationKey
 from gateway.people import Audience
@@ -15,6 +15,7 @@ from parley.console.viewer import TextSource, Viewer, may_read_text
 
 TURN: Final = r"^[0-9A-Za-z_.-]{1,100}$"
 TurnId = Annotated[str, StringConstraints(pattern=TURN)]
+_TURN: Final = TypeAdapter(TurnId)
 Cursor = Annotated[str, StringConstraints(pattern=r"^([0-9]{1,18}(-[0-9A-Za-z_.-]{0,100})?)?$")]
 """The position of a page: a time and an id, or a number; empty for the first page."""
 
@@ -111,3 +112,11 @@ def fitting(text: str, most: int) -> str:
 def shown_bytes(text: str) -> int:
     """Return the bytes of a text in a page."""
     return len(str(escape(text)).encode("utf-8", "replace"))
+
+
+def turn_id_of(text: str) -> str:
+    """Return a text that can be the id of a turn, otherwise an empty one."""
+    try:
+        return _TURN.validate_python(text)
+    except ValidationError:
+        return ""
