@@ -147,6 +147,7 @@ ALL: Final = (
         "id, tenant, conversation, operator, name, person, since, active, shared",
         TAKEN_OVER,
     ),
+    _table("text_grants", "id, tenant, operator, person, since, until", TAKEN_OVER),
     _table("spent", "key, micros, since", SPENT),
     _table("feedback", "message_key, person, tenant, turn, rating, at", USAGE),
     _table("admissions", "tenant, person, role, name, place, by_person, at", USAGE),
@@ -179,6 +180,7 @@ ERASE: Final = (
             SELECT conversation FROM traces WHERE audience IN ('', 'direct') AND ({TRACES}))
     """),  # noqa: S608 - constants of this module
     Statement(f"DELETE FROM takeovers WHERE {TAKEN_OVER}"),  # noqa: S608 - constants of this module
+    Statement(f"DELETE FROM text_grants WHERE {TAKEN_OVER}"),  # noqa: S608 - constants of this module
     Statement(f"DELETE FROM traces WHERE {TRACES}"),  # noqa: S608 - constants of this module
     *CLEAR,
     Statement(f"DELETE FROM feedback WHERE {USAGE}"),  # noqa: S608 - constants of this module

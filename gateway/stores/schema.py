@@ -8,7 +8,7 @@ from typing import Final
 
 from db.migrations import Schema
 from db.statements import BY_KEY, NUMBERED, either
-from gateway.stores import takeovers, turn_index, usage_days
+from gateway.stores import takeovers, text_grants, turn_index, usage_days
 
 # The states of the outbox are compared one by one: for `IN` with more than two values SQLite makes
 # a temporary table at every check.
@@ -185,5 +185,6 @@ SCHEMA: Final = Schema(
         (*turn_index.SCHEMA, *VIEWS),
         takeovers.SCHEMA,
         usage_days.SCHEMA,
+        text_grants.SCHEMA,
     ),
 )

@@ -130,6 +130,7 @@ KINDS: Final[Mapping[str, str]] = {
     "traces": "decisions about your messages, without text",
     "archived_conversations": "conversations that you archived in the console",
     "takeovers": "conversations that an operator answers instead of the assistant",
+    "text_grants": "private texts that operators asked to read, without text",
     "usage": "costs of answers, without text",
     "usage_days": "costs of answers by day, without text",
     "spent": "total costs of your answers",

@@ -205,6 +205,14 @@ class MemoryReader(RequestMemory):
         await self._note_others([record])
         return shown_to(self.access, record)
 
+    async def named(self, beginning: str) -> Record | None:
+        """Return the person's own memory whose id begins so; None without exactly one."""
+        await self.store_waiting_turns()
+        filters = Filter(own_only=True, superseded=True, limit=MAX_LISTED)
+        pages = all_pages(self.dependencies.memories, self.access, filters)
+        found = [one async for page in pages for one in page if one.id.startswith(beginning)]
+        return displayable(found[0]) if len(found) == 1 else None
+
     async def everything(self) -> AsyncIterator[Record]:
         """Iterate over all of the person's own memories with their vectors, oldest first: a
         replaced memory comes before its replacement."""

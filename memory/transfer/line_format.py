@@ -48,6 +48,7 @@ TABLES: Final = frozenset(
         "traces",
         "archived_conversations",
         "takeovers",
+        "text_grants",
         "usage",
         "usage_days",
         "spent",

@@ -7,8 +7,10 @@ from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
 from gateway.conversation import ConversationKey
 from gateway.people import Audience
+from gateway.policy.decision import Decision
 from gateway.ports.conversation_views import Reader, ShownText
 from gateway.ports.takeovers import Takeover
+from gateway.ports.text_grants import TextGrant
 from gateway.turn.context.budgets import allot
 from parley.console.route import Result
 from parley.console.viewer import TextSource, Viewer, may_read_text
@@ -39,10 +41,14 @@ class Excerpt(Result):
     characters: int = Field(ge=0)
 
 
-def reader_of(viewer: Viewer, takeover: Takeover | None = None) -> Reader:
-    """Return the viewer as a reader of conversations; with their takeover of a direct conversation,
-    also of the texts of its person, which `may_read` then narrows down."""
+def reader_of(
+    viewer: Viewer, takeover: Takeover | None = None, grant: TextGrant | None = None
+) -> Reader:
+    """Return the viewer as a reader of conversations; with their takeover of a direct conversation
+    or their grant, also of the texts of its person, which `may_read` then narrows down."""
     persons = set(viewer.persons)
+    if grant is not None and grant.operator == viewer.person:
+        persons.add(grant.person)
     if takeover is not None and takeover.person and takeover.operator == viewer.person:
         persons.add(takeover.person)
     return Reader(viewer.tenant, tuple(sorted(persons)), viewer.is_operator)
@@ -61,14 +67,27 @@ def place_out(conversation: str, audience: str) -> PlaceOut:
     )
 
 
-def may_read(viewer: Viewer, text: ShownText, takeover: Takeover | None = None) -> bool:
+def may_read(
+    viewer: Viewer,
+    text: ShownText,
+    takeover: Takeover | None = None,
+    grant: TextGrant | None = None,
+) -> Decision:
     """Decide if this viewer may read a stored text. A text of an unknown audience is private.
-    `takeover` is one that still lasts."""
+    `takeover` and `grant` still last."""
     tenant = ConversationKey.of(text.conversation).tenant
     persons = frozenset({text.person} - {""})
     shown_to = "" if takeover is None else shown_by(takeover, text)
     source = TextSource(tenant, audience_of(text.audience), persons, shown_to)
-    return may_read_text(viewer, source).allowed
+    return may_read_text(viewer, source, emergency=granted(viewer, grant, text))
+
+
+def granted(viewer: Viewer, grant: TextGrant | None, text: ShownText) -> bool:
+    """Return True if a grant of this viewer is for this text: of the person of that direct
+    conversation."""
+    if grant is None or grant.operator != viewer.person:
+        return False
+    return (text.conversation, text.person) == (grant.subject, grant.person)
 
 
 def shown_by(takeover: Takeover, text: ShownText) -> str:

@@ -5,6 +5,7 @@ from typing import Final
 from parley.console.route import AnyRoute
 from parley.console.views import (
     account,
+    break_glass,
     conversation,
     conversations,
     outbox,
@@ -31,6 +32,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
     *conversation.ROUTES,
     *renderings.ROUTES,
     *takeover.ROUTES,
+    *break_glass.ROUTES,
     *outbox.ROUTES,
     *playground.ROUTES,
     *documents.ROUTES,

@@ -10,6 +10,8 @@ LOCAL_OPERATOR: Final = PersonId("console", "local", "operator")
 """The person of a link that `parley console link --operator` prints: whoever runs commands on this
 machine. No platform has such an account."""
 STAGE: Final = "console_text"
+BREAK_GLASS: Final = "break_glass"
+"""The reason for which an operator reads a private text in an emergency."""
 
 Theme = Literal["", "light", "dark"]
 
@@ -87,5 +89,5 @@ def may_read_text(viewer: Viewer, source: TextSource, *, emergency: bool = False
     if source.shown_to and source.shown_to == viewer.person:
         return Decision(STAGE, True, "taken_over")
     if emergency and viewer.breaks_glass:
-        return Decision(STAGE, True, "break_glass")
+        return Decision(STAGE, True, BREAK_GLASS)
     return Decision(STAGE, False, "private")

@@ -38,6 +38,7 @@ from gateway.stores.sqlite.hot_state import (
 )
 from gateway.stores.sqlite.lock import GatewayLock
 from gateway.stores.takeovers import TakeoverStore
+from gateway.stores.text_grants import TextGrantStore
 from gateway.stores.traces import Traces
 from gateway.stores.turn_index import TurnWords
 from gateway.stores.unit_of_work import SqliteUnitOfWork, TurnWriter, TwoStepUnitOfWork
@@ -130,6 +131,7 @@ class Storage:
         self.admissions = self._lasting.admissions
         self.console_sessions = self._lasting.console_sessions
         self.takeovers = self._lasting.takeovers
+        self.text_grants = self._lasting.text_grants
         self.activity = self._lasting.activity
         self.working = self._lasting.personal
         self.personal = (self.memory.personal, self.working, self.hot.personal)
@@ -342,6 +344,7 @@ class LongLived:
     admissions: AdmissionStore
     console_sessions: ConsoleSessionStore
     takeovers: TakeoverStore
+    text_grants: TextGrantStore
     memory: MemoryStores
     personal: WorkingMemory
     start: Callable[[], Awaitable[None]]
@@ -367,6 +370,7 @@ class LongLived:
             "old_usage": lambda: self.usage_days.prune(clock.now() - KEEP_USAGE),
             "admissions": lambda: self.admissions.prune(clock.now()),
             "console_sessions": lambda: self.console_sessions.prune(clock.now()),
+            "text_grants": lambda: self.text_grants.prune(clock.now()),
             "takeovers": lambda: self.takeovers.prune(clock.now() - KEEP_TRACES),
             **self.memory.upkeep,
         }
@@ -418,6 +422,7 @@ def _stores(database: Database, clock: Clock, start: Step, stop: Step) -> LongLi
         admissions=SqlAdmissions(database),
         console_sessions=ConsoleSessionStore(database),
         takeovers=TakeoverStore(database),
+        text_grants=TextGrantStore(database),
         memory=memory_stores(database, clock),
         personal=SqlPersonalData(database, clock),
         start=start,

@@ -19,6 +19,7 @@ from gateway.policy.takeover import decide_takeover
 from gateway.ports.conversation_views import Exchange, ShownText
 from gateway.ports.outbox import Delivery
 from gateway.ports.takeovers import Takeover
+from gateway.ports.text_grants import TextGrant
 from parley.console.reading import (
     Cursor,
     Excerpt,
@@ -32,7 +33,7 @@ from parley.console.reading import (
 from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, ItemParams, Result
 from parley.console.services import ConsoleServices
 from parley.console.timeline import TimelineOut, timeline_of
-from parley.console.viewer import TextSource, Viewer, may_read_text
+from parley.console.viewer import BREAK_GLASS, TextSource, Viewer, may_read_text
 from parley.console.views.conversations import PATH
 from parley.wiring.storage import KEEP_TRACES
 
@@ -109,12 +110,15 @@ class ConversationOut(Result):
     """A page of a conversation, the oldest message first. `newest`: the page has the latest
     messages; `before` is the position of earlier ones, empty at the begin. `everything` is false
     for a person who sees only their own messages of a room. `takeover` is None while the assistant
-    answers; `can_take`: the viewer may take the conversation over."""
+    answers; `can_take`: the viewer may take the conversation over. `can_break`: they may ask to
+    read its private text in an emergency; `granted_until` is how long they may."""
 
     id: str
     place: PlaceOut
     can_take: bool
     takeover: TakeoverOut | None
+    can_break: bool
+    granted_until: datetime | None
     everything: bool
     newest: bool
     working: bool
@@ -154,15 +158,20 @@ async def conversation(
     everything = viewer.is_operator or of.trace.audience == Audience.DIRECT
     name = of.trace.conversation
     takeover = await lasting_takeover(services, name) if everything else None
+    grant = await lasting_grant(viewer, services, name)
+    messages = await messages_of(viewer, services, page.rows, MOST_OF_PAGE)
+    private = any(one.words == "private" for one in messages)
     return ConversationOut(
         id=params.id,
+        can_break=viewer.is_operator and viewer.breaks_glass and private and grant is None,
+        granted_until=None if grant is None else grant.until,
         can_take=viewer.is_operator and takeover is None,
         takeover=None if takeover is None else _takeover(viewer, services, takeover),
         place=place_out(name, of.trace.audience),
         everything=everything,
         newest=not params.before,
         working=everything and services.health.works_on(name),
-        messages=await messages_of(viewer, services, page.rows, MOST_OF_PAGE),
+        messages=messages,
         before=page.before,
     )
 
@@ -212,15 +221,39 @@ async def readable_texts(
     name = rows[0].trace.conversation
     ids = list(dict.fromkeys(one.trace.message_id for one in rows if one.trace.message_id))
     takeover = await lasting_takeover(services, name) if viewer.is_operator else None
-    reader, views = reader_of(viewer, takeover), services.storage.conversation_views
+    grant = await lasting_grant(viewer, services, name)
+    reader, views = reader_of(viewer, takeover, grant), services.storage.conversation_views
     found: dict[str, list[ShownText]] = defaultdict(list)
+    broken = False
     for text in await views.texts(reader, name, ids):
-        if text.conversation == name and may_read(viewer, text, takeover):
+        decision = may_read(viewer, text, takeover, grant)
+        if text.conversation == name and decision.allowed:
             found[text.message_id].append(text)
+            broken = broken or decision.reason == BREAK_GLASS
+    if broken and grant is not None:
+        await note_reading(viewer, services, grant)
     return {
         id_: sorted(texts, key=lambda one: one.role == "assistant")[:2]
         for id_, texts in found.items()
     }
+
+
+async def lasting_grant(
+    viewer: Viewer, services: ConsoleServices, subject: str
+) -> TextGrant | None:
+    """Return the viewer's grant of a private text, if it has not ended."""
+    if not (viewer.is_operator and viewer.breaks_glass):
+        return None
+    now, grants = services.gateway.clock.now(), services.storage.text_grants
+    return await grants.of(viewer.tenant, viewer.person, subject, now)
+
+
+async def note_reading(viewer: Viewer, services: ConsoleServices, grant: TextGrant) -> None:
+    """Record that a private text is shown because of a grant, before it is. Raises
+    `StoreUnavailable`: then it is not shown."""
+    await services.audit.console(
+        "private_text_read", viewer.tenant, viewer.person, of=grant.person, grant=grant.id
+    )
 
 
 async def lasting_takeover(services: ConsoleServices, conversation: str) -> Takeover | None:

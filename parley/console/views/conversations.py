@@ -143,7 +143,7 @@ async def conversations(
     if params.q.strip():
         found = await views.search(reader, params.q, wanted, PAGE, params.after)
         hits = tuple(
-            _hit(viewer, hit, params.q) for hit in found.rows if may_read(viewer, hit.text)
+            _hit(viewer, hit, params.q) for hit in found.rows if may_read(viewer, hit.text).allowed
         )
         return shown.model_copy(update={"hits": hits, "next": found.next})
     active = await _active(viewer, services, wanted)

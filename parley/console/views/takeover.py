@@ -78,8 +78,8 @@ async def take_over(viewer: Viewer, services: ConsoleServices, params: TakeOverF
     """Make the assistant silent in a conversation, and tell its people. Raises `NotFound`, and
     `BadInput` for a conversation that cannot be taken over."""
     of = await exchange_of(viewer, services, params.id)
-    account, place = _account_of(services, of), _place_of(of)
-    person = await _person_of(viewer, services, of) if place.audience is Audience.DIRECT else ""
+    account, place = account_of(services, of), place_of(of)
+    person = await person_of(viewer, services, of) if place.audience is Audience.DIRECT else ""
     await _asked(services, of)
     now, store = services.gateway.clock.now(), services.storage.takeovers
     takeover = Takeover(
@@ -123,7 +123,7 @@ async def answer(viewer: Viewer, services: ConsoleServices, params: AnswerForm) 
         raise BadInput(EMPTY)
     if redact_for_history(text) != text:
         raise BadInput(NOT_SENT)
-    account, place, now = _account_of(services, of), _place_of(of), services.gateway.clock.now()
+    account, place, now = account_of(services, of), place_of(of), services.gateway.clock.now()
     asked, id_ = await _asked(services, of), uuid.uuid4().hex[:16]
     reply = Reply(f"**{takeover.name}:**\n\n{text}")
     parts = await render_off_loop(reply.markdown, account.renderer)
@@ -152,7 +152,7 @@ async def give_back(viewer: Viewer, services: ConsoleServices, params: GiveBackF
     if takeover is None or not await services.storage.takeovers.end(takeover.id):
         raise BadInput(ANSWERS)
     await services.audit.console("given_back", viewer.tenant, viewer.person, takeover=takeover.id)
-    account, place = _account_of(services, of), _place_of(of)
+    account, place = account_of(services, of), place_of(of)
     await _say(services, account, place, takeover, BACK, ())
     return Done()
 
@@ -179,19 +179,19 @@ async def _say(
     services.gateway.deliverer.submit(sends)
 
 
-def _account_of(services: ConsoleServices, of: Exchange) -> ConnectedAccount:
+def account_of(services: ConsoleServices, of: Exchange) -> ConnectedAccount:
     account = services.gateway.connected.get((of.trace.platform, of.trace.account))
     if account is None:
         raise BadInput(NOT_CONNECTED)
     return account
 
 
-def _place_of(of: Exchange) -> Place:
+def place_of(of: Exchange) -> Place:
     key, audience = ConversationKey.of(of.trace.conversation), audience_of(of.trace.audience)
     return Place(key.platform, key.account, key.channel, audience, key.workspace, key.thread)
 
 
-async def _person_of(viewer: Viewer, services: ConsoleServices, of: Exchange) -> str:
+async def person_of(viewer: Viewer, services: ConsoleServices, of: Exchange) -> str:
     """Return the person of a direct conversation."""
     views = services.storage.conversation_views
     rows = (await views.messages(reader_of(viewer), of, LOOKED)).rows

@@ -1,0 +1,78 @@
+"""Grants of private texts to operators, at most one for each operator and subject."""
+
+from datetime import datetime
+from typing import Final
+
+from db import Database, Statement
+from db.database import delete_some, deleting_some
+from db.statements import BY_KEY
+from db.values import micros, storable, time_of
+from gateway.ports.text_grants import TextGrant
+
+SCHEMA: Final = (
+    f"""CREATE TABLE text_grants (
+        tenant text NOT NULL, operator text NOT NULL, subject text NOT NULL, id text NOT NULL,
+        person text NOT NULL, since bigint NOT NULL, until bigint NOT NULL,
+        PRIMARY KEY (tenant, operator, subject)
+    ) {BY_KEY}""",
+    "CREATE INDEX text_grants_until ON text_grants (until)",
+)
+ADD: Final = Statement("""
+    INSERT INTO text_grants (tenant, operator, subject, id, person, since, until)
+    VALUES (:tenant, :operator, :subject, :id, :person, :since, :until)
+    ON CONFLICT (tenant, operator, subject) DO UPDATE SET id = excluded.id,
+        person = excluded.person, since = excluded.since, until = excluded.until
+""")
+OF: Final = Statement("""
+    SELECT id, person, since, until FROM text_grants
+    WHERE tenant = :tenant AND operator = :operator AND subject = :subject AND until > :now
+""")
+COUNT: Final = Statement("""
+    SELECT count(*) FROM text_grants
+    WHERE tenant = :tenant AND operator = :operator AND until > :now
+""")
+PRUNE: Final = deleting_some("text_grants", "tenant, operator, subject", "until < :before", "until")
+
+
+class TextGrantStore:
+    """Every method raises `StoreUnavailable`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, grant: TextGrant) -> None:
+        """Store a grant, in place of an earlier one of the same operator and subject."""
+        params = {
+            "tenant": grant.tenant,
+            "operator": grant.operator,
+            "subject": storable(grant.subject),
+            "id": grant.id,
+            "person": grant.person,
+            "since": micros(grant.since),
+            "until": micros(grant.until),
+        }
+        await self._database.change(ADD, params)
+
+    async def of(self, tenant: str, operator: str, subject: str, now: datetime) -> TextGrant | None:
+        """Return the grant of this operator, unless it has ended."""
+        params = {
+            "tenant": tenant,
+            "operator": operator,
+            "subject": storable(subject),
+            "now": micros(now),
+        }
+        rows = await self._database.fetch(OF, params)
+        if not rows:
+            return None
+        id_, person, since, until = rows[0]
+        who = (str(id_), tenant, operator, str(person), subject)
+        return TextGrant(*who, time_of(since), time_of(until))
+
+    async def count(self, tenant: str, operator: str, now: datetime) -> int:
+        """Return how many grants of this operator have not ended."""
+        params = {"tenant": tenant, "operator": operator, "now": micros(now)}
+        return int((await self._database.fetch(COUNT, params))[0][0])
+
+    async def prune(self, before: datetime) -> int:
+        """Delete some grants that ended before then; returns how many, 0 at the end."""
+        return await delete_some(self._database, PRUNE, {"before": micros(before)})
