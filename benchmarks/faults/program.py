@@ -34,6 +34,12 @@ class Program:
         self._log = log
         self._process: asyncio.subprocess.Process | None = None
 
+    @property
+    def pid(self) -> int:
+        """The id of the process that was started."""
+        assert self._process is not None
+        return self._process.pid
+
     async def start(self) -> None:
         """Begin; it is not ready yet."""
         with self._log.open("ab") as log:

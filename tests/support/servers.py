@@ -35,6 +35,12 @@ class RedisServer:
     def url(self) -> str:
         return f"redis://127.0.0.1:{self.port}/0"
 
+    @property
+    def pid(self) -> int:
+        """The id of its process."""
+        assert self._process is not None
+        return self._process.pid
+
     def start(self) -> None:
         """Start it and wait until it answers."""
         self._process = subprocess.Popen(
@@ -79,6 +85,12 @@ class PostgresServer:
     @property
     def url(self) -> str:
         return f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
+
+    @property
+    def pid(self) -> int:
+        """The id of its first process, whose children are the others."""
+        assert self._process is not None
+        return self._process.pid
 
     def create(self) -> None:
         """Make the cluster: a copy of the first one of this process."""
