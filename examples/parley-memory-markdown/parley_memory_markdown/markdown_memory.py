@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -13,31 +14,48 @@ from gateway.ports.memory_backend import BackendAccess, FoundStatement, Statemen
 from parley_memory_markdown.files import File, Files
 from parley_memory_markdown.names import file_id, file_name
 from parley_memory_markdown.notes import Note, Owner, read_note, statement_of, written
-from parley_memory_markdown.search import links_of, name_of, scored, with_links
+from parley_memory_markdown.search import links_of, name_of, scored, with_links, words_of
 
 BEHAVIORAL: Final = ("preference", "instruction", "correction")
 LISTED_SECONDS: Final = 5.0
 """The time in which further pages continue the list of the first page."""
 MAX_LISTS: Final = 8
+MAX_CACHED: Final = 5_000
+"""Files whose statements are cached."""
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A statement and its file."""
+    """A statement and its file. `words` are those of its text and its tags, `links` the names that
+    it links to, `names` those by which links reach it: its file, with and without the id, its first
+    heading, and its id."""
 
     statement: Statement
     note: Note
     file: File
+    words: frozenset[str]
+    links: tuple[str, ...]
+    names: tuple[str, ...]
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names by which links reach it: its file, with and without the id, and its first
-        heading."""
-        stem = self.file.name.removesuffix(".md")
-        heading = next((line for line in self.note.body.splitlines() if line.startswith("# ")), "")
-        names = (stem, stem.partition("--")[0], heading.removeprefix("# "), self.statement.id)
-        return tuple(name_of(name) for name in names if name)
+
+@lru_cache(MAX_CACHED)
+def stored_in(file: File) -> Stored:
+    """Return the statement of a file. One that did not change is the same `File`."""
+    note = read_note(file.text)
+    statement = statement_of(note, file.owner, file_id(file.name), file.changed)
+    words = frozenset(words_of(" ".join((statement.text, *statement.tags))))
+    stem = file.name.removesuffix(".md")
+    heading = next((line for line in note.body.splitlines() if line.startswith("# ")), "")
+    names = (stem, stem.partition("--")[0], heading.removeprefix("# "), statement.id)
+    return Stored(
+        statement,
+        note,
+        file,
+        words,
+        tuple(links_of(note.body)),
+        tuple(name_of(name) for name in names if name),
+    )
 
 
 class MarkdownMemory:
@@ -95,15 +113,12 @@ class MarkdownMemory:
         current = {
             one.statement.id: one for one in self._visible(access) if not one.statement.replaced_by
         }
-        texts = {
-            id_: " ".join((one.statement.text, *one.statement.tags)) for id_, one in current.items()
-        }
+        scores = scored(question, {id_: one.words for id_, one in current.items()})
         targets = {name: id_ for id_, one in current.items() for name in one.names}
         links = {
-            id_: [targets[name] for name in links_of(one.note.body) if name in targets]
-            for id_, one in current.items()
+            id_: [targets[name] for name in current[id_].links if name in targets] for id_ in scores
         }
-        scores = with_links(scored(question, texts), links)
+        scores = with_links(scores, links)
         best = sorted(scores, key=lambda id_: -scores[id_])[:limit]
         return [FoundStatement(current[id_].statement, scores[id_]) for id_ in best]
 
@@ -123,12 +138,13 @@ class MarkdownMemory:
         for file in self._files.read(owner):
             if id_ not in file.text and id_ != file_id(file.name):
                 continue
-            note = read_note(file.text)
-            statement = statement_of(note, owner, file_id(file.name), file.changed)
-            if statement.id in ids:
-                statement = replace(statement, id=file_id(file.name))
-            ids.add(statement.id)
-            stored.append(Stored(statement, note, file))
+            one = stored_in(file)
+            if one.statement.id in ids:
+                own_id = file_id(file.name)
+                names = (*one.names, name_of(own_id))
+                one = replace(one, statement=replace(one.statement, id=own_id), names=names)
+            ids.add(one.statement.id)
+            stored.append(one)
         return stored
 
     # --- writing --------------------------------------------------------------------------------

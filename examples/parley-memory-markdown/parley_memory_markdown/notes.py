@@ -8,7 +8,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Final, get_args
 
 from gateway.ports.memory_backend import (
@@ -25,8 +24,6 @@ from gateway.ports.memory_backend import (
 FENCE: Final = "---"
 PREFIX: Final = "mem-"
 MAX_KEYS: Final = 60
-MAX_CACHED: Final = 5_000
-"""Texts whose parts are cached: a file that did not change is the same text."""
 KINDS: Final = ("preference", "fact", "instruction", "context", "correction", "decision")
 OWN: Final = frozenset(
     (
@@ -59,7 +56,6 @@ class Note:
     others: tuple[str, ...] = ()
 
 
-@lru_cache(MAX_CACHED)
 def read_note(text: str) -> Note:
     """Return the parts of a file. A file without front matter is all body."""
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")

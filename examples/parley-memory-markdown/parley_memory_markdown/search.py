@@ -32,11 +32,14 @@ _LINK: Final = re.compile(r"\[\[([^\[\]\n]{1,200})\]\]")
 def words_of(text: str) -> list[str]:
     """Return the words of a text, without case, accents and a plural ending; neighbouring
     characters of scripts without spaces."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    plain = "".join(char for char in plain if not unicodedata.combining(char))
+    plain = text.casefold()
+    if not plain.isascii():
+        plain = unicodedata.normalize("NFKD", plain)
+        plain = "".join(char for char in plain if not unicodedata.combining(char))
+    dense = _DENSE.search(plain) is not None
     words: list[str] = []
     for word in _WORD.findall(plain):
-        if _DENSE.search(word):
+        if dense and _DENSE.search(word):
             words += [word[place : place + 2] for place in range(max(1, len(word) - 1))]
         else:
             words.append(word[:-1] if len(word) > 3 and word.endswith("s") else word)
@@ -55,11 +58,10 @@ def name_of(title: str) -> str:
     return " ".join(words_of(title.removesuffix(".md")))
 
 
-def scored(question: str, texts: Mapping[str, str]) -> dict[str, float]:
-    """Return scores from 0 to 1 of the texts (by id) with a word of the question: the weighted
-    share of its words, rare words counting more."""
+def scored(question: str, sets: Mapping[str, frozenset[str]]) -> dict[str, float]:
+    """Return scores from 0 to 1 of the texts (their words by id) with a word of the question: the
+    weighted share of its words, rare words counting more."""
     terms = [word for word in dict.fromkeys(words_of(question)) if word not in COMMON][:MAX_WORDS]
-    sets = {id_: frozenset(words_of(text)) for id_, text in texts.items()}
     counts = Counter(word for words in sets.values() for word in terms if word in words)
     weights = {word: math.log1p(len(sets) / (counts[word] or 0.5)) for word in terms}
     whole = math.fsum(weights.values()) or 1.0

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from parley_memory_markdown import backend
+from parley_memory_markdown import backend, markdown_memory
 from parley_memory_markdown.files import MAX_FILE, File, Files, FolderFull
 from parley_memory_markdown.markdown_memory import MarkdownMemory
 from parley_memory_markdown.names import MAX_NAME, file_name, folder_name
-from parley_memory_markdown.notes import Owner, read_note
+from parley_memory_markdown.notes import Note, Owner, read_note, written
 
 from gateway.ports.memory_backend import MAX_STATEMENTS, BackendAccess, CanBrief, Statement
 
@@ -74,6 +74,30 @@ async def test_an_old_file_is_read_once_until_it_changes(
     assert await texts(memory) == [BRIDGE.text]
     file.write_text("Edited by hand.")
     assert await texts(memory) == ["Edited by hand."]
+
+
+async def test_a_full_folder_of_old_files_is_not_parsed_again(
+    memory: MarkdownMemory, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await memory.remember(ACCESS, BRIDGE)
+    long_ago = time.time() - 60
+    for number in range(1_990):
+        file = folder / f"note-{number}.md"
+        file.write_text(f"Node {number} is in rack {number % 7}.")
+        os.utime(file, (long_ago, long_ago))
+    parsed: list[str] = []
+
+    def noted(text: str) -> Note:
+        parsed.append(text)
+        return read_note(text)
+
+    monkeypatch.setattr(markdown_memory, "read_note", noted)
+    assert await recalled(memory, "Where is node 1234?") != []
+    first = len(parsed)
+    assert first >= 1_990
+    (folder / "note-3.md").write_text("The lighthouse is red.")
+    assert await recalled(memory, "Where is the lighthouse?") == ["The lighthouse is red."]
+    assert set(parsed[first:]) <= {"The lighthouse is red.", written(BRIDGE)}
 
 
 async def test_a_deleted_file_is_forgotten(memory: MarkdownMemory, folder: Path) -> None:
