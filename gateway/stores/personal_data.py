@@ -10,6 +10,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
 from typing import Final
 
 from db import Database, Row, Statement, Work, among, lock, together
@@ -83,13 +84,28 @@ RUNS_FOR: Final = timedelta(days=1)
 REASON: Final = "erased"
 
 
+@lru_cache
+def _statement(source: str) -> Statement:
+    return Statement(source)
+
+
 @dataclass(frozen=True, slots=True)
 class _Table:
     """A table with a person's rows and its exported columns."""
 
     name: str
     columns: tuple[str, ...]
-    select: Statement
+    source: str
+
+    @property
+    def select(self) -> Statement:
+        """The rows of a person."""
+        return _statement(self.source)
+
+    @property
+    def count(self) -> Statement:
+        """The number of these rows."""
+        return _statement(f"SELECT count(*) FROM ({self.source}) AS counted")  # noqa: S608 - constants of this module
 
     def rows(self, rows: Sequence[Row]) -> list[dict[str, object]]:
         """Return the rows by column name."""
@@ -103,19 +119,19 @@ class _Table:
 def _table(name: str, columns: str, where: str) -> _Table:
     names = tuple(column.strip() for column in columns.split(","))
     sql = f"SELECT {', '.join(names)} FROM {name} WHERE {where} LIMIT {MAX_ROWS}"  # noqa: S608 - constants of this module
-    return _Table(name, names, Statement(sql))
+    return _Table(name, names, sql)
 
 
 # A summary with other people's words is not exported, but erased.
 NOTES: Final = _Table(
     "conversation_notes",
     ("conversation", "at", "task", "summary"),
-    Statement(f"""
+    f"""
         SELECT conversation, at, CASE WHEN {OWN_TASK} THEN task ELSE '' END AS task,
             CASE WHEN {SPOKE} AND {ALONE} THEN summary ELSE '' END AS summary
         FROM conversation_notes
         WHERE {OWN_TENANT} AND ({OWN_TASK} OR (summary <> '' AND {SPOKE} AND {ALONE}))
-    """),  # noqa: S608 - constants of this module
+    """,  # noqa: S608 - constants of this module
 )
 WORKING: Final = (
     _table(
@@ -234,6 +250,17 @@ class SqlPersonalData:
             row for table, rows in zip(tables, results, strict=True) for row in table.rows(rows)
         ]
 
+    async def count(self, tenant: str, persons: Sequence[str]) -> list[tuple[str, int]]:
+        """Return the numbers of rows of `export`, by table."""
+        params = self._params(tenant, persons)
+
+        def work() -> Work[list[list[Row]]]:
+            return (yield from together(*(Fetch(one.count, params) for one in ALL), last=True))
+
+        results = await self._database.run(work)
+        counted = zip(ALL, results, strict=True)
+        return [(table.name, int(count)) for table, ((count,),) in counted if count]
+
     async def _change(
         self, statements: Sequence[Statement], tenant: str, persons: Sequence[str], *locks: str
     ) -> int:
@@ -287,6 +314,15 @@ class HotPersonalData:
         ]
         values = await self._values(persons)
         return rows + [{"table": "adapter_state", **value._asdict()} for value in values]
+
+    async def count(self, tenant: str, persons: Sequence[str]) -> list[tuple[str, int]]:
+        values = await self._values(persons)
+        counts = {
+            "inbox": len(await self._events(persons)),
+            "outbox": len(await self._sends(persons)),
+            "adapter_state": len(values),
+        }
+        return [(name, count) for name, count in counts.items() if count]
 
     async def erase(self, tenant: str, persons: Sequence[str], turn_id: str = "") -> int:
         """Delete everything but what the answer to `turn_id` needs: its event, and the permission

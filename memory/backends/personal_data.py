@@ -17,6 +17,10 @@ class BackendPersonalData:
         rows = await self._backend.export(tenant, persons)
         return [{**row, "table": f"memory backend {self._backend.name}"} for row in rows]
 
+    async def count(self, tenant: str, persons: Sequence[str]) -> list[tuple[str, int]]:
+        rows = await self._backend.export(tenant, persons)
+        return [(f"memory backend {self._backend.name}", len(rows))] if rows else []
+
     async def erase(self, tenant: str, persons: Sequence[str], turn_id: str = "") -> int:
         """Delete everything; return the number of statements."""
         return await self._backend.erase(tenant, persons)

@@ -12,6 +12,10 @@ class PersonalDataStore(Protocol):
         """Return everything as JSON-like values with a "table" key."""
         ...
 
+    async def count(self, tenant: str, persons: Sequence[str]) -> list[tuple[str, int]]:
+        """Return the number of rows that `export` returns, by "table"; none for empty ones."""
+        ...
+
     async def erase(self, tenant: str, persons: Sequence[str], turn_id: str = "") -> int:
         """Delete everything; return the number of rows. What the answer to `turn_id` needs stays
         until it is sent."""

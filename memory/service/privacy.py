@@ -201,9 +201,12 @@ class MemoryPrivacy(RequestMemory):
 
     async def counts(self) -> list[tuple[str, int]]:
         """Return the number of stored rows of each table."""
-        rows = await self.export_all(audited=False)
-        tables = [str(row.get("table", "")) for row in rows]
-        return [(name, tables.count(name)) for name in dict.fromkeys(tables)]
+        await self.store_waiting_turns()
+        counts: dict[str, int] = {}
+        for holder in self.dependencies.holders:
+            for name, count in await holder.count(self.access.tenant, self.access.persons):
+                counts[name] = counts.get(name, 0) + count
+        return list(counts.items())
 
     async def export_all(self, *, audited: bool = True) -> list[dict[str, object]]:
         """Return everything that any store holds about this person, as JSON-like values."""

@@ -30,6 +30,8 @@ MAX_DEPTH: Final = 1_000
 """Entries of one kind that paging reaches; older ones are found by search."""
 MAX_LISTED: Final = 1_000
 """Memories that one query of the store returns."""
+MAX_EXPORTED: Final = 100
+"""Memories of one step of an export to read."""
 MAX_FOUND: Final = 200
 """Results of a search, best first."""
 ORDER: Final = (
@@ -228,6 +230,14 @@ class MemoryReader(RequestMemory):
             if record is not None:
                 yield record
 
+    async def own(self) -> AsyncIterator[Record]:
+        """Iterate over all of the person's own memories, newest first, without their vectors."""
+        await self.store_waiting_turns()
+        filters = Filter(own_only=True, superseded=True, limit=MAX_EXPORTED)
+        async for records in all_pages(self.dependencies.memories, self.access, filters):
+            for record in records:
+                yield displayable(record)
+
     async def page(self, name: ListName, text: str, number: int) -> MemoryPage:
         """Return page `number`, from 0, of a list; with a `text`, of the entries that match it."""
         await self.store_waiting_turns()
@@ -265,14 +275,15 @@ class MemoryReader(RequestMemory):
         """Return the number of the person's own memories."""
         return await self.dependencies.memories.count(self.access)
 
-    async def fitting(self, filters: Filter) -> int:
-        """Return the number of the person's own entries that fit a filter without a text."""
-        return sum((await self.dependencies.memories.tally(self.access, filters)).values())
+    @property
+    def limit(self) -> int | None:
+        """The number of memories that the plan allows, which linked identities share; None for no
+        limit."""
+        return self.dependencies.path.plans.plan_of(self.access.persons).memories
 
     async def plan_use(self) -> PlanUse:
-        """Return the used part of the plan, which linked identities share."""
-        plan = self.dependencies.path.plans.plan_of(self.access.persons)
-        return PlanUse(await self.count(), plan.memories)
+        """Return the used part of the plan."""
+        return PlanUse(await self.count(), self.limit)
 
     async def note_export(self, count: int) -> None:
         """Record an export in the audit log."""

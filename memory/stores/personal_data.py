@@ -52,6 +52,13 @@ class PersonalTable:
             f" WHERE tenant = :tenant AND {self.whose}"
         )
 
+    @property
+    def count(self) -> Statement:
+        """The number of rows of a person."""
+        return Statement(
+            f"SELECT count(*) FROM {self.name} WHERE tenant = :tenant AND {self.whose}"  # noqa: S608 - constants of this module
+        )
+
     def rows(self, stored: Sequence[Row]) -> list[dict[str, object]]:
         """The rows by the names of their columns."""
         return [
@@ -118,6 +125,7 @@ TABLES: Final = (
     _table("people_direct_places", "tenant person place at"),
 )
 SELECTS: Final = tuple(table.select for table in TABLES)
+COUNTS: Final = tuple(table.count for table in TABLES)
 THEIRS: Final = f"tenant = :tenant AND {PERSON}"
 # A single remaining identity is no longer linked.
 LEFT: Final = f"""
@@ -191,6 +199,16 @@ class SqlMemoryPersonalData:
         return [
             row for table, rows in zip(TABLES, results, strict=True) for row in table.rows(rows)
         ]
+
+    async def count(self, tenant: str, persons: Sequence[str]) -> list[tuple[str, int]]:
+        params = _params(tenant, persons)
+
+        def work() -> Work[list[list[Row]]]:
+            return (yield from together(*(Fetch(one, params) for one in COUNTS), last=True))
+
+        results = await self._database.run(work)
+        counted = zip(TABLES, results, strict=True)
+        return [(table.name, int(count)) for table, ((count,),) in counted if count]
 
     async def erase(self, tenant: str, persons: Sequence[str], turn_id: str = "") -> int:
         params = _params(tenant, persons)

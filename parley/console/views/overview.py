@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final, Literal
+from urllib.parse import quote
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import Field
@@ -20,6 +21,7 @@ FAILED: Final = frozenset({"failed", "gave_up", "unavailable", "broken", "too_lo
 READY: Final = "ready"
 MOST: Final = 50
 """Entries of each list of the page."""
+REVIEWS: Final = "/memory/reviews"
 
 
 class OverviewQuery(Params):
@@ -164,7 +166,17 @@ async def _own_needs(viewer: Viewer, services: ConsoleServices) -> AsyncIterator
     waiting = await handle.review.waiting(MOST)
     if waiting:
         text = f"{counted(len(waiting), 'memory')} waiting for your decision."
-        yield Need(kind="review", text=text, step="Send me `/memories review`")
+        yield Need(kind="review", text=text, step="Decide", path=REVIEWS)
+    if not viewer.is_operator:
+        return
+    known = await services.storage.memory.census.projects(viewer.tenant, MOST)
+    others = [one for one in known if one.waiting and one.id != handle.access.project]
+    if others:
+        number = counted(sum(one.waiting for one in others), "proposal")
+        where = "one project" if len(others) == 1 else f"{len(others)} projects"
+        text = f"{number} waiting for an operator in {where}."
+        path = f"{REVIEWS}?project={quote(others[0].id, safe='')}"
+        yield Need(kind="review", text=text, step="Decide", path=path)
 
 
 async def _taken_over(viewer: Viewer, services: ConsoleServices) -> int:

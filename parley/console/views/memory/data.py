@@ -24,6 +24,7 @@ from parley.console.text import csv_text
 from parley.console.viewer import Viewer
 from parley.console.views.memory.accounts import deliver
 from parley.console.views.memory.documents import PATH
+from parley.console.views.memory.memories import plan_of
 from parley.http.api.models import PlanOut
 from parley.http.api.operations import Refused
 
@@ -92,7 +93,7 @@ async def export(viewer: Viewer, services: ConsoleServices, params: ExportQuery)
             content_type="application/jsonl; charset=utf-8",
             content=content.decode("utf-8", "replace"),
         )
-    records = [one async for one in handle.read.everything()]
+    records = [one async for one in handle.read.own()]
     await handle.read.note_export(len(records))
     if params.form == "csv":
         text = await asyncio.to_thread(_as_csv, records)
@@ -120,7 +121,6 @@ async def erase(viewer: Viewer, services: ConsoleServices, params: EraseForm) ->
 
 async def _shown(viewer: Viewer, handle: MemoryHandle, problem: str = "") -> DataOut:
     counts = await handle.privacy.counts()
-    use = await handle.read.plan_use()
     return DataOut(
         person=viewer.person,
         linked=tuple(sorted(viewer.persons - {viewer.person})),
@@ -128,7 +128,7 @@ async def _shown(viewer: Viewer, handle: MemoryHandle, problem: str = "") -> Dat
             KindOut(name=name, label=KINDS.get(name, name.replace("_", " ")), count=count)
             for name, count in counts[:MAX_KINDS]
         ),
-        plan=PlanOut(count=use.count, limit=use.limit),
+        plan=await plan_of(handle),
         problem=problem,
     )
 

@@ -83,14 +83,15 @@ class DeleteForm(Params):
 
 
 class MemoriesOut(Result):
-    """A page of memories. `memory_off`: nothing is recalled or stored for the viewer. `total`: all
-    that fit, None without a count. `project` is that of the list. `query` are the filters as a
-    query; `next` is empty at the end. `by_meaning`: a model for vectors answered a search by
-    meaning; otherwise it looked for words only."""
+    """A page of memories. `memory_off`: nothing is recalled or stored for the viewer. `total` is
+    their number where all are on this page, None otherwise. `plan` is None without a limit.
+    `project` is that of the list. `query` are the filters as a query; `next` is empty at the end.
+    `by_meaning`: a model for vectors answered a search by meaning; otherwise it looked for words
+    only."""
 
     rows: tuple[MemoryOut, ...] = Field(max_length=PAGE + BY_MEANING)
     total: int | None
-    plan: PlanOut
+    plan: PlanOut | None
     memory_off: bool
     project: str
     projects: tuple[ProjectOut, ...] = Field(max_length=MAX_PROJECTS)
@@ -125,12 +126,11 @@ async def memories(viewer: Viewer, services: ConsoleServices, params: MemoriesQu
     handle = await handle_in(viewer, services, params.project)
     filters = filters_of(params, viewer.zone)
     found = await _found(handle, params, filters)
-    counted = params.of == "mine" and not params.q.strip()
-    use = await handle.read.plan_use()
+    fits = not (found.more or params.after or params.q.strip())
     return MemoriesOut(
         rows=shown(viewer, services, handle, found.records),
-        total=await handle.read.fitting(filters) if counted else None,
-        plan=PlanOut(count=use.count, limit=use.limit),
+        total=len(found.records) if fits else None,
+        plan=await plan_of(handle),
         memory_off=handle.choices.memory_off,
         project=handle.access.project,
         projects=await projects_of(viewer, services),
@@ -138,6 +138,14 @@ async def memories(viewer: Viewer, services: ConsoleServices, params: MemoriesQu
         query=query_of(params),
         next=found.records[-1].id if found.more else "",
     )
+
+
+async def plan_of(handle: MemoryHandle) -> PlanOut | None:
+    """Return the use of a plan with a limit, None without one: counting may then take long."""
+    if handle.read.limit is None:
+        return None
+    use = await handle.read.plan_use()
+    return PlanOut(count=use.count, limit=use.limit)
 
 
 async def delete(viewer: Viewer, services: ConsoleServices, params: DeleteForm) -> DeletionOut:

@@ -1,12 +1,13 @@
 """The list of memories, one memory with its versions, and deletions, in the running console."""
 
 import re
+from pathlib import Path
 
 import pytest
 
 from memory.model.record import Kind, Scope
 from parley.console.views.memory.memories import PAGE
-from tests.parley.console.kit import Console
+from tests.parley.console.kit import Console, console_in, console_settings
 from tests.parley.console.views.memory.kit import in_project, infer, remember, shared
 from tests.parley.http.api.kit import PROJECT
 
@@ -172,9 +173,13 @@ async def test_a_refused_edit_keeps_what_the_person_wrote(console: Console) -> N
     assert (await ada.post(f"/memory/entries/{tea}/edit", {"text": "x" * 2_001})).status == 422
 
 
-async def test_the_list_says_how_much_of_the_plan_is_used(console: Console) -> None:
-    ada = console.program.api_client("ada")
-    await remember(console, "ada", "I drink green tea.")
-    answer = await ada("GET", "/console/memory/entries")
-    assert answer.json["plan"] == {"count": 1, "limit": None}
-    assert answer.json["total"] == 1
+async def test_the_list_says_how_much_of_the_plan_is_used(tmp_path: Path) -> None:
+    settings = console_settings(tmp_path, memory={"plan": "free"})
+    async with console_in(settings) as console:
+        await remember(console, "ada", "I drink green tea.")
+        page = (await (await console.visitor("ada")).get("/memory/entries")).text
+        assert "1 of 3 memories of your plan are used." in page
+        for text in ("The meeting is on Tuesday.", "My boat is called Nina."):
+            await remember(console, "ada", text)
+        page = (await (await console.visitor("ada")).get("/memory/entries")).text
+        assert "Delete one to make room for another." in page

@@ -64,6 +64,10 @@ async def test_operators_decide_for_a_project_that_they_are_not_in(
     assert result.for_operators, result
     await ada.documents.write("bible", "We open on Monday.")
     oona, eve = [await either_console.visitor(name) for name in ("oona", "eve")]
+    overview = (await oona.get("/overview")).text
+    assert "2 proposals are waiting for an operator in one project." in overview
+    assert "/memory/reviews?project=web%3Amain%3Aguild" in overview
+    assert "proposals" not in (await eve.get("/overview")).text
     first = (await oona.get("/memory/reviews")).text
     assert "2 waiting" in first
     assert "green tea" not in first
