@@ -43,6 +43,8 @@ DAY = timedelta(days=1)
 class Personal(Protocol):
     async def export(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]: ...
 
+    async def count(self, tenant: str, persons: Sequence[str]) -> list[tuple[str, int]]: ...
+
     async def erase(self, tenant: str, persons: Sequence[str], turn_id: str = "") -> int: ...
 
 
@@ -109,7 +111,8 @@ async def test_long_lived_data_is_exported_and_erased(
     await fill(conversations, usage, traces)
     everything = {"turns": 2, "usage": 1, "traces": 3, "spent": 4}
     assert by_table(await lasting.export("t", (ADA,))) == everything
-    assert await lasting.export("u", (ADA,)) == []
+    assert dict(await lasting.count("t", (ADA,))) == everything
+    assert await lasting.export("u", (ADA,)) == await lasting.count("u", (ADA,)) == []
     assert await lasting.erase("u", (ADA,)) == 0
     assert await lasting.erase("t", (ADA,)) == 2 + 1 + 3 + 2
     assert by_table(await lasting.export("t", (ADA,))) == {"spent": 2}
@@ -202,6 +205,7 @@ async def test_hot_state_is_exported_and_erased(
     await outbox.sent("shared", Receipt("p1"))
     results = {"inbox": 1, "outbox": 3, "adapter_state": 2}
     assert by_table(await moving.export("t", ("test:main:ada",))) == results
+    assert dict(await moving.count("t", ("test:main:ada",))) == results
     assert await moving.erase("t", ("test:main:ada",)) == 6
     assert await moving.export("t", ("test:main:ada",)) == []
     assert by_table(await moving.export("t", ("test:main:bob",))) == results

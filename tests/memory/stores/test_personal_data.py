@@ -76,6 +76,8 @@ async def test_all_data_is_exported_and_can_be_written_as_json(
         "link_requests": 1,
         "brain_documents": 4,
     }
+    assert dict(await personal.count("t", (ADA, EVE))) == counted
+    assert await personal.count("u", (ADA, EVE)) == []
     text = json.dumps(rows)
     assert "own of other:main:eve" in text
     assert BOB not in text

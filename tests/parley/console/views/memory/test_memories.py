@@ -174,7 +174,7 @@ async def test_a_refused_edit_keeps_what_the_person_wrote(console: Console) -> N
 
 
 async def test_the_list_says_how_much_of_the_plan_is_used(tmp_path: Path) -> None:
-    settings = console_settings(tmp_path, memory={"plan": "free"})
+    settings = console_settings(tmp_path, plans={"default": "free"})
     async with console_in(settings) as console:
         await remember(console, "ada", "I drink green tea.")
         page = (await (await console.visitor("ada")).get("/memory/entries")).text
