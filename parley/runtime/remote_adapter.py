@@ -6,6 +6,7 @@ including the final answer, go through the outbox instead.
 """
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -18,6 +19,7 @@ from gateway.errors import Busy, Permanent, Transient
 from gateway.message import Attachment, Outbound, Place, Receipt
 from gateway.outbound.deliverer import Deliverer
 from gateway.outbound.live.answer import LAST_WAIT, has_ended, store_handle
+from gateway.outbound.live.final import take_away
 from gateway.platforms import renderer_of
 from gateway.ports import (
     AdapterManifest,
@@ -33,6 +35,7 @@ from gateway.ports import (
     EventSink,
     LiveStyle,
     LiveView,
+    PlatformAdapter,
 )
 from gateway.stores.redis.rpc import RemoteFailure, RpcClient
 
@@ -159,7 +162,7 @@ async def shown(
         raise Permanent("this chat cannot show live answers")
     pacer, posts = sender.pacer, not (view.handle or style.fades)
     if posts and await has_ended(state, view.key):
-        raise Permanent("this answer was sent already")  # the worker that asked for this was killed
+        raise Permanent(SENT_ALREADY)  # the worker that asked for this was killed
     if not (sender.connected.is_set() and deliverer.quiet(view.place)):
         raise Busy("another message is being sent to this chat")
     if pacer.penalised(view.place) or (style.costs and not pacer.spare(view.place)):
@@ -171,10 +174,23 @@ async def shown(
             pacer.penalise(view.place, error.retry_after, whole_account=error.whole_account)
         raise
     if handle and posts:
-        await store_handle(state, view.key, handle)
+        await _keep(handle, view, adapter=connected.adapter, state=state)
     return handle
 
 
+async def _keep(
+    handle: str, view: LiveView, *, adapter: PlatformAdapter, state: AdapterState
+) -> None:
+    """Store the handle of a first live message. If the answer was sent while the platform took the
+    message, delete it, because its worker may be gone."""
+    with contextlib.suppress(StoreUnavailable):
+        if await has_ended(state, view.key):
+            await take_away(adapter, view.place, handle)
+            raise Permanent(SENT_ALREADY)
+    await store_handle(state, view.key, handle)
+
+
+SENT_ALREADY = "this answer was sent already"
 SIGN_SECONDS = 5.0
 FETCH_SECONDS = 30.0
 FIRST_SECONDS = 30.0

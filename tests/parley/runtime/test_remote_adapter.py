@@ -14,6 +14,7 @@ from gateway.message import Part, Place
 from gateway.outbound.deliverer import Deliverer
 from gateway.outbound.live.answer import (
     BEGUN,
+    ENDED,
     LiveAnswer,
     LiveDependencies,
     LiveTarget,
@@ -35,6 +36,20 @@ from tests.support.messages import direct, outbound
 Desks = Callable[[SendPace], Awaitable["Desk"]]
 
 
+class Deleting(RecordingAdapter):
+    """Remembers what it deletes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.deleted: list[str] = []
+
+    async def delete(self, place: Place, message_id: str) -> None:
+        self.deleted.append(message_id)
+
+
+async def _nothing() -> None: ...
+
+
 class Shower:
     """Shows anything, unless told to fail."""
 
@@ -42,12 +57,14 @@ class Shower:
         self.views: list[LiveView] = []
         self.failure: Transient | None = None
         self.style = LiveStyle()
+        self.meanwhile: Callable[[], Awaitable[object]] = _nothing
 
     def live_style(self, place: Place) -> LiveStyle:
         return self.style
 
     async def show_live(self, view: LiveView) -> str:
         self.views.append(view)
+        await self.meanwhile()
         if self.failure is not None:
             raise self.failure
         return "handle"
@@ -60,7 +77,8 @@ class Desk:
 
     def __init__(self, pace: SendPace) -> None:
         self.clock, self.shower = FakeClock(), Shower()
-        self.line = AccountSender(RecordingAdapter(), Pacer(pace, self.clock))
+        self.adapter = Deleting()
+        self.line = AccountSender(self.adapter, Pacer(pace, self.clock))
         self.line.connected.set()
         self.database = sqlite_database(":memory:")
         outbox = SqliteOutbox(self.database, self.clock)
@@ -156,6 +174,14 @@ async def test_a_call_of_a_killed_worker_shows_nothing_below_the_answer_of_the_n
     later = desk.live_answer(again=True)  # the next worker was killed too
     await later.close()
     assert later.finished((answer,)) == (note, answer)
+
+
+async def test_a_message_that_appears_after_the_answer_was_sent_is_deleted(desk: Desk) -> None:
+    desk.shower.meanwhile = lambda: store_handle(desk.state, "live:1", ENDED)
+    with pytest.raises(Permanent):
+        await desk.show()
+    assert desk.adapter.deleted == ["handle"]
+    assert await desk.state.get(memory_key("live:1")) == ENDED
 
 
 async def test_all_workers_together_keep_the_rate_of_a_chat(desk_with: Desks) -> None:
