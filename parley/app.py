@@ -36,9 +36,10 @@ from gateway.ports.observer import CombinedObserver, Observer
 from gateway.ports.traces import Trace
 from gateway.store_retry import StoreRetry
 from gateway.turn.pipeline import Pipeline
-from gateway.turn.services import Services
+from gateway.turn.services import CurrentPolicies, Services
 from gateway.turn.slots import Slots
 from parley.config import Settings
+from parley.config.load import Origins
 from parley.console.mount import (
     ConsoleParts,
     described_operations,
@@ -56,18 +57,13 @@ from parley.wiring.access import wire_access
 from parley.wiring.accounts import account_name, local_accounts, remote_accounts
 from parley.wiring.jobs import JobParts, Jobs, build_jobs
 from parley.wiring.listeners import add_memory_api, local_listener, webhook_listener
+from parley.wiring.live_configuration import LiveConfiguration
 from parley.wiring.mcp import add_mcp_servers
 from parley.wiring.memory import WiredMemory, wire_memory
 from parley.wiring.memory_backends import load_backends
 from parley.wiring.model import provider_of, toolbox_of
 from parley.wiring.observe import build_health, endpoint_of, open_tracing, security_log
-from parley.wiring.policies import (
-    assistant_of,
-    delivery_rules,
-    pace_of,
-    policies_of,
-    prices_of,
-)
+from parley.wiring.policies import delivery_rules, pace_of, policies_of
 from parley.wiring.recall import recall_models
 from parley.wiring.relevance_judge import ModelJudge
 from parley.wiring.repositories import program_index, repository_reader
@@ -104,11 +100,12 @@ class App:
         observers: Sequence[Observer] = (),
         record: WorkRecord | None = None,
         left: Sequence[Crash] = (),
+        origins: Origins | None = None,
     ) -> None:
         """`role` and `platform` restrict the work of this process where several share it; raises
         `ConfigurationError` for a role without a shared `storage.url`. `observers` are called in
         addition to the program's own. `record` is the record of current work, `left` the crashes
-        that processes before this one recorded."""
+        that processes before this one recorded. `origins` are those of the values of `settings`."""
         self.settings = settings
         self._observers = observers
         self._role = role
@@ -119,12 +116,16 @@ class App:
         self._recent_secrets = RecentSecrets()
         self._closing = AsyncExitStack()
 
+        self.policies = CurrentPolicies(policies_of(settings))
         self.storage = Storage(settings, self._clock)
+        self.configuration = LiveConfiguration(
+            settings, self.policies, self.storage.config_versions, self._clock, origins or {}
+        )
         self.security = security_log(settings, self.storage, self._clock)
         self._at_end(self.storage.stop, self.security.stop, self._save_calibrations)
 
         self._build_observation(record, left)
-        self._provider = provider_of(settings, self._clock)
+        self._provider = provider_of(settings, self._clock, self.policies)
         self._toolbox = toolbox_of(settings, self._clock)
         self.local = local_listener(settings, self.health, self.security, self.readiness)
         self.webhooks = webhook_listener(settings, self.guard, self.security)
@@ -146,7 +147,7 @@ class App:
         self._tracing = open_tracing(endpoint, self._clock)
         if self._tracing is not None:
             self._at_end(self._tracing.close)
-        self.health = build_health(self.settings, self.storage, self._clock)
+        self.health = build_health(self.settings, self.storage, self._clock, self.policies)
         self._at_end(self.health.stop)
         self.activity = RecentActivity(self.health.metrics.count)
         self.guard = Quarantine(
@@ -180,7 +181,7 @@ class App:
         self._calibrations = PersistentCalibrations(
             self.services.calibrations,
             self.storage.stores.states.of("parley", "counting"),
-            self.services.assistant.models,
+            lambda: self.services.assistant.models,
         )
         self._dispatcher, control = self._routing()
         self.jobs = self._build_jobs(extensions)
@@ -210,6 +211,7 @@ class App:
         """
         self._on_ready = on_ready
         await self.storage.start()
+        await self.configuration.refresh()
         await self.guard.start()
         await self.memory.start()
         self.security.start()
@@ -275,7 +277,7 @@ class App:
 
     def _warn_without_approvers(self) -> None:
         """Warn where nobody can be answered: no owner or operator is known."""
-        access = self.settings.access
+        access = self.configuration.settings.access
         if access.admission == "everybody" or access.owners or access.operators:
             return
         if not (access.allowed_users or self.services.admissions.has_owners):
@@ -329,7 +331,7 @@ class App:
             ModelJudge(
                 lambda: self.services.provider,
                 storage.stores.usage,
-                prices_of(self.settings),
+                lambda: self.services.prices,
                 self._clock,
             ),
             self.health.metrics.written,
@@ -368,6 +370,7 @@ class App:
             self.activity,
             self.console_sessions,
             self.playgrounds,
+            self.configuration,
         )
 
     def _routing(self) -> tuple[LocalDispatcher, CommandHandler]:
@@ -388,6 +391,7 @@ class App:
             self.guard,
             self.activity.count,
             self._clock,
+            self.configuration,
             self.repositories,
         )
         return build_jobs(parts, self._role, extensions)
@@ -440,6 +444,7 @@ class App:
             lambda: self.guard.quarantined,
             self._toolbox.states,
             {f"memory: {one.name}": one.probe for one in self.memory.backends},
+            lambda: self.configuration.problem,
         )
 
     def _services(self, connected: Accounts, extensions: ExtensionRegistry) -> Services:
@@ -450,8 +455,7 @@ class App:
         access = wire_access(settings, self.storage, self._clock)
         more_commands = with_console(self.memory.commands, self.console_sessions)
         return Services(
-            assistant=assistant_of(settings),
-            policies=policies_of(settings),
+            current=self.policies,
             stores=stores,
             provider=self._provider,
             toolbox=self._toolbox,
@@ -463,7 +467,6 @@ class App:
             clock=self._clock,
             count=self.activity.count,
             observe=self.activity.observe,
-            prices=prices_of(settings),
             retry=StoreRetry(self._clock),
             observer=observer,
             memory=self.memory.remembering,

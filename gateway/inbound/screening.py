@@ -41,7 +41,7 @@ class Screening:
     def __init__(self, services: Services, dispatcher: Dispatcher) -> None:
         self._services = services
         self._dispatcher = dispatcher
-        self._arrivals = IntakeLimits(services.policies.limits.user_per_minute)
+        self._arrivals = IntakeLimits()
 
     async def refusal(self, event: InboundEvent, tenant: str) -> Decision | None:
         """Return the reason for a refusal; None if the event is stored. A deletion has no author
@@ -60,7 +60,8 @@ class Screening:
         if denied is not None:
             return denied
         edit = isinstance(event, MessageEdited)
-        if not self._arrivals.stored(sender, now, edit=edit):
+        per_minute = self._services.policies.limits.user_per_minute
+        if not self._arrivals.stored(sender, now, per_minute, edit=edit):
             return Decision(STAGE, False, "too_many_messages")
         if not edit and self._dispatcher.is_crowded_by(person):
             return Decision(STAGE, False, "too_many_waiting")

@@ -9,7 +9,7 @@ prompt: a Kalman filter.
 import json
 import math
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any, Final
@@ -190,23 +190,23 @@ class TokenCalibrations:
 class PersistentCalibrations:
     """Stores calibrations for the next start: a few hundred bytes per model.
 
-    `models` are the configured ones. Each of several processes adds its more certain figures; two
-    concurrent writers repeat the write some minutes later.
+    `models` returns the configured ones. Each of several processes adds its more certain figures;
+    two concurrent writers repeat the write some minutes later.
     """
 
     def __init__(
-        self, known: TokenCalibrations, state: AdapterState, models: Iterable[str]
+        self, known: TokenCalibrations, state: AdapterState, models: Callable[[], Iterable[str]]
     ) -> None:
         self._known = known
         self._state = state
-        self._models = sorted({m for m in models if 0 < len(m) <= MAX_NAME})[:MAX_MODELS]
+        self._models = models
         self._written: dict[str, Calibration] = {}
         self._texts: dict[str, str] = {}
 
     async def load(self) -> None:
         """Load the calibrations of an earlier run. Unreadable ones are learned again."""
         try:
-            for model in self._models:
+            for model in self._kept():
                 text = await self._state.get(model)
                 calibration = read(text) if text is not None else None
                 if text is not None and calibration is not None:
@@ -218,7 +218,7 @@ class PersistentCalibrations:
     async def save(self) -> int:
         """Write the changed calibrations; return 0, because no work is left."""
         try:
-            for model in self._models:
+            for model in self._kept():
                 latest = self._known.latest(model)
                 if latest != self._written.get(model, EXACT):
                     text = written(await self._with_others(model, latest))
@@ -227,6 +227,9 @@ class PersistentCalibrations:
         except StoreUnavailable as error:
             _warn("calibration_not_saved", error)
         return 0
+
+    def _kept(self) -> list[str]:
+        return sorted({m for m in self._models() if 0 < len(m) <= MAX_NAME})[:MAX_MODELS]
 
     async def _with_others(self, model: str, latest: Calibration) -> Calibration:
         """Merge the calibrations that another process wrote meanwhile."""

@@ -22,12 +22,15 @@ Level = Literal["user", "channel", "workspace", "reserve"]
 
 @dataclass(frozen=True, slots=True)
 class RateLimits:
-    """Messages per minute (the source's defaults); 0 disables a limit or the reserve."""
+    """Messages per minute (the source's defaults), requests of one person over HTTP and calls of
+    one agent; 0 disables a limit or the reserve."""
 
     user_per_minute: int = 5
     channel_per_minute: int = 20
     workspace_per_minute: int = 100
     reserve_per_minute: int = 1
+    api_per_minute: int = 120
+    agent_per_minute: int = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,22 +170,19 @@ LOGGED_PER_MINUTE: Final = 4
 
 
 class IntakeLimits:
-    """Token buckets for the events of each sender. `per_minute` is the rate of answers to one
-    person; 0 means no limit."""
+    """Token buckets for the events of each sender."""
 
-    def __init__(self, per_minute: int) -> None:
-        self._rate = max(LEAST_PER_MINUTE, TIMES * per_minute) if per_minute else 0
-        self._burst = max(LEAST, 2 * self._rate)
+    def __init__(self) -> None:
         self._held: OrderedDict[tuple[str, str], Bucket] = OrderedDict()
 
-    def stored(self, sender: str, now: float, *, edit: bool = False) -> bool:
+    def stored(self, sender: str, now: float, per_minute: int, *, edit: bool = False) -> bool:
         """Return True if one more event of this sender may be stored at `now` (monotonic
-        seconds)."""
-        if not self._rate:
+        seconds). `per_minute` is the rate of answers to one person; 0 means no limit."""
+        if not per_minute:
             return True
-        times = EDITS if edit else 1
-        kind = "edit" if edit else "new"
-        return self._take(kind, sender, now, self._burst * times, self._rate * times)
+        rate = max(LEAST_PER_MINUTE, TIMES * per_minute)
+        burst, times = max(LEAST, 2 * rate), EDITS if edit else 1
+        return self._take("edit" if edit else "new", sender, now, burst * times, rate * times)
 
     def inline_allowed(self, sender: str, now: float, per_minute: int) -> bool:
         """Return True if one more inline query of this sender is processed."""

@@ -175,6 +175,7 @@ ALL: Final = (
         USAGE,
     ),
     _table("console_links", "tenant, person, made_at, until", USAGE),
+    _table("config_versions", "number, at, changed", among("author", "persons")),
 )
 CLEAR: Final = tuple(
     map(
@@ -206,6 +207,8 @@ ERASE: Final = (
     Statement(f"DELETE FROM owner_codes WHERE {USAGE}"),  # noqa: S608 - constants of this module
     Statement(f"DELETE FROM console_sessions WHERE {USAGE}"),  # noqa: S608 - constants of this module
     Statement(f"DELETE FROM console_links WHERE {USAGE}"),  # noqa: S608 - constants of this module
+    # The values stay: they are the configuration, which a file could hold as well.
+    Statement(f"UPDATE config_versions SET author = '' WHERE {among('author', 'persons')}"),  # noqa: S608 - constants of this module
     Statement(f"DELETE FROM spent WHERE {PAST}"),  # noqa: S608 - constants of this module
     Statement(f"UPDATE usage SET person = '' WHERE {USAGE}"),  # noqa: S608 - constants of this module
     *usage_days.NAMELESS,

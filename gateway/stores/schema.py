@@ -8,7 +8,7 @@ from typing import Final
 
 from db.migrations import Schema
 from db.statements import BY_KEY, NUMBERED, either
-from gateway.stores import takeovers, text_grants, turn_index, usage_days
+from gateway.stores import config_versions, takeovers, text_grants, turn_index, usage_days
 
 # The states of the outbox are compared one by one: for `IN` with more than two values SQLite makes
 # a temporary table at every check.
@@ -186,5 +186,6 @@ SCHEMA: Final = Schema(
         takeovers.SCHEMA,
         usage_days.SCHEMA,
         text_grants.SCHEMA,
+        config_versions.SCHEMA,
     ),
 )

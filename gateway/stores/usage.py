@@ -5,7 +5,7 @@ Limits are exact across processes: a reservation locks its accounts before it re
 until it is stored.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -318,11 +318,11 @@ class SpendingSummary:
 
 @dataclass(frozen=True, slots=True)
 class SpendingReader:
-    """Every method raises `StoreUnavailable`."""
+    """Every method raises `StoreUnavailable`. `budgets` returns those in force."""
 
     ledger: UsageLedger
     humans: IdentityResolver
-    budgets: Budgets
+    budgets: Callable[[], Budgets]
     clock: Clock
 
     async def of_everybody(self, tenant: str, days: int) -> SpendingSummary:
@@ -338,7 +338,7 @@ class SpendingReader:
         totals = await self.ledger.totals(tenant, first_day(now, days), persons)
         sender = await self.humans.human(tenant, person)
         place = Place(person.platform, person.account, "", Audience.DIRECT)
-        every = accounts_for(tenant, sender, place, self.budgets, now)
+        every = accounts_for(tenant, sender, place, self.budgets(), now)
         own = [account for account in every if account.name.startswith(OF_A_PERSON)]
         spent = await self.ledger.spent(own) if own else []
         return SpendingSummary(

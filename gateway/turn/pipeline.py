@@ -217,6 +217,7 @@ class Pipeline:
             place=key.place_in(message.place),
             key=key,
             connected=services.connected[key.platform, key.account],
+            policies=services.policies,
             started=now,
             started_monotonic=began,
             stored_monotonic=began - (now - entry.received_at).total_seconds(),
@@ -234,7 +235,7 @@ class Pipeline:
         """Run stages until one refuses; the turn is then refused and closed. Common work of all
         stages is here: decisions are stored for the trace, durations are measured, and errors are
         logged. Raises `StoreUnavailable`."""
-        services = self._services
+        services = self._services.under(turn.policies)
         retry, ended = services.retry.retry_while_unavailable, services.clock.monotonic()
         for stage in stages:
             began = ended

@@ -1,7 +1,7 @@
 """The services of the stages: policies, stores and ports, put together once in `parley/app.py`."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from gateway.background_tasks import BackgroundTasks
@@ -9,7 +9,7 @@ from gateway.connected_account import ConnectedAccount
 from gateway.conversation import ContextLimits, SummaryPolicy
 from gateway.extensions import ExtensionRegistry
 from gateway.llm.calibration import TokenCalibrations
-from gateway.llm.prices import Price
+from gateway.llm.prices import DEFAULT_PRICES, Price
 from gateway.observe.security_log import SecurityLog
 from gateway.outbound.deliverer import Deliverer
 from gateway.pairing.admissions import Admissions
@@ -69,9 +69,12 @@ class Stores:
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """All policies of the operator. `acknowledge` is an emoji, empty for no sign. A conversation
-    that an operator took over returns to the assistant after `takeover_idle` without an answer."""
+    """All policies of the operator, with the assistant and the prices of its models.
+    `acknowledge` is an emoji, empty for no sign. A conversation that an operator took over returns
+    to the assistant after `takeover_idle` without an answer."""
 
+    assistant: Assistant = field(default_factory=Assistant)
+    prices: Mapping[str, Price] = field(default_factory=lambda: dict(DEFAULT_PRICES))
     invocation: InvocationPolicy = field(default_factory=InvocationPolicy)
     access: AccessPolicy = field(default_factory=AccessPolicy)
     roles: RolePolicy = field(default_factory=RolePolicy)
@@ -87,15 +90,22 @@ class Policies:
     takeover_idle: timedelta = timedelta(hours=8)
 
 
+@dataclass(slots=True)
+class CurrentPolicies:
+    """The policies in force. A change of the configuration replaces the value as a whole."""
+
+    value: Policies = field(default_factory=Policies)
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The services of all stages. `observe` receives every trace, also of events that are not
+    """The services of all stages. `current` are the policies in force, or those of one turn
+    (`under`). `observe` receives every trace, also of events that are not
     stored; `observer` receives events with their times; `slots` limit the running turns; `retry`
     waits for unavailable stores; `signs` are temporary reactions.
     `pairing` and `owner_claims` are None without a store of admissions."""
 
-    assistant: Assistant
-    policies: Policies
+    current: CurrentPolicies
     stores: Stores
     provider: LLMProvider
     toolbox: Toolbox
@@ -107,7 +117,6 @@ class Services:
     clock: AlarmClock
     count: Callable[[str, str], None]
     observe: Callable[[Trace], None]
-    prices: Mapping[str, Price]
     retry: StoreRetry
     observer: Observer = field(default_factory=CombinedObserver)
     memory: MemoryPort = field(default_factory=NoMemory)
@@ -122,3 +131,23 @@ class Services:
     admissions: Admissions = field(default_factory=Admissions)
     pairing: Pairing | None = None
     owner_claims: OwnerClaims | None = None
+
+    @property
+    def policies(self) -> Policies:
+        """The policies."""
+        return self.current.value
+
+    @property
+    def assistant(self) -> Assistant:
+        """The assistant that answers."""
+        return self.current.value.assistant
+
+    @property
+    def prices(self) -> Mapping[str, Price]:
+        """The prices of models."""
+        return self.current.value.prices
+
+    def under(self, policies: Policies) -> "Services":
+        """Return these services with policies that do not change: all decisions of a turn see the
+        same ones."""
+        return replace(self, current=CurrentPolicies(policies))

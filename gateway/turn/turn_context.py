@@ -22,6 +22,7 @@ from gateway.ports.unit_of_work import CompletedTurn
 from gateway.turn.context.history import NO_HISTORY, LoadedHistory
 from gateway.turn.context.task import TaskTool
 from gateway.turn.metering import Meter
+from gateway.turn.services import Policies
 from gateway.turn.types import TurnRequest, TurnResult
 
 MAX_DECISIONS = 50
@@ -36,10 +37,10 @@ class TurnContext:
 
     `messages` are of one author, oldest first; several when they were collected, and `collected`
     are the contexts of all but the last. `contents` are their own words. `place` is where the
-    answer goes. `again`: an earlier run may have begun the work and died. `counted`: an
-    earlier attempt, which a store interrupted, passed the rate limits. `person` is a
-    `str(PersonId)`, empty before the first stage has run. `outcome` is how the turn ended, in its
-    trace; `completed` is set once it is saved.
+    answer goes. `policies` hold for the whole turn. `again`: an earlier run may have begun the work
+    and died. `counted`: an earlier attempt, which a store interrupted, passed the rate limits.
+    `person` is a `str(PersonId)`, empty before the first stage has run. `outcome` is how the turn
+    ended, in its trace; `completed` is set once it is saved.
     `meter` counts what the turn costs, once it may cost anything. `sender` is the key under which
     limits and budgets count its author, `sharing` says with whom a limit is shared that refused it.
     `forgets`: its person was erased, and nothing about them is kept of it.
@@ -57,6 +58,7 @@ class TurnContext:
     place: Place
     key: ConversationKey
     connected: ConnectedAccount
+    policies: Policies
     started: datetime
     started_monotonic: float
     stored_monotonic: float = 0.0

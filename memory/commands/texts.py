@@ -154,6 +154,7 @@ KINDS: Final[Mapping[str, str]] = {
     "approvers": "the direct conversation in which you approve people",
     "console_sessions": "your sessions of the console",
     "console_links": "unused login links to the console",
+    "config_versions": "your changes to the configuration, without the values",
 }
 """Names of the stored kinds of data, by table."""
 NO_PROJECT: Final = (

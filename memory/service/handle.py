@@ -8,7 +8,7 @@ from typing import Literal
 
 from gateway.errors import BadInput, NotFound
 from gateway.message import Place
-from gateway.people import PersonId, Principal, identity_of
+from gateway.people import Audience, PersonId, Principal, identity_of
 from gateway.ports.memory import Caller
 from memory.brain.documents import Brain, BrainParts, BrainResult
 from memory.brain.lines import with_line_added, with_line_changed, without_line
@@ -42,6 +42,14 @@ class Memory:
             restricted = await repositories.may_have_read_restricted(request)
             request = replace(request, from_repository=restricted)
         return MemoryHandle(self._dependencies, request, start)
+
+    async def reaches(self, request: RequestScope, project: str) -> bool:
+        """Return True if this person may use a project: in a room only that of the room, in private
+        one of which they are a member. Raises `StoreUnavailable`."""
+        people = self._dependencies.people
+        if request.place.audience is Audience.DIRECT:
+            return await people.reaches(request, project)
+        return people.project_in(request.principal, request.place) == project
 
     async def linked(self, who: Principal) -> list[PersonId]:
         """Return the other identities that are linked with this person."""

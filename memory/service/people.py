@@ -84,7 +84,7 @@ class People:
         """Return the scope of a request and its initial data. Raises `StoreUnavailable`."""
         principal, place = caller.principal, caller.place
         tenant, person = principal.tenant, str(principal.person)
-        room = None if place.audience is Audience.DIRECT else self._project_in(caller)
+        room = None if place.audience is Audience.DIRECT else self.project_in(principal, place)
         names = choice_names(place)
         arrival = await self._store.start_turn(
             tenant, person, caller.conversation, caller.at, room, names
@@ -215,11 +215,11 @@ class People:
         principal = request.principal
         await self._store.remove_notices(principal.tenant, str(principal.person), entries)
 
-    def _project_in(self, caller: Caller) -> str:
+    def project_in(self, principal: Principal, place: Place) -> str:
         """Return the project of a room; empty for outsiders and in shared rooms."""
-        if caller.principal.outside or not self._rules.hold(caller.place):
+        if principal.outside or not self._rules.hold(place):
             return ""
-        return project_of(caller.place)
+        return project_of(place)
 
     async def _reached(self, caller: Caller, known: PersonChoices) -> tuple[str, str]:
         """Return the chosen project if this person still belongs to it, and a notice for them."""

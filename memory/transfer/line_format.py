@@ -73,6 +73,7 @@ TABLES: Final = frozenset(
         "approvers",
         "console_sessions",
         "console_links",
+        "config_versions",
     )
 )
 """Kinds of data that `/privacy export` contains in addition to memories."""

@@ -11,6 +11,8 @@ from gateway.ports.clock import SystemClock
 from parley.cli.configuration import own_configuration
 from parley.cli.doctor.start_check import startup_problems
 from parley.cli.options import Config
+from parley.cli.overrides import overrides_of_file
+from parley.cli.terminal import print_text
 from parley.config import Settings, SettingsError, load
 from parley.config.load import example_text
 from parley.config.sections import MEMORY, sqlite_file
@@ -31,7 +33,11 @@ def check_config(config: Config = None) -> int:
         f"{path or 'The environment'} is valid.",
         *summary(settings, load_extensions(settings)),
     ]
-    sys.stdout.write("\n".join(lines) + "\n")
+    stored = overrides_of_file(settings, platforms)
+    if stored is not None and (stored.in_force or stored.ignored):
+        lines.append(f"  overrides  {', '.join(one.key for one in stored.in_force) or 'none'}")
+        lines += [f"  ignored    {one}" for one in stored.ignored]
+    print_text("\n".join(lines) + "\n")
     for problem in platforms.problems:
         sys.stderr.write(f"{problem}\n")
     return 0

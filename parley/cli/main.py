@@ -75,6 +75,18 @@ GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
             ),
         },
     ),
+    "config": (
+        "Show, undo and remove changes to the configuration that were made in the console.",
+        {
+            "list": ("overrides:show", "List the overrides, and those that are ignored."),
+            "undo": ("overrides:undo", "Undo the last change."),
+            "reset": ("overrides:reset", "Remove all overrides, also while Parley runs."),
+            "export": (
+                "overrides:export",
+                "Print the configuration in force as YAML, without secrets.",
+            ),
+        },
+    ),
     "console": (
         "Sign in to the web console.",
         {"link": ("console:link", "Print a link that signs one browser in, once.")},

@@ -27,6 +27,7 @@ from parley.config.memory import BUILTIN
 from parley.security.tokens import person_of
 from parley.wiring.access import wire_access
 from parley.wiring.extensions import load_extensions
+from parley.wiring.live_configuration import stored_configuration
 from parley.wiring.memory import close_backends, wire_memory
 from parley.wiring.memory_backends import load_backends
 from parley.wiring.policies import policies_of
@@ -182,7 +183,7 @@ async def _role(settings: Settings, storage: Storage, tenant: str, person: Perso
     await admissions.refresh()
     state = storage.stores.states.of(person.platform, person.account)
     known = await kept_ids(state, person.id) or KnownIds()
-    lists = policies_of(settings).roles
+    lists = policies_of((await stored_configuration(settings, storage)).settings).roles
     return role_with(admissions, lists, tenant, person, aliases=known.current)
 
 

@@ -10,7 +10,8 @@ import typer
 from gateway.platforms import discover
 from parley.cli.configuration import own_configuration
 from parley.cli.options import DEFAULT_CONFIG, Config
-from parley.config import Problem, SettingsError, load
+from parley.config import Problem, SettingsError
+from parley.config.load import load_with_origins
 from parley.installation import warn_of_conflicts
 from parley.runtime import Role
 from parley.runtime.gc_and_heap import collect_rarely
@@ -35,12 +36,13 @@ def run(
     for problem in platforms.problems:
         sys.stderr.write(f"{problem}\n")
     path = own_configuration(config)
-    settings = load(path, os.environ, platforms)
+    loaded = load_with_origins(path, os.environ, platforms)
+    settings = loaded.settings
     if not settings.accounts():
         raise SettingsError([_no_platform(path)])
     from parley.cli import serve  # noqa: PLC0415 - loads the whole program
 
-    return serve.run(settings, role, platform)
+    return serve.run(settings, role, platform, origins=loaded.origins)
 
 
 def _no_platform(path: Path | None) -> Problem:

@@ -15,6 +15,7 @@ from gateway.inbound.work_record import Crash, WorkRecord
 from gateway.observe.logs import configure_logs
 from parley.app import App
 from parley.config import Settings, SettingsError
+from parley.config.load import Origins
 from parley.config.secrets import secret_values
 from parley.runtime import Role
 from parley.runtime.gc_and_heap import freeze_startup_objects, return_large_blocks
@@ -50,6 +51,7 @@ async def serve(
     watch: ProcessWatch | None = None,
     extensions: ExtensionRegistry | None = None,
     beside: Beside | None = None,
+    origins: Origins | None = None,
 ) -> int:
     """Run until SIGTERM or SIGINT; returns the exit status. Prints one line per ready part, and the
     addresses of the pages.
@@ -67,6 +69,7 @@ async def serve(
         platform=platform,
         record=watch.record,
         left=watch.left,
+        origins=origins,
     )
     if watch.watchdog is not None:
         watch.watchdog.start()
@@ -120,9 +123,11 @@ def run(
     *,
     beside: Beside | None = None,
     quiet: bool = False,
+    origins: Origins | None = None,
 ) -> int:
     """Run the program and return its exit status; `beside` runs with it, and `quiet` logs warnings
-    only. Raises a `ParleyError` when it cannot start."""
+    only; `origins` are those of the values of `settings`. Raises a `ParleyError` when it cannot
+    start."""
     if problems := missing_libraries(settings):
         raise SettingsError(problems)
     extensions = load_extensions(settings)  # before anything is opened
@@ -146,6 +151,7 @@ def run(
                 watch=watch,
                 extensions=extensions,
                 beside=beside,
+                origins=origins,
             )
         )
 

@@ -21,6 +21,7 @@ from parley.cli.terminal import print_json
 from parley.config import Settings
 from parley.security.tokens import person_of
 from parley.wiring.extensions import load_extensions
+from parley.wiring.live_configuration import stored_configuration
 from parley.wiring.memory import wire_memory
 from parley.wiring.policies import policies_of
 from parley.wiring.storage import Storage
@@ -101,7 +102,8 @@ async def _spent(
 ) -> SpendingSummary:
     clock, stores = SystemClock(), storage.stores
     wired = wire_memory(settings, storage.memory, (), stores.states, storage.history, clock)
-    spending = SpendingReader(stores.usage, wired.humans, policies_of(settings).budgets, clock)
+    budgets = policies_of((await stored_configuration(settings, storage)).settings).budgets
+    spending = SpendingReader(stores.usage, wired.humans, lambda: budgets, clock)
     if person is None:
         return await spending.of_everybody(tenant, days)
     persons = [str(person)]

@@ -4,9 +4,10 @@ and the example configuration, with every key and its default."""
 import copy
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from pydantic import ValidationError
 
@@ -15,6 +16,7 @@ from gateway.platforms import Discovery, discover
 from parley.config import consistency
 from parley.config.environment import Overlay, read_dotenv
 from parley.config.explain import Explainer
+from parley.config.problems import Path as KeyPath
 from parley.config.problems import Problem, SettingsError
 from parley.config.schema import typed
 from parley.config.secrets import Resolver
@@ -28,6 +30,27 @@ API_KEYS: Final = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 EXAMPLE: Final = "parley.example.yaml"
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a value comes from: a line of the file, or a variable. `template` is a text of the file
+    with references to secrets, as it stands there."""
+
+    kind: Literal["file", "environment"]
+    place: str
+    template: str = ""
+
+
+Origins: TypeAlias = Mapping[KeyPath, Origin]
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A configuration with the origin of each value that is no default."""
+
+    settings: Settings
+    origins: Origins
+
+
 def load(path: Path | None, env: Mapping[str, str], platforms: Discovery | None = None) -> Settings:
     """The configuration of the file at `path` (None: of the environment alone).
 
@@ -35,6 +58,13 @@ def load(path: Path | None, env: Mapping[str, str], platforms: Discovery | None 
     configuration (without one: `config/.env`), the file itself, defaults. `platforms` may be
     configured; None takes the installed packages. Raises `SettingsError` with every problem.
     """
+    return load_with_origins(path, env, platforms).settings
+
+
+def load_with_origins(
+    path: Path | None, env: Mapping[str, str], platforms: Discovery | None = None
+) -> Loaded:
+    """The configuration as `load` reads it, with the origins of its values."""
     document = YamlDocument({}) if path is None else read_yaml(path)
     folder = DEFAULT_FOLDER if path is None else path.parent
     dotenv = read_dotenv(folder / ".env")
@@ -49,12 +79,12 @@ def from_mapping(
 ) -> Settings:
     """The configuration of a file with these values, for the demo and for tests."""
     document = YamlDocument(json.loads(json.dumps(values)))
-    return _settings(document, env or {}, Path(), platforms or discover(), "")
+    return _settings(document, env or {}, Path(), platforms or discover(), "").settings
 
 
 def _settings(
     document: YamlDocument, env: Mapping[str, str], folder: Path, platforms: Discovery, name: str
-) -> Settings:
+) -> Loaded:
     model = settings_model(platforms.manifests)
     origins = {p: f"{name} line {line}" for p, line in document.lines.items()} if name else {}
     resolver = Resolver(env, folder, origins)
@@ -78,7 +108,18 @@ def _settings(
     problems += consistency.problems_of(settings, platforms.manifests)
     if problems:
         raise SettingsError(problems)
-    return settings
+    return Loaded(settings, _origins(origins, overlay.origins, resolver.templates))
+
+
+def _origins(
+    lines: Mapping[KeyPath, str],
+    variables: Mapping[KeyPath, str],
+    templates: Mapping[KeyPath, str],
+) -> Origins:
+    return {
+        **{path: Origin("file", place, templates.get(path, "")) for path, place in lines.items()},
+        **{path: Origin("environment", variable) for path, variable in variables.items()},
+    }
 
 
 def _follows(problem: Problem, others: Sequence[Problem]) -> bool:

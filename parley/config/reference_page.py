@@ -124,10 +124,11 @@ def _key(section: type[BaseModel], name: str, path: KeyPath, text: str) -> Key:
     annotation = section.model_fields[name].annotation
     if not text and name == "accounts":
         text = "Further accounts of this platform, by a name of your choice; the same keys."
-    return Key(".".join(map(str, path)), _kind(annotation), _default(section, name), text)
+    return Key(".".join(map(str, path)), kind_of(annotation), _default(section, name), text)
 
 
-def _kind(annotation: Shape) -> str:
+def kind_of(annotation: Shape) -> str:
+    """The type of a key in words."""
     words = allowed_words(annotation)
     if words:
         return ", ".join(f"`{word}`" for word in words)
@@ -135,7 +136,7 @@ def _kind(annotation: Shape) -> str:
         return "section by name"
     item = item_of(annotation)
     if item is not None:
-        return f"list of {_kind(item)}" if section_of(item) is None else "list of sections"
+        return f"list of {kind_of(item)}" if section_of(item) is None else "list of sections"
     options = shapes(annotation)
     if SecretStr in options:
         return "secret"

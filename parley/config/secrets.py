@@ -34,6 +34,8 @@ class Resolver:
         self._folder = folder
         self._origins = origins
         self.problems: list[Problem] = []
+        self.templates: dict[KeyPath, str] = {}
+        """The texts with references, as the file has them."""
 
     def resolve(self, value: Value, path: KeyPath) -> Value:
         """The value with its references replaced. `$${` stands for a plain `${`."""
@@ -43,6 +45,7 @@ class Resolver:
             return [self.resolve(v, (*path, n)) for n, v in enumerate(value)]
         if not isinstance(value, str) or "${" not in value:
             return value
+        self.templates[path] = value
         return ReferencedText(_REFERENCE.sub(lambda match: self._text(match, path), value))
 
     def _text(self, match: re.Match[str], path: KeyPath) -> str:

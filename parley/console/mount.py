@@ -24,6 +24,7 @@ from parley.http.api.operations import AnyOperation
 from parley.http.local_listener import LocalListener
 from parley.runtime.health import HealthMonitor, RecentActivity
 from parley.security.keys import token_key
+from parley.wiring.live_configuration import LiveConfiguration
 from parley.wiring.memory import WiredMemory
 from parley.wiring.observe import AuditSink
 from parley.wiring.recall import RecallModels
@@ -52,6 +53,7 @@ class ConsoleParts:
     activity: RecentActivity
     sessions: Sessions
     playgrounds: Playgrounds
+    configuration: LiveConfiguration
 
 
 def playgrounds_of(
@@ -142,9 +144,7 @@ def _built(parts: ConsoleParts) -> "tuple[ConsoleServices, Identity]":
     from parley.console.services import ConsoleServices  # noqa: PLC0415 - loaded with the first request
 
     settings, services = parts.settings, parts.services
-    authenticator = Authenticator(
-        token_key(settings), parts.tokens, services, settings.limits.api_per_minute
-    )
+    authenticator = Authenticator(token_key(settings), parts.tokens, services)
     identity = Identity(authenticator, services.memory, parts.sessions, settings.console)
     console = ConsoleServices(
         settings,
@@ -156,5 +156,6 @@ def _built(parts: ConsoleParts) -> "tuple[ConsoleServices, Identity]":
         parts.sessions,
         AuditSink(settings, parts.storage, services.clock),
         parts.playgrounds,
+        parts.configuration,
     )
     return console, identity

@@ -19,6 +19,7 @@ from parley.http.api.operations import Refused
 from parley.runtime.health import HealthMonitor, RecentActivity
 from parley.runtime.heartbeats import Heartbeats
 from parley.wiring.heartbeats import wire_heartbeats
+from parley.wiring.live_configuration import LiveConfiguration
 from parley.wiring.memory import WiredMemory
 from parley.wiring.observe import AuditSink
 from parley.wiring.storage import Storage
@@ -30,8 +31,8 @@ MEMORY_OFF: Final = "Memory is off: the operator set memory.enabled."
 class ConsoleServices:
     """The running program as the console sees it. `gateway` are the services of turns (clock,
     policies, stores, pairing, admissions), `storage` every store, `memory` the memory with its
-    agents; `audit` appends to the audit log,
-    `playgrounds` are those of this process."""
+    agents; `audit` appends to the audit log, `playgrounds` are those of this process,
+    `configuration` has the overrides."""
 
     settings: Settings
     gateway: Services
@@ -42,12 +43,14 @@ class ConsoleServices:
     sessions: Sessions
     audit: AuditSink
     playgrounds: Playgrounds
+    configuration: LiveConfiguration
 
     @property
     def spending(self) -> SpendingReader:
         """Reads what people and models cost."""
         parts = self.gateway
-        return SpendingReader(parts.stores.usage, parts.humans, parts.policies.budgets, parts.clock)
+        budgets = parts.policies.budgets
+        return SpendingReader(parts.stores.usage, parts.humans, lambda: budgets, parts.clock)
 
     @property
     def heartbeats(self) -> Heartbeats | None:

@@ -127,7 +127,8 @@ Phase = Literal["starting", "ready", "stopping"]
 class HealthSources:
     """The sources of the state. `unwritten` counts the work that waits for the database, `shared`
     what waits where several processes share the work, `quarantined` the entries in quarantine;
-    `tool_servers` has the state of each MCP server, `backends` the probe of each memory backend."""
+    `tool_servers` has the state of each MCP server, `backends` the probe of each memory backend,
+    `overrides` a sentence about ignored overrides of the configuration."""
 
     queues: ConversationQueues
     deliverer: Deliverer
@@ -138,6 +139,7 @@ class HealthSources:
     quarantined: Callable[[], int] = lambda: 0
     tool_servers: Callable[[], Sequence[ServerState]] = tuple
     backends: Mapping[str, Probe] = field(default_factory=dict)
+    overrides: Callable[[], str] = str
 
 
 class HealthMonitor:
@@ -150,11 +152,11 @@ class HealthMonitor:
         *,
         platforms: Collection[str],
         models: Collection[str],
-        budgets: Mapping[str, float] | None = None,
+        budgets: Callable[[], Mapping[str, float]] = dict,
     ) -> None:
-        """`budgets` are the configured limits in dollars, by name."""
+        """`budgets` returns the limits in dollars, by name."""
         self.metrics = Metrics(platforms, models)
-        self._budgets = budgets or {}
+        self._budgets = budgets
         self._clock = clock
         self.phase: Phase = "starting"
         self._loop = EventLoopMonitor()
@@ -206,6 +208,8 @@ class HealthMonitor:
             quarantined = self._parts.quarantined()
             if quarantined:  # other work continues, so the program stays ready
                 problems["quarantine"] = QUARANTINED.format(quarantined)
+            if ignored := self._parts.overrides():
+                problems["overrides"] = ignored
             for server in self._parts.tool_servers():
                 if server.problem:  # the program answers without these tools meanwhile
                     problems[f"tools: {server.name}"] = TOOLS_MISSING.format(server.problem)
@@ -255,7 +259,7 @@ class HealthMonitor:
             shared=parts.shared(),
             quarantined=parts.quarantined(),
             tool_servers=parts.tool_servers(),
-            budgets=self._budgets,
+            budgets=self._budgets(),
         )
 
     def _seconds_since(self, moment: datetime | None) -> float:

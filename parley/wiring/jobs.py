@@ -27,6 +27,7 @@ from parley.runtime.heartbeats import Heartbeats
 from parley.runtime.housekeeping import Chore, Housekeeping
 from parley.wiring.agents import webhook_delivery
 from parley.wiring.heartbeats import wire_heartbeats
+from parley.wiring.live_configuration import LiveConfiguration
 from parley.wiring.memory import WiredMemory
 from parley.wiring.recall import RecallModels
 from parley.wiring.repositories import ProgramIndex, chunk_embedding
@@ -101,6 +102,7 @@ class JobParts:
     guard: Quarantine
     count: Counter
     clock: Clock
+    configuration: LiveConfiguration
     repositories: ProgramIndex | None = None
 
 
@@ -136,10 +138,14 @@ def build_jobs(parts: JobParts, role: Role, extensions: ExtensionRegistry) -> Jo
 
 
 def _access(parts: JobParts, *, notices: bool) -> Housekeeping:
-    """Reads the stored owners again, and with `notices` tells people about requests and approvals;
-    a process for one platform cannot reach the others."""
+    """Reads the stored owners and the overrides of the configuration again, and with `notices`
+    tells people about requests and approvals; a process for one platform cannot reach the
+    others."""
     services = parts.services
-    chores = {"owners": _single(services.admissions.refresh)}
+    chores = {
+        "owners": _single(services.admissions.refresh),
+        "overrides": _single(parts.configuration.refresh),
+    }
     if notices and services.policies.access.admission == "approved":
         due = AccessNotices(services, parts.storage.admissions)
         chores["access_notices"] = _single(due.send_due)

@@ -69,12 +69,14 @@ def add_memory_api(
     too."""
     if wired.memory is None or wired.brain is None or wired.agents is None:
         return
-    authenticator = Authenticator(
-        token_key(settings), tokens, services, settings.limits.api_per_minute
-    )
+    authenticator = Authenticator(token_key(settings), tokens, services)
     agents, turns = wired.agents, settings.memory.episodic
-    budgets = services.policies.budgets
-    spending = SpendingReader(services.stores.usage, services.humans, budgets, services.clock)
+    spending = SpendingReader(
+        services.stores.usage,
+        services.humans,
+        lambda: services.policies.budgets,
+        services.clock,
+    )
     api = MemoryApi(wired.memory, wired.brain, authenticator, spending, agents, turns, described)
     listener.mount_app(PREFIX, api.app)
     events = EventRoutes(authenticator, wired.memory, agents.events, services.clock)

@@ -53,22 +53,20 @@ class AgentTaskNotes:
 class AgentRate:
     """Limits the calls of one agent."""
 
-    def __init__(self, services: Services, per_minute: int) -> None:
+    def __init__(self, services: Services) -> None:
         self._services = services
-        self._per_minute = per_minute
 
     async def count(self, tenant: str, agent: str) -> None:
         """Count a call. Raises `ToolError` after too many in a minute."""
-        if not self._per_minute:
+        per_minute = self._services.policies.limits.agent_per_minute
+        if not per_minute:
             return
-        rule = BucketRule("user", f"agent:{tenant}:{agent}", self._per_minute)
+        rule = BucketRule("user", f"agent:{tenant}:{agent}", per_minute)
         now = self._services.clock.now().timestamp()
         taken = await self._services.stores.buckets.take((rule,), now)
         if not taken.allowed:
             wait = max(1, math.ceil(taken.retry_after))
-            raise ToolError(
-                f"An agent makes at most {self._per_minute} calls a minute. Wait {wait} s."
-            )
+            raise ToolError(f"An agent makes at most {per_minute} calls a minute. Wait {wait} s.")
 
 
 def _key(tenant: str, person: str, agent: str) -> ConversationKey:
@@ -99,13 +97,13 @@ def add_mcp_servers(
         wired.agents.handoffs,
         wired.agents.events,
         key.current,
-        AgentRate(services, settings.limits.agent_per_minute).count,
+        AgentRate(services).count,
         brief=BriefLimits(section.max_brief_entries, section.max_brief_chars),
         poll_seconds=poll_seconds,
         repositories=wired.repositories,
     )
     servers = McpServers(lambda name: request_handler(mcp, name))
-    authenticator = Authenticator(key, tokens, services, settings.limits.api_per_minute)
+    authenticator = Authenticator(key, tokens, services)
     add_endpoint(listener, servers, authenticator)
 
 

@@ -5,13 +5,17 @@ from gateway.llm.prices import cost, price_of
 from gateway.observe.timing import TimedProvider
 from gateway.ports import AlarmClock, ModelFinished
 from gateway.turn.mcp_connection import McpTools
+from gateway.turn.services import CurrentPolicies
 from gateway.turn.toolbox import Toolbox
 from parley.config import Settings
-from parley.wiring.policies import choice_of, mcp_servers_of, prices_of, rules_for_tools_of
+from parley.wiring.policies import choice_of, mcp_servers_of, policies_of, rules_for_tools_of
 
 
-def provider_of(settings: Settings, clock: AlarmClock) -> TimedProvider:
-    """Return the configured model with its fallbacks."""
+def provider_of(
+    settings: Settings, clock: AlarmClock, policies: CurrentPolicies | None = None
+) -> TimedProvider:
+    """Return the configured model with its fallbacks. `policies` has the prices in force."""
+    current = policies or CurrentPolicies(policies_of(settings))
     provider = build_provider(
         choice_of(settings.model),
         clock,
@@ -19,7 +23,7 @@ def provider_of(settings: Settings, clock: AlarmClock) -> TimedProvider:
     )
 
     def micros(finished: ModelFinished) -> int:
-        price = price_of(finished.model, prices_of(settings))
+        price = price_of(finished.model, current.value.prices)
         return 0 if price is None else cost(finished.usage, price)
 
     return TimedProvider(provider, clock, micros)

@@ -9,6 +9,7 @@ from gateway.observe.security_log import SecurityLog
 from gateway.ports import AlarmClock, Clock
 from gateway.ports.admissions import AccessChange
 from gateway.ports.observer import SecurityEvent
+from gateway.turn.services import CurrentPolicies
 from memory.audit import Audit
 from parley.config import Settings
 from parley.runtime.health import HealthMonitor, database_probe, storage_probe
@@ -43,7 +44,9 @@ def open_tracing(endpoint: str, clock: Clock) -> "OtelTracing | None":
         raise LibraryMissing("observe.otlp_endpoint", (str(error.name),), "otel") from error
 
 
-def build_health(settings: Settings, storage: Storage, clock: Clock) -> HealthMonitor:
+def build_health(
+    settings: Settings, storage: Storage, clock: Clock, policies: CurrentPolicies
+) -> HealthMonitor:
     """The monitor of this program, with a probe for each kind of state."""
     stores, shared = storage.stores, storage.hot.shared
     probes = {
@@ -55,10 +58,10 @@ def build_health(settings: Settings, storage: Storage, clock: Clock) -> HealthMo
         clock,
         platforms={account.platform for account in settings.accounts()},
         models=[choice.name for choice in (settings.model, *settings.model.fallbacks)],
-        budgets={
+        budgets=lambda: {
             name: limit
             for name in BUDGETS
-            if (limit := getattr(settings.budgets, name)) is not None
+            if (limit := getattr(policies.value.budgets, name)) is not None
         },
     )
 

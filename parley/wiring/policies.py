@@ -11,7 +11,7 @@ from gateway.llm.prices import Price, price_of, prices_from
 from gateway.outbound.repetition import DeliveryRules
 from gateway.people import Role
 from gateway.policy.access import AccessPolicy
-from gateway.policy.budgets import Budgets
+from gateway.policy.budgets import UNLIMITED, Budgets
 from gateway.policy.invocation import ChannelInvocation, InvocationPolicy
 from gateway.policy.persona import Assistant, ChannelPersona
 from gateway.policy.rate_limits import RateLimits
@@ -21,7 +21,7 @@ from gateway.ports.prompt_blocks import ANSWER_RANKS, CHAT_RANKS
 from gateway.turn.mcp_server import McpServer
 from gateway.turn.services import Policies
 from gateway.turn.types import TurnLimits
-from parley.config import Settings, sections
+from parley.config import Problem, Settings, sections
 
 INPUT_OF_SUMMARY: Final = 4
 """Tokens that a summary reads for each one that it writes, about."""
@@ -31,6 +31,8 @@ def policies_of(settings: Settings) -> Policies:
     """The policies of the gateway."""
     access, limits, budgets = settings.access, settings.limits, settings.budgets
     return Policies(
+        assistant=assistant_of(settings),
+        prices=prices_of(settings),
         invocation=_invocation(settings.invocation),
         access=AccessPolicy(
             admission=access.admission,
@@ -55,6 +57,8 @@ def policies_of(settings: Settings) -> Policies:
             limits.channel_per_minute,
             limits.workspace_per_minute,
             limits.reserve_per_minute,
+            limits.api_per_minute,
+            limits.agent_per_minute,
         ),
         budgets=Budgets(
             budgets.user_per_day,
@@ -138,6 +142,22 @@ def prices_of(settings: Settings) -> dict[str, Price]:
         for model, price in settings.budgets.prices.items()
     }
     return prices_from(configured)
+
+
+def unpriced_models(settings: Settings) -> list[Problem]:
+    """A problem for each model without a price, which is not called because a budget is set."""
+    policies = policies_of(settings)
+    if replace(policies.budgets, user_share=UNLIMITED.user_share) == UNLIMITED:
+        return []
+    return [
+        Problem(
+            "budgets.prices",
+            f"has no price for {model}, which is not called while a budget is set.",
+            "Add its price in dollars per million tokens, or remove the budgets.",
+        )
+        for model in sorted(policies.assistant.models)
+        if price_of(model, policies.prices) is None
+    ]
 
 
 def delivery_rules(settings: Settings) -> DeliveryRules:

@@ -39,10 +39,11 @@ class ModelJudge:
         self,
         provider: Callable[[], LLMProvider],
         ledger: UsageLedger,
-        prices: Mapping[str, Price],
+        prices: Callable[[], Mapping[str, Price]],
         clock: Clock,
     ) -> None:
-        """`provider` is called at the first question: memory is built before the model."""
+        """`provider` is called at the first question: memory is built before the model. `prices`
+        returns those in force."""
         self._provider = provider
         self._ledger = ledger
         self._prices = prices
@@ -63,7 +64,7 @@ class ModelJudge:
         return False
 
     async def _book(self, finished: ModelFinished) -> None:
-        price = price_of(finished.model, self._prices)
+        price = price_of(finished.model, self._prices())
         micros = cost(finished.usage, price) if price is not None else 0
         row = UsageRow("", "", "", finished.model, finished.usage, micros, self._clock.now())
         await self._ledger.settle(f"relevance-{uuid.uuid4()}", (row,), ())

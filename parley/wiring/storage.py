@@ -22,6 +22,7 @@ from gateway.ports.unit_of_work import ERASED_TURNS, UnitOfWork
 from gateway.ports.usage import Buckets
 from gateway.stores import schema as gateway_schema
 from gateway.stores.admissions import SqlAdmissions
+from gateway.stores.config_versions import ConfigVersions
 from gateway.stores.console_sessions import ConsoleSessionStore
 from gateway.stores.conversation_views import ConversationViews
 from gateway.stores.conversations import ConversationNoteStore, Conversations, SqlActivity
@@ -132,6 +133,7 @@ class Storage:
         self.console_sessions = self._lasting.console_sessions
         self.takeovers = self._lasting.takeovers
         self.text_grants = self._lasting.text_grants
+        self.config_versions = self._lasting.config_versions
         self.activity = self._lasting.activity
         self.working = self._lasting.personal
         self.personal = (self.memory.personal, self.working, self.hot.personal)
@@ -345,6 +347,7 @@ class LongLived:
     console_sessions: ConsoleSessionStore
     takeovers: TakeoverStore
     text_grants: TextGrantStore
+    config_versions: ConfigVersions
     memory: MemoryStores
     personal: WorkingMemory
     start: Callable[[], Awaitable[None]]
@@ -423,6 +426,7 @@ def _stores(database: Database, clock: Clock, start: Step, stop: Step) -> LongLi
         console_sessions=ConsoleSessionStore(database),
         takeovers=TakeoverStore(database),
         text_grants=TextGrantStore(database),
+        config_versions=ConfigVersions(database),
         memory=memory_stores(database, clock),
         personal=SqlPersonalData(database, clock),
         start=start,

@@ -2,10 +2,12 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from gateway.policy.rate_limits import RateLimits
 from parley.http.api.authentication import Authenticator
 from parley.http.local_listener import LocalListener
 from parley.http.mcp_endpoint import McpServers, RequestHandler
@@ -45,7 +47,9 @@ async def target(program: Program, *, fixtures: bool, sessions: bool) -> AsyncIt
     tokens = app.storage.memory.tokens
     if fixtures:
         servers = McpServers(lambda _: _fixture_handler(sessions=sessions))
-        authenticator = Authenticator(token_key(settings), tokens, app.services, 0)
+        unlimited = replace(app.services.policies, limits=RateLimits(api_per_minute=0))
+        services = app.services.under(unlimited)
+        authenticator = Authenticator(token_key(settings), tokens, services)
         add_endpoint(listener, servers, authenticator)
     else:
         add_mcp_servers(listener, app.memory, tokens, settings, app.services)

@@ -57,7 +57,7 @@ from gateway.stores.traces import Traces
 from gateway.stores.unit_of_work import SqliteUnitOfWork
 from gateway.stores.usage import UsageLedger
 from gateway.turn.pipeline import Pipeline
-from gateway.turn.services import Policies, Services, Stores
+from gateway.turn.services import CurrentPolicies, Policies, Services, Stores
 from gateway.turn.slots import Slots
 from gateway.turn.toolbox import Toolbox
 from tests.support.adapter import MANIFEST, RecordingAdapter
@@ -188,13 +188,16 @@ async def gateway(
 
     model = Model()
     model.open.set()
-    policies = policies or Policies()
+    policies = replace(
+        policies or Policies(),
+        assistant=assistant or Assistant(),
+        prices=prices or dict(DEFAULT_PRICES),
+    )
     changes, store, buckets = RecordedChanges(), SqlAdmissions(held), SqliteBuckets(held, clock)
     admissions = Admissions(store, clock)
     approvals = (APPROVE,) if policies.access.admission == "approved" else ()
     services = Services(
-        assistant=assistant or Assistant(),
-        policies=policies,
+        current=CurrentPolicies(policies),
         stores=Stores(
             inbox=inbox,
             outbox=outbox,
@@ -218,7 +221,6 @@ async def gateway(
         clock=clock,
         count=count,
         observe=traces.append,
-        prices=prices or dict(DEFAULT_PRICES),
         retry=StoreRetry(clock),
         memory=memory or NoMemory(),
         guard=guard,

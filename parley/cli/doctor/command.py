@@ -17,6 +17,7 @@ from parley.cli.doctor.model_check import check_models
 from parley.cli.doctor.start_check import startup_problems
 from parley.cli.doctor.store_checks import check_servers
 from parley.cli.options import Config
+from parley.cli.overrides import overrides_of_file
 from parley.cli.running_program import fetch, request_to
 from parley.config import Settings, SettingsError, load
 from parley.http.listener import tried
@@ -37,12 +38,27 @@ def doctor(config: Config = None) -> int:
         findings.append(Finding("ok", "configuration", detail))
         findings += checks.secrets_file(path)
         findings += checks.stores(settings)
+        findings += _overrides(settings, platforms)
         findings += checks.listeners(settings)
         findings += section_checks.recall_models(settings)
         findings += check_running(settings)
         findings += asyncio.run(_contact(settings, platforms))
     sys.stdout.write(report(findings))
     return 1 if any(finding.status == "broken" for finding in findings) else 0
+
+
+def _overrides(settings: Settings, platforms: Discovery) -> list[Finding]:
+    """The overrides in an SQLite file; those of a server are among the findings of a running
+    program."""
+    stored = overrides_of_file(settings, platforms)
+    if stored is None:
+        return []
+    findings = [
+        Finding("note", "override", f"{one.path}: {one.text} It is ignored.", one.advice)
+        for one in stored.ignored
+    ]
+    named = ", ".join(one.key for one in stored.in_force)
+    return [Finding("ok", "overrides", named), *findings] if named else findings
 
 
 async def _contact(settings: Settings, platforms: Discovery) -> list[Finding]:

@@ -3,14 +3,11 @@ drops them again. It contacts nobody and writes nothing."""
 
 import os
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 
 from db.errors import StoreUnavailable
 from gateway.errors import ParleyError
-from gateway.llm.prices import price_of
 from gateway.platforms import Discovery
-from gateway.policy.budgets import UNLIMITED
 from gateway.ports.clock import SystemClock
 from parley.cli.doctor.credentials import build
 from parley.config import Account, Problem, Settings, SettingsError
@@ -21,7 +18,7 @@ from parley.wiring.libraries import missing_libraries
 from parley.wiring.memory_backends import KEY, load_backends
 from parley.wiring.model import provider_of, toolbox_of
 from parley.wiring.observe import endpoint_of, open_tracing
-from parley.wiring.policies import assistant_of, policies_of, prices_of
+from parley.wiring.policies import unpriced_models
 from parley.wiring.storage import Storage
 
 Part = tuple[str, Callable[[], Awaitable[None]]]
@@ -47,7 +44,7 @@ async def startup_problems(settings: Settings, platforms: Discovery) -> list[Pro
             problems.append(Problem(place, text, "Check the values of this section."))
     explained = {problem.path for problem in libraries}
     others = [problem for problem in problems if problem.path not in explained]
-    return list(dict.fromkeys([*libraries, *others, *_prices(settings)]))
+    return list(dict.fromkeys([*libraries, *others, *unpriced_models(settings)]))
 
 
 def _parts(settings: Settings) -> Sequence[Part]:
@@ -91,23 +88,6 @@ def _adapters(settings: Settings, platforms: Discovery) -> Iterable[Part]:
 
     for account in settings.accounts():
         yield account.path, partial(adapter, account)
-
-
-def _prices(settings: Settings) -> list[Problem]:
-    """Models without a price, which are not called because a budget is set."""
-    budgets = policies_of(settings).budgets
-    if replace(budgets, user_share=UNLIMITED.user_share) == UNLIMITED:
-        return []
-    prices = prices_of(settings)
-    return [
-        Problem(
-            "budgets.prices",
-            f"has no price for {model}, which is not called while a budget is set.",
-            "Add its price in dollars per million tokens, or remove the budgets.",
-        )
-        for model in sorted(assistant_of(settings).models)
-        if price_of(model, prices) is None
-    ]
 
 
 def _problem(place: str, text: str) -> Problem:

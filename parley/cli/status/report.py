@@ -20,6 +20,7 @@ from parley.cli.running_program import address_of, body_of, request_to
 from parley.config import Settings
 from parley.wiring.accounts import account_name
 from parley.wiring.extensions import load_extensions
+from parley.wiring.live_configuration import stored_configuration
 from parley.wiring.policies import policies_of
 from parley.wiring.storage import Storage
 
@@ -193,11 +194,12 @@ async def stored_state(settings: Settings, storage: Storage, now: datetime) -> S
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     tenants = tenants_of_accounts(settings, load_extensions(settings))
     totals = [total for one in tenants for total in await stores.usage.totals(one, midnight, None)]
+    live = await stored_configuration(settings, storage)
     return StoredState(
         await storage.hot.backlog.look(),
         len(await storage.quarantine.listed(MAX_LISTED)),
         sum(total.micros for total in totals),
-        tuple(await _budgets(stores.usage, policies_of(settings).budgets, now)),
+        tuple(await _budgets(stores.usage, policies_of(live.settings).budgets, now)),
         tuple(problems[:SHOWN]),
         tuple(latest.items()),
     )

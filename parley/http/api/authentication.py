@@ -41,13 +41,10 @@ class Authenticator:
     """Authenticates people. `tokens` has the valid tokens; `services` gives roles, access lists,
     rate limits and the clock, so that a person has the same rights as in a chat."""
 
-    def __init__(
-        self, key: TokenKey, tokens: TokenStore, services: Services, per_minute: int
-    ) -> None:
+    def __init__(self, key: TokenKey, tokens: TokenStore, services: Services) -> None:
         self._key = key
         self._tokens = tokens
         self._services = services
-        self._per_minute = per_minute
 
     def holder(self, authorization: str) -> TokenClaims:
         """Return the claims of the token in an Authorization header. Raises `Refused` (401)."""
@@ -78,7 +75,7 @@ class Authenticator:
         Raises `Refused` (401, 403) and `StoreUnavailable`."""
         self._check_tenant(holder)
         await self._check_good(holder)
-        return await self._admitted(holder)
+        return await admitted_person(holder.tenant, holder.person, self._services)
 
     def _check_tenant(self, holder: TokenClaims) -> None:
         """Refuse a token whose tenant is not the present tenant of its person."""
@@ -95,36 +92,35 @@ class Authenticator:
         if holder.id and not await self._tokens.good(holder.id):
             raise _unknown("token_revoked", _ADVICE["token_revoked"])
 
-    async def _admitted(self, holder: TokenClaims) -> Principal:
-        """Return the person with their role in chat. Access lists and roles apply to all their
-        ids."""
-        services, person = self._services, holder.person
-        known = await known_ids(person, services)
-        if known is None:
-            raise Refused(403, "not_served", _WRITE_FIRST)
-        role = role_in(holder.tenant, person, services, aliases=known.current)
-        principal = Principal(holder.tenant, person, role)
-        place = _place(person.platform, person, "")
-        if not (await served(principal, place, known, services)).allowed:
-            raise Refused(403, "not_served", "The configuration does not allow you to use this.")
-        return principal
-
     async def _check_rate(self, principal: Principal) -> None:
-        if not self._per_minute:
+        per_minute = self._services.policies.limits.api_per_minute
+        if not per_minute:
             return
         human = await self._services.humans.human(principal.tenant, principal.person)
         key = f"api:{principal.tenant}:{human}"
-        rule = BucketRule("user", key, self._per_minute)
+        rule = BucketRule("user", key, per_minute)
         now = self._services.clock.now().timestamp()
         taken = await self._services.stores.buckets.take((rule,), now)
         if not taken.allowed:
             wait = str(max(1, math.ceil(taken.retry_after)))
             linked = await self._services.memory.linked(principal)
             shared = ", of your linked accounts together" if linked else ""
-            message = (
-                f"At most {self._per_minute} requests a minute{shared}. Try again in {wait} s."
-            )
+            message = f"At most {per_minute} requests a minute{shared}. Try again in {wait} s."
             raise Refused(429, "too_many", message, headers={"Retry-After": wait})
+
+
+async def admitted_person(tenant: str, person: PersonId, services: Services) -> Principal:
+    """Return a person with their role in chat. Access lists and roles apply to all their ids.
+    Raises `Refused` (403) for one who is not served, and `StoreUnavailable`."""
+    known = await known_ids(person, services)
+    if known is None:
+        raise Refused(403, "not_served", _WRITE_FIRST)
+    role = role_in(tenant, person, services, aliases=known.current)
+    principal = Principal(tenant, person, role)
+    place = _place(person.platform, person, "")
+    if not (await served(principal, place, known, services)).allowed:
+        raise Refused(403, "not_served", "The configuration does not allow you to use this.")
+    return principal
 
 
 def _bearer(authorization: str) -> str:

@@ -1,7 +1,6 @@
 """A rating of an answer is stored with it; other reactions are ignored."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -98,7 +97,7 @@ async def test_reactions_in_an_excluded_workspace_are_ignored() -> None:
         there = place()
         await g.take(received("hello", at=there, mentions_bot=True))
         lists = AccessPolicy(blocked_workspaces=frozenset({"test:W1"}))
-        g.services = replace(g.services, policies=Policies(access=lists))
+        g.services = g.services.under(Policies(access=lists))
         ratings = FeedbackReactions(g.services, Screening(g.services, g.intake._dispatcher))
         await ratings.take(reaction("👎", at=there))
         assert await g.services.stores.feedback.of([trace.id for trace in g.traces]) == {}

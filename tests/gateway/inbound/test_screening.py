@@ -154,15 +154,15 @@ async def test_inline_queries_are_limited_per_person_and_refused_to_blocked_peop
 
 
 def test_senders_are_counted_separately_and_their_number_is_limited() -> None:
-    arrivals = IntakeLimits(5)
-    assert sum(arrivals.stored("eve", 0.0) for _ in range(100)) == LEAST
-    assert arrivals.stored("ben", 0.0)
-    assert sum(arrivals.stored("eve", 60.0) for _ in range(100)) == 10
+    arrivals = IntakeLimits()
+    assert sum(arrivals.stored("eve", 0.0, 5) for _ in range(100)) == LEAST
+    assert arrivals.stored("ben", 0.0, 5)
+    assert sum(arrivals.stored("eve", 60.0, 5) for _ in range(100)) == 10
     assert sum(arrivals.may_log("eve", 0.0) for _ in range(100)) == LOGGED_PER_MINUTE
     for number in range(MAX_SENDERS + 100):
-        arrivals.stored(str(number), 61.0)
+        arrivals.stored(str(number), 61.0, 5)
     assert len(arrivals._held) == MAX_SENDERS
-    assert all(IntakeLimits(0).stored("eve", 0.0) for _ in range(1000))
+    assert all(IntakeLimits().stored("eve", 0.0, 0) for _ in range(1000))
 
 
 def test_the_stored_refusals_are_limited_per_sender_and_in_total() -> None:

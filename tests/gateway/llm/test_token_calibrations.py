@@ -54,10 +54,10 @@ async def state() -> AsyncIterator[AdapterState]:
 async def test_the_calibration_survives_a_restart(state: AdapterState) -> None:
     before, learned = TokenCalibrations(), taught(9)
     before.learn("claude", learned)
-    await PersistentCalibrations(before, state, ["claude", "other"]).save()
+    await PersistentCalibrations(before, state, lambda: ["claude", "other"]).save()
 
     after = TokenCalibrations()
-    await PersistentCalibrations(after, state, ["claude", "other"]).load()
+    await PersistentCalibrations(after, state, lambda: ["claude", "other"]).load()
     assert after.latest("claude") == after.steady("claude") == learned
     assert after.latest("other") == EXACT
 
@@ -78,7 +78,7 @@ async def test_only_changes_are_written(state: AdapterState) -> None:
         async def put(self, key: str, value: str, ttl: object) -> None:
             puts.append(key)
 
-    kept = PersistentCalibrations(known, Watched(), ["a", "b"])
+    kept = PersistentCalibrations(known, Watched(), lambda: ["a", "b"])
     await kept.save()
     known.learn("a", taught(1))
     await kept.save()
@@ -93,10 +93,10 @@ async def test_several_processes_keep_the_best_value_of_each(state: AdapterState
     for learned in (latin, chinese):
         known = TokenCalibrations()
         known.learn("claude", learned)
-        await PersistentCalibrations(known, state, ["claude"]).save()
+        await PersistentCalibrations(known, state, lambda: ["claude"]).save()
 
     after = TokenCalibrations()
-    await PersistentCalibrations(after, state, ["claude"]).load()
+    await PersistentCalibrations(after, state, lambda: ["claude"]).load()
     assert after.latest("claude").latin == latin.latin == pytest.approx(TRUE.latin, abs=0.05)
     assert after.latest("claude").three == chinese.three == pytest.approx(TRUE.three, abs=0.05)
     assert after.latest("claude").samples == 40
@@ -104,7 +104,7 @@ async def test_several_processes_keep_the_best_value_of_each(state: AdapterState
 
 async def test_the_state_of_a_single_process_is_kept_unchanged(state: AdapterState) -> None:
     known = TokenCalibrations()
-    process = PersistentCalibrations(known, state, ["claude"])
+    process = PersistentCalibrations(known, state, lambda: ["claude"])
     for prompts in (40, 41, 80):
         known.learn("claude", taught(prompts))
         await process.save()
@@ -122,7 +122,7 @@ async def test_an_unavailable_store_does_not_stop_the_calibration() -> None:
             raise StoreUnavailable("gone")
 
     known = TokenCalibrations()
-    kept = PersistentCalibrations(known, Away(), ["a"])
+    kept = PersistentCalibrations(known, Away(), lambda: ["a"])
     await kept.load()
     known.learn("a", taught(1))
     assert await kept.save() == 0

@@ -1,7 +1,7 @@
 """The list of stages: everything in it runs in order, and a stage that fails ends the turn once."""
 
 import gc
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import cast
 
 import pytest
@@ -112,7 +112,7 @@ async def test_decisions_of_the_intake_are_not_repeated(later: Policies) -> None
         g.model.open.clear()
         await g.take(received("!hello", at=place(thread="T1")))
         (entry,) = await g.services.stores.inbox.unfinished(10)
-        turn = Pipeline(replace(g.services, policies=later)).open(entry)
+        turn = Pipeline(g.services.under(later)).open(entry)
         assert (turn.contents, turn.place.thread_id) == (("hello",), "T1")
         assert [(d.stage, d.reason) for d in turn.decisions] == [("invocation", "prefix")]
         assert turn.key == turn.key.of(entry.conversation)

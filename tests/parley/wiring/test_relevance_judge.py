@@ -52,7 +52,7 @@ async def ledger() -> AsyncIterator[UsageLedger]:
 async def judge(claude: AnthropicSimulator, ledger: UsageLedger) -> AsyncIterator[ModelJudge]:
     provider = AnthropicProvider("test-key", base_url=claude.base_url)
     prices = {"claude-sonnet-5-5": Price(3, 15)}
-    yield ModelJudge(lambda: provider, ledger, prices, FakeClock())
+    yield ModelJudge(lambda: provider, ledger, lambda: prices, FakeClock())
     await provider.close()
 
 

@@ -61,9 +61,7 @@ async def test_a_person_whose_other_ids_are_unknown_must_write_first(tmp_path: P
     app = App(settings)
     await app.storage.start()
     try:
-        authenticator = Authenticator(
-            token_key(settings), app.storage.memory.tokens, app.services, 0
-        )
+        authenticator = Authenticator(token_key(settings), app.storage.memory.tokens, app.services)
         holder = authenticator.holder(f"Bearer {held(settings)}")
         with pytest.raises(Refused) as refused:
             await authenticator.caller_of(holder)

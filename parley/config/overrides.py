@@ -1,0 +1,259 @@
+"""Overrides: changes to the configuration that the console stores, which hold over the file and the
+environment.
+
+Stored overrides are a JSON merge patch (RFC 7396) of the configuration: null removes a value of the
+file. Only the keys of `CHANGEABLE` and entries of `ENTRIES` are changed while the program runs.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from pydantic import Field, ValidationError
+
+from gateway.ports import AdapterManifest
+from parley.config import sections
+from parley.config.consistency import problems_of
+from parley.config.explain import Explainer
+from parley.config.problems import Path as KeyPath
+from parley.config.problems import Problem, SettingsError, dotted
+from parley.config.sections import Section
+from parley.config.settings import Settings
+from parley.config.yaml_file import Value
+
+MAX_BYTES: Final = 256 * 1024
+"""Bytes of all overrides, as of a file."""
+MAX_OVERRIDES: Final = 1_000
+MAX_ROUNDS: Final = 10
+"""Attempts to find the overrides that cannot be used, before all of them are ignored."""
+
+CHANGEABLE: Final[Mapping[str, tuple[str, ...]]] = {
+    "assistant": ("persona",),
+    "invocation": ("triggers", "prefix", "ignore_bots", "ignore_if_mentions_others"),
+    "access": (
+        "owners",
+        "operators",
+        "members",
+        "default_role",
+        "allowed_users",
+        "blocked_users",
+        "allowed_channels",
+        "blocked_channels",
+        "allowed_workspaces",
+        "blocked_workspaces",
+    ),
+    "limits": tuple(sections.Limits.model_fields),
+    "budgets": tuple(name for name in sections.Budgets.model_fields if name != "prices"),
+}
+"""By section: the keys that are changed as a whole."""
+ENTRIES: Final[tuple[KeyPath, ...]] = (
+    ("assistant", "channels"),
+    ("invocation", "channels"),
+    ("tools",),
+    ("budgets", "prices"),
+)
+"""The sections by name whose entries are changed one by one."""
+NOT_CHANGEABLE: Final = "cannot be changed while the program runs."
+UNREADABLE: Final = "The stored overrides cannot be read."
+TOO_MANY: Final = "There are too many overrides."
+REMOVE: Final = "Change or remove it in the console, or remove all with `parley config reset`."
+
+Patch: TypeAlias = "dict[str, Value]"
+
+
+class ChangeableSections(Section):
+    """The sections with keys that are changed while the program runs."""
+
+    assistant: sections.Assistant = sections.Assistant()
+    tools: dict[str, sections.ToolRule] = Field(default={})
+    invocation: sections.Invocation = sections.Invocation()
+    access: sections.Access = sections.Access()
+    limits: sections.Limits = sections.Limits()
+    budgets: sections.Budgets = sections.Budgets()
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """One override. `value` is None where it removes a value of the file."""
+
+    path: tuple[str, ...]
+    value: Value
+
+    @property
+    def key(self) -> str:
+        """The path as the documentation writes it."""
+        return dotted(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Overlaid:
+    """The configuration with its overrides. `ignored` are overrides that cannot be used, each with
+    its problem."""
+
+    settings: Settings
+    in_force: tuple[Override, ...] = ()
+    ignored: tuple[Problem, ...] = ()
+
+
+def is_changeable(path: KeyPath) -> bool:
+    """Return True if a value at this path may be overridden."""
+    if len(path) == 2 and path[1] in CHANGEABLE.get(str(path[0]), ()):
+        return True
+    return len(path) > 1 and path[:-1] in ENTRIES
+
+
+def overrides_in(patch: Patch) -> tuple[Override, ...]:
+    """Return the overrides of a patch, in its order."""
+    return tuple(_overrides(patch, ()))
+
+
+def _overrides(value: Mapping[str, Value], path: tuple[str, ...]) -> Iterator[Override]:
+    for name, below in value.items():
+        here = (*path, name)
+        if isinstance(below, dict) and below and not is_changeable(here) and len(here) < 3:
+            yield from _overrides(below, here)
+        else:
+            yield Override(here, below)
+
+
+def patch_of(overrides: Sequence[Override]) -> Patch:
+    """Return a patch of these overrides."""
+    patch: Patch = {}
+    for override in overrides:
+        here = patch
+        for step in override.path[:-1]:
+            below = here.setdefault(step, {})
+            if not isinstance(below, dict):
+                raise TypeError(f"{override.key} is below another override")
+            here = below
+        here[override.path[-1]] = override.value
+    return patch
+
+
+def parsed(text: str) -> Patch:
+    """Return the patch of a stored text. Raises `SettingsError`."""
+    try:
+        patch = json.loads(text)
+    except (ValueError, RecursionError):
+        patch = None
+    if not isinstance(patch, dict) or len(text) > MAX_BYTES:
+        raise SettingsError([Problem("", UNREADABLE, REMOVE)])
+    return patch
+
+
+def merged(
+    base: Settings, overrides: Sequence[Override], manifests: Mapping[str, AdapterManifest]
+) -> Settings:
+    """Return the configuration with these overrides, all of it checked. Raises `SettingsError` with
+    every problem that the configuration does not have without them."""
+    values: Value = {name: _plain(getattr(base, name)) for name in ChangeableSections.model_fields}
+    values = merge(values, patch_of(overrides))
+    explainer = Explainer(ChangeableSections, values, {}, ())
+    try:
+        made = ChangeableSections.model_validate_json(json.dumps(values), strict=True)
+    except ValidationError as error:
+        raise SettingsError(explainer.explain(error)) from None
+    changed = {str(override.path[0]) for override in overrides}
+    settings = base.model_copy(update={name: getattr(made, name) for name in changed})
+    known = set(problems_of(base, manifests))
+    problems = [one for one in problems_of(settings, manifests) if one not in known]
+    if problems:
+        raise SettingsError(problems)
+    return settings
+
+
+def merge(target: Value, patch: Value) -> Value:
+    """Return a value with a JSON merge patch applied (RFC 7396)."""
+    if not isinstance(patch, dict):
+        return patch
+    result: dict[str, Value] = dict(target) if isinstance(target, dict) else {}
+    for name, value in patch.items():
+        if value is None:
+            result.pop(name, None)
+        else:
+            result[name] = merge(result.get(name), value)
+    return result
+
+
+def _plain(section: object) -> Value:
+    """Return a section as plain values, without keys that have their default."""
+    if isinstance(section, Section):
+        dumped: Value = section.model_dump(mode="json", exclude_unset=True)
+        return dumped
+    if isinstance(section, Mapping):
+        return {str(name): _plain(value) for name, value in section.items()}
+    raise TypeError(f"{type(section).__name__} is no section")
+
+
+def overlaid(
+    base: Settings, overrides: Sequence[Override], manifests: Mapping[str, AdapterManifest]
+) -> Overlaid:
+    """Return the configuration with the overrides that can be used; the others are ignored."""
+    ignored = [
+        Problem(one.key, NOT_CHANGEABLE, REMOVE) for one in overrides if not is_changeable(one.path)
+    ]
+    usable = [one for one in overrides if is_changeable(one.path)]
+    if len(overrides) > MAX_OVERRIDES:
+        return Overlaid(base, (), (Problem("", TOO_MANY, REMOVE),))
+    for round_number in range(MAX_ROUNDS):
+        try:
+            settings = merged(base, usable, manifests)
+        except SettingsError as error:
+            faulty = [one for one in usable if _concerning(one, error.problems)]
+            if not faulty or round_number == MAX_ROUNDS - 1:
+                faulty = usable
+            ignored += [_ignored(one, error.problems) for one in faulty]
+            usable = [one for one in usable if one not in faulty]
+        else:
+            return Overlaid(settings, tuple(usable), tuple(ignored))
+    return Overlaid(base, (), tuple(ignored))
+
+
+def _concerning(override: Override, problems: Sequence[Problem]) -> list[Problem]:
+    key = override.key
+    return [
+        one
+        for one in problems
+        if one.path == key
+        or one.path.startswith((f"{key}.", f"{key}["))
+        or (one.path and key.startswith(f"{one.path}."))
+    ]
+
+
+def _ignored(override: Override, problems: Sequence[Problem]) -> Problem:
+    first = (_concerning(override, problems) or problems)[0]
+    text = first.text if first.path.startswith(override.key) else f"{first.path} {first.text}"
+    return Problem(override.key, text, first.advice)
+
+
+def changed(
+    base: Settings,
+    overrides: Sequence[Override],
+    changes: Sequence[Override],
+    removed: Sequence[tuple[str, ...]],
+    manifests: Mapping[str, AdapterManifest],
+    check: Callable[[Settings], Sequence[Problem]] = lambda _: (),
+) -> tuple[Override, ...]:
+    """Return the overrides after a change; those in `removed` return to the file. Raises
+    `SettingsError` if a change cannot be used, or makes another override unusable. `check` returns
+    further problems of a configuration; those that it has already refuse nothing."""
+    for one in changes:
+        if not is_changeable(one.path):
+            raise SettingsError([Problem(one.key, NOT_CHANGEABLE)])
+    gone = {*(one.path for one in changes), *removed}
+    new = (*(one for one in overrides if one.path not in gone), *changes)
+    if len(new) > MAX_OVERRIDES or len(written(new)) > MAX_BYTES:
+        raise SettingsError([Problem("", TOO_MANY, "Remove some first, or use the file.")])
+    before, after = overlaid(base, overrides, manifests), overlaid(base, new, manifests)
+    known = {one.path for one in before.ignored} - {one.key for one in changes}
+    problems = [one for one in after.ignored if one.path not in known]
+    problems += [one for one in check(after.settings) if one not in check(before.settings)]
+    if problems:
+        raise SettingsError(problems)
+    return new
+
+
+def written(overrides: Sequence[Override]) -> str:
+    """Return overrides as the text that is stored."""
+    return json.dumps(patch_of(overrides), ensure_ascii=False, separators=(",", ":"))
