@@ -15,6 +15,8 @@ from parley.console.views import (
     takeover,
     usage,
 )
+from parley.console.views.access import admissions, question
+from parley.console.views.configuration import changes, page, versions
 from parley.console.views.memory import (
     accounts,
     data,
@@ -44,5 +46,10 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
     *tokens.ROUTES,
     *data.ROUTES,
     *usage.ROUTES,
+    *admissions.ROUTES,
+    *question.ROUTES,
+    *page.ROUTES,
+    *changes.ROUTES,
+    *versions.ROUTES,
     *account.ROUTES,
 )

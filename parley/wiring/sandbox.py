@@ -50,7 +50,7 @@ from gateway.store_retry import StoreRetry
 from gateway.stores.usage import Payer, UsageLedger
 from gateway.turn.context.summary import INSTRUCTIONS
 from gateway.turn.pipeline import Pipeline
-from gateway.turn.services import Services
+from gateway.turn.services import CurrentPolicies, Services
 from gateway.turn.slots import Slots
 from gateway.turn.toolbox import Toolbox
 from parley.config import Settings
@@ -179,7 +179,7 @@ class Sandbox:
         admissions.keep(TENANT, str(person), role.at_least(Role.MEMBER))
         return replace(
             program,
-            policies=policies,
+            current=CurrentPolicies(policies),
             stores=stores,
             provider=_Watched(program.provider, progress),
             toolbox=Toolbox((_ReadOnly(program.toolbox),)),

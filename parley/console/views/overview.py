@@ -113,6 +113,7 @@ async def overview(
         *(_of_part(one) for one in parts if not one.well),
         *_of_queue(queue, now),
         *((_of_requests(len(waiting)),) if waiting else ()),
+        *_of_overrides(services),
         *own,
     )
     return OverviewOut(
@@ -262,9 +263,15 @@ def _of_queue(queue: Queue, now: datetime) -> Iterator[Need]:
         yield Need(kind="quarantine", text=text, step="`parley quarantine list` shows them")
 
 
+def _of_overrides(services: ConsoleServices) -> Iterator[Need]:
+    if problem := services.configuration.problem:
+        step = "The configuration shows them"
+        yield Need(kind="configuration", text=f"{problem}.", step=step, path="/configuration")
+
+
 def _of_requests(number: int) -> Need:
     text = f"{counted(number, 'person')} asking for permission to write."
-    return Need(kind="pairing", text=text, step="Send me `/approve`")
+    return Need(kind="pairing", text=text, step="Decide in Access", path="/access")
 
 
 def counted(number: int, name: str) -> str:

@@ -1,0 +1,334 @@
+"""Who may write and use what: roles, lists, people who ask, approved people, tools and tokens."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Final
+
+from pydantic import Field, StringConstraints
+
+from gateway.commands.revocation import OWNERSHIP, REFUSALS
+from gateway.errors import BadInput, NotFound
+from gateway.pairing.requests import NOT_APPROVED as NO_APPROVAL
+from gateway.pairing.requests import Pairing
+from gateway.people import Role
+from gateway.policy.roles import READ_ONLY, SECRETS, SIDE_EFFECTS, ToolPolicy
+from gateway.tool_spec import ToolSpec
+from gateway.turn.context.task import SET_TASK
+from memory.turns.brain_tool import UPDATE
+from memory.turns.knowledge_tools import TOOLS as SEARCHES
+from memory.turns.tools import TOOLS as MEMORY_TOOLS
+from parley.console.route import (
+    AnyRoute,
+    AudienceRule,
+    ConsoleRoute,
+    Done,
+    ItemParams,
+    Params,
+    Result,
+)
+from parley.console.services import ConsoleServices
+from parley.console.viewer import Viewer
+from parley.console.views.configuration.rights import governs
+
+PATH: Final = "/access"
+MOST: Final = 200
+"""Rows of one list of the page; the command line has all."""
+MAX_IDS: Final = 500
+LISTS: Final = (
+    "owners",
+    "operators",
+    "members",
+    "allowed_users",
+    "blocked_users",
+    "allowed_channels",
+    "blocked_channels",
+    "allowed_workspaces",
+    "blocked_workspaces",
+)
+DECIDED: Final = "This person does not wait any more: somebody else decided, or the time is over."
+NOT_LISTED: Final = "There is no token with this name. It may be revoked already."
+NO_PAIRING: Final = "Nobody is approved here: the program has no store of approvals."
+ALL: Final = frozenset({"direct", "private_room", "public_room"})
+
+
+class AccessQuery(Params):
+    """The page has no parameters."""
+
+
+class RevokeForm(Params):
+    """The `str(PersonId)` of an approved person."""
+
+    person: Annotated[str, StringConstraints(min_length=1, max_length=400)]
+
+
+class TokenForm(Params):
+    """The name of a token."""
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=100)]
+
+
+class ListOut(Result):
+    """A list of the configuration. `number` counts all ids."""
+
+    key: str
+    ids: tuple[str, ...] = Field(max_length=MAX_IDS)
+    number: int
+
+
+class ApplicantOut(Result):
+    """A person who asks. Nobody has verified the name."""
+
+    id: str
+    person: str
+    name: str
+    since: datetime
+    until: datetime
+
+
+class ApprovedOut(Result):
+    """An approved person, or an owner by code. `by` is the approver, or a part of the program."""
+
+    person: str
+    name: str
+    role: str
+    by: str
+    at: datetime
+
+
+class ToolOut(Result):
+    """A tool with the rule that holds for it; `rule` is a key of the configuration, or names the
+    default. `everywhere`: in all audiences."""
+
+    name: str
+    role: str
+    audiences: tuple[str, ...]
+    everywhere: bool
+    rule: str
+
+
+class TokenOut(Result):
+    """A token of a program, without the token itself."""
+
+    name: str
+    person: str
+    since: datetime
+    until: datetime
+
+
+class AccessOut(Result):
+    """Access. `lists` are empty for operators of a single tenant, because they hold for all."""
+
+    admission: str
+    default_role: str
+    may_change: bool
+    lists: tuple[ListOut, ...]
+    waiting: tuple[ApplicantOut, ...] = Field(max_length=MOST)
+    approved: tuple[ApprovedOut, ...] = Field(max_length=MOST)
+    more_approved: bool
+    tools: tuple[ToolOut, ...] = Field(max_length=MOST)
+    tool_problems: tuple[str, ...]
+    tokens: tuple[TokenOut, ...] = Field(max_length=MOST)
+
+
+async def access(viewer: Viewer, services: ConsoleServices, _params: AccessQuery) -> AccessOut:
+    """Return who may write and use what, as far as it is of the viewer's tenant."""
+    section = services.configuration.settings.access
+    everywhere = await governs(viewer, services, Role.OPERATOR)
+    pairing, now = services.gateway.pairing, services.gateway.clock.now()
+    waiting = [] if pairing is None else await pairing.waiting(viewer.tenant)
+    approved = [] if pairing is None else await pairing.store.admissions(MOST + 1, viewer.tenant)
+    tokens = await services.storage.memory.tokens.listed(now)
+    own = [one for one in tokens if one.tenant == viewer.tenant]
+    specs = await known_tools(services)
+    policy = services.gateway.policies.tools
+    return AccessOut(
+        admission=section.admission,
+        default_role=section.default_role,
+        may_change=viewer.is_owner and everywhere,
+        lists=tuple(_list(key, getattr(section, key)) for key in LISTS) if everywhere else (),
+        waiting=tuple(
+            ApplicantOut(
+                id=one.id,
+                person=one.applicant.person,
+                name=one.applicant.name,
+                since=one.made_at,
+                until=one.until,
+            )
+            for one in waiting[:MOST]
+        ),
+        approved=tuple(
+            ApprovedOut(
+                person=one.applicant.person,
+                name=one.applicant.name,
+                role=one.role.value,
+                by=one.by,
+                at=one.at,
+            )
+            for one in approved[:MOST]
+        ),
+        more_approved=len(approved) > MOST,
+        tools=tuple(_tool(one, policy) for one in specs[:MOST]),
+        tool_problems=services.gateway.toolbox.problems,
+        tokens=tuple(
+            TokenOut(name=one.name, person=one.person, since=one.issued_at, until=one.until)
+            for one in own[:MOST]
+        ),
+    )
+
+
+async def approve(viewer: Viewer, services: ConsoleServices, params: ItemParams) -> Done:
+    """Admit a person who asks. Raises `NotFound`."""
+    pairing = _pairing(services)
+    for one in await pairing.waiting(viewer.tenant):
+        if one.id == params.id and await pairing.approve(one, viewer.person) is not None:
+            return Done()
+    raise NotFound(DECIDED)
+
+
+async def reject(viewer: Viewer, services: ConsoleServices, params: ItemParams) -> Done:
+    """Reject a person who asks. Raises `NotFound`."""
+    pairing = _pairing(services)
+    for one in await pairing.waiting(viewer.tenant):
+        if one.id == params.id and await pairing.reject(one, viewer.person):
+            return Done()
+    raise NotFound(DECIDED)
+
+
+async def revoke(viewer: Viewer, services: ConsoleServices, params: RevokeForm) -> Done:
+    """Take an approval back, as `/approve revoke` does. Raises `BadInput`."""
+    pairing, who = _pairing(services), viewer.principal
+    admission = await pairing.approved(viewer.tenant, [params.person])
+    decision = await pairing.revocation(admission, who.person, who.role)
+    if not decision.allowed:
+        raise BadInput(REFUSALS.get(decision.reason, OWNERSHIP))
+    person = admission.applicant.person
+    gone = await pairing.revoke(viewer.tenant, person, viewer.person, owners=viewer.is_owner)
+    if not gone:
+        raise BadInput(NO_APPROVAL)
+    return Done()
+
+
+async def revoke_token(viewer: Viewer, services: ConsoleServices, params: TokenForm) -> Done:
+    """Revoke a token of the viewer's tenant. Raises `NotFound`."""
+    store = services.storage.memory.tokens
+    known = await store.listed(services.gateway.clock.now())
+    if not any(one.name == params.name and one.tenant == viewer.tenant for one in known):
+        raise NotFound(NOT_LISTED)
+    token = await store.revoke(params.name)
+    if token is None:
+        raise NotFound(NOT_LISTED)
+    await services.audit.console(
+        "token_revoked", viewer.tenant, viewer.person, token=token.name, of=token.person
+    )
+    return Done()
+
+
+async def known_tools(services: ConsoleServices) -> Sequence[ToolSpec]:
+    """Return all tools that the assistant can use: of MCP servers, of memory, and the task."""
+    own: list[ToolSpec] = [SET_TASK]
+    if services.memory.memory is not None:
+        own += [*MEMORY_TOOLS, UPDATE]
+    if services.memory.repositories is not None:
+        own += [one.spec for one in SEARCHES]
+    named = {one.name: one for one in (*own, *await services.gateway.toolbox.tools())}
+    return list(named.values())
+
+
+def rule_name(tool: ToolSpec, policy: ToolPolicy) -> str:
+    """Return the key of the rule that holds for a tool, or the name of the default."""
+    for name in (tool.name, tool.name.partition("__")[0]):
+        if name in policy.rules:
+            return f"tools.{name}"
+    defaults = {SECRETS: "handles secrets", SIDE_EFFECTS: "changes something", READ_ONLY: "reads"}
+    return f"default: {defaults[policy.rule_for(tool)]}"
+
+
+def _tool(tool: ToolSpec, policy: ToolPolicy) -> ToolOut:
+    rule = policy.rule_for(tool)
+    audiences = tuple(sorted(one.value for one in rule.audiences))
+    return ToolOut(
+        name=tool.name,
+        role=rule.role.value,
+        audiences=audiences,
+        everywhere=set(audiences) == ALL,
+        rule=rule_name(tool, policy),
+    )
+
+
+def _list(key: str, ids: Sequence[str] | None) -> ListOut:
+    listed = tuple(ids or ())
+    return ListOut(key=f"access.{key}", ids=listed[:MAX_IDS], number=len(listed))
+
+
+def _pairing(services: ConsoleServices) -> Pairing:
+    if services.gateway.pairing is None:
+        raise BadInput(NO_PAIRING)
+    return services.gateway.pairing
+
+
+ROUTES: Final[tuple[AnyRoute, ...]] = (
+    ConsoleRoute(
+        name="access",
+        method="GET",
+        path=PATH,
+        audience=AudienceRule.OPERATOR,
+        summary="Roles and lists, people who ask, approved people, tools and tokens",
+        params=AccessQuery,
+        result=AccessOut,
+        run=access,
+        template="access/page.html",
+        menu="Access",
+    ),
+    ConsoleRoute(
+        name="approve_person",
+        method="POST",
+        path=f"{PATH}/requests/{{id}}/approve",
+        audience=AudienceRule.OPERATOR,
+        summary="Let a person who asks write to the assistant",
+        params=ItemParams,
+        result=Done,
+        run=approve,
+        done="The person may write now. They get a message within seconds.",
+        then=PATH,
+        example={"id": "0123456789ab"},
+    ),
+    ConsoleRoute(
+        name="reject_person",
+        method="POST",
+        path=f"{PATH}/requests/{{id}}/reject",
+        audience=AudienceRule.OPERATOR,
+        summary="Reject a person who asks",
+        params=ItemParams,
+        result=Done,
+        run=reject,
+        done="The person is rejected, and gets no new code for a day.",
+        then=PATH,
+        example={"id": "0123456789ab"},
+    ),
+    ConsoleRoute(
+        name="revoke_approval",
+        method="POST",
+        path=f"{PATH}/approved/revoke",
+        audience=AudienceRule.OPERATOR,
+        summary="Take the approval of a person and their linked accounts back",
+        params=RevokeForm,
+        result=Done,
+        run=revoke,
+        done="The approval is taken back.",
+        then=PATH,
+        example={"person": "web:main:nobody"},
+    ),
+    ConsoleRoute(
+        name="revoke_program_token",
+        method="POST",
+        path=f"{PATH}/tokens/revoke",
+        audience=AudienceRule.OPERATOR,
+        summary="Revoke the token of a program",
+        params=TokenForm,
+        result=Done,
+        run=revoke_token,
+        done="The token is revoked.",
+        then=PATH,
+        example={"name": "none"},
+    ),
+)

@@ -1,0 +1,312 @@
+"""May X do Y here? The answer of the decisions that a turn makes, with the rule that decides."""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, StringConstraints
+
+from gateway.conversation import key_of
+from gateway.errors import BadInput, NotFound, TenantUnknown
+from gateway.llm.prices import price_of
+from gateway.message import ChatMessage, MessageAuthor, Place, Quote
+from gateway.people import Audience, KnownIds, Principal, identity_of
+from gateway.policy.budgets import accounts_for, decide_budget
+from gateway.policy.decision import Decision
+from gateway.policy.invocation import decide_invocation
+from gateway.policy.rate_limits import rules_for
+from gateway.policy.roles import allowed_tools
+from gateway.policy.takeover import decide_takeover
+from gateway.turn.admission import known_ids, role_in, served
+from gateway.turn.services import Services
+from memory.model.scope import RequestScope, access_scope_of, project_of
+from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Params, Result
+from parley.console.services import ConsoleServices
+from parley.console.viewer import Viewer
+from parley.console.views.access.admissions import PATH, known_tools, rule_name
+from parley.http.api.operations import Refused
+
+PERSON: Final = r"^([a-z][a-z0-9_-]{0,39}:[a-z0-9_-]{1,40}:[^\s]{1,200})?$"
+Action = Literal["answer", "tool", "read_project", "write_project_notes"]
+How = Literal["mention", "reply", "plain"]
+Text = Annotated[str, StringConstraints(max_length=200, strip_whitespace=True)]
+ANOTHER_TENANT: Final = "This person belongs to another tenant in this place."
+NO_TOOL: Final = "There is no tool with this name. The page Access lists all tools."
+NO_PROJECT: Final = "Name the project, such as slack:main:T0123."
+UNKNOWN_IDS: Final = (
+    "This platform uses several ids for a person, and not all of this person are known yet: they "
+    "have to write once."
+)
+
+TEXTS: Final[dict[str, tuple[str, str]]] = {
+    "open": ("No list refuses this person here.", "access"),
+    "trusted": ("Owners and operators need no entry on a list.", "access.owners, access.operators"),
+    "listed": ("The person is on the list of allowed people.", "access.allowed_users"),
+    "approved": ("The person is approved.", "access.admission"),
+    "user_blocked": ("The person is blocked.", "access.blocked_users"),
+    "linked_user_blocked": ("A linked account is blocked.", "access.blocked_users"),
+    "channel_blocked": ("The channel is blocked.", "access.blocked_channels"),
+    "workspace_blocked": ("The workspace is blocked.", "access.blocked_workspaces"),
+    "user_not_allowed": ("The person is not on the list.", "access.allowed_users"),
+    "channel_not_allowed": ("The channel is not on the list.", "access.allowed_channels"),
+    "workspace_not_allowed": ("The workspace is not on the list.", "access.allowed_workspaces"),
+    "not_approved": ("The person needs an approval, and has none.", "access.admission"),
+    "owners_only": ("Only owners and operators are served.", "access.admission"),
+    "controller_failed": ("The access controller of an extension failed.", "extensions"),
+    "mention": ("A mention of the assistant is a trigger.", "invocation.triggers"),
+    "direct_message": ("Direct messages are a trigger.", "invocation.triggers"),
+    "direct_messages_off": ("Direct messages are no trigger.", "invocation.triggers"),
+    "reply_to_bot": ("A reply to the assistant is a trigger.", "invocation.triggers"),
+    "all": ("Every message is a trigger here.", "invocation.triggers"),
+    "not_addressed": ("No trigger addresses the assistant.", "invocation.triggers"),
+    "taken_over": ("An operator answers this conversation.", "a takeover"),
+    "within_budget": ("The budget is not used up.", "budgets"),
+    "no_budget": ("No budget is set.", "budgets"),
+    "no_price": ("A budget is set, and the model has no price.", "budgets.prices"),
+    "user_per_day": ("The person's budget of the day is used up.", "budgets.user_per_day"),
+    "user_per_month": ("The person's budget of the month is used up.", "budgets.user_per_month"),
+    "workspace_per_day": ("The budget of the day is used up.", "budgets.workspace_per_day"),
+    "workspace_per_month": ("The budget of the month is used up.", "budgets.workspace_per_month"),
+}
+"""By the reason of a decision: a sentence, and the key of the configuration."""
+
+
+class QuestionQuery(Params):
+    """A person (PLATFORM:ACCOUNT:ID; empty for no question), a place of their platform, and what
+    they want to do. `outside`: a guest of the workspace. `how` addresses the assistant in a
+    room."""
+
+    person: Annotated[str, StringConstraints(pattern=PERSON)] = ""
+    audience: Literal["direct", "private_room", "public_room"] = "direct"
+    channel: Text = ""
+    workspace: Text = ""
+    thread: Text = ""
+    action: Action = "answer"
+    how: How = "mention"
+    tool: Text = ""
+    project: Text = ""
+    outside: Literal["", "yes"] = ""
+
+
+class StepOut(Result):
+    """A decision, with its sentence and the key of the configuration or the rule behind it."""
+
+    stage: str
+    allowed: bool
+    reason: str
+    text: str
+    rule: str
+
+
+class AnswerOut(Result):
+    """The answer: yes if every decision allows it. `deciding` is the decision that decides. Both
+    are empty without a question."""
+
+    asked: bool = False
+    allowed: bool = False
+    deciding: StepOut | None = None
+    steps: tuple[StepOut, ...] = Field(default=(), max_length=20)
+    limits: str = ""
+    tools: tuple[str, ...] = Field(default=(), max_length=500)
+
+
+async def question(viewer: Viewer, services: ConsoleServices, params: QuestionQuery) -> AnswerOut:
+    """Answer a question. Raises `Refused`."""
+    tools = tuple(one.name for one in await known_tools(services))
+    if not params.person:
+        return AnswerOut(tools=tools)
+    # One value of the policies for all decisions, as in a turn.
+    gateway = services.gateway.under(services.gateway.policies)
+    place = _place(params)
+    who, known = await _principal(viewer, gateway, params, place)
+    steps = [
+        _step(Decision("identity", True, who.role.value), f"The role is {who.role.value}.", "")
+    ]
+    access = await served(who, place, known, gateway)
+    steps.append(_step(access))
+    if access.allowed:
+        match params.action:
+            case "answer":
+                steps += await _answer(gateway, params, who, place)
+            case "tool":
+                steps.append(await _tool(services, gateway, params, who, place))
+            case "read_project":
+                steps.append(await _project(services, params, who, place))
+            case "write_project_notes":
+                steps.append(await _project(services, params, who, place))
+                if steps[-1].allowed:
+                    steps.append(_notes(gateway, who, place))
+    refused = next((one for one in steps if not one.allowed), None)
+    return AnswerOut(
+        asked=True,
+        allowed=refused is None,
+        deciding=refused or steps[-1],
+        steps=tuple(steps),
+        limits=_limits(gateway, who, place) if params.action == "answer" else "",
+        tools=tools,
+    )
+
+
+def _place(params: QuestionQuery) -> Place:
+    person = identity_of(params.person)
+    audience = Audience(params.audience)
+    if audience is not Audience.DIRECT and not params.channel:
+        raise BadInput("Name the channel by its id.")
+    channel = params.channel or person.id
+    return Place(
+        person.platform,
+        person.account,
+        channel,
+        audience,
+        params.workspace,
+        params.thread,
+    )
+
+
+async def _principal(
+    viewer: Viewer, gateway: Services, params: QuestionQuery, place: Place
+) -> tuple[Principal, KnownIds]:
+    person = identity_of(params.person)
+    try:
+        tenant = gateway.extensions.tenant_of(place, person)
+    except TenantUnknown as error:
+        raise BadInput(str(error)) from None
+    if tenant != viewer.tenant:
+        raise Refused(403, "not_allowed", ANOTHER_TENANT, "query.person")
+    known = await known_ids(person, gateway)
+    if known is None:
+        raise BadInput(UNKNOWN_IDS)
+    outside = params.outside == "yes"
+    role = role_in(tenant, person, gateway, aliases=known.current, outside=outside)
+    return Principal(tenant, person, role, outside), known
+
+
+async def _answer(
+    gateway: Services, params: QuestionQuery, who: Principal, place: Place
+) -> list[StepOut]:
+    message = ChatMessage(
+        "question",
+        "",
+        MessageAuthor(who.person.id),
+        place,
+        gateway.clock.now(),
+        quote=Quote("", by_this_bot=True) if params.how == "reply" else None,
+        mentions_bot=params.how == "mention" and place.audience is not Audience.DIRECT,
+    )
+    invoked = decide_invocation(message, gateway.policies.invocation).decision
+    steps = [_step(invoked)]
+    if not invoked.allowed:
+        return steps
+    takeovers = gateway.stores.takeovers
+    takeover = None if takeovers is None else await takeovers.of(str(key_of(who.tenant, place)))
+    if takeover is not None:
+        idle = gateway.policies.takeover_idle
+        decision = decide_takeover(takeover.active, gateway.clock.now(), idle)
+        if not decision.allowed:
+            return [*steps, _step(decision)]
+    return [*steps, _step(await _budget(gateway, who, place))]
+
+
+async def _budget(gateway: Services, who: Principal, place: Place) -> Decision:
+    human = await gateway.humans.human(who.tenant, who.person)
+    budgets, now = gateway.policies.budgets, gateway.clock.now()
+    accounts = accounts_for(who.tenant, human, place, budgets, now)
+    persona = gateway.assistant.persona_in(place.platform, place.channel_id)
+    model = persona.model or gateway.assistant.default_model
+    if accounts and price_of(model, gateway.prices) is None:
+        return Decision("budget", False, "no_price", model)
+    spent = await gateway.stores.usage.spent(accounts) if accounts else []
+    return decide_budget(accounts, spent, 1 if accounts else 0).decision
+
+
+async def _tool(
+    services: ConsoleServices,
+    gateway: Services,
+    params: QuestionQuery,
+    who: Principal,
+    place: Place,
+) -> StepOut:
+    spec = next((one for one in await known_tools(services) if one.name == params.tool), None)
+    if spec is None:
+        raise NotFound(NO_TOOL)
+    policy = gateway.policies.tools
+    allowed = bool(allowed_tools((spec,), who.role, place.audience, policy))
+    rule = policy.rule_for(spec)
+    audiences = ", ".join(sorted(one.value for one in rule.audiences)) or "no place"
+    text = f"The tool is for the role {rule.role.value} and above, in: {audiences}."
+    decision = Decision("tool", allowed, "permitted" if allowed else "not_permitted")
+    return _step(decision, text, rule_name(spec, policy))
+
+
+async def _project(
+    services: ConsoleServices, params: QuestionQuery, who: Principal, place: Place
+) -> StepOut:
+    memory = services.memory.memory
+    if memory is None:
+        off = Decision("memory", False, "memory_off")
+        return _step(off, "Memory is off.", "memory.enabled")
+    project = params.project or ("" if place.audience is Audience.DIRECT else project_of(place))
+    if not project:
+        raise BadInput(NO_PROJECT)
+    linked = await memory.linked(who)
+    persons = tuple(sorted({str(who.person), *map(str, linked)}))
+    request = RequestScope(who, persons, place, services.gateway.clock.now())
+    if await memory.reaches(request, project):
+        text = (
+            "The person is a member of the project, and was seen in it lately."
+            if place.audience is Audience.DIRECT
+            else "It is the project of this room."
+        )
+        return _step(Decision("project", True, "member"), text, "membership on the platform")
+    text = (
+        "Guests of a workspace use no project."
+        if who.outside
+        else (
+            "The person is no member of the project, or was not seen in it lately."
+            if place.audience is Audience.DIRECT
+            else "A room uses its own project only."
+        )
+    )
+    return _step(Decision("project", False, "no_member"), text, "membership on the platform")
+
+
+def _notes(gateway: Services, who: Principal, place: Place) -> StepOut:
+    scope = access_scope_of(RequestScope(who, (str(who.person),), place, gateway.clock.now()))
+    if scope.operates:
+        decision = Decision("project_notes", True, "operates")
+        return _step(decision, "Operators change project notes at once.", "access.operators")
+    decision = Decision("project_notes", False, "proposes")
+    text = "Only operators change project notes; a change by this person is proposed to them."
+    return _step(decision, text, "access.operators")
+
+
+def _limits(gateway: Services, who: Principal, place: Place) -> str:
+    rules = rules_for(who.tenant, str(who.person), place, gateway.policies.limits)
+    named = [f"{one.per_minute:,} of the {one.level}" for one in rules if one.level != "reserve"]
+    return f"Questions a minute: at most {', '.join(named)}." if named else "There are no limits."
+
+
+def _step(decision: Decision, text: str = "", rule: str = "") -> StepOut:
+    known, key = TEXTS.get(decision.reason, (decision.reason.replace("_", " "), ""))
+    detail = f" ({decision.detail})" if decision.detail else ""
+    return StepOut(
+        stage=decision.stage,
+        allowed=decision.allowed,
+        reason=decision.reason,
+        text=text or f"{known}{detail}",
+        rule=rule or key,
+    )
+
+
+ROUTES: Final[tuple[AnyRoute, ...]] = (
+    ConsoleRoute(
+        name="access_question",
+        method="GET",
+        path=f"{PATH}/question",
+        audience=AudienceRule.OPERATOR,
+        summary="May this person do this here? Answered with the rule that decides",
+        params=QuestionQuery,
+        result=AnswerOut,
+        run=question,
+        template="access/question.html",
+        example={"person": "web:main:ada"},
+    ),
+)

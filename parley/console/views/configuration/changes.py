@@ -1,0 +1,360 @@
+"""Changes of the configuration by owners: a value, an entry, back to the file. Each is checked with
+all others, stored as a version and recorded in the audit."""
+
+from collections.abc import Sequence
+from typing import Annotated, Final, Literal
+
+from pydantic import BeforeValidator, Field, StringConstraints
+
+from gateway.people import Audience, Role
+from gateway.policy.invocation import Trigger
+from gateway.stores.config_versions import ConfigVersion
+from parley.config import SettingsError
+from parley.config.overrides import Overlaid, Override, is_changeable
+from parley.config.schema import at, item_of, typed
+from parley.config.secrets import ReferencedText
+from parley.config.yaml_file import Value
+from parley.console.route import (
+    AnyRoute,
+    AudienceRule,
+    ConsoleRoute,
+    Params,
+    RefusedWithResult,
+)
+from parley.console.services import ConsoleServices
+from parley.console.viewer import Viewer
+from parley.console.views.configuration.page import PATH, TEMPLATE, ConfigurationOut, shown
+from parley.console.views.configuration.rights import check_governs, check_own_access
+from parley.http.api.models import MAX_NUMBER, Integral
+from parley.http.api.operations import Refused
+
+MAX_VALUE: Final = 50_000
+MAX_AMOUNT: Final = 1_000_000
+CHANGED: Final = (
+    "The configuration was changed meanwhile, in another tab or by somebody else. Nothing of yours "
+    "was saved. Below is the present state."
+)
+SAVED: Final = "Saved as version {number}. All processes use it within a few seconds."
+NOT_OVERRIDDEN: Final = "{key} has no override: its value is that of the file."
+
+
+def _empty_as_none(value: object) -> object:
+    return None if value == "" else value
+
+
+Number = Annotated[int, Field(ge=0, le=MAX_NUMBER), Integral]
+Key = Annotated[str, StringConstraints(min_length=1, max_length=60, pattern=r"^[a-z_.]+$")]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
+Model = Annotated[str, StringConstraints(max_length=200, strip_whitespace=True)]
+Prefix = Annotated[str, StringConstraints(max_length=40)]
+Amount = Annotated[float, Field(ge=0, le=MAX_AMOUNT, allow_inf_nan=False)]
+MaybeAmount = Annotated[Amount | None, BeforeValidator(_empty_as_none)]
+ByName = Literal["assistant.channels", "invocation.channels", "tools", "budgets.prices"]
+
+
+class ChangeForm(Params):
+    """A key, such as `access.owners`, and its value as text: an item of a list in each line; empty
+    for none. `based_on` is the version that the page showed, 0 for none."""
+
+    key: Key
+    based_on: Number
+    value: Annotated[str, StringConstraints(max_length=MAX_VALUE)] = ""
+
+
+class ChoicesForm(Params):
+    """A key whose value is a list of words, such as `invocation.triggers`."""
+
+    key: Key
+    based_on: Number
+    words: Annotated[tuple[Annotated[str, StringConstraints(max_length=40)], ...], Field(max_length=20)] = ()  # fmt: skip # noqa: E501
+
+
+class RevertForm(Params):
+    """A key, or an entry of a section by name, whose override is dropped: the file counts again."""
+
+    key: Key
+    based_on: Number
+    name: Annotated[str, StringConstraints(max_length=200)] = ""
+
+
+class RemoveForm(Params):
+    """An entry of a section by name that is removed, also if the file has it."""
+
+    section: ByName
+    based_on: Number
+    name: Name
+
+
+class PersonaForm(Params):
+    """The persona and the model of a channel; an empty one is the general one."""
+
+    based_on: Number
+    name: Name
+    persona: Annotated[str, StringConstraints(max_length=10_000)] = ""
+    model: Model = ""
+
+
+class TriggersForm(Params):
+    """The triggers and the prefix of a channel. With `own` off, the general triggers stay; on and
+    without a trigger, the channel is silent."""
+
+    based_on: Number
+    name: Name
+    own: bool = False
+    triggers: Annotated[tuple[Trigger, ...], Field(max_length=10)] = ()
+    prefix: Prefix = ""
+
+
+class ToolForm(Params):
+    """The lowest role that may use a tool or all tools of a server, and the audiences."""
+
+    based_on: Number
+    name: Name
+    role: Role = Role.MEMBER
+    audiences: Annotated[tuple[Audience, ...], Field(max_length=3)] = ()
+
+
+class PriceForm(Params):
+    """The price of a model in dollars per million tokens."""
+
+    based_on: Number
+    name: Name
+    input: Amount
+    output: Amount
+    cache_read: MaybeAmount = None
+    cache_write: MaybeAmount = None
+
+
+async def change_value(
+    viewer: Viewer, services: ConsoleServices, params: ChangeForm
+) -> ConfigurationOut:
+    """Change a value."""
+    path = _path(params.key)
+    value = _value_of(path, params.value, services)
+    override = Override(path, value)
+    return await _changed(viewer, services, params.based_on, [override], text=params.value)
+
+
+async def change_choices(
+    viewer: Viewer, services: ConsoleServices, params: ChoicesForm
+) -> ConfigurationOut:
+    """Change a list of words."""
+    override = Override(_path(params.key), list(params.words))
+    return await _changed(viewer, services, params.based_on, [override])
+
+
+async def change_persona(
+    viewer: Viewer, services: ConsoleServices, params: PersonaForm
+) -> ConfigurationOut:
+    """Set the persona and the model of a channel."""
+    value: Value = {"persona": params.persona.strip() or None, "model": params.model or None}
+    override = Override(("assistant", "channels", params.name), value)
+    return await _changed(viewer, services, params.based_on, [override], text=params.persona)
+
+
+async def change_triggers(
+    viewer: Viewer, services: ConsoleServices, params: TriggersForm
+) -> ConfigurationOut:
+    """Set the triggers and the prefix of a channel."""
+    triggers: Value = [one.value for one in params.triggers] if params.own else None
+    value: Value = {"triggers": triggers, "prefix": params.prefix.strip() or None}
+    override = Override(("invocation", "channels", params.name), value)
+    return await _changed(viewer, services, params.based_on, [override])
+
+
+async def change_tool(
+    viewer: Viewer, services: ConsoleServices, params: ToolForm
+) -> ConfigurationOut:
+    """Set the rule of a tool."""
+    audiences: Value = [one.value for one in params.audiences]
+    value: Value = {"role": params.role.value, "audiences": audiences}
+    override = Override(("tools", params.name), value)
+    return await _changed(viewer, services, params.based_on, [override])
+
+
+async def change_price(
+    viewer: Viewer, services: ConsoleServices, params: PriceForm
+) -> ConfigurationOut:
+    """Set the price of a model."""
+    value: Value = {
+        "input": params.input,
+        "output": params.output,
+        "cache_read": params.cache_read,
+        "cache_write": params.cache_write,
+    }
+    override = Override(("budgets", "prices", params.name), value)
+    return await _changed(viewer, services, params.based_on, [override])
+
+
+async def remove_entry(
+    viewer: Viewer, services: ConsoleServices, params: RemoveForm
+) -> ConfigurationOut:
+    """Remove an entry. One that only the console has is dropped entirely."""
+    path = (*params.section.split("."), params.name)
+    section: object = services.configuration.base
+    for step in path[:-1]:
+        section = getattr(section, step)
+    in_file = isinstance(section, dict) and params.name in section
+    if in_file:
+        return await _changed(viewer, services, params.based_on, [Override(path, None)])
+    return await _reverted(viewer, services, params.based_on, path)
+
+
+async def revert(viewer: Viewer, services: ConsoleServices, params: RevertForm) -> ConfigurationOut:
+    """Drop an override: the value of the file counts again."""
+    path = (*params.key.split("."), *((params.name,) if params.name else ()))
+    return await _reverted(viewer, services, params.based_on, path)
+
+
+async def _reverted(
+    viewer: Viewer, services: ConsoleServices, based_on: int, path: tuple[str, ...]
+) -> ConfigurationOut:
+    if path not in {one.path for one in services.configuration.overrides}:
+        raise Refused(409, "no_override", NOT_OVERRIDDEN.format(key=".".join(path)))
+    return await _changed(viewer, services, based_on, [], [path])
+
+
+async def _changed(
+    viewer: Viewer,
+    services: ConsoleServices,
+    based_on: int,
+    changes: Sequence[Override],
+    removed: Sequence[tuple[str, ...]] = (),
+    *,
+    text: str = "",
+) -> ConfigurationOut:
+    """Check, store and record a change. Raises `RefusedWithResult`."""
+    await check_governs(viewer, services, Role.OWNER)
+    live = services.configuration
+    key = next((one.key for one in changes), "")
+    await live.refresh()
+    if based_on != live.number:
+        raise conflict(viewer, services, key, text)
+    try:
+        new = await live.changed(changes, removed)
+    except SettingsError as error:
+        problem = " ".join(map(str, error.problems[:5]))
+        result = shown(viewer, services, problem=problem, refused=key, text=text)
+        raise RefusedWithResult(422, "refused", problem, result=result) from None
+    await checked(viewer, services, await live.with_overrides(new), key, text)
+    made = await live.change(viewer.person, based_on, changes, removed)
+    return await done(viewer, services, made, key, text)
+
+
+async def checked(
+    viewer: Viewer, services: ConsoleServices, after: Overlaid, key: str = "", text: str = ""
+) -> None:
+    """Raise `RefusedWithResult` if the viewer would not be an owner any more."""
+    try:
+        await check_own_access(viewer, services, after.settings)
+    except Refused as error:
+        result = shown(viewer, services, problem=error.message, refused=key, text=text)
+        raise RefusedWithResult(error.status, error.code, error.message, result=result) from None
+
+
+async def done(
+    viewer: Viewer,
+    services: ConsoleServices,
+    made: ConfigVersion | None,
+    key: str = "",
+    text: str = "",
+) -> ConfigurationOut:
+    """Record a stored version, and return the page after it. Raises `RefusedWithResult` for None:
+    somebody else was first."""
+    if made is None:
+        raise conflict(viewer, services, key, text)
+    await services.audit.console(
+        "configuration_changed",
+        viewer.tenant,
+        viewer.person,
+        keys=", ".join(made.changed),
+        version=made.number,
+    )
+    return shown(viewer, services, said=SAVED.format(number=made.number))
+
+
+def conflict(
+    viewer: Viewer, services: ConsoleServices, key: str = "", text: str = ""
+) -> RefusedWithResult:
+    """Return the refusal of a change that is based on an older version."""
+    result = shown(viewer, services, problem=CHANGED, refused=key, text=text)
+    return RefusedWithResult(409, "conflict", CHANGED, "body.based_on", result=result)
+
+
+def _path(key: str) -> tuple[str, ...]:
+    path = tuple(key.split("."))
+    if not is_changeable(path) or len(path) != 2 or path[0] == "tools":
+        raise Refused(422, "bad_key", f"{key} cannot be changed here.", "body.key")
+    return path
+
+
+def _value_of(path: tuple[str, ...], text: str, services: ConsoleServices) -> Value:
+    """Return a text as a value: converted as that of an environment variable, with an item of a
+    list in each line. Empty stands for none."""
+    annotation = at(type(services.configuration.base), path)
+    if item_of(annotation) is not None:
+        lines = [part.strip() for line in text.splitlines() for part in line.split(",")]
+        return [line for line in lines if line] or None
+    return typed(ReferencedText(text.strip()), annotation) if text.strip() else None
+
+
+def _action(
+    name: str, path: str, summary: str, params: type[Params], run: object, example: dict[str, str]
+) -> AnyRoute:
+    return ConsoleRoute(
+        name=name,
+        method="POST",
+        path=f"{PATH}/{path}",
+        audience=AudienceRule.OWNER,
+        summary=summary,
+        params=params,
+        result=ConfigurationOut,
+        run=run,  # type: ignore[arg-type]  # checked by its own annotation
+        template=TEMPLATE,
+        example=example,
+    )
+
+
+_BASED: Final = {"based_on": "0"}
+ROUTES: Final[tuple[AnyRoute, ...]] = (
+    _action(
+        *("change_value", "change", "Change a value of the configuration", ChangeForm),
+        change_value,
+        {**_BASED, "key": "limits.user_per_minute", "value": "7"},
+    ),
+    _action(
+        *("change_choices", "choices", "Change a list of words of the configuration", ChoicesForm),
+        change_choices,
+        {**_BASED, "key": "invocation.triggers"},
+    ),
+    _action(
+        *("change_persona", "persona", "Set the persona and the model of a channel", PersonaForm),
+        change_persona,
+        {**_BASED, "name": "web:general", "persona": "Brief."},
+    ),
+    _action(
+        *("change_triggers", "triggers", "Set the triggers of a channel", TriggersForm),
+        change_triggers,
+        {**_BASED, "name": "web:general", "prefix": "!"},
+    ),
+    _action(
+        *("change_tool", "tool", "Set the rule of a tool", ToolForm),
+        change_tool,
+        {**_BASED, "name": "remember"},
+    ),
+    _action(
+        *("change_price", "price", "Set the price of a model", PriceForm),
+        change_price,
+        {**_BASED, "name": "model-a", "input": "1", "output": "2"},
+    ),
+    _action(
+        *("remove_entry", "remove", "Remove an entry of the configuration", RemoveForm),
+        remove_entry,
+        {**_BASED, "section": "tools", "name": "x"},
+    ),
+    _action(
+        *("revert_value", "revert", "Drop an override, so that the file counts again", RevertForm),
+        revert,
+        {**_BASED, "key": "limits.user_per_minute"},
+    ),
+)

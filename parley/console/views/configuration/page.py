@@ -1,0 +1,298 @@
+"""The configuration in force, with the source and the rule of each value."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Final, Literal, cast
+
+from pydantic import Field, StringConstraints
+
+from parley.config.listing import UNSET, ListedValue, Source, as_yaml, listed
+from parley.config.overrides import CHANGEABLE, ENTRIES, Override, is_changeable
+from parley.config.problems import Path as KeyPath
+from parley.config.problems import dotted
+from parley.config.schema import allowed_words, at, item_of, shapes
+from parley.config.settings import Settings
+from parley.config.yaml_file import Value
+from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, File, Params, Result
+from parley.console.services import ConsoleServices
+from parley.console.viewer import Viewer
+from parley.console.views.configuration.rights import check_governs
+
+PATH: Final = "/configuration"
+TEMPLATE: Final = "configuration/page.html"
+MOST: Final = 2_000
+"""Values of one page."""
+
+Input = Literal["text", "lines", "number", "choice", "choices", "switch"]
+Show = Literal["changeable", "set", "all"]
+
+
+class ConfigurationQuery(Params):
+    """`show`: the values that can be changed here, also those that are no defaults, or all. `q`:
+    only values with this text in their key."""
+
+    show: Show = "changeable"
+    q: Annotated[str, StringConstraints(max_length=100)] = ""
+
+
+class ExportQuery(Params):
+    """The export has no parameters."""
+
+
+class ValueOut(Result):
+    """A value. `text` has an item of a list in each line. `place` is a line of the file or a
+    variable; `input` is how it is changed here, empty for one that is not; `words` are those that
+    it accepts; `ignored` is the problem of an override that cannot be used."""
+
+    key: str
+    text: str
+    source: Source
+    place: str
+    rule: str
+    meaning: str
+    input: Input | Literal[""]
+    words: tuple[str, ...]
+
+
+class SectionOut(Result):
+    """The values of a section."""
+
+    name: str
+    values: tuple[ValueOut, ...] = Field(max_length=MOST)
+
+
+class EntryOut(Result):
+    """An entry of a section by name, such as the persona of a channel. `removed`: an override
+    removes the entry of the file."""
+
+    name: str
+    source: Source
+    place: str
+    removed: bool
+    fields: Mapping[str, str | tuple[str, ...] | None]
+
+
+class IgnoredOut(Result):
+    """An override that cannot be used, and is ignored."""
+
+    key: str
+    problem: str
+    advice: str
+
+
+class ConfigurationOut(Result):
+    """The configuration. `version` is that of the overrides, 0 while there is none. `said` is the
+    outcome of an action; `problem`, `refused` and `text` are the reason, the key and the value of a
+    refused one."""
+
+    version: int
+    at: datetime | None
+    author: str
+    may_change: bool
+    overridden: int
+    sections: tuple[SectionOut, ...] = Field(max_length=200)
+    entries: Mapping[str, tuple[EntryOut, ...]]
+    ignored: tuple[IgnoredOut, ...]
+    said: str = ""
+    problem: str = ""
+    refused: str = ""
+    text: str = ""
+
+
+async def configuration(
+    viewer: Viewer, services: ConsoleServices, params: ConfigurationQuery
+) -> ConfigurationOut:
+    """Return the configuration."""
+    await check_governs(viewer, services)
+    await services.configuration.refresh()
+    return shown(viewer, services, params)
+
+
+async def export(viewer: Viewer, services: ConsoleServices, _params: ExportQuery) -> File:
+    """Return the configuration in force as a file, without secrets."""
+    await check_governs(viewer, services)
+    live = services.configuration
+    await live.refresh()
+    values = list(listed(live.settings, live.origins, live.state.in_force))
+    text = as_yaml(values, services.gateway.clock.now())
+    return File(name="parley.yaml", content_type="application/yaml", content=text)
+
+
+def shown(
+    viewer: Viewer,
+    services: ConsoleServices,
+    params: ConfigurationQuery | None = None,
+    *,
+    said: str = "",
+    problem: str = "",
+    refused: str = "",
+    text: str = "",
+) -> ConfigurationOut:
+    """Return the configuration, or the part of it that a query names."""
+    live, query = services.configuration, params or ConfigurationQuery()
+    version, state = live.version, live.state
+    values = [
+        one
+        for one in listed(state.settings, live.origins, state.in_force)
+        if _in_query(one, query) and _entry_of(one.path) is None
+    ]
+    return ConfigurationOut(
+        version=live.number,
+        at=None if version is None else version.at,
+        author="" if version is None else version.author,
+        may_change=viewer.is_owner,
+        overridden=len(live.overrides),
+        sections=tuple(_sections(values[:MOST], type(state.settings))),
+        entries={dotted(path): tuple(_entries(path, services)) for path in ENTRIES}
+        if query.q == ""
+        else {},
+        ignored=tuple(
+            IgnoredOut(key=one.path, problem=one.text, advice=one.advice) for one in state.ignored
+        ),
+        said=said,
+        problem=problem,
+        refused=refused,
+        text=text,
+    )
+
+
+def _in_query(one: ListedValue, query: ConfigurationQuery) -> bool:
+    if query.q and query.q.strip().lower() not in one.key.lower():
+        return False
+    if query.show == "all" or query.q:
+        return True
+    return is_changeable(one.path) or (query.show == "set" and one.source != "default")
+
+
+def _entry_of(path: KeyPath) -> KeyPath | None:
+    """Return the section by name to which a value belongs, None for another value."""
+    return next((one for one in ENTRIES if path[: len(one)] == one and len(path) > len(one)), None)
+
+
+def _sections(values: Sequence[ListedValue], model: type[Settings]) -> Iterator[SectionOut]:
+    names = dict.fromkeys(str(one.path[0]) for one in values)
+    ordered = sorted(names, key=lambda name: name not in CHANGEABLE)
+    for name in ordered:
+        own = [one for one in values if one.path[0] == name]
+        yield SectionOut(name=name, values=tuple(_value(one, model) for one in own))
+
+
+def _value(one: ListedValue, model: type[Settings]) -> ValueOut:
+    annotation = at(model, one.path)
+    may = is_changeable(one.path) and not one.secret
+    return ValueOut(
+        key=one.key,
+        text=one.text,
+        source=one.source,
+        place=one.place,
+        rule=one.rule,
+        meaning=one.meaning,
+        input=_input(annotation, one.key) if may else "",
+        words=_words(annotation) if may else (),
+    )
+
+
+def _words(annotation: object) -> tuple[str, ...]:
+    item = item_of(annotation)
+    return allowed_words(annotation if item is None else item)
+
+
+def _input(annotation: object, key: str) -> Input:
+    options = shapes(annotation)
+    if item_of(annotation) is not None:
+        return "choices" if _words(annotation) else "lines"
+    if _words(annotation):
+        return "choice"
+    if bool in options:
+        return "switch"
+    if int in options or float in options:
+        return "number"
+    return "lines" if key.endswith("persona") else "text"
+
+
+def _entries(path: KeyPath, services: ConsoleServices) -> Iterator[EntryOut]:
+    live = services.configuration
+    below = [one for one in live.overrides if one.path[:-1] == path]
+    overrides = {one.path[-1]: one for one in below}
+    ignored = {one.path for one in live.state.ignored}
+    section: object = live.settings
+    base: object = live.base
+    for step in path:
+        section, base = getattr(section, str(step)), getattr(base, str(step))
+    present = cast("Mapping[str, Result]", section)
+    for name, value in present.items():
+        one = overrides.get(name)
+        in_force = one is not None and one.key not in ignored
+        yield _entry(path, name, dict(value.model_dump(mode="json")), services, overridden=in_force)
+    for name in cast("Mapping[str, object]", base):
+        if name not in present:
+            yield EntryOut(name=name, source="override", place="", removed=True, fields={})
+
+
+def _entry(
+    path: KeyPath,
+    name: str,
+    values: Mapping[str, object],
+    services: ConsoleServices,
+    *,
+    overridden: bool,
+) -> EntryOut:
+    origin = services.configuration.origins.get((*path, name))
+    fields = {
+        key: tuple(map(str, value))
+        if isinstance(value, list)
+        else None
+        if value is None
+        else str(value)
+        for key, value in values.items()
+    }
+    return EntryOut(
+        name=name,
+        source="override" if overridden else "file" if origin is None else origin.kind,
+        place="" if overridden or origin is None else origin.place,
+        removed=False,
+        fields=fields,
+    )
+
+
+def as_text(override: Override) -> str:
+    """Return the value of an override for people."""
+    value = override.value
+    if value is None:
+        return UNSET
+    if isinstance(value, list):
+        return "\n".join(map(str, value)) or UNSET
+    if isinstance(value, dict):
+        given = {name: one for name, one in value.items() if one is not None}
+        return "\n".join(f"{name}: {_words_of(one)}" for name, one in given.items())
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _words_of(value: Value) -> str:
+    return ", ".join(map(str, value)) or "none" if isinstance(value, list) else str(value)
+
+
+ROUTES: Final[tuple[AnyRoute, ...]] = (
+    ConsoleRoute(
+        name="configuration",
+        method="GET",
+        path=PATH,
+        audience=AudienceRule.OPERATOR,
+        summary="The configuration with the source of each value, and its changes",
+        params=ConfigurationQuery,
+        result=ConfigurationOut,
+        run=configuration,
+        template=TEMPLATE,
+        menu="Configuration",
+    ),
+    ConsoleRoute(
+        name="configuration_export",
+        method="GET",
+        path=f"{PATH}/export",
+        audience=AudienceRule.OPERATOR,
+        summary="The configuration in force as YAML, without secrets",
+        params=ExportQuery,
+        result=File,
+        run=export,
+    ),
+)

@@ -1,0 +1,92 @@
+"""The page Access: people who ask, approved people, tools, tokens."""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from gateway.message import Place
+from gateway.people import Audience
+from gateway.ports.admissions import Applicant
+from memory.stores.api_tokens import ApiToken
+from parley.console.views.access.admissions import DECIDED, NOT_LISTED
+from tests.parley.console.kit import Console, console_in, console_settings, person_named
+from tests.parley.http.api.kit import postgres_settings_in
+from tests.support.servers import PostgresServer
+
+SCRIPT = "<script>alert(1)</script>"
+ACCESS = {"admission": "approved", "owners": ["web:oona"], "operators": ["web:olga"]}
+
+
+@pytest.fixture(
+    params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
+)
+async def either_console(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Console]:
+    """The program on each engine, which needs approvals."""
+    settings = console_settings(tmp_path, access=ACCESS)
+    if request.param == "postgres":
+        server: PostgresServer = request.getfixturevalue("postgres")
+        base = postgres_settings_in(tmp_path, server)
+        settings = base.model_copy(update={"access": settings.access})
+    async with console_in(settings) as started:
+        yield started
+
+
+async def asks(console: Console, name: str, tenant: str = "default") -> str:
+    """A person asks for permission; the id of their request."""
+    pairing, place = console.app.services.pairing, Place("web", "main", name, Audience.DIRECT)
+    assert pairing is not None
+    await pairing.request(Applicant(tenant, person_named(name), SCRIPT, place))
+    return (await pairing.waiting(tenant))[-1].id
+
+
+async def test_an_operator_approves_rejects_and_revokes(either_console: Console) -> None:
+    console, olga = either_console, await either_console.visitor("olga")
+    first, second = await asks(console, "ada"), await asks(console, "eve")
+    page = await olga.get("/access")
+    assert "web:main:ada" in page.text
+    assert SCRIPT not in page.text
+    assert (await olga.post(f"/access/requests/{first}/approve")).location.startswith(
+        "/console/access?done=approve_person"
+    )
+    again = await olga.post(f"/access/requests/{first}/approve")
+    assert again.status == 404
+    assert DECIDED in again.text
+    await olga.post(f"/access/requests/{second}/reject")
+    assert "Nobody waits." in (await olga.get("/access")).text
+    ada = await console.visitor("ada")
+    assert (await ada.get("/account")).status == 200
+    assert (await ada.get("/access")).status == 403
+    gone = await olga.post("/access/approved/revoke", {"person": person_named("ada")})
+    assert gone.status == 303
+    assert (await ada.get("/account")).status == 401  # the session has ended
+    missing = await olga.post("/access/approved/revoke", {"person": person_named("ada")})
+    assert missing.status == 422
+
+
+async def test_requests_of_another_tenant_are_neither_shown_nor_decided(
+    either_console: Console,
+) -> None:
+    olga = await either_console.visitor("olga")
+    other = await asks(either_console, "zoe", "other")
+    assert "web:main:zoe" not in (await olga.get("/access")).text
+    for decision in ("approve", "reject"):
+        assert (await olga.post(f"/access/requests/{other}/{decision}")).status == 404
+
+
+async def test_tokens_are_listed_and_revoked_within_the_tenant(either_console: Console) -> None:
+    store, now = either_console.app.storage.memory.tokens, either_console.app.services.clock.now()
+    for name, tenant in (("laptop", "default"), ("elsewhere", "other")):
+        token = ApiToken(name, name, tenant, person_named("ada"), now, now + timedelta(days=1))
+        assert await store.add(token)
+    olga = await either_console.visitor("olga")
+    page = await olga.get("/access")
+    assert "laptop" in page.text
+    assert "elsewhere" not in page.text
+    assert (await olga.post("/access/tokens/revoke", {"name": "laptop"})).status == 303
+    assert not await store.good("laptop")
+    refused = await olga.post("/access/tokens/revoke", {"name": "elsewhere"})
+    assert refused.status == 404
+    assert NOT_LISTED in refused.text
+    assert await store.good("elsewhere")
