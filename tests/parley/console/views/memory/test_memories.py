@@ -84,7 +84,7 @@ async def test_a_deletion_names_its_number_and_needs_it(either_console: Console)
     visitor = await either_console.visitor("ada")
     page = await visitor.post("/memory/delete", {"ids": coffee, "back": "kind=fact&of=mine"})
     assert "Delete 2 memories?" in page.text
-    assert "1 earlier version of it is included." in page.text
+    assert "1 earlier version is included." in page.text
     assert "/memory/entries?kind=fact" in page.text
     done = await visitor.post("/memory/delete", {"ids": coffee, "number": "2"})
     assert "2 memories are deleted." in done.text
