@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from gateway.ports.memory import Caller
+from memory.service.handle import Memory, MemoryHandle
 from parley.console.views.memory.documents import PAGE, TOO_EARLY
 from tests.parley.console.kit import Console, Page, Visitor, console_in, console_settings
 from tests.parley.console.views.memory.kit import in_project
@@ -140,6 +142,23 @@ async def test_the_api_returns_and_changes_the_same(console: Console) -> None:
     assert (late.status, late.code, late.where) == (409, "conflict", "body.based_on")
     other = await console.program.api_client("eve")("GET", "/console/memory")
     assert other.json["soul"]["lines"] == []
+
+
+async def test_a_program_with_a_token_counts_as_a_client(
+    console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    callers: list[Caller] = []
+    of_caller = Memory.for_principal
+
+    async def noting(memory: Memory, caller: Caller) -> MemoryHandle:
+        callers.append(caller)
+        return await of_caller(memory, caller)
+
+    ada = await console.visitor("ada")
+    monkeypatch.setattr(Memory, "for_principal", noting)
+    await ada.get("/memory")
+    await console.program.api_client("ada")("GET", "/console/memory")
+    assert [one.client for one in callers] == [False, True]
 
 
 async def test_project_notes_are_changed_by_operators_and_proposed_by_members(
