@@ -13,14 +13,14 @@ or out of order in a chat.
 import argparse
 import asyncio
 import json
-import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+import psutil
 import yaml
 
 from benchmarks import echo_bot
@@ -35,29 +35,17 @@ MODEL_SECONDS: Final = 0.3
 PROMISED: Final = 1.15
 """Processor time of a message with several workers, in that with one worker."""
 STOP_SECONDS: Final = 20
-TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 
 def processor_seconds(pid: int) -> float:
-    """Return what a process, its threads and its descendants have used so far."""
+    """Return what a process and its descendants have used so far."""
+    process = psutil.Process(pid)
     used = 0.0
-    for each in (pid, *_descendants(pid)):
-        try:
-            fields = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        used += (int(fields[11]) + int(fields[12])) / TICKS
+    for each in (process, *process.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):
+            times = each.cpu_times()
+            used += times.user + times.system
     return used
-
-
-def _descendants(pid: int) -> Iterator[int]:
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:
-        return
-    for child in map(int, children):
-        yield child
-        yield from _descendants(child)
 
 
 @contextmanager

@@ -9,7 +9,9 @@ from gateway.policy.decision import Decision
 
 NO_CONVERSATION: Final = '["", "", "", "", "", ""]'
 """The conversation of a trace without one, because its person was erased."""
-FAILED: Final = ("failed", "gave_up", "unavailable", "broken", "too_long", "refused")
+GAVE_UP: Final = "gave_up"
+"""The outcome of a message that repeatedly crashed processes."""
+FAILED: Final = ("failed", GAVE_UP, "unavailable", "broken", "too_long", "refused")
 """Outcomes of messages without an answer, for a reason that is not the person's."""
 RING_SENDERS: Final = 256
 RING_EACH: Final = 4

@@ -33,8 +33,9 @@ from gateway.stores.codec import material_from_json
 from gateway.stores.traces import columns_of, parse_trace
 from gateway.stores.turn_index import DEFAULT, FOUND, MERGING, TurnWords, for_postgres
 
-SCANNED: Final = 20_000
-"""Messages that one page of a list looks at; with rare filters, more pages follow."""
+SCANNED: Final = (500, 20_000)
+"""Messages that one page of a list looks at: usually the first number has enough conversations, and
+with rare filters more pages follow the second."""
 MAX_HITS: Final = 2_000
 """Matching texts that one page of a search looks at."""
 MAX_AT: Final = 2**62
@@ -206,19 +207,22 @@ class ConversationViews:
             "persons": list(persons or ()),
             "owner": reader.owner,
             "archived": int(filters.archived),
-            "scanned": SCANNED,
             "limit": limit + 1,
         }
-        statement = LIST if persons is None else OF_PERSONS
         async with self._database.reader() as database:
-            rows = await database.fetch(statement, params)
+            if persons is not None:
+                rows = await database.fetch(OF_PERSONS, params)
+            for scanned in SCANNED if persons is None else ():
+                rows = await database.fetch(LIST, {**params, "scanned": scanned})
+                if len(rows) > limit:
+                    break
             listed = tuple(_listed(row) for row in rows[:limit])
             if len(rows) > limit:
                 last = listed[-1]
                 return ListedPage(listed, f"{micros(last.at)}-{last.id}")
             if persons is not None:
                 return ListedPage(listed)
-            beyond = await database.fetch(LAST_SCANNED, {**params, "scanned": SCANNED - 1})
+            beyond = await database.fetch(LAST_SCANNED, {**params, "scanned": SCANNED[-1] - 1})
         return ListedPage(listed, "".join(f"{at}-{id_}" for at, id_ in beyond))
 
     async def one(self, reader: Reader, turn: str) -> Exchange | None:

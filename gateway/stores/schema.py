@@ -8,6 +8,7 @@ from typing import Final
 
 from db.migrations import Schema
 from db.statements import BY_KEY, NUMBERED, either
+from gateway.ports.traces import GAVE_UP
 from gateway.stores import config_versions, takeovers, text_grants, turn_index, usage_days
 
 # The states of the outbox are compared one by one: for `IN` with more than two values SQLite makes
@@ -187,5 +188,6 @@ SCHEMA: Final = Schema(
         usage_days.SCHEMA,
         text_grants.SCHEMA,
         config_versions.SCHEMA,
+        (f"CREATE INDEX traces_given_up ON traces (at) WHERE outcome = '{GAVE_UP}'",),
     ),
 )

@@ -12,7 +12,7 @@ from db.database import delete_some, deleting_some
 from db.statements import json_item
 from db.values import micros, time_of
 from gateway.policy.decision import Decision
-from gateway.ports.traces import Duration, Trace
+from gateway.ports.traces import GAVE_UP, Duration, Trace
 from gateway.stores.personal_data import OWN_TENANT, TRACES
 
 COLUMNS: Final = (
@@ -41,8 +41,8 @@ FIND: Final = Statement(
     f"SELECT {COLUMNS} FROM traces WHERE message_id = :message_id ORDER BY at DESC LIMIT :limit"  # noqa: S608 - constants of this module
 )
 RECENT: Final = Statement(f"SELECT {COLUMNS} FROM traces ORDER BY at DESC LIMIT :limit")  # noqa: S608 - constants of this module
-ENDED: Final = Statement(
-    f"SELECT {COLUMNS} FROM traces WHERE outcome = :outcome ORDER BY at DESC LIMIT :limit"  # noqa: S608 - constants of this module
+GIVEN_UP: Final = Statement(
+    f"SELECT {COLUMNS} FROM traces WHERE outcome = '{GAVE_UP}' ORDER BY at DESC LIMIT :limit"  # noqa: S608 - constants of this module
 )
 CHANNEL: Final = f"platform || ':' || account || ':' || {json_item('conversation', 4)}"
 RECENT_IN: Final = Statement(
@@ -111,10 +111,9 @@ class Traces:
         params = {"tenant": tenant, "persons": [person], "limit": limit}
         return [parse_trace(row) for row in await self._database.fetch(RECENT_OF, params)]
 
-    async def ended(self, outcome: str, limit: int) -> list[Trace]:
-        """Return the latest traces with this outcome, newest first; searches all that are kept."""
-        params = {"outcome": outcome, "limit": limit}
-        return [parse_trace(row) for row in await self._database.fetch(ENDED, params)]
+    async def given_up(self, limit: int) -> list[Trace]:
+        """Return the latest traces of messages that were given up, newest first."""
+        return [parse_trace(row) for row in await self._database.fetch(GIVEN_UP, {"limit": limit})]
 
     async def outcomes(
         self, tenant: str, since: datetime, persons: Sequence[str] | None

@@ -37,6 +37,7 @@ from gateway.policy.refusals import refusal_for
 from gateway.ports.inbox import InboxEntry
 from gateway.ports.memory import TurnMemory
 from gateway.ports.observer import Timing
+from gateway.ports.traces import GAVE_UP
 from gateway.render import address, render_off_loop
 from gateway.store_retry import uninterrupted
 from gateway.turn.access_notices import reply_to_stranger
@@ -97,8 +98,6 @@ MAX_COUNTED = 2_000
 """Turns that passed the rate limits and may be repeated: all that run at once."""
 
 FAILED = "failed"
-GAVE_UP = "gave_up"
-"""The outcome of a message that repeatedly crashed processes."""
 SORRY = "Something went wrong on my side. Please try again. (Reference: {reference})"
 BROKE_DOWN = (
     "I could not answer this message: the program stopped each time it worked on it, so it will not"

@@ -8,7 +8,6 @@ import typer
 
 from gateway.ports.outbox import DeadLetter, Outbox
 from gateway.ports.traces import Trace
-from gateway.turn.pipeline import GAVE_UP
 from parley.cli.options import Config
 from parley.cli.stores import settings_with_database, with_storage
 from parley.cli.terminal import printable
@@ -29,7 +28,7 @@ def show(
 
     async def job(storage: Storage) -> list[str]:
         letters = [describe(letter) for letter in await storage.hot.outbox.dead_letters(limit)]
-        traces = await storage.stores.traces.ended(GAVE_UP, limit)
+        traces = await storage.stores.traces.given_up(limit)
         return letters + [describe_question(trace) for trace in traces]
 
     lines = with_storage(settings_with_database(config, hot=True), job)

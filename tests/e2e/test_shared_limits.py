@@ -26,8 +26,8 @@ async def link(ada: Talk, bob: Talk) -> None:
 
 async def why(app: App, stage: str) -> str:
     """Return the output of `parley why` for the latest message that this stage refused."""
-    (trace, *_) = await app.storage.stores.traces.ended(f"refused:{stage}", 1)
-    return describe(trace)
+    recent = await app.storage.stores.traces.recent()
+    return describe(next(one for one in recent if one.outcome == f"refused:{stage}"))
 
 
 def no_time_passes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,9 +12,9 @@ from gateway.inbound.crash_loop_guard import MAX_LISTED
 from gateway.policy.budgets import MICRO, Budgets
 from gateway.ports.inbox import Backlog
 from gateway.ports.outbox import DeadLetter
-from gateway.ports.traces import Trace
+from gateway.ports.traces import GAVE_UP, Trace
 from gateway.stores.usage import UsageLedger
-from gateway.turn.pipeline import FAILED, GAVE_UP
+from gateway.turn.pipeline import FAILED
 from parley.cli.memory_access import tenants_of_accounts
 from parley.cli.running_program import address_of, body_of, request_to
 from parley.config import Settings

@@ -12,7 +12,6 @@ from gateway.message import Outbound
 from gateway.people import identity_of
 from gateway.ports.outbox import DeadLetter, OutboxEntry
 from gateway.ports.traces import Trace
-from gateway.turn.pipeline import GAVE_UP
 from parley.console.reading import PlaceOut, place_out, reader_of
 from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Done, Params, Result
 from parley.console.services import ConsoleServices
@@ -96,7 +95,7 @@ async def outbox(viewer: Viewer, services: ConsoleServices, params: OutboxQuery)
     sends = [*(one.outbound for one in entries), *(one.entry.outbound for one in letters)]
     turns = await _turns_of(viewer, services, sends)
     seen = _visible(viewer, services, sends, turns)
-    given_up = await services.storage.stores.traces.ended(GAVE_UP, PAGE) if first else []
+    given_up = await services.storage.stores.traces.given_up(PAGE) if first else []
     return OutboxOut(
         waiting=tuple(_waiting(one, turns) for one in entries if one.outbound.key in seen),
         dead=tuple(_dead(one, turns) for one in letters if one.entry.outbound.key in seen),

@@ -56,7 +56,7 @@ PAGE: Params = {
     "archived": 0,
     "at": views.MAX_AT,
     "id": "",
-    "scanned": views.SCANNED,
+    "scanned": views.SCANNED[-1],
     "limit": 51,
 }
 

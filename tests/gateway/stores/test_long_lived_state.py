@@ -221,13 +221,12 @@ async def test_the_trace_of_a_refusal_replaces_an_older_one(traces: Traces) -> N
     assert [outcome.id for outcome in await traces.recent()] == ["answered"]
 
 
-async def test_traces_are_found_by_outcome(traces: Traces) -> None:
+async def test_traces_of_messages_that_were_given_up_are_found(traces: Traces) -> None:
     trace = Trace("x0", "m0", "test", "main", str(KEY), "message", AT, (), "gave_up", 1.5)
     for number, outcome in enumerate(["gave_up", "answered", "gave_up", "gave_up"]):
         at = AT + timedelta(seconds=number)
         await traces.add(replace(trace, id=f"x{number}", outcome=outcome, at=at))
-    assert [result.id for result in await traces.ended("gave_up", 2)] == ["x3", "x2"]
-    assert await traces.ended("failed", 2) == []
+    assert [result.id for result in await traces.given_up(2)] == ["x3", "x2"]
 
 
 async def test_a_higher_reservation_replaces_the_one_of_the_turn(usage: UsageLedger) -> None:

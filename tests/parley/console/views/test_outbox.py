@@ -8,7 +8,7 @@ from gateway.errors import TenantUnknown
 from gateway.extensions import ExtensionRegistry
 from gateway.message import Outbound, Part, Place
 from gateway.people import PersonId
-from gateway.turn.pipeline import GAVE_UP
+from gateway.ports.traces import GAVE_UP
 from parley.console.views.outbox import PAGE, PATH
 from tests.parley.console.kit import OPERATOR, OWNER, PERSON, Console, person_named
 from tests.parley.console.talk import ROOM, Talk, direct

@@ -1,0 +1,206 @@
+"""The pages of the console over a large database, beside those over an empty one.
+
+    python -m benchmarks.console                       500,000 messages, 15,000 memories
+    python -m benchmarks.console --messages 20000      a smaller one
+
+Fills 5,000 conversations of 2,000 people through the stores, as finished turns leave them, on
+SQLite. An operator opens each page, and searches for common and for rare words. Held to
+`MAX_FIRST` for the first page with all that it loads, and to `PROMISED` for the 95th percentile.
+"""
+
+import argparse
+import asyncio
+import json
+import math
+import random
+import re
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+from benchmarks.machine import Machine
+from db import Work
+from gateway.conversation import key_of
+from gateway.message import Place
+from gateway.people import Audience, PersonId
+from gateway.ports import Usage
+from gateway.ports.clock import SystemClock
+from gateway.ports.conversations import StoredTurn
+from gateway.ports.traces import Trace
+from gateway.ports.unit_of_work import CompletedTurn
+from gateway.ports.usage import UsageRow
+from gateway.stores.unit_of_work import write_turn
+from gateway.stores.usage import SUM_AFTER
+from parley.wiring.storage import TURN_WORDS
+from tests.memory.stores.records import access, record
+from tests.parley.console.kit import OPERATOR, Console, Visitor, console_in, console_settings
+from tests.parley.console.talk import DECISIONS, LASTED
+
+MAX_FIRST: Final = 150_000
+"""Bytes of the first page with its scripts and styles, as they are sent."""
+PROMISED: Final = 3.0
+"""The 95th percentile of a page over the large database, in that over an empty one."""
+CONVERSATIONS: Final = 5_000
+PEOPLE: Final = 2_000
+DAYS: Final = 29
+AT_ONCE: Final = 250
+ROUNDS: Final = 20
+WORDS: Final = 20_000
+PAGES: Final = (
+    *("/overview", "/conversations", "/conversations?q=cabebi", "/conversations?q=rareword"),
+    *("/conversations?state=done", "/outbox", "/memory/entries", "/memory/reviews", "/usage"),
+    *("/audit", "/access", "/configuration", "/health"),
+)
+"""Pages that exist are measured; one that is not there is named in the result."""
+_LOADED: Final = re.compile(r'(?:src|href)="(/console/static/[^"]{1,200})"')
+
+
+class Writer:
+    """Makes messages with words of a natural frequency."""
+
+    def __init__(self, messages: int) -> None:
+        self._random = random.Random(7)
+        self._step = timedelta(days=DAYS) / messages
+        self._begin = SystemClock().now() - timedelta(days=DAYS)
+
+    def text(self, number: int) -> str:
+        """A text of 6 to 30 words; one in 50,000 has a rare word."""
+        words = [self._word() for _ in range(self._random.randint(6, 30))]
+        return " ".join((*words, *(("rareword",) if number % 50_000 == 7 else ())))
+
+    def turn(self, number: int) -> CompletedTurn:
+        """One exchange: half of the conversations are direct ones."""
+        conversation = self._random.randrange(CONVERSATIONS)
+        person = f"p{conversation % PEOPLE}"
+        direct = conversation % 2 == 0
+        place = Place(
+            *("web", "main", person if direct else f"c{conversation}"),
+            *((Audience.DIRECT, "") if direct else (Audience.PUBLIC_ROOM, "guild")),
+        )
+        at, id_ = self._begin + number * self._step, f"{number:016x}"
+        who, key = str(PersonId("web", "main", person)), key_of("default", place)
+        turns = (
+            StoredTurn(f"m{number}", "user", self.text(number), at, who, person),
+            StoredTurn(f"m{number}", "assistant", self.text(number), at),
+        )
+        trace = Trace(
+            *(id_, f"m{number}", "web", "main", str(key), "message", at),
+            *(DECISIONS, "answered", 900.0),
+            durations=LASTED,
+            audience=place.audience,
+        )
+        usage = UsageRow("default", who, "web:main:", "model-a", Usage(900, 60), 3_000, at)
+        return CompletedTurn(key, turns, (usage,), (), trace, (), ())
+
+    def _word(self) -> str:
+        place = int(math.exp(self._random.random() * math.log(WORDS)))
+        return "".join("bcdfgklmnprstvz"[place // 15**n % 15] + "aeiou"[n] for n in range(3))
+
+
+async def fill(console: Console, messages: int, memories: int) -> None:
+    """Write everything through the stores."""
+    storage, writer = console.app.storage, Writer(messages)
+    for begin in range(0, messages, AT_ONCE):
+        done = [writer.turn(number) for number in range(begin, min(messages, begin + AT_ONCE))]
+
+        def work(done: list[CompletedTurn] = done) -> Work[None]:
+            for one in done:
+                yield from write_turn(one, TURN_WORDS)
+
+        await storage.long_lived.run(work)
+    while await storage.usage_days.sum_up(SystemClock().now() - SUM_AFTER):
+        pass  # as the housekeeping does
+    for number in range(memories):
+        name = OPERATOR if number % 15 == 0 else f"p{number % PEOPLE}"
+        person = str(PersonId("web", "main", name))
+        at = SystemClock().now() - timedelta(minutes=number)
+        kept = record(writer.text(number), person, at=at, tenant="default")
+        by = access(person, tenant="default")
+        await storage.memory.memories.insert(by, kept, threshold=0.92, quota=None)
+
+
+async def times(visitor: Visitor, rounds: int) -> dict[str, list[float]]:
+    """Milliseconds of each page that exists."""
+    took: dict[str, list[float]] = {}
+    for _ in range(rounds):
+        for path in PAGES:
+            began = time.perf_counter()
+            page = await visitor.get(path)
+            if page.status == 200:
+                took.setdefault(path, []).append((time.perf_counter() - began) * 1000)
+    return took
+
+
+async def bytes_of_first(console: Console, visitor: Visitor) -> int:
+    """Return what the first page and everything that it loads weigh, as they are sent."""
+    page = await visitor.get("/overview")
+    size = len(page.text.encode())
+    for path in _paths_in(page.text):
+        async with console.program.http.get(f"{visitor.base}{path}") as answer:
+            size += len(await answer.read())
+    return size
+
+
+def _paths_in(text: str) -> Iterator[str]:
+    yield from dict.fromkeys(_LOADED.findall(text))
+
+
+def p95(figures: list[float]) -> float:
+    """The 95th percentile."""
+    return sorted(figures)[int(0.95 * (len(figures) - 1))]
+
+
+async def run(messages: int, memories: int, folder: Path) -> bool:
+    """Measure the empty and the large database; print a row for each page."""
+    async with console_in(console_settings(folder)) as console:
+        visitor = await console.visitor(OPERATOR)
+        await times(visitor, 3)  # templates are compiled
+        empty = await times(visitor, ROUNDS)
+        began = time.perf_counter()
+        await fill(console, messages, memories)
+        seconds = time.perf_counter() - began
+        machine = Machine()
+        await times(visitor, 1)
+        large = await times(visitor, ROUNDS)
+        first = await bytes_of_first(console, visitor)
+    kept = first <= MAX_FIRST
+    for path, figures in large.items():
+        ratio = p95(figures) / p95(empty[path])
+        kept = kept and ratio <= PROMISED
+        row = {"page": path, "empty_p95": round(p95(empty[path]), 1)}
+        row |= {"p95": round(p95(figures), 1), "median": round(statistics.median(figures), 1)}
+        print(json.dumps({**row, "ratio": round(ratio, 2)}), flush=True)
+    missing = [path for path in PAGES if path not in large]
+    print(
+        json.dumps(
+            {
+                "messages": messages,
+                "memories": memories,
+                "filled_in": round(seconds, 1),
+                "first_view_bytes": first,
+                "missing": missing,
+                "others_cpu": machine.others(),
+            }
+        )
+    )
+    return kept
+
+
+def main() -> int:
+    """Run the command line; return 1 if a bound is exceeded."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.console")
+    parser.add_argument("--messages", type=int, default=500_000)
+    parser.add_argument("--memories", type=int, default=15_000)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        kept = asyncio.run(run(arguments.messages, arguments.memories, Path(folder)))
+    return 0 if kept else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
