@@ -38,6 +38,7 @@ def settings(folder: Path, database: str) -> Mapping[str, object]:
     return {
         "database": {"url": database},
         "memory": {"audit_key": AUDIT_KEY},
+        "context": {"ttl_hours": 8_760},  # the housekeeping deletes nothing of a release's database
         **({} if database.startswith("sqlite") else hot),
     }
 

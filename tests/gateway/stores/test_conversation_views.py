@@ -313,7 +313,7 @@ class TestList:
     async def test_a_page_looks_at_a_bounded_number_of_messages(
         self, views: ConversationViews, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(conversation_views, "SCANNED", 2)
+        monkeypatch.setattr(conversation_views, "SCANNED", (1, 2))
         ids, after = [], ""
         for _ in range(5):
             page = await views.page(OPERATOR, Wanted(person=""), 10, after)
