@@ -20,6 +20,7 @@ from tests.support.clock import FakeClock
 from tests.support.databases import (
     PATIENT,
     Engine,
+    end_of_test,
     migrated_database,
     postgres_database,
     sqlite_database,
@@ -71,6 +72,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("nightly") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(NIGHTLY_SECONDS))
+
+
+def pytest_runtest_logfinish() -> None:
+    """Let the next test have what this one used."""
+    end_of_test()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

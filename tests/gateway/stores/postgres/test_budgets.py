@@ -13,7 +13,7 @@ from gateway.ports import Usage
 from gateway.ports.usage import UsageRow
 from gateway.stores.usage import UsageLedger
 from tests.support.clock import FakeClock
-from tests.support.databases import PATIENT, migrated_database, postgres_database
+from tests.support.databases import PATIENT, migrated_database, new_database, postgres_database
 from tests.support.messages import AT
 from tests.support.servers import PostgresServer
 
@@ -56,7 +56,7 @@ async def test_fifty_concurrent_reservations_of_two_processes_get_exactly_the_li
 async def test_limits_are_exact_at_a_stricter_isolation_level_of_the_database(
     postgres: PostgresServer, clock: FakeClock, isolation: str
 ) -> None:
-    url = migrated_database(postgres)
+    url = new_database(postgres)
     name = url.rpartition("/")[2]
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(

@@ -21,7 +21,7 @@ from tests.parley.console.kit import (
 )
 from tests.parley.console.talk import HANDLED, LASTED, ROOM, World, direct, world_in
 from tests.parley.http.api.kit import ApiResponse
-from tests.support.databases import new_database
+from tests.support.databases import migrated_database
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> \u202egarden\u202c "
 
@@ -33,7 +33,7 @@ async def console(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
     sections: dict[str, dict[str, object]] = {}
     if request.param == "postgres":
         server = request.getfixturevalue("postgres")
-        sections["database"] = {"url": new_database(server)}
+        sections["database"] = {"url": migrated_database(server)}
         sections["storage"] = {"url": f"sqlite:///{tmp_path}/hot.db"}
         sections["server"] = {"port": 0, "token_key": "k" * 40}
     async with console_in(console_settings(tmp_path, **sections)) as started:

@@ -28,7 +28,7 @@ from tests.parley.console.kit import (
     person_named,
 )
 from tests.parley.console.talk import ROOM, World, direct, world_in
-from tests.support.databases import new_database
+from tests.support.databases import migrated_database
 from tests.support.messages import message
 from tests.support.waiting import eventually
 
@@ -42,7 +42,7 @@ async def console(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
     sections: dict[str, dict[str, object]] = {}
     if request.param == "postgres":
         server = request.getfixturevalue("postgres")
-        sections["database"] = {"url": new_database(server)}
+        sections["database"] = {"url": migrated_database(server)}
         sections["storage"] = {"url": f"sqlite:///{tmp_path}/hot.db"}
         sections["server"] = {"port": 0, "token_key": "k" * 40}
     async with console_in(console_settings(tmp_path, **sections)) as started:
