@@ -360,11 +360,11 @@ class Scene:
                         canary.value not in reading.text,
                         f"{attacker} read {canary.what} in {reading.where}",
                     )
-                for secret in self.stage.secrets():
+                for secret in self.stage.secrets:
                     hold(secret not in reading.text, f"{attacker} read a secret: {reading.where}")
         self.stage.log.seek(self._log_from)
         log = self.stage.log.read()
-        for secret in (*self.stage.secrets(), *(one.value for one in self.canaries)):
+        for secret in (*self.stage.secrets, *(one.value for one in self.canaries)):
             hold(secret not in log, "the log holds a secret or somebody's words")
 
 

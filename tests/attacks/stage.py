@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import Final, Literal
 from unittest.mock import patch
@@ -83,6 +84,7 @@ class Stage:
     scenes: int = 0
     projects: dict[str, str] = field(default_factory=dict)
 
+    @cached_property
     def secrets(self) -> list[str]:
         """Everything configured that nobody may read."""
         return [value for value in secret_values(self.app.settings) if len(value) > 5]

@@ -81,7 +81,7 @@ async def test_a_configured_secret_in_a_message_and_in_the_log_is_detected(
     theatre: Theatre,
 ) -> None:
     scene = await opened(theatre, "telegram")
-    secret = scene.stage.secrets()[0]
+    secret = scene.stage.secrets[0]
     await scene.say("mallory", f"SAY {secret}")
     with pytest.raises(GotThrough, match="mallory read a secret"):
         scene.judge()

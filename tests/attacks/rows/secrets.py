@@ -91,7 +91,7 @@ async def _at_rest(scene: Scene) -> None:
     """The database, as a backup takes it, holds none of the configured secrets."""
     await scene.plant("ada")
     stored = await all_stored(scene.stage)
-    for secret in scene.stage.secrets():
+    for secret in scene.stage.secrets:
         hold(secret not in stored, "a configured secret is in the database")
 
 

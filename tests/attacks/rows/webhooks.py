@@ -291,7 +291,7 @@ async def _contents(scene: Scene) -> None:
                 await agents.handoffs.complete_handoff(request, made.id, target, {"words": words})
         hold(await deliveries.delivery.step() >= 7, "not every event arrived")
     texts = "\n".join(one.text for one in receiver.got)
-    forbidden = {words, str(scene.person_id("ada")), SECRET, *scene.stage.secrets()}
+    forbidden = {words, str(scene.person_id("ada")), SECRET, *scene.stage.secrets}
     for text in forbidden:
         hold(text not in texts, "the request to a webhook has words, a person or a secret")
 
