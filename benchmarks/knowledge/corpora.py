@@ -84,7 +84,9 @@ def read(folder: Path, repository: str, commit: str, root: str) -> tuple[tuple[s
         fields, _, path = line.partition(b"\t")
         mode, kind, blob, size = fields.split()
         name = path.decode(errors="replace")
-        if kind != b"blob" or mode == b"120000" or int(size) > MAX_FILE:
+        if kind != b"blob" or mode == b"120000":
+            continue
+        if not size.isdigit() or int(size) > MAX_FILE:  # "BAD": the clone lacks it
             continue
         if name.startswith(root) and language_of(name):
             blobs.append((name, blob))

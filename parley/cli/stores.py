@@ -1,11 +1,13 @@
 """Opens the stores of a configuration for one command, also while Parley runs."""
 
+from __future__ import annotations
+
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from gateway.errors import BadInput
 from gateway.observe.logs import configure_logs
@@ -13,7 +15,9 @@ from gateway.ports.clock import SystemClock
 from parley.cli.configuration import command_settings
 from parley.config import Settings
 from parley.config.sections import MEMORY, sqlite_file
-from parley.wiring.storage import Storage
+
+if TYPE_CHECKING:
+    from parley.wiring.storage import Storage
 
 IN_MEMORY: Final = "The database is in the memory of the running program: only that can read it."
 NO_DATABASE: Final = (
@@ -61,6 +65,7 @@ async def opened(storage: Storage) -> AsyncIterator[Storage]:
 
 def with_storage(settings: Settings, job: Callable[[Storage], Awaitable[T]]) -> T:
     """The result of `job` with the opened stores."""
+    from parley.wiring.storage import Storage  # noqa: PLC0415 - slow, and for some commands only
 
     async def run() -> T:
         async with opened(Storage(settings, SystemClock())) as storage:

@@ -11,7 +11,6 @@ from gateway.llm.tokens import estimate
 from gateway.people import Audience
 from gateway.ports import AdapterManifest
 from gateway.turn.context.budgets import budget_for
-from gateway.turn.context.task import SET_TASK
 from gateway.turn.prompt import PromptFacts, own_text
 from parley.config.problems import Problem, closest
 from parley.config.sections import MAIN
@@ -77,7 +76,8 @@ def unknown_tools(settings: Settings) -> list[Problem]:
     answers: `parley doctor` compares these."""
     if not settings.tools:
         return []
-    # Imported here: most configurations have no rules, and memory's modules are large.
+    # Imported here: most configurations have no rules, and these modules are large.
+    from gateway.turn.context.task import SET_TASK  # noqa: PLC0415 - as said above
     from memory.turns.knowledge_tools import BY_NAME as SEARCHES  # noqa: PLC0415 - as said above
     from memory.turns.turn import OWN_TOOLS as MEMORY_TOOLS  # noqa: PLC0415 - as said above
 
