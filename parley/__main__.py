@@ -1,5 +1,5 @@
 """`python -m parley`."""
 
-from parley.cli.main import main
+from parley.cli.entry import main
 
 main()

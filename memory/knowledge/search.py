@@ -28,7 +28,8 @@ from memory.knowledge.stores.candidates import (
     read_hits,
     read_paths,
 )
-from memory.knowledge.stores.word_index import Matches, WordSearch, partition_of
+from memory.knowledge.stores.partitions import partition_of
+from memory.knowledge.stores.word_index import Matches, WordSearch
 from memory.knowledge.supersession import Supersession
 from memory.knowledge.words import DEFINED
 from memory.model.record import Embedding

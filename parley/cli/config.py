@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from gateway.extensions import ExtensionRegistry
 from gateway.platforms import discover
 from gateway.ports.clock import SystemClock
-from parley.cli.configuration import own_configuration
+from parley.cli.chosen_configuration import own_configuration
 from parley.cli.doctor.start_check import startup_problems
 from parley.cli.options import Config
 from parley.cli.overrides import overrides_of_file

@@ -65,7 +65,7 @@ async def _serve(endpoint: str, token: str) -> None:
 
 def _file(config: Config) -> Path | None:
     """The file that a client has to name, as any folder names it."""
-    from parley.cli.configuration import chosen  # noqa: PLC0415 - not needed with --url
+    from parley.cli.chosen_configuration import chosen  # noqa: PLC0415 - not needed with --url
 
     return chosen(config).file
 

@@ -21,14 +21,14 @@ from memory.embeddings.catalogue import EMBEDDING, MODELS, RERANKING, LocalModel
 from memory.embeddings.local import installed
 from parley.cli.configuration import command_settings
 from parley.cli.knowledge.repositories import with_index
-from parley.cli.knowledge.vectors import VectorProgress, progress_of
+from parley.cli.knowledge.vectors import VectorModel, VectorProgress, progress_of
 from parley.cli.options import AsJson, Config
 from parley.cli.stores import require_database, with_storage
 from parley.cli.terminal import print_json
 from parley.config import Settings, SettingsError
 from parley.installation import install_command
 from parley.wiring.knowledge import knowledge_file
-from parley.wiring.recall import models_folder, vector_model
+from parley.wiring.recall import embedding_problem, models_folder, vector_model
 
 Folder = Annotated[
     Path | None, typer.Option("--folder", help="A folder to use instead of the configured one.")
@@ -157,7 +157,8 @@ def _chunks(settings: Settings) -> VectorProgress | None:
     if not settings.knowledge.enabled or not (server or (file and file.exists())):
         return None
     try:
-        return with_index(settings, lambda index: progress_of(settings, index.vectors))
+        model = VectorModel(vector_model(settings), embedding_problem(settings))
+        return with_index(settings, lambda index: progress_of(model, index.vectors))
     except (ParleyError, StoreUnavailable) as error:
         return VectorProgress(problem=str(error))
 

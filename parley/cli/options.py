@@ -7,9 +7,8 @@ from typing import Annotated, Final
 
 import typer
 
+from parley.cli.chosen_configuration import DEFAULT_CONFIG
 from parley.cli.terminal import escaped
-
-DEFAULT_CONFIG: Final = Path("config/parley.yaml")
 
 Config = Annotated[
     Path | None,

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from gateway.platforms import discover
-from parley.cli.configuration import own_configuration
-from parley.cli.options import DEFAULT_CONFIG, Config
+from parley.cli.chosen_configuration import DEFAULT_CONFIG, own_configuration
+from parley.cli.options import Config
 from parley.config import Problem, SettingsError
 from parley.config.load import load_with_origins
 from parley.installation import warn_of_conflicts

@@ -13,7 +13,12 @@ BLANK: Final = "Zs"
 def print_json(values: Sequence[Mapping[str, object]]) -> None:
     """Print one object a line, in ASCII."""
     for value in values:
-        sys.stdout.write(json.dumps(value, separators=(",", ":")) + "\n")
+        sys.stdout.write(json_line(value))
+
+
+def json_line(value: Mapping[str, object]) -> str:
+    """An object as a line of JSON, in ASCII."""
+    return json.dumps(value, separators=(",", ":")) + "\n"
 
 
 def print_text(text: str, stream: TextIO | None = None) -> None:

@@ -1,11 +1,15 @@
 """Ports of vectors of chunks: their storage, and the search among them."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
-from memory.model.record import Embedding
+if TYPE_CHECKING:
+    from memory.model.record import Embedding
+
 
 MAX_CLAIMED: Final = 16
 """Chunks whose vectors are made together: less than a second for a model on this machine."""

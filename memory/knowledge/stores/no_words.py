@@ -1,4 +1,4 @@
-"""A word index that holds nothing, for an index that is not searched."""
+"""A word index that holds nothing, for stores whose index is neither searched nor changed."""
 
 from collections.abc import Sequence
 
@@ -13,4 +13,7 @@ class NoWords:
         yield from ()
 
     def remove(self, numbers: Sequence[int]) -> Work[None]:
+        yield from ()
+
+    def purge(self) -> Work[None]:
         yield from ()

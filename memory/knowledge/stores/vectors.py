@@ -5,19 +5,23 @@ A text has one vector for each model, which all chunks with this text get. Vecto
 the order in which they become visible: a lock ends one transaction before the next one begins.
 """
 
+from __future__ import annotations
+
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import blake2b
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from db import Database, Statement, Work, among, change, either, execute, fetch, lock
 from db.values import micros, storable
 from memory.knowledge.model import FileKind
 from memory.knowledge.ports.vectors import MAX_CLAIMED, Claim, ClaimedText
-from memory.knowledge.stores.word_index import partition_of
-from memory.model.record import Embedding
+from memory.knowledge.stores.partitions import partition_of
+
+if TYPE_CHECKING:
+    from memory.model.record import Embedding
 
 LOOKED_AT: Final = 500
 """Chunks that one step looks at: about a millisecond on the event loop, if they have vectors."""

@@ -8,15 +8,12 @@ narrow a search; the rule of who may read (`memory.knowledge.access`) is applied
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from hashlib import blake2b
 from typing import Final, Protocol
 
 from db import Database, Statement, Work, among, change, execute, fetch, together
-from db.sqlite import SqliteDatabase
 from db.transaction import Fetch
-from memory.knowledge.model import FileKind
 from memory.knowledge.ports.stores import IndexedChunk, WordIndex
+from memory.knowledge.stores.partitions import partition_of
 from memory.knowledge.words import filed_words
 from memory.stores.word_ranking import chosen
 
@@ -24,8 +21,6 @@ MAX_HITS: Final = 5_000
 """Chunks of which one search looks up the words."""
 ENOUGH: Final = 2_000
 """Chunks from which commoner words of a question select no more."""
-PARTITION: Final = 10
-"""Letters of a partition's name."""
 ADD_TOTALS: Final = Statement("""
     INSERT INTO knowledge_word_totals (partition, chunks, words)
     VALUES (:partition, :chunks, :words)
@@ -65,14 +60,7 @@ class WordSearch(WordIndex, Protocol):
 
 def word_index_on(database: Database) -> WordSearch:
     """Return the word index of a database."""
-    return SqliteWordIndex() if isinstance(database, SqliteDatabase) else PostgresWordIndex()
-
-
-@lru_cache(10_000)
-def partition_of(repository: str, kind: FileKind) -> str:
-    """Return the name of the partition of one kind of file in one repository."""
-    name = f"{kind}\x1f{repository}".encode("utf-8", "replace")
-    return blake2b(name, digest_size=PARTITION // 2).hexdigest()
+    return SqliteWordIndex() if database.engine == "sqlite" else PostgresWordIndex()
 
 
 class SqliteWordIndex:

@@ -9,7 +9,7 @@ from typing import Final
 
 from gateway.platforms import Discovery, discover
 from gateway.ports import Check
-from parley.cli.configuration import own_configuration
+from parley.cli.chosen_configuration import own_configuration
 from parley.cli.doctor import checks, section_checks
 from parley.cli.doctor.checks import Finding, Status
 from parley.cli.doctor.credentials import diagnose_all

@@ -10,13 +10,12 @@ import typer
 
 from gateway.errors import BadInput
 from gateway.platforms import discover
-from parley.cli.configuration import own_configuration
+from parley.cli.chosen_configuration import DEFAULT_CONFIG, own_configuration
 from parley.cli.init import model, people, platforms
 from parley.cli.init.files import Answers, assigned, read
 from parley.cli.init.session import Given, Session, complain
 from parley.cli.init.start import may_start, start, starts_unasked
 from parley.cli.init.terminal import Stopped, Terminal
-from parley.cli.options import DEFAULT_CONFIG
 from parley.config import SettingsError
 from parley.config.settings import settings_model
 

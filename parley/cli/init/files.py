@@ -1,8 +1,6 @@
 """The files of `parley init`: a configuration without secrets, and `.env` with them."""
 
-import os
 import re
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,6 +10,7 @@ from typing import Final
 import yaml
 
 from gateway.errors import BadInput, ConfigurationError
+from parley.cli.file_writing import make_folder, replace_file
 from parley.config import Settings
 from parley.config.environment import read_dotenv
 from parley.config.schema import at, shapes
@@ -107,29 +106,13 @@ def write(config: Path, answers: Answers, changed: Mapping[str, str]) -> list[Pa
         text += yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=100)
     secrets = secrets_path(config)
     try:
-        _make_folder(config.parent)
+        make_folder(config.parent)
         if changed:
-            _replace(secrets, _with_lines(secrets, changed), 0o600)
-        _replace(config, text, 0o644)
+            replace_file(secrets, _with_lines(secrets, changed), 0o600)
+        replace_file(config, text, 0o644)
     except OSError as error:
         raise ConfigurationError(f"{error.filename or config}: {error.strerror}.") from error
     return [config, secrets] if changed else [config]
-
-
-def write_beside(path: Path, text: str) -> None:
-    """Write a file without secrets. Raises `ConfigurationError`."""
-    try:
-        _make_folder(path.parent)
-        _replace(path, text, 0o644)
-    except OSError as error:
-        raise ConfigurationError(f"{path}: {error.strerror}.") from error
-
-
-def _make_folder(folder: Path) -> None:
-    """Every user may look into a new folder: a container reads it as another one."""
-    if not folder.exists():
-        folder.mkdir(parents=True)
-        folder.chmod(0o755)
 
 
 def keep_copy(config: Path, now: datetime) -> Path | None:
@@ -144,7 +127,7 @@ def keep_copy(config: Path, now: datetime) -> Path | None:
         text = f"{config.parent} has {MAX_COPIES} copies of today. Delete some: {stem}*."
         raise ConfigurationError(text)
     try:
-        _replace(config.with_name(free), config.read_text("utf-8"), 0o600)
+        replace_file(config.with_name(free), config.read_text("utf-8"), 0o600)
     except OSError as error:
         raise ConfigurationError(f"{config.with_name(free)}: {error.strerror}.") from error
     return config.with_name(free)
@@ -174,19 +157,3 @@ def _line(name: str, text: str) -> str:
         return f"{name}={text}\n"
     quoted = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"{name}='{quoted}'\n"
-
-
-def _replace(path: Path, text: str, mode: int) -> None:
-    """Replace the file as a whole, or leave the old one unchanged. Nobody reads a secret while it
-    is written: the new file begins with mode 600."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".parley-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(mode)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

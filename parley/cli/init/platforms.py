@@ -9,8 +9,8 @@ from typing import Final
 from gateway.errors import BadInput, ConfigurationError
 from gateway.ports import AdapterManifest, Check
 from parley.cli.doctor.credentials import diagnose
+from parley.cli.file_writing import write_beside
 from parley.cli.init.credential_format import cleaned, problem_of
-from parley.cli.init.files import write_beside
 from parley.cli.init.guide import (
     MANIFEST_FILE,
     Credential,

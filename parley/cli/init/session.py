@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Final
 
 from gateway.platforms import Discovery
-from parley.cli.configuration import record
+from parley.cli.chosen_configuration import DEFAULT_CONFIG, record
 from parley.cli.init.files import Answers, keep_copy, secrets_path, write
 from parley.cli.init.terminal import Terminal
-from parley.cli.options import DEFAULT_CONFIG
 from parley.config import Settings, SettingsError, from_mapping
 from parley.config.yaml_file import Value
 

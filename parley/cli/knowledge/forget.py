@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from memory.knowledge.ingest.work_tree import clear_state
-from parley.cli.knowledge.repositories import OneRepository, Tenant, find_one, with_index
+from parley.cli.knowledge.registered import find_one
+from parley.cli.knowledge.repositories import OneRepository, Tenant, with_index
 from parley.cli.options import Config, confirmed
 from parley.cli.stores import read_settings
 from parley.cli.terminal import print_text

@@ -14,9 +14,10 @@ from memory.knowledge.hooks.install import Installed, install, remove, states
 from memory.knowledge.hooks.script import HookCommand
 from memory.knowledge.hooks.worker import run_once
 from memory.knowledge.ingest.work_tree import clear_state
-from parley.cli.configuration import chosen
+from parley.cli.chosen_configuration import chosen
 from parley.cli.knowledge.ingest import ingest_all
-from parley.cli.knowledge.repositories import UNKNOWN, with_index
+from parley.cli.knowledge.registered import UNKNOWN
+from parley.cli.knowledge.repositories import with_index
 from parley.cli.options import Config
 from parley.cli.stores import read_settings
 from parley.cli.terminal import print_text

@@ -20,14 +20,8 @@ from memory.knowledge.ingest.outcome import (
 )
 from memory.knowledge.ingest.work_tree import note_ingest
 from memory.knowledge.model import Repository
-from parley.cli.knowledge.repositories import (
-    SomeRepository,
-    Tenant,
-    find_some,
-    lost_hooks_line,
-    lost_hooks_of,
-    with_index,
-)
+from parley.cli.knowledge.registered import find_some, lost_hooks_line, lost_hooks_of
+from parley.cli.knowledge.repositories import SomeRepository, Tenant, with_index
 from parley.cli.options import AsJson, Config
 from parley.cli.stores import read_settings
 from parley.cli.terminal import escaped, print_json, print_text

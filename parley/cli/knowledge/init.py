@@ -14,6 +14,7 @@ from memory.git.refs import is_branch
 from memory.git.repository import GitRepository, opened_repository
 from memory.knowledge.model import MAX_BRANCHES, MAX_NAME, Repository
 from parley.cli.knowledge.ingest import ingest_all
+from parley.cli.knowledge.registered import described
 from parley.cli.knowledge.repositories import with_index
 from parley.cli.options import Config
 from parley.cli.stores import read_settings
@@ -80,15 +81,6 @@ def init(
         return 0 if later else await ingest_all(settings, index, [repository])
 
     return with_index(settings, job)
-
-
-def described(repository: Repository) -> str:
-    """One line about who may read a repository."""
-    readers = f"project {repository.project}" if repository.project else "the whole tenant"
-    rooms = f", allowed in {', '.join(repository.rooms)}" if repository.rooms else ""
-    kind = f"private{rooms}" if repository.private else "public"
-    branches = ", ".join(repository.branches) or "the branch that is checked out"
-    return f"{repository.name}: read by {readers}, {kind}; {branches} of {repository.folder}"
 
 
 async def _registered(

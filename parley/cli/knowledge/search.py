@@ -13,7 +13,8 @@ from memory.knowledge.model import FileKind, Hit, KnowledgeQuery, Repository
 from memory.knowledge.ports.vectors import Nearness
 from memory.knowledge.search import MAX_LIMIT, Searcher
 from memory.knowledge.stores.word_index import word_index_on
-from parley.cli.knowledge.repositories import NONE, Tenant, with_index
+from parley.cli.knowledge.registered import NONE
+from parley.cli.knowledge.repositories import Tenant, with_index
 from parley.cli.options import AsJson, Config
 from parley.cli.stores import read_settings
 from parley.cli.terminal import print_json, print_text

@@ -1,44 +1,14 @@
 """`parley knowledge status [REPO]`."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
-
-from memory.git.errors import NotARepository
-from memory.git.location import Location, locate
-from memory.git.refs import head, tip
-from memory.knowledge.model import BranchState, Repository, Totals
-from parley.cli.knowledge.init import described
-from parley.cli.knowledge.repositories import (
-    SomeRepository,
-    Tenant,
-    find_some,
-    lost_hooks_line,
-    lost_hooks_of,
-    with_index,
-)
-from parley.cli.knowledge.vectors import VectorProgress, progress_of
+from parley.cli.knowledge.quick_status import note_configuration
+from parley.cli.knowledge.repositories import SomeRepository, Tenant, with_index
+from parley.cli.knowledge.standing import Indexed, status_text
+from parley.cli.knowledge.vectors import VectorModel
 from parley.cli.options import AsJson, Config
 from parley.cli.stores import read_settings
-from parley.cli.terminal import print_json, print_text
-from parley.wiring.knowledge import KnowledgeIndex
-
-
-@dataclass(frozen=True, slots=True)
-class _Standing:
-    """A branch in the index beside the branch in git. `commit` is "" if git has none."""
-
-    state: BranchState
-    commit: str
-
-    @property
-    def text(self) -> str:
-        """Fresh, or what is missing."""
-        if not self.commit:
-            return "gone"
-        if self.state.target:
-            return "interrupted"
-        return "fresh" if self.state.commit == self.commit else "stale"
+from parley.cli.terminal import print_text
+from parley.wiring.knowledge import KnowledgeIndex, knowledge_file
+from parley.wiring.recall import embedding_problem, models_folder, vector_model
 
 
 def status(
@@ -49,96 +19,14 @@ def status(
 ) -> int:
     """Show the repositories in the index, and if they are at the latest commits."""
     settings = read_settings(config)
+    model = VectorModel(vector_model(settings), embedding_problem(settings))
 
-    async def job(index: KnowledgeIndex) -> int:
-        for repository in await find_some(index.stores.repositories, repo, tenant):
-            states = await index.stores.files.branches(repository.id)
-            totals = await index.stores.files.totals(repository.id)
-            standings, problem = _standings(repository, states)
-            vectors = await progress_of(settings, index.vectors, repository, totals.chunks)
-            if as_json:
-                print_json([_as_json(repository, standings, totals, vectors, problem)])
-            else:
-                print_text(_as_text(repository, standings, totals, vectors, problem))
-        return 0
+    async def job(index: KnowledgeIndex) -> str:
+        stores = Indexed(index.stores.repositories, index.stores.files, index.vectors)
+        return await status_text(stores, model, repo, tenant, as_json=as_json)
 
-    return with_index(settings, job)
-
-
-def _standings(repository: Repository, states: list[BranchState]) -> tuple[list[_Standing], str]:
-    """The branches beside those of git, and the reason for which git cannot be read."""
-    try:
-        location = locate_quickly(repository)
-        tips: Mapping[str, str] = {state.name: tip(location, state.name) for state in states}
-        checked_out = head(location).commit
-    except NotARepository as error:
-        return [_Standing(state, "") for state in states], str(error)
-    return [
-        _Standing(state, checked_out if state.followed else tips[state.name]) for state in states
-    ], ""
-
-
-def locate_quickly(repository: Repository) -> Location:
-    """The repository on disk. Raises `NotARepository`."""
-    return locate(Path(repository.folder))
-
-
-def _as_text(
-    repository: Repository,
-    standings: list[_Standing],
-    totals: Totals,
-    vectors: VectorProgress,
-    problem: str,
-) -> str:
-    lines = [described(repository)]
-    for one in standings:
-        at = f"{one.state.ingested_at:%Y-%m-%d %H:%M} UTC" if one.state.ingested_at else "never"
-        where = one.state.commit[:12] or "nothing"
-        lines.append(f"  {one.state.name}: {one.text}, at {where}, ingested {at}")
-    if not standings:
-        lines.append("  not ingested yet; run `parley knowledge ingest`")
-    lines.append(f"  in the index: {totals.files:,} files, {totals.chunks:,} chunks")
-    lines.append(f"  {vectors.text}")
-    lines += [f"  skipped, {reason.value}: {count:,}" for reason, count in totals.skipped.items()]
-    if problem:
-        lines.append(f"  {problem}")
-    text = "".join(f"{line}\n" for line in lines)
-    return f"{text}{lost_hooks_line(repository, lost_hooks_of(repository))}"
-
-
-def _as_json(
-    repository: Repository,
-    standings: list[_Standing],
-    totals: Totals,
-    vectors: VectorProgress,
-    problem: str,
-) -> dict[str, object]:
-    branches = [
-        {
-            "branch": one.state.name,
-            "state": one.text,
-            "commit": one.state.commit,
-            "latest": one.commit,
-            "ingested_at": one.state.ingested_at.isoformat() if one.state.ingested_at else None,
-        }
-        for one in standings
-    ]
-    return {
-        "repository": repository.name,
-        "tenant": repository.tenant,
-        "project": repository.project,
-        "private": repository.private,
-        "rooms": list(repository.rooms),
-        "folder": repository.folder,
-        "branches": branches,
-        "files": totals.files,
-        "chunks": totals.chunks,
-        "skipped": {reason.value: count for reason, count in totals.skipped.items()},
-        "vectors": {
-            "model": vectors.model,
-            "made": vectors.made,
-            "problem": vectors.problem,
-        },
-        "problem": problem,
-        "lost_hooks": lost_hooks_of(repository),
-    }
+    print_text(with_index(settings, job))
+    file = knowledge_file(settings)
+    if file is not None:
+        note_configuration(config, file, model, models_folder(settings))
+    return 0

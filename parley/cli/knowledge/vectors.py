@@ -4,8 +4,15 @@ from dataclasses import dataclass
 
 from memory.knowledge.model import Repository
 from memory.knowledge.ports.vectors import ENOUGH, ChunkVectors
-from parley.config import Settings
-from parley.wiring.recall import embedding_problem, vector_model
+
+
+@dataclass(frozen=True, slots=True)
+class VectorModel:
+    """The configured model, and the reason why it makes no vectors of repositories; each may be
+    empty."""
+
+    name: str
+    problem: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +37,12 @@ class VectorProgress:
 
 
 async def progress_of(
-    settings: Settings, vectors: ChunkVectors, repository: Repository | None = None, of: int = 0
+    model: VectorModel, vectors: ChunkVectors, repository: Repository | None = None, of: int = 0
 ) -> VectorProgress:
     """The progress of all repositories, or of one with `of` chunks. Raises `StoreUnavailable`."""
-    model, problem = vector_model(settings), embedding_problem(settings)
     if repository is None:
-        made, of = await vectors.embedded(model)
+        made, of = await vectors.embedded(model.name)
     else:
-        made = await vectors.embedded_of(model, repository.id)
-    if not problem:
-        problem = await vectors.problem(model)
-    return VectorProgress(model, made, of, problem)
+        made = await vectors.embedded_of(model.name, repository.id)
+    problem = model.problem or await vectors.problem(model.name)
+    return VectorProgress(model.name, made, of, problem)

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import ConfigurationError
-from parley.cli import configuration
-from parley.cli.configuration import chosen, command_settings, own_configuration, record, recorded
+from parley.cli import chosen_configuration
+from parley.cli.chosen_configuration import chosen, own_configuration, record, recorded
+from parley.cli.configuration import command_settings
 from tests.parley.cli.kit import Ended, parley
 from tests.support.git import TestRepository, new_repository
 
@@ -202,7 +203,7 @@ def test_the_checkout_of_the_program_configures_it(
     inside: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inside.clone.commit({"config/parley.yaml": "{}"})
-    monkeypatch.setattr(configuration, "PROGRAM", inside.clone.folder)
+    monkeypatch.setattr(chosen_configuration, "PROGRAM", inside.clone.folder)
     assert own_configuration(None) == Path("config/parley.yaml")
 
 
@@ -226,7 +227,7 @@ def test_a_file_of_another_user_is_not_read(
     ["", "{", "3", '[3, {}, {"config": 1}]', '[{"config": "x", "folder": "y"}]', "[" * 9_000],
 )
 def test_a_damaged_record_counts_as_none(inside: Machine, text: str) -> None:
-    path = inside.folder / "home" / ".local" / "state" / configuration.RECORD
+    path = inside.folder / "home" / ".local" / "state" / chosen_configuration.RECORD
     path.parent.mkdir(parents=True)
     path.write_text(text)
     assert recorded(os.environ) == []

@@ -1,0 +1,135 @@
+"""The standing of a repository: its branches in the index beside those of git.
+
+Imports no library, for `parley.cli.knowledge.quick_status`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory.git.errors import NotARepository
+from memory.git.location import locate
+from memory.git.refs import head, tip
+from memory.knowledge.model import BranchState, Repository, Totals
+from memory.knowledge.ports.stores import FileStore, RepositoryStore
+from memory.knowledge.ports.vectors import ChunkVectors
+from parley.cli.knowledge.registered import described, find_some, lost_hooks_line, lost_hooks_of
+from parley.cli.knowledge.vectors import VectorModel, VectorProgress, progress_of
+from parley.cli.terminal import json_line
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """The stores of an index that its status is read from."""
+
+    repositories: RepositoryStore
+    files: FileStore
+    vectors: ChunkVectors
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """A branch in the index beside the branch in git. `commit` is "" if git has none."""
+
+    state: BranchState
+    commit: str
+
+    @property
+    def text(self) -> str:
+        """Fresh, or what is missing."""
+        if not self.commit:
+            return "gone"
+        if self.state.target:
+            return "interrupted"
+        return "fresh" if self.state.commit == self.commit else "stale"
+
+
+async def status_text(
+    index: Indexed, model: VectorModel, repo: str | None, tenant: str | None, *, as_json: bool
+) -> str:
+    """The status of the repositories that an argument means. Raises `BadInput`."""
+    texts = []
+    for repository in await find_some(index.repositories, repo, tenant):
+        states = await index.files.branches(repository.id)
+        totals = await index.files.totals(repository.id)
+        standings, problem = _standings(repository, states)
+        vectors = await progress_of(model, index.vectors, repository, totals.chunks)
+        if as_json:
+            texts.append(json_line(_as_json(repository, standings, totals, vectors, problem)))
+        else:
+            texts.append(_as_text(repository, standings, totals, vectors, problem))
+    return "".join(texts)
+
+
+def _standings(repository: Repository, states: list[BranchState]) -> tuple[list[_Standing], str]:
+    """The branches beside those of git, and the reason for which git cannot be read."""
+    try:
+        location = locate(Path(repository.folder))
+        tips: Mapping[str, str] = {state.name: tip(location, state.name) for state in states}
+        checked_out = head(location).commit
+    except NotARepository as error:
+        return [_Standing(state, "") for state in states], str(error)
+    return [
+        _Standing(state, checked_out if state.followed else tips[state.name]) for state in states
+    ], ""
+
+
+def _as_text(
+    repository: Repository,
+    standings: list[_Standing],
+    totals: Totals,
+    vectors: VectorProgress,
+    problem: str,
+) -> str:
+    lines = [described(repository)]
+    for one in standings:
+        at = f"{one.state.ingested_at:%Y-%m-%d %H:%M} UTC" if one.state.ingested_at else "never"
+        where = one.state.commit[:12] or "nothing"
+        lines.append(f"  {one.state.name}: {one.text}, at {where}, ingested {at}")
+    if not standings:
+        lines.append("  not ingested yet; run `parley knowledge ingest`")
+    lines.append(f"  in the index: {totals.files:,} files, {totals.chunks:,} chunks")
+    lines.append(f"  {vectors.text}")
+    lines += [f"  skipped, {reason.value}: {count:,}" for reason, count in totals.skipped.items()]
+    if problem:
+        lines.append(f"  {problem}")
+    text = "".join(f"{line}\n" for line in lines)
+    return f"{text}{lost_hooks_line(repository, lost_hooks_of(repository))}"
+
+
+def _as_json(
+    repository: Repository,
+    standings: list[_Standing],
+    totals: Totals,
+    vectors: VectorProgress,
+    problem: str,
+) -> dict[str, object]:
+    branches = [
+        {
+            "branch": one.state.name,
+            "state": one.text,
+            "commit": one.state.commit,
+            "latest": one.commit,
+            "ingested_at": one.state.ingested_at.isoformat() if one.state.ingested_at else None,
+        }
+        for one in standings
+    ]
+    return {
+        "repository": repository.name,
+        "tenant": repository.tenant,
+        "project": repository.project,
+        "private": repository.private,
+        "rooms": list(repository.rooms),
+        "folder": repository.folder,
+        "branches": branches,
+        "files": totals.files,
+        "chunks": totals.chunks,
+        "skipped": {reason.value: count for reason, count in totals.skipped.items()},
+        "vectors": {
+            "model": vectors.model,
+            "made": vectors.made,
+            "problem": vectors.problem,
+        },
+        "problem": problem,
+        "lost_hooks": lost_hooks_of(repository),
+    }
