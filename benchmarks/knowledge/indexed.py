@@ -81,8 +81,9 @@ def switched_off() -> dict[str, RankingRules]:
     """The rules with each of them taken away."""
     every = RankingRules()
     none = dict.fromkeys(("definition", "file_name", "path", "symbol", "further", "nearness"), 0.0)
-    factors = dict.fromkeys(("aside", "document", "ended", "other_language"), 1.0)
-    return {name: replace(every, **{name: value}) for name, value in (none | factors).items()}
+    factors = dict.fromkeys(("aside", "document", "other_language"), 1.0)
+    alone = {name: replace(every, **{name: value}) for name, value in (none | factors).items()}
+    return {**alone, "replaced": replace(every, replaced=False)}
 
 
 def size_of(file: Path) -> int:

@@ -128,6 +128,8 @@ def _check(location: Location) -> None:
     for entry in _object_entries(objects):
         if entry.is_symlink():
             raise NotARepository(f"{entry.path} is a link; nothing outside of it is read")
+        if not (entry.is_file() or entry.is_dir()):
+            raise NotARepository(f"{entry.path} is neither a file nor a folder; delete it")
 
 
 def _check_alternate(location: Location, line: bytes) -> None:

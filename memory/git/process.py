@@ -2,7 +2,8 @@
 
 `GIT_DIR` is a temporary folder of Parley's own, so the configuration, hooks, attributes, filters,
 remotes, grafts and replaced objects of the repository do not exist for git. Only its objects are
-visible, through `GIT_OBJECT_DIRECTORY`. A missing object is therefore never fetched: git knows of
+visible, through `GIT_OBJECT_DIRECTORY`, without the index of several packs, which could name packs
+elsewhere. A missing object is therefore never fetched: git knows of
 no remote, and every protocol is refused besides.
 """
 
@@ -32,6 +33,7 @@ CONFIGURATION: Final = """\
 	repositoryFormatVersion = {version}
 	bare = true
 	commitGraph = false
+	multiPackIndex = false
 	fsmonitor = false
 	untrackedCache = false
 	hooksPath = /dev/null

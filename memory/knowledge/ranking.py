@@ -32,8 +32,6 @@ _DESCRIBING: Final = DOCUMENTS | frozenset(
     ["", "html", "json", "yaml", "toml", "xml", "css", "make", "dockerfile", "sql"]
 )
 """Languages of documents and of data."""
-ENDED: Final = frozenset({"superseded", "deprecated", "obsolete"})
-"""States of decisions that do not hold any more."""
 _ASIDE_FOLDERS: Final = frozenset(
     """
     test tests spec specs testing testdata fixture fixtures mocks
@@ -55,10 +53,10 @@ class RankingRules:
     that a file is called. `path` counts for a word in the path, `symbol` for a word in the names or
     headings of a chunk. `further` is the factor of each further chunk. `aside` is the factor of
     tests, examples and what others wrote, `document` that of documents and data where code is
-    asked for, and of code where an explanation is; `ended` that of decisions that do not hold any
-    more, which also stand below what replaces them; `other_language` that of code in another
-    language than the one that is named. `nearness` is the weight of the score by vectors, where
-    chunks have vectors. 0 switches a weight off, 1 a factor; `further` is switched off by 0.
+    asked for, and of code where an explanation is; `other_language` that of code in another
+    language than the one that is named. `replaced`: a decision that another one replaces stands
+    below that. `nearness` is the weight of the score by vectors, where chunks have vectors. 0
+    switches a weight off, 1 a factor; `further` is switched off by 0.
     """
 
     definition: float = 1.0
@@ -68,7 +66,7 @@ class RankingRules:
     further: float = 0.5
     aside: float = 0.4
     document: float = 0.5
-    ended: float = 0.5
+    replaced: bool = True
     other_language: float = 0.5
     qualified: float = 1.0
     nearness: float = 1.0
@@ -155,7 +153,7 @@ def ranked(
         results = _with_nearness(results, question, rules)
     first = FULL * most * 10
     results = [replace(one, score=one.score + first) if one.file.named else one for one in results]
-    if rules.ended < 1:
+    if rules.replaced:
         results = _below_what_replaces_them(results)
     return sorted(results, key=lambda one: (-one.score, one.file.path, one.file.repository))
 
@@ -259,8 +257,6 @@ def _factor(file: FoundFile, question: Question, rules: RankingRules) -> float:
         factor *= rules.aside
     if question.explains != (file.language in _DESCRIBING):
         factor *= rules.document
-    if file.kind is FileKind.DECISION and (file.superseded_by or file.status in ENDED):
-        factor *= rules.ended
     if (
         question.languages
         and file.kind is FileKind.CODE

@@ -15,6 +15,10 @@ WORK_TREE: Final = (
     "{folder} names {top} as its work tree (core.worktree), which is not one of its own. Remove "
     "the setting: `git -C {folder} config --unset core.worktree`."
 )
+SHARED: Final = (
+    "{file} names another folder for the branches and hooks of this repository, as only the work "
+    "trees of `git worktree` have it. Delete that file."
+)
 NOT_HERE: Final = (
     "git takes the hooks of this repository from {hooks} (core.hooksPath, {scope}), which is "
     "outside it: a hook there would run in other repositories too. Give the repository hooks of "
@@ -40,6 +44,7 @@ def find_hooks(folder: Path) -> HookFolder:
     if not folder.is_dir():
         raise BadInput(f"{folder} is no folder.")
     git_dir = Path(_git(folder, "rev-parse", "--path-format=absolute", "--git-common-dir"))
+    _refuse_shared(Path(_git(folder, "rev-parse", "--absolute-git-dir")), git_dir)
     hooks = Path(_git(folder, "rev-parse", "--path-format=absolute", "--git-path", "hooks"))
     bare = _git(folder, "rev-parse", "--is-bare-repository") == "true"
     top = folder if bare else _top(folder, git_dir)
@@ -62,6 +67,14 @@ def _top(folder: Path, git_dir: Path) -> Path:
     if Path(_git(top, "rev-parse", "--path-format=absolute", "--git-common-dir")) != git_dir:
         raise problem
     return top
+
+
+def _refuse_shared(git_dir: Path, common_dir: Path) -> None:
+    """Raise `BadInput` for a repository that takes its branches and hooks from another one and is
+    none of its work trees: hooks would be written there."""
+    file = git_dir / "commondir"
+    if os.path.lexists(file) and git_dir.parent.parent.resolve() != common_dir.resolve():
+        raise BadInput(SHARED.format(file=file))
 
 
 def _scope_of_hooks_path(folder: Path) -> str:

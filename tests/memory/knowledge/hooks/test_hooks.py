@@ -406,6 +406,13 @@ def test_hooks_of_a_foreign_work_tree_are_refused(tmp_path: Path, work_tree: str
         find_hooks(repo.folder)
 
 
+def test_a_repository_that_takes_its_hooks_from_another_one_is_refused(tmp_path: Path) -> None:
+    other, repo = repository(tmp_path / "other"), repository(tmp_path / "worktrees")
+    (repo.folder / ".git" / "commondir").write_text(f"{other.folder}/.git\n")
+    with pytest.raises(BadInput, match="commondir names another folder"):
+        find_hooks(repo.folder)
+
+
 class TestLinksInTheFolderOfTheState:
     """A repository from an archive can contain them."""
 

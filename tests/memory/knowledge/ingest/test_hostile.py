@@ -2,6 +2,7 @@
 and the other files are ingested all the same."""
 
 import asyncio
+import hashlib
 import os
 import zlib
 from collections.abc import AsyncIterator
@@ -296,6 +297,44 @@ async def test_alternates_that_lead_out_of_the_repository_are_refused(
     assert await knowledge.files() == {}
 
 
+async def test_an_index_of_several_packs_that_names_a_pack_elsewhere_has_no_effect(
+    knowledge: Knowledge, tmp_path: Path
+) -> None:
+    other = new_repository(tmp_path / "other")
+    other.commit({"a.md": SECRET})
+    other.git("repack", "-adq")
+    (pack,) = (other.folder / ".git" / "objects" / "pack").glob("*.idx")
+    blob = other.git("rev-parse", "HEAD:a.md")
+    git = knowledge.git
+    git.commit_tree(git.raw_tree(("100644", b"a.md", blob)))
+    packs = git.folder / ".git" / "objects" / "pack"
+    packs.mkdir(exist_ok=True)
+    (packs / "multi-pack-index").write_bytes(index_of_packs(pack, os.path.relpath(pack, packs)))
+    assert git.git("cat-file", "-p", blob) == SECRET.strip()  # git itself reads it
+    await knowledge.ingest()
+    assert await knowledge.files() == {}
+
+
+def index_of_packs(pack: Path, name: str) -> bytes:
+    """A `multi-pack-index` with the objects of one pack, which it names so."""
+    index = pack.read_bytes()
+    fan = index[8:1032]
+    count = int.from_bytes(fan[-4:])
+    ids = index[1032 : 1032 + 20 * count]
+    places = index[1032 + 24 * count : 1032 + 28 * count]
+    offsets = b"".join(bytes(4) + places[4 * n : 4 * n + 4] for n in range(count))
+    names = name.encode() + b"\0"
+    chunks = {b"PNAM": names + bytes(-len(names) % 4), b"OIDF": fan, b"OIDL": ids, b"OOFF": offsets}
+    place, table = 12 + 12 * (len(chunks) + 1), b""
+    for kind, chunk in chunks.items():
+        table += kind + place.to_bytes(8)
+        place += len(chunk)
+    table += bytes(4) + place.to_bytes(8)
+    head = b"MIDX" + bytes([1, 1, len(chunks), 0]) + (1).to_bytes(4)
+    body = head + table + b"".join(chunks.values())
+    return body + hashlib.sha1(body).digest()
+
+
 async def test_more_objects_than_can_be_checked_are_refused(
     knowledge: Knowledge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -386,6 +425,11 @@ async def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(knowledge: Knowle
     (knowledge.git.folder / ".git" / "HEAD").unlink()
     os.mkfifo(knowledge.git.folder / ".git" / "HEAD")
     with pytest.raises(NotARepository, match="HEAD"):
+        await knowledge.ingest()
+    (knowledge.git.folder / ".git" / "HEAD").unlink()
+    (knowledge.git.folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    os.mkfifo(knowledge.git.folder / ".git" / "objects" / "pack" / "pack-a.pack")
+    with pytest.raises(NotARepository, match="neither a file nor a folder"):
         await knowledge.ingest()
 
 

@@ -16,7 +16,7 @@ from memory.knowledge.ranking import (
 )
 from memory.knowledge.words import filed_words
 
-OFF = RankingRules(0, 0, 0, 0, 0, 1, 1, 1, 1, 0)
+OFF = RankingRules(0, 0, 0, 0, 0, 1, 1, False, 1, 0)
 KNOWN = Statistics(1_000, 20_000, {"queue": 100, "mail": 20, "=queue": 2, "=mailqueu": 1})
 
 
@@ -24,7 +24,8 @@ def file(
     path: str, *texts: str, symbol: str = "", language: str = "python", **more: str
 ) -> FoundFile:
     kind = FileKind(more.get("kind", "code"))
-    result = FoundFile(1, "r", path, kind, language, more.get("status", ""), "")
+    by = more.get("superseded_by", "")
+    result = FoundFile(1, "r", path, kind, language, more.get("status", ""), by)
     for number, text in enumerate(texts):
         filed = filed_words(Chunk(1, 1, symbol, "", text))
         result.chunks.append(FoundChunk(number, filed.length, filed.text(), symbol, ""))
@@ -43,10 +44,10 @@ PAIRS = {
     "further": ("queue", file("a", "queue"), file("b", "queue", "queue")),
     "aside": ("queue", file("a/test/b.py", "queue"), file("a/x/b.py", "queue")),
     "document": ("queue", file("a", "queue", language="markdown"), file("b", "queue")),
-    "ended": (
+    "replaced": (
         "queue",
-        file("a", "queue", kind="decision", status="deprecated"),
-        file("b", "queue", kind="decision", status="accepted"),
+        file("a", "queue queue", kind="decision", superseded_by="b"),
+        file("b", "queue", kind="decision"),
     ),
     "other_language": ("ruby queue", file("a", "queue"), file("b", "queue", language="ruby")),
 }
@@ -61,10 +62,12 @@ def test_a_rule_moves_what_it_is_for(rule: str) -> None:
         assert order(question, OFF, first, second)[0] == min(first.path, second.path)
 
 
-def test_a_rejected_decision_is_still_a_decision() -> None:
-    rejected = file("a", "queue", kind="decision", status="rejected")
-    accepted = file("b", "queue", kind="decision", status="accepted")
-    assert order("queue", RankingRules(), rejected, accepted) == ["a", "b"]
+def test_a_decision_that_ended_is_found_like_others() -> None:
+    ended = file("a", "queue", kind="decision", status="deprecated")
+    replaced = file("b", "queue", kind="decision", superseded_by="c")
+    current = file("c", "mail", kind="decision", status="accepted")
+    other = file("d", "mail", kind="decision", status="accepted")
+    assert order("queue", RankingRules(), other, ended, replaced, current)[:3] == ["c", "a", "b"]
 
 
 def test_rare_words_weigh_more_and_long_chunks_less() -> None:
