@@ -5,7 +5,7 @@ import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from benchmarks.knowledge.corpora import Corpus
 from benchmarks.recollection.measures import Measured, measured
@@ -80,7 +80,9 @@ async def answered(
 def switched_off() -> dict[str, RankingRules]:
     """The rules with each of them taken away."""
     every = RankingRules()
-    none = dict.fromkeys(("definition", "file_name", "path", "symbol", "further", "nearness"), 0.0)
+    none: dict[str, Any] = dict.fromkeys(
+        ("definition", "file_name", "path", "symbol", "further", "nearness"), 0.0
+    )
     factors = dict.fromkeys(("aside", "document", "other_language"), 1.0)
     alone = {name: replace(every, **{name: value}) for name, value in (none | factors).items()}
     return {**alone, "replaced": replace(every, replaced=False)}

@@ -2,8 +2,8 @@
 history, through the command line as people and hooks run it.
 
 Prints one JSON object a line: the first ingest with its time, memory and the size of the index; one
-commit more, until it is in the index; a rebase of 100 commits; `status`; and the same without the
-start of the program. `others` are the processors that other programs used meanwhile.
+commit more, until it is in the index; a rebase of 100 commits; `status`; a hook in the foreground,
+and the time until a search finds a commit; and the same without the start of the program. `others` are the processors that other programs used meanwhile.
 """
 
 import asyncio
@@ -22,6 +22,7 @@ from typing import Any, Final
 import psutil
 
 from benchmarks.knowledge.history import git, make_history
+from benchmarks.knowledge.hooks import findable, foreground
 from benchmarks.machine import Machine
 from db import Statement
 from gateway.ports.clock import SystemClock
@@ -48,6 +49,7 @@ def main() -> int:
         _measure_commit(folder, shop)
         _measure_rebase(folder, shop)
         _measure_status(folder)
+        _measure_hooks(folder, shop)
         _measure_inside(folder, shop)
     return 0
 
@@ -108,6 +110,16 @@ def _measure_status(folder: Path) -> None:
     machine = Machine()
     runs = [_run(folder, "status") for _ in range(5)]
     _say("status", **_of(runs), others=machine.others())
+
+
+def _measure_hooks(folder: Path, shop: Path) -> None:
+    os.chdir(folder)
+    settings = load(folder / "parley.yaml", {})
+    machine = Machine()
+    _say("hook in the foreground", **foreground(folder, shop), others=machine.others())
+    machine = Machine()
+    seconds = findable(settings, folder, shop)
+    _say("found after a commit with the hooks", seconds=seconds, others=machine.others())
 
 
 def _measure_inside(folder: Path, shop: Path) -> None:
