@@ -22,6 +22,8 @@ from parley.wiring.knowledge import open_knowledge
 COMMITS: Final = 5
 RUNS: Final = 20
 POLL_SECONDS: Final = 0.02
+SETTLED: Final = 0.05
+"""Seconds after which the started process has ended, so that no run is beside it."""
 LONGEST: Final = 300.0
 """Seconds for which one commit is looked for."""
 EMPTY: Final = "#!/bin/sh\nexit 0\n"
@@ -45,6 +47,8 @@ def foreground(folder: Path, shop: Path) -> dict[str, Any]:
             began = time.perf_counter()
             subprocess.run([one], cwd=shop, env=ENVIRONMENT, check=True)
             times[one].append((time.perf_counter() - began) * 1000)
+            assert waiting.exists() == (one is hook)  # it started a process
+            time.sleep(SETTLED)
     ours, theirs = (statistics.median(times[one]) for one in (hook, empty))
     return {"ms": round(ours, 1), "empty_ms": round(theirs, 1), "times": round(ours / theirs, 1)}
 

@@ -3,7 +3,8 @@ history, through the command line as people and hooks run it.
 
 Prints one JSON object a line: the first ingest with its time, memory and the size of the index; one
 commit more, until it is in the index; a rebase of 100 commits; `status`; a hook in the foreground,
-and the time until a search finds a commit; and the same without the start of the program. `others` are the processors that other programs used meanwhile.
+and the time until a search finds a commit; and the same without the start of the program. `others`
+are the processors that other programs used meanwhile.
 """
 
 import asyncio

@@ -32,6 +32,7 @@ NOT_READ: Final = (
     "it is yours, name it with --config or PARLEY_CONFIG. If not, name the configuration of your "
     "Parley."
 )
+FOLDER_GONE: Final = "The current folder does not exist any more: change to another one."
 OF_ANOTHER: Final = (
     "{file} is not read: it belongs to another user of this machine. Name a configuration with "
     "--config or PARLEY_CONFIG."
@@ -57,6 +58,14 @@ def chosen(config: Path | None) -> Chosen:
     return choice
 
 
+def current_folder() -> Path:
+    """Return the current folder. Raises `ConfigurationError` if it was deleted."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise ConfigurationError(FOLDER_GONE) from None
+
+
 def say_recorded(choice: Chosen) -> None:
     """Say which recorded configuration a command uses."""
     sys.stderr.write(f"Configuration: {choice.file}\n")
@@ -66,7 +75,7 @@ def choice_of(config: Path | None) -> tuple[Chosen, bool]:
     """Return the configuration of a command that works on repositories or stores. Inside somebody's
     repository this is the recorded one, if there is exactly one: then the second value is True.
     Raises `ConfigurationError`."""
-    here = Path.cwd()
+    here = current_folder()
     tree = foreign_tree(here, os.environ)
     if tree is None:
         return Chosen(own_configuration(config), here), False

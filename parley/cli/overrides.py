@@ -14,7 +14,7 @@ from gateway.people import DEFAULT_TENANT
 from gateway.platforms import Discovery
 from gateway.ports.clock import SystemClock
 from gateway.stores.config_versions import ConfigVersion
-from parley.cli.configuration import own_configuration
+from parley.cli.chosen_configuration import own_configuration
 from parley.cli.options import Config
 from parley.cli.stores import read_settings, require_database, with_storage
 from parley.cli.terminal import print_text

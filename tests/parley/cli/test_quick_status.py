@@ -47,10 +47,12 @@ class Shop:
             "knowledge", *arguments, "-c", str(self.config), cwd=self.folder, env=env
         )
 
-    def status(self, *arguments: str, cwd: Path | None = None, **env: str) -> Ended:
+    def status(
+        self, *arguments: str, cwd: Path | None = None, program: str = PROGRAM, **env: str
+    ) -> Ended:
         """Run the real entry point, which says which libraries it has loaded."""
         done = subprocess.run(
-            [sys.executable, "-c", PROGRAM, "knowledge", "status", *arguments],
+            [sys.executable, "-c", program, "knowledge", "status", *arguments],
             cwd=cwd or self.folder,
             env={**self.env, "PYTHONPATH": str(ROOT), "PARLEY_CONFIG": str(self.config), **env},
             capture_output=True,
@@ -142,6 +144,14 @@ async def test_a_configuration_with_references_to_files_is_read_every_time(shop:
     second = shop.status()
     assert second.status == 0, second.err
     assert not is_quick(second)
+
+
+async def test_a_folder_that_was_deleted_is_named(shop: Shop) -> None:
+    gone = f"import os; os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone'){PROGRAM}"
+    ended = shop.status(program=gone)
+    assert (ended.status, ended.out) == (3, "")
+    assert "The current folder does not exist any more" in ended.err
+    assert "Traceback" not in ended.err
 
 
 async def test_a_note_is_not_used_for_a_configuration_in_somebodys_repository(shop: Shop) -> None:
