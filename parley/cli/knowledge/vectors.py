@@ -32,8 +32,8 @@ class VectorProgress:
         if self.model:
             told += f" of {self.model}"
         if self.made < ENOUGH * self.of or not self.model:
-            told += "; searched by words"
-        return f"{told}; no more are made: {self.problem}" if self.problem else told
+            told += "; a search uses words only"
+        return f"{told}; no more are made, because {self.problem}" if self.problem else told
 
 
 async def progress_of(

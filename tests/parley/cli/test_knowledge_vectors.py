@@ -73,7 +73,8 @@ def usable(folder: Path) -> dict[str, str]:
 
 
 async def test_a_missing_model_is_named(shop: Shop) -> None:
-    line = f"0 of 3 chunks have a vector of {MODEL}; searched by words; no more are made: "
+    words = f"0 of 3 chunks have a vector of {MODEL}; a search uses words only"
+    line = f"{words}; no more are made, because "
     told = (await shop.run("knowledge", "status")).out
     assert line in told
     assert "has no model.onnx. Run `parley models pull`" in told
@@ -88,10 +89,11 @@ async def test_a_model_that_cannot_be_loaded_is_named(shop: Shop, tmp_path: Path
     env = usable(tmp_path)
     await shop.note(f"{MODEL} cannot be loaded: no graph")
     told = (await shop.run("knowledge", "status", env=env)).out
-    assert f"searched by words; no more are made: {MODEL} cannot be loaded: no graph\n" in told
+    why = f"no more are made, because {MODEL} cannot be loaded: no graph\n"
+    assert f"a search uses words only; {why}" in told
     await shop.note("")
     told = (await shop.run("knowledge", "status", env=env)).out
-    assert f"0 of 3 chunks have a vector of {MODEL}; searched by words" in told
+    assert f"0 of 3 chunks have a vector of {MODEL}; a search uses words only" in told
 
 
 async def test_the_progress_is_shown(shop: Shop, tmp_path: Path) -> None:
@@ -121,7 +123,7 @@ async def test_vectors_can_be_turned_off(shop: Shop) -> None:
         )
     )
     told = (await shop.run("knowledge", "status")).out
-    assert "no more are made: knowledge.vectors is none" in told
+    assert "no more are made, because knowledge.vectors is none" in told
 
 
 @pytest.mark.xdist_group("minilm")
