@@ -40,6 +40,7 @@ from gateway.turn.services import CurrentPolicies, Services
 from gateway.turn.slots import Slots
 from parley.config import Settings
 from parley.config.load import Origins
+from parley.console.jobs import ConsoleJobs
 from parley.console.mount import (
     ConsoleParts,
     described_operations,
@@ -174,6 +175,8 @@ class App:
             settings, self.services, self.models, self.console_sessions
         )
         self._at_end(self.playgrounds.stop)
+        self.console_jobs = ConsoleJobs(self._clock)
+        self._at_end(self.console_jobs.stop)
         tokens, described = self.storage.memory.tokens, partial(described_operations, settings)
         mount_console(self.local, self._console_parts())
         add_memory_api(self.local, self.memory, tokens, settings, self.services, described)
@@ -371,6 +374,7 @@ class App:
             self.console_sessions,
             self.playgrounds,
             self.configuration,
+            self.console_jobs,
         )
 
     def _routing(self) -> tuple[LocalDispatcher, CommandHandler]:

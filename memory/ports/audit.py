@@ -57,6 +57,29 @@ class Link:
     hash: str
 
 
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    """Entries of these tenants from `since` on and before `until`. `persons` are the only people,
+    None for everybody: an entry is theirs if they acted, or if it names them. `person` and `action`
+    narrow this down, if they are not empty."""
+
+    tenants: tuple[str, ...]
+    since: datetime
+    until: datetime
+    persons: tuple[str, ...] | None = None
+    person: str = ""
+    action: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPage:
+    """Entries, the latest first. `next` is the number before which the next page begins, 0 at the
+    end; a page may be empty and have a next one."""
+
+    links: tuple[Link, ...]
+    next: int
+
+
 class AuditTrail(AuditLog, Protocol):
     """An audit log that can be read."""
 
@@ -66,4 +89,13 @@ class AuditTrail(AuditLog, Protocol):
 
     async def between(self, since: datetime, until: datetime, limit: int) -> list[Link]:
         """Return the first entries from `since` to `until`, in order."""
+        ...
+
+    async def newest(self, wanted: AuditFilter, before: int, limit: int) -> AuditPage:
+        """Return the latest entries before a number, 0 for all; looks at a bounded number of
+        entries."""
+        ...
+
+    async def last(self) -> int:
+        """Return the number of the last entry, 0 for none."""
         ...

@@ -4,10 +4,11 @@ import json
 from datetime import datetime
 from typing import Final, cast
 
-from db import Database, Params, Row, Statement, Work, execute, fetch_first, lock
+from db import Database, Params, Row, Statement, Work, among, execute, fetch_first, lock
+from db.statements import contains, listed
 from db.values import micros, storable, time_of
 from memory.audit import FIRST, chained
-from memory.ports.audit import AuditAction, AuditEntry, Link
+from memory.ports.audit import AuditAction, AuditEntry, AuditFilter, AuditPage, Link
 
 LAST: Final = Statement("SELECT number, hash FROM memory_audit ORDER BY number DESC LIMIT 1")
 COLUMNS: Final = "number, at, action, tenant, person, details, previous, hash"
@@ -21,6 +22,24 @@ PAGE: Final = Statement(f"""
 BETWEEN: Final = Statement(f"""
     SELECT {COLUMNS} FROM memory_audit WHERE at >= :since AND at <= :until
     ORDER BY number LIMIT :limit
+""")  # noqa: S608 - constants
+SCANNED: Final = 20_000
+"""Entries that one page looks at; with rare filters, more pages follow."""
+
+
+def _names(parameter: str) -> str:
+    """True for an entry that names one of these people, given as JSON, in a detail."""
+    return f"""EXISTS (SELECT 1 FROM {listed(parameter, "named")}
+        WHERE {contains("details", "named.value")})"""  # noqa: S608 - constants
+
+
+NEWEST: Final = Statement(f"""
+    SELECT {COLUMNS} FROM memory_audit
+    WHERE number < :before AND number >= :lowest AND {among("tenant", "tenants")}
+        AND at >= :since AND at < :until AND (:action = '' OR action = :action)
+        AND (:everybody OR {among("person", "persons")} OR {_names("named_persons")})
+        AND (:person = '' OR person = :person OR {_names("named_person")})
+    ORDER BY number DESC LIMIT :limit
 """)  # noqa: S608 - constants
 
 
@@ -42,6 +61,34 @@ class SqlAuditLog:
     async def between(self, since: datetime, until: datetime, limit: int) -> list[Link]:
         params = {"since": micros(since), "until": micros(until), "limit": limit}
         return [_link(row) for row in await self._database.fetch(BETWEEN, params)]
+
+    async def newest(self, wanted: AuditFilter, before: int, limit: int) -> AuditPage:
+        before = before or await self.last() + 1
+        lowest = max(1, before - SCANNED)
+        persons = [person for person in wanted.persons or () if person]
+        params = {
+            "before": before,
+            "lowest": lowest,
+            "tenants": list(wanted.tenants),
+            "since": micros(wanted.since),
+            "until": micros(wanted.until),
+            "action": wanted.action,
+            "everybody": wanted.persons is None,
+            "persons": persons,
+            "named_persons": [json.dumps(person) for person in persons],
+            "person": wanted.person,
+            "named_person": [json.dumps(wanted.person)],
+            "limit": limit + 1,
+        }
+        async with self._database.reader() as reader:
+            rows = await reader.fetch(NEWEST, params)
+        links = tuple(_link(row) for row in rows[:limit])
+        more = links[-1].number if len(rows) > limit else lowest if lowest > 1 else 0
+        return AuditPage(links, more)
+
+    async def last(self) -> int:
+        rows = await self._database.fetch(LAST)
+        return int(rows[0][0]) if rows else 0
 
 
 def _append(key: bytes, entry: AuditEntry) -> Work[None]:

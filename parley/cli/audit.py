@@ -2,41 +2,17 @@
 
 import sys
 from collections import deque
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
-from gateway.errors import BadInput
-from memory.audit import FIRST, first_broken
-from memory.ports.audit import AuditTrail, Link
+from memory.ports.audit import Link
 from parley.cli.memory_table import plain
 from parley.cli.options import AsJson, Config
 from parley.cli.stores import settings_with_database, with_storage
 from parley.cli.terminal import print_json
-from parley.security.keys import audit_key, audit_key_file
+from parley.maintenance.audit_chain import ChainReport, existing_key, pages, walk
 from parley.wiring.storage import Storage
-
-PAGE: Final = 1_000
-NO_KEY: Final = (
-    "The audit's key {path} is missing. Restore it from a backup: a new key matches no entry."
-)
-
-
-@dataclass(frozen=True, slots=True)
-class ChainReport:
-    """The result of a check: the number of correct entries, the time of the first and the last of
-    them, the number of the first wrong entry (0 for none), the number and hash of the last correct
-    one."""
-
-    entries: int
-    since: datetime | None
-    until: datetime | None
-    broken: int
-    last: int
-    hash: str
 
 
 def verify(
@@ -49,10 +25,7 @@ def verify(
 ) -> int:
     """Check the chain from an entry on; 1 when it is broken."""
     settings = settings_with_database(config)
-    path = audit_key_file(settings)
-    if path is not None and not path.exists():
-        raise BadInput(NO_KEY.format(path=path))
-    key = audit_key(settings)
+    key = existing_key(settings)
     report = with_storage(settings, lambda storage: walk(storage.memory.audit_on(key), key, begin))
     if as_json:
         print_json([_as_values(report)])
@@ -90,34 +63,6 @@ def show(
     else:
         sys.stdout.write("\n".join([_describe(link) for link in links] or ["No entries."]) + "\n")
     return 0
-
-
-async def walk(trail: AuditTrail, key: bytes, begin: int = 1, page: int = PAGE) -> ChainReport:
-    """Check every entry from `begin` on. Raises `BadInput` when there is no such entry."""
-    previous, after = FIRST, begin - 1
-    if after:
-        before = await trail.links(after - 1, 1)
-        if not before or before[0].number != after:
-            raise BadInput(f"The audit has no entry {after} to start from.")
-        previous = before[0].hash
-    count, first, last = 0, None, None
-    async for links in pages(trail, after, page):
-        broken = first_broken(key, links, previous, after)
-        correct = links[: broken - after - 1] if broken else links
-        count += len(correct)
-        first = first or links[0].entry.at
-        if correct:
-            last, previous, after = correct[-1].entry.at, correct[-1].hash, correct[-1].number
-        if broken:
-            return ChainReport(count, first, last, broken, after, previous)
-    return ChainReport(count, first, last, 0, after, previous)
-
-
-async def pages(trail: AuditTrail, after: int, page: int = PAGE) -> AsyncIterator[list[Link]]:
-    """All entries after a number, in order, including those that are added meanwhile."""
-    while links := await trail.links(after, page):
-        yield links
-        after = links[-1].number
 
 
 def _as_text(report: ChainReport) -> str:

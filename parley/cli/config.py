@@ -9,7 +9,6 @@ from gateway.extensions import ExtensionRegistry
 from gateway.platforms import discover
 from gateway.ports.clock import SystemClock
 from parley.cli.chosen_configuration import own_configuration
-from parley.cli.doctor.start_check import startup_problems
 from parley.cli.options import Config
 from parley.cli.overrides import overrides_of_file
 from parley.cli.terminal import print_text
@@ -17,6 +16,7 @@ from parley.config import Settings, SettingsError, load
 from parley.config.load import example_text
 from parley.config.sections import MEMORY, sqlite_file
 from parley.installation import warn_of_conflicts
+from parley.maintenance.start_check import startup_problems
 from parley.wiring.extensions import load_extensions
 from parley.wiring.memory_backends import describe, load_backends
 

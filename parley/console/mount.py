@@ -16,6 +16,7 @@ from gateway.turn.services import Services
 from memory.stores.api_tokens import TokenStore
 from parley.config import Settings
 from parley.console.chat_command import ConsoleCommands
+from parley.console.jobs import ConsoleJobs
 from parley.console.playgrounds import Owner, Playgrounds
 from parley.console.sessions import PREFIX, Sessions
 from parley.http.api.authentication import Authenticator
@@ -54,6 +55,7 @@ class ConsoleParts:
     sessions: Sessions
     playgrounds: Playgrounds
     configuration: LiveConfiguration
+    jobs: ConsoleJobs
 
 
 def playgrounds_of(
@@ -157,5 +159,6 @@ def _built(parts: ConsoleParts) -> "tuple[ConsoleServices, Identity]":
         AuditSink(settings, parts.storage, services.clock),
         parts.playgrounds,
         parts.configuration,
+        parts.jobs,
     )
     return console, identity

@@ -5,9 +5,11 @@ from typing import Final
 from parley.console.route import AnyRoute
 from parley.console.views import (
     account,
+    audit,
     break_glass,
     conversation,
     conversations,
+    health,
     outbox,
     overview,
     playground,
@@ -51,5 +53,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
     *page.ROUTES,
     *changes.ROUTES,
     *versions.ROUTES,
+    *audit.ROUTES,
+    *health.ROUTES,
     *account.ROUTES,
 )

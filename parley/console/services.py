@@ -11,6 +11,7 @@ from gateway.stores.usage import SpendingReader
 from gateway.turn.services import Services
 from memory.service.handle import MemoryHandle
 from parley.config import Settings
+from parley.console.jobs import ConsoleJobs
 from parley.console.playgrounds import Playgrounds
 from parley.console.sessions import Sessions
 from parley.console.viewer import Viewer
@@ -31,7 +32,7 @@ MEMORY_OFF: Final = "Memory is off: the operator set memory.enabled."
 class ConsoleServices:
     """The running program as the console sees it. `gateway` are the services of turns (clock,
     policies, stores, pairing, admissions), `storage` every store, `memory` the memory with its
-    agents; `audit` appends to the audit log, `playgrounds` are those of this process,
+    agents; `audit` appends to the audit log, `playgrounds` and `jobs` are those of this process,
     `configuration` has the overrides."""
 
     settings: Settings
@@ -44,6 +45,7 @@ class ConsoleServices:
     audit: AuditSink
     playgrounds: Playgrounds
     configuration: LiveConfiguration
+    jobs: ConsoleJobs
 
     @property
     def spending(self) -> SpendingReader:

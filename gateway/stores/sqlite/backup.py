@@ -8,7 +8,7 @@ cannot be checkpointed, so `FILE-wal` grows by what is written.
 import os
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -30,9 +30,15 @@ MAX_FINDINGS: Final = 5
 
 
 def back_up(
-    database: Path, target: Path, schemas: Sequence[Schema], *, overwrite: bool = False
+    database: Path,
+    target: Path,
+    schemas: Sequence[Schema],
+    *,
+    overwrite: bool = False,
+    progress: Callable[[int, int], None] | None = None,
 ) -> int:
-    """Copy a database to `target`; returns the copy's size in bytes.
+    """Copy a database to `target`; returns the copy's size in bytes. `progress` gets the numbers
+    of copied pages and of all pages, after each step.
 
     It holds everything that was committed before the call. The copy is verified before it gets its
     name. Raises `BadInput` if there is no database or `target` exists, and `StoreUnavailable` if
@@ -46,7 +52,7 @@ def back_up(
         with _explained(f"cannot copy {database} to {target}"):
             os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             with closing(_opened(database, "ro")) as source, closing(_opened(part, "rw")) as copy:
-                _copy_moment(source, copy)
+                _copy_moment(source, copy, progress)
             verify(part, schemas)
             _make_durable(part)
             part.replace(target)
@@ -111,12 +117,22 @@ def _put_back(backup: Path, database: Path) -> None:
     _make_durable(database)
 
 
-def _copy_moment(source: sqlite3.Connection, copy: sqlite3.Connection) -> None:
+def _copy_moment(
+    source: sqlite3.Connection,
+    copy: sqlite3.Connection,
+    progress: Callable[[int, int], None] | None,
+) -> None:
     """Copy a snapshot of the source. Without the open transaction every write of another process
     would restart the copy."""
+
+    def step(_: int, left: int, pages: int) -> None:
+        if progress is not None:
+            progress(pages - left, pages)
+        time.sleep(PAUSE_SECONDS)
+
     source.execute("BEGIN")
     source.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    source.backup(copy, pages=PAGES, progress=lambda *_: time.sleep(PAUSE_SECONDS))
+    source.backup(copy, pages=PAGES, progress=step)
     source.execute("COMMIT")
     copy.execute("PRAGMA journal_mode=DELETE")
 

@@ -8,19 +8,15 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from gateway.platforms import Discovery, discover
-from gateway.ports import Check
 from parley.cli.chosen_configuration import own_configuration
-from parley.cli.doctor import checks, section_checks
-from parley.cli.doctor.checks import Finding, Status
-from parley.cli.doctor.credentials import diagnose_all
-from parley.cli.doctor.model_check import check_models
-from parley.cli.doctor.start_check import startup_problems
-from parley.cli.doctor.store_checks import check_servers
 from parley.cli.options import Config
 from parley.cli.overrides import overrides_of_file
 from parley.cli.running_program import fetch, request_to
 from parley.config import Settings, SettingsError, load
 from parley.http.listener import tried
+from parley.maintenance import checks, section_checks
+from parley.maintenance.checks import Finding
+from parley.maintenance.contacts import contact
 
 NAME: Final = "running"
 
@@ -42,7 +38,7 @@ def doctor(config: Config = None) -> int:
         findings += checks.listeners(settings)
         findings += section_checks.recall_models(settings)
         findings += check_running(settings)
-        findings += asyncio.run(_contact(settings, platforms))
+        findings += asyncio.run(contact(settings, platforms))
     sys.stdout.write(report(findings))
     return 1 if any(finding.status == "broken" for finding in findings) else 0
 
@@ -59,48 +55,6 @@ def _overrides(settings: Settings, platforms: Discovery) -> list[Finding]:
     ]
     named = ", ".join(one.key for one in stored.in_force)
     return [Finding("ok", "overrides", named), *findings] if named else findings
-
-
-async def _contact(settings: Settings, platforms: Discovery) -> list[Finding]:
-    """The checks that contact other programs, side by side."""
-
-    async def start() -> list[Finding]:
-        return checks.refused(await startup_problems(settings, platforms))
-
-    groups = await asyncio.gather(
-        start(),
-        check_servers(settings),
-        check_models(settings),
-        section_checks.memory_backends(settings),
-        section_checks.tool_servers(settings),
-        section_checks.heartbeats(settings),
-        section_checks.grounding(settings),
-        _platforms(settings, platforms),
-    )
-    return [finding for group in groups for finding in group]
-
-
-async def _platforms(settings: Settings, platforms: Discovery) -> list[Finding]:
-    results = await diagnose_all(settings, platforms)
-    if not results:
-        advice = "Run `parley init` to set one up."
-        return [Finding("note", "platforms", "no platform has credentials", advice)]
-    return [
-        Finding(
-            _status(check),
-            f"{account.path.removeprefix('platforms.')}: {check.name}",
-            check.detail,
-            check.advice,
-        )
-        for account, account_checks in results
-        for check in account_checks
-    ]
-
-
-def _status(check: Check) -> Status:
-    if not check.ok:
-        return "broken"
-    return "note" if check.advice else "ok"
 
 
 def report(findings: Iterable[Finding]) -> str:

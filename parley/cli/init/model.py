@@ -13,7 +13,6 @@ from gateway.errors import BadInput, ConfigurationError
 from gateway.llm.anthropic import DEFAULT_MODEL
 from gateway.llm.prices import price_of
 from parley import extras
-from parley.cli.doctor.model_check import check_model
 from parley.cli.init.credential_format import (
     ANTHROPIC,
     OPENAI,
@@ -33,6 +32,7 @@ from parley.cli.init.session import Session
 from parley.cli.init.terminal import MAX_TRIES, Option, Stopped, one_of
 from parley.config.sections import ModelChoice
 from parley.config.yaml_file import Value
+from parley.maintenance.model_check import check_model
 
 TITLE: Final = "model"
 SHOWN: Final = 15

@@ -8,7 +8,6 @@ from typing import Final
 
 from gateway.errors import BadInput, ConfigurationError
 from gateway.ports import AdapterManifest, Check
-from parley.cli.doctor.credentials import diagnose
 from parley.cli.file_writing import write_beside
 from parley.cli.init.credential_format import cleaned, problem_of
 from parley.cli.init.guide import (
@@ -25,6 +24,7 @@ from parley.cli.init.terminal import MAX_TRIES, Option
 from parley.config import Account, SettingsError, from_mapping
 from parley.config.problems import suggestion
 from parley.config.yaml_file import Value
+from parley.maintenance.credentials import diagnose
 from parley.wiring.accounts import offered_commands
 
 ORDER: Final = ("web", "telegram", "discord", "slack", "whatsapp")

@@ -19,6 +19,7 @@ SLOW: Final = timedelta(minutes=5)
 ANSWERED: Final = "answered"
 FAILED: Final = frozenset({"failed", "gave_up", "unavailable", "broken", "too_long"})
 READY: Final = "ready"
+CHECK: Final = "Check the model, the platforms and the stores"
 MOST: Final = 50
 """Entries of each list of the page."""
 REVIEWS: Final = "/memory/reviews"
@@ -239,22 +240,21 @@ async def _queue(services: ConsoleServices) -> Queue:
 
 def _of_platform(one: PlatformState) -> Need:
     text = f"{one.name} is {one.state}" + (f": {one.problem}" if one.problem else ".")
-    return Need(kind="platform", text=text, step="`parley doctor` checks it", urgent=True)
+    return Need(kind="platform", text=text, step=CHECK, path="/health", urgent=True)
 
 
 def _of_part(one: PartState) -> Need:
     text = f"{one.name} is {one.state}" + (f": {one.problem}" if one.problem else ".")
-    return Need(kind="part", text=text, step="`parley doctor` checks it", urgent=True)
+    return Need(kind="part", text=text, step=CHECK, path="/health", urgent=True)
 
 
 def _of_queue(queue: Queue, now: datetime) -> Iterator[Need]:
-    check = "`parley doctor` checks the model, the platforms and the stores"
     if queue.oldest_event and now - queue.oldest_event > SLOW:
         text = f"{counted(queue.events, 'message')} without an answer for more than 5 minutes."
-        yield Need(kind="queue", text=text, step=check, urgent=True)
+        yield Need(kind="queue", text=text, step=CHECK, path="/health", urgent=True)
     if queue.oldest_send and now - queue.oldest_send > SLOW:
         text = f"{counted(queue.sends, 'send')} waiting for more than 5 minutes."
-        yield Need(kind="queue", text=text, step=check, urgent=True)
+        yield Need(kind="queue", text=text, step=CHECK, path="/health", urgent=True)
     if queue.dead:
         text = f"{counted(queue.dead, 'answer')} undelivered."
         yield Need(kind="dead letter", text=text, step="The outbox shows them", path="/outbox")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from gateway.ports.clock import SystemClock
 from memory.ports.audit import AuditEntry
-from parley.cli import audit
 from parley.config import from_mapping
+from parley.maintenance import audit_chain
 from parley.security.keys import audit_key
 from parley.wiring.storage import Storage
 from tests.parley.cli.kit import parley, parley_alone
@@ -74,7 +74,7 @@ async def test_a_removed_entry_is_detected_on_every_page(
         storage = Storage(settings, SystemClock())
         await storage.start()
         key = audit_key(settings)
-        walked = await audit.walk(storage.memory.audit_on(key), key, page=page)
+        walked = await audit_chain.walk(storage.memory.audit_on(key), key, page=page)
         await storage.stop()
         assert (walked.broken, walked.entries, walked.last) == (9, 8, 8)
 

@@ -10,8 +10,8 @@ import yaml
 
 from gateway.errors import BadInput
 from gateway.ports.clock import SystemClock
-from parley.cli.backup import pairs
 from parley.config import from_mapping
+from parley.maintenance.backup import pairs
 from parley.wiring.storage import Storage
 from simulators.telegram import TelegramSimulator
 from tests.parley.cli.kit import parley, parley_alone, read_until, started

@@ -13,7 +13,8 @@ from gateway.policy.decision import Decision
 from gateway.ports.outbox import Delivery
 from gateway.ports.traces import Trace
 from memory.ports.audit import AuditEntry, Link
-from parley.cli.logs import MessageLog, entries_of, lines_of
+from parley.cli.logs import lines_of
+from parley.maintenance.message_log import MessageLog, entries_of
 from simulators.base import Fault
 from simulators.telegram import TelegramSimulator
 from tests.parley.cli.kit import parley, parley_alone, read_until, started

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Final, Literal
 
 import pytest
 from axe_playwright_python.async_playwright import Axe
@@ -114,3 +115,21 @@ async def accessibility_findings(page: Page, impacts: tuple[str, ...] = SERIOUS)
         for one in result
         if one["impact"] in impacts
     ]
+
+
+OPEN_ALL = "for (const one of document.querySelectorAll('main details')) one.open = true"
+SCHEMES: Final[tuple[Literal["dark", "light"], ...]] = ("dark", "light")
+
+
+async def check_views(page: Page) -> None:
+    """Find nothing above minor and nothing wider than the page, in both sizes and themes, with
+    everything unfolded. The page is then wide and light."""
+    await page.evaluate(OPEN_ALL)
+    for width, height in (TELEPHONE, DESKTOP):
+        await page.set_viewport_size({"width": width, "height": height})
+        overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert overflow <= 0, (page.url, width)
+        for scheme in SCHEMES:
+            await page.emulate_media(color_scheme=scheme)
+            found = await accessibility_findings(page, ABOVE_MINOR)
+            assert found == [], (page.url, width, scheme, found)

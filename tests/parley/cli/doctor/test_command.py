@@ -11,11 +11,11 @@ import pytest
 import yaml
 from aiohttp import web
 
-from parley.cli.doctor.checks import Finding
 from parley.cli.doctor.command import check_running, report
 from parley.config import Settings, from_mapping
 from parley.http.health_endpoints import Readiness
 from parley.http.local_listener import LocalListener
+from parley.maintenance.checks import Finding
 from parley.wiring.accounts import offered_commands
 from simulators.anthropic import AnthropicSimulator
 from simulators.base import PlatformSimulator

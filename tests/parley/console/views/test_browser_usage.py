@@ -1,6 +1,5 @@
 """The pages about usage in Chromium: charts with a table, accessible, in a narrow window."""
 
-import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
@@ -8,11 +7,8 @@ from tests.parley.console.kit import OPERATOR, Console
 from tests.parley.console.talk import World, world_in
 from tests.parley.console.test_browser import at, console, sign_in
 from tests.parley.demo.browser import (
-    ABOVE_MINOR,
-    DESKTOP,
     IN_CHROMIUM,
-    TELEPHONE,
-    accessibility_findings,
+    check_views,
     window,
 )
 
@@ -27,22 +23,6 @@ async def world(console: Console) -> World:
     return await world_in(console.app)
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("size", [DESKTOP, TELEPHONE], ids=["wide", "narrow"])
-async def test_pages_about_usage_are_accessible_and_fit(
-    console: Console, world: World, size: tuple[int, int], dark: bool
-) -> None:
-    assert world.talk.number == 4
-    async with window(console.app.local.base_url, size, dark=dark) as opened:
-        page = await sign_in(console, opened, OPERATOR)
-        for path in PATHS:
-            await page.goto(at(console, path))
-            assert await accessibility_findings(page, ABOVE_MINOR) == [], path
-            overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
-            assert overflow <= 0, path
-        assert opened.complaints == []
-
-
 async def test_charts_are_drawn_from_the_table(console: Console, world: World) -> None:
     assert world.talk.number == 4
     async with window(console.app.local.base_url) as opened:
@@ -50,6 +30,10 @@ async def test_charts_are_drawn_from_the_table(console: Console, world: World) -
         await page.goto(at(console, "/usage"))
         await expect(page.locator("#charts canvas")).to_have_count(5)
         await expect(page.locator("#periods")).not_to_be_visible()
+        for path in PATHS:
+            await page.goto(at(console, path))
+            await check_views(page)
+        await page.goto(at(console, "/usage"))
         await page.get_by_text("The figures as a table").click()
         await expect(page.locator("#periods tbody tr")).to_have_count(30)
         await page.get_by_label("Table by").select_option("channel")

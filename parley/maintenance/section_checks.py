@@ -21,9 +21,9 @@ from memory.embeddings.catalogue import EMBEDDING, RERANKING
 from memory.git.errors import GitMissing, NotARepository
 from memory.git.repository import opened_repository
 from memory.grounding.verifier import GroundingSources
-from parley.cli.doctor.checks import Finding
 from parley.config import Settings, SettingsError
 from parley.config.memory import HeartbeatSource
+from parley.maintenance.checks import Finding
 from parley.runtime.heartbeats import AT_ONCE
 from parley.wiring.heartbeats import external_source
 from parley.wiring.memory import close_backends

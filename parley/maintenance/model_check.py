@@ -6,9 +6,9 @@ from typing import Final
 
 import httpx2
 
-from parley.cli.doctor.checks import Finding
 from parley.config import Settings
 from parley.config.sections import ModelChoice
+from parley.maintenance.checks import Finding
 from parley.wiring.policies import model_name
 
 SECONDS: Final = 10.0

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from db.errors import StoreUnavailable
 from gateway.errors import ConfigurationError
-from parley.cli.doctor.checks import Finding, Status
 from parley.config import Settings
+from parley.maintenance.checks import Finding, Status
 from parley.wiring.storage import SCHEMAS
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from db.errors import StoreUnavailable
 from gateway.errors import ParleyError
 from gateway.platforms import Discovery
 from gateway.ports.clock import SystemClock
-from parley.cli.doctor.credentials import build
 from parley.config import Account, Problem, Settings, SettingsError
+from parley.maintenance.credentials import build
 from parley.wiring.accounts import commands_of
 from parley.wiring.extensions import load_extensions
 from parley.wiring.heartbeats import sites_of

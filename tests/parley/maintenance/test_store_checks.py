@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from gateway.stores.postgres_status import PostgresStatus
-from parley.cli.doctor.store_checks import of_postgres, of_redis
+from parley.maintenance.store_checks import of_postgres, of_redis
 from tests.parley.cli.kit import parley
 from tests.support.ports import free_port
 from tests.support.servers import (

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from parley.cli.doctor.checks import Finding
-from parley.cli.doctor.section_checks import addresses_of, grounding
 from parley.config import from_mapping
+from parley.maintenance.checks import Finding
+from parley.maintenance.section_checks import addresses_of, grounding
 
 ADDRESSES = {
     "docs.example.org": ["93.184.216.34"],

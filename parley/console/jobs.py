@@ -1,0 +1,101 @@
+"""Work that takes longer than a request: started by an action, its progress shown by pages."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
+
+import structlog
+
+from db.errors import StoreUnavailable
+from gateway.errors import BadInput
+from gateway.ports import Clock
+from parley.http.api.operations import Refused
+
+if TYPE_CHECKING:
+    from parley.maintenance.audit_chain import ChainReport
+    from parley.maintenance.backup import Copied
+    from parley.maintenance.checks import Finding
+
+RUNNING: Final = "This is running already. Open the page again to see its progress."
+BROKEN: Final = "It failed for an unexpected reason. The log of the program has the details."
+T = TypeVar("T")
+Report = Callable[[int, int], None]
+"""Notes the progress: so many of so many steps. Also called on threads."""
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Job(Generic[T]):
+    """The latest run of a kind of job. `ended` is None while it runs; then it has its `result`, or
+    a `problem` in words."""
+
+    started: datetime
+    ended: datetime | None = None
+    done: int = 0
+    total: int = 0
+    result: T | None = None
+    problem: str = ""
+
+
+@dataclass(slots=True)
+class JobRunner(Generic[T]):
+    """Runs one kind of job, one at a time, in this process."""
+
+    name: str
+    clock: Clock
+    latest: Job[T] | None = None
+    _task: asyncio.Task[None] | None = None
+
+    def start(self, work: Callable[[Report], Awaitable[T]]) -> None:
+        """Start a job. Raises `Refused` (409) while one runs."""
+        self.check_idle()
+        self.latest = Job(self.clock.now())
+        self._task = asyncio.create_task(self._run(work), name=f"console-{self.name}")
+
+    def check_idle(self) -> None:
+        """Raise `Refused` (409) while a job runs."""
+        if self.latest is not None and self.latest.ended is None:
+            raise Refused(409, "running", RUNNING)
+
+    async def stop(self) -> None:
+        """Stop. Safe to call twice."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def _run(self, work: Callable[[Report], Awaitable[T]]) -> None:
+        result, problem = None, BROKEN
+        try:
+            result, problem = await work(self._report), ""
+        except (BadInput, StoreUnavailable) as error:
+            problem = str(error)
+        except Exception:
+            log.exception("console_job_failed", job=self.name)
+        finally:
+            if self.latest is not None:
+                self.latest = replace(
+                    self.latest, ended=self.clock.now(), result=result, problem=problem
+                )
+
+    def _report(self, done: int, total: int) -> None:
+        if self.latest is not None:
+            self.latest = replace(self.latest, done=done, total=total)
+
+
+class ConsoleJobs:
+    """The jobs of this process: the verification of the audit, the checks, and backups."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.verification: JobRunner[ChainReport] = JobRunner("verification", clock)
+        self.checks: JobRunner[tuple[Finding, ...]] = JobRunner("checks", clock)
+        self.backup: JobRunner[tuple[Copied, ...]] = JobRunner("backup", clock)
+
+    async def stop(self) -> None:
+        """Stop all. Safe to call twice."""
+        await self.verification.stop()
+        await self.checks.stop()
+        await self.backup.stop()

@@ -1,0 +1,214 @@
+"""The audit log: its entries with filters and pages, and the verification of its chain."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Final, Literal, get_args
+
+from pydantic import Field
+
+from memory.ports.audit import AuditAction, AuditFilter, AuditPage, Link
+from parley.console.jobs import Job, Report
+from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Done, Params, Result
+from parley.console.services import ConsoleServices
+from parley.console.viewer import Viewer
+from parley.console.views.conversations import Day, begin_of
+from parley.http.api.models import Digits
+from parley.maintenance.audit_chain import ChainReport, existing_key, walk
+
+PATH: Final = "/audit"
+PAGE: Final = 50
+VERIFIED_AT_ONCE: Final = 250
+"""Entries that are read on the event loop at once."""
+ACTIONS: Final = get_args(AuditAction)
+_FIRST: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST: Final = datetime(9999, 1, 1, tzinfo=UTC)
+JobState = Literal["never", "running", "done", "failed"]
+
+
+class AuditQuery(Params):
+    """The filters; empty ones are off. `person` acted or is named. `since` and `until` are days in
+    the viewer's time zone, both included. `after` is `next` of the page before."""
+
+    person: Annotated[str, Field(max_length=300)] = ""
+    action: Literal["", *ACTIONS] = ""  # type: ignore[valid-type]  # the names are in one place
+    since: Day = ""
+    until: Day = ""
+    after: Annotated[int, Field(ge=0, le=10**15), Digits] = 0
+
+
+class NoParams(Params):
+    """No parameters."""
+
+
+class DetailOut(Result):
+    """A detail of an entry: an id, a count, a size or a code, never content."""
+
+    name: str
+    value: str | int
+
+
+class EntryOut(Result):
+    """An entry; `person` acted, empty for the program."""
+
+    number: int
+    at: datetime
+    action: str
+    person: str
+    details: tuple[DetailOut, ...] = Field(max_length=20)
+    hash: str
+
+
+class VerificationOut(Result):
+    """The latest verification in this process. `broken` is the number of the first entry that was
+    changed or follows a missing one, 0 for none; `last` and `hash` are of the last correct entry.
+    `done` of `total` entries are checked."""
+
+    state: JobState = "never"
+    started: datetime | None = None
+    ended: datetime | None = None
+    done: int = 0
+    total: int = 0
+    problem: str = ""
+    entries: int = 0
+    since: datetime | None = None
+    until: datetime | None = None
+    broken: int = 0
+    last: int = 0
+    hash: str = ""
+
+
+class AuditOut(Result):
+    """Entries, the latest first: of the tenant for operators, of the viewer for other people.
+    `next` is 0 at the end; a page may have few entries and a next one."""
+
+    of: Literal["all", "own"]
+    rows: tuple[EntryOut, ...] = Field(max_length=PAGE)
+    next: int
+    actions: tuple[str, ...] = ACTIONS
+    verification: VerificationOut | None = None
+
+
+async def audit(viewer: Viewer, services: ConsoleServices, params: AuditQuery) -> AuditOut:
+    """Return entries that the viewer may see. Raises `BadInput` for a day that does not exist."""
+    since, last = (begin_of(day, viewer.zone) for day in (params.since, params.until))
+    multiple = services.gateway.extensions.has_tenants
+    wanted = AuditFilter(
+        # The program's own entries name no tenant.
+        tenants=(viewer.tenant,) if multiple else (viewer.tenant, ""),
+        since=since or _FIRST,
+        until=_LAST if last is None else last + timedelta(days=1),
+        persons=None if viewer.is_operator else tuple(sorted(viewer.persons)),
+        person=params.person.strip(),
+        action=params.action,
+    )
+    trail = services.storage.memory.audit_on(b"")
+    page: AuditPage = await trail.newest(wanted, params.after, PAGE)
+    return AuditOut(
+        of="all" if viewer.is_operator else "own",
+        rows=tuple(map(_entry, page.links)),
+        next=page.next,
+        verification=_verification(services) if viewer.is_operator else None,
+    )
+
+
+async def verify(viewer: Viewer, services: ConsoleServices, _params: NoParams) -> Done:
+    """Start the verification of the chain. Raises `BadInput` without the key of the chain."""
+    runner = services.jobs.verification
+    runner.check_idle()
+    key = existing_key(services.settings)
+    trail = services.storage.memory.audit_on(key)
+    await services.audit.console("audit_verified", viewer.tenant, viewer.person)
+
+    async def work(report: Report) -> ChainReport:
+        total = await trail.last()
+        report(0, total)
+        return await walk(
+            trail, key, page=VERIFIED_AT_ONCE, checked=lambda number: report(number, total)
+        )
+
+    runner.start(work)
+    return Done()
+
+
+async def verification(
+    _viewer: Viewer, services: ConsoleServices, _params: NoParams
+) -> VerificationOut:
+    """Return the state of the verification."""
+    return _verification(services)
+
+
+def _verification(services: ConsoleServices) -> VerificationOut:
+    job = services.jobs.verification.latest
+    if job is None:
+        return VerificationOut()
+    found = job.result
+    state = VerificationOut(
+        state=state_of(job),
+        started=job.started,
+        ended=job.ended,
+        done=min(job.done, job.total),
+        total=job.total,
+        problem=job.problem,
+    )
+    if found is None:
+        return state
+    known = {name: getattr(found, name) for name in ChainReport.__slots__}
+    return state.model_copy(update=known)
+
+
+def state_of(job: Job[Any]) -> JobState:
+    """Return the state of a job in one word."""
+    if job.ended is None:
+        return "running"
+    return "failed" if job.problem else "done"
+
+
+def _entry(link: Link) -> EntryOut:
+    entry = link.entry
+    return EntryOut(
+        number=link.number,
+        at=entry.at,
+        action=entry.action,
+        person=entry.person,
+        details=tuple(DetailOut(name=name, value=value) for name, value in entry.details),
+        hash=link.hash,
+    )
+
+
+ROUTES: Final[tuple[AnyRoute, ...]] = (
+    ConsoleRoute(
+        name="audit",
+        method="GET",
+        path=PATH,
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="The audit log: what was done, by whom, and to whom",
+        params=AuditQuery,
+        result=AuditOut,
+        run=audit,
+        template="audit.html",
+        menu="Audit",
+        example={"action": "console"},
+    ),
+    ConsoleRoute(
+        name="audit_verification",
+        method="GET",
+        path=f"{PATH}/verification",
+        audience=AudienceRule.OPERATOR,
+        summary="The state of the verification of the audit log",
+        params=NoParams,
+        result=VerificationOut,
+        run=verification,
+        template="verification.html",
+    ),
+    ConsoleRoute(
+        name="verify_audit",
+        method="POST",
+        path=f"{PATH}/verify",
+        audience=AudienceRule.OPERATOR,
+        summary="Verify the chain of the audit log",
+        params=NoParams,
+        result=Done,
+        run=verify,
+        done="The verification has started.",
+        then=f"{PATH}/verification",
+    ),
+)

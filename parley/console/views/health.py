@@ -1,0 +1,341 @@
+"""Health: the checks of `parley doctor`, the log of a message, a backup."""
+
+import asyncio
+import shutil
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from gateway.conversation import ConversationKey
+from gateway.errors import BadInput
+from gateway.platforms import discover
+from gateway.ports.traces import Trace
+from parley.config import Settings
+from parley.config.sections import sqlite_file
+from parley.console.jobs import Report
+from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Done, Params, Result
+from parley.console.services import ConsoleServices
+from parley.console.viewer import Viewer
+from parley.console.views.audit import JobState, state_of
+from parley.http.api.operations import Refused
+from parley.maintenance import checks, section_checks
+from parley.maintenance.backup import Copied, back_up_all, pairs
+from parley.maintenance.checks import Finding
+from parley.maintenance.contacts import contact
+from parley.maintenance.message_log import entries_of, read_log
+
+PATH: Final = "/health"
+CHECKS_EVERY: Final = timedelta(minutes=5)
+CHECK_SECONDS: Final = 120.0
+MAX_FINDINGS: Final = 500
+MAX_LOGS: Final = 5
+MAX_LINES: Final = 500
+FOLDER: Final = "backups"
+MAX_BACKUPS: Final = 10
+SPARE: Final = 1.2
+"""Free space that a backup needs, as a multiple of the size of the database."""
+TOO_SOON: Final = (
+    "The checks ran in the last five minutes. They send requests to the services of the models and "
+    "platforms, so they run at most once in five minutes."
+)
+SLOW: Final = "The checks took more than two minutes. `parley doctor` shows which one waits."
+FULL: Final = (
+    "{folder} holds {number} backups already. Move one to another place, or delete it, and try "
+    "again."
+)
+NO_SPACE: Final = "{folder} has {free:.0f} MB of free space, and the backup needs {needed:.0f} MB."
+
+
+class HealthQuery(Params):
+    """`message` is the id of a message on its platform, as `parley logs` takes it."""
+
+    message: Annotated[str, Field(max_length=300)] = ""
+
+
+class NoParams(Params):
+    """No parameters."""
+
+
+class FindingOut(Result):
+    """The result of a check; `advice` is the next step, for a result that is not ok."""
+
+    status: Literal["ok", "note", "broken"]
+    name: str
+    detail: str
+    advice: str
+
+
+class ChecksOut(Result):
+    """The latest run of the checks in this process."""
+
+    state: JobState = "never"
+    ended: datetime | None = None
+    problem: str = ""
+    findings: tuple[FindingOut, ...] = Field(default=(), max_length=MAX_FINDINGS)
+
+
+class FileOut(Result):
+    """A file of a backup and its bytes, 0 for the key of the audit."""
+
+    path: str
+    size: int
+
+
+class BackupOut(Result):
+    """The latest backup by this process, for owners. `possible` is False where the database is no
+    file. `done` of `total` pages of a database are copied."""
+
+    possible: bool
+    folder: str = ""
+    state: JobState = "never"
+    ended: datetime | None = None
+    done: int = 0
+    total: int = 0
+    problem: str = ""
+    files: tuple[FileOut, ...] = Field(default=(), max_length=10)
+
+
+class LineOut(Result):
+    """An entry of a log; `at` is None where the store holds no time."""
+
+    at: datetime | None
+    part: str
+    text: str
+
+
+class MessageLogOut(Result):
+    """The entries about one turn, in time order."""
+
+    turn: str
+    kind: str
+    platform: str
+    account: str
+    lines: tuple[LineOut, ...] = Field(max_length=MAX_LINES)
+
+
+class HealthOut(Result):
+    """The checks, the backup (for owners), and the logs of the message that was asked for."""
+
+    checks: ChecksOut
+    backup: BackupOut | None
+    logs: tuple[MessageLogOut, ...] = Field(default=(), max_length=MAX_LOGS)
+
+
+async def health(viewer: Viewer, services: ConsoleServices, params: HealthQuery) -> HealthOut:
+    """Return the state of the checks and of the backup, and the log of a message."""
+    wanted = params.message.strip()
+    traces = await services.storage.stores.traces.find(wanted) if wanted else []
+    own = [trace for trace in traces if _tenant_of(trace) == viewer.tenant][:MAX_LOGS]
+    return HealthOut(
+        checks=_checks(services),
+        backup=_backup(services) if viewer.is_owner else None,
+        logs=tuple([await _log(services, viewer.tenant, trace) for trace in own]),
+    )
+
+
+async def progress(viewer: Viewer, services: ConsoleServices, _params: NoParams) -> HealthOut:
+    """Return the state of the checks and of the backup."""
+    return await health(viewer, services, HealthQuery())
+
+
+async def check(viewer: Viewer, services: ConsoleServices, _params: NoParams) -> Done:
+    """Start the checks. Raises `Refused` (409) while they run, and soon after."""
+    runner = services.jobs.checks
+    runner.check_idle()
+    if not await services.storage.hot.buckets.claim("console:checks", CHECKS_EVERY):
+        raise Refused(409, "too_soon", TOO_SOON)
+    await services.audit.console("checks_run", viewer.tenant, viewer.person)
+    settings, own = services.settings, readiness_of(services)
+
+    async def work(_: Report) -> tuple[Finding, ...]:
+        # On a thread with a loop of its own: some checks load libraries or wait for files.
+        return await asyncio.to_thread(lambda: asyncio.run(examined(settings, own)))
+
+    runner.start(work)
+    return Done()
+
+
+async def back_up(viewer: Viewer, services: ConsoleServices, _params: NoParams) -> Done:
+    """Start a backup. Raises `BadInput` where it is impossible, `Refused` (409) while one runs."""
+    runner, settings = services.jobs.backup, services.settings
+    runner.check_idle()
+    file = await asyncio.to_thread(new_file, settings, services.gateway.clock.now())
+    await services.audit.console("backup", viewer.tenant, viewer.person, file=file.name)
+
+    async def work(report: Report) -> tuple[Copied, ...]:
+        return await asyncio.to_thread(lambda: tuple(back_up_all(settings, file, progress=report)))
+
+    runner.start(work)
+    return Done()
+
+
+async def examined(settings: Settings, own: Callable[[], Sequence[Finding]]) -> tuple[Finding, ...]:
+    """Return the findings of `parley doctor` about this program. Raises `BadInput` if a service
+    takes too long."""
+    platforms = discover()
+    findings = [*checks.versions(), *checks.environment(), *checks.plugins(platforms)]
+    findings += checks.stores(settings)
+    findings += checks.listeners(settings)
+    findings += section_checks.recall_models(settings)
+    findings += own()
+    try:
+        async with asyncio.timeout(CHECK_SECONDS):
+            findings += await contact(settings, platforms)
+    except TimeoutError:
+        raise BadInput(SLOW) from None
+    return tuple(findings[:MAX_FINDINGS])
+
+
+def readiness_of(services: ConsoleServices) -> Callable[[], Sequence[Finding]]:
+    """Return a function for the readiness of this process, one finding for each part that is not
+    ready or has a problem."""
+
+    def found() -> Sequence[Finding]:
+        state = services.health.readiness()
+        advice = "See the log of the program."
+        unready = [
+            Finding("broken", f"running: {part}", at, advice)
+            for part, at in state.parts.items()
+            if at != "ready" and part not in state.problems
+        ]
+        problems = [
+            Finding("note" if state.ready else "broken", f"running: {part}", text, advice)
+            for part, text in state.problems.items()
+        ]
+        return [*unready, *problems] or [Finding("ok", "running", "the program is ready")]
+
+    return found
+
+
+def folder_of(settings: Settings) -> Path | None:
+    """Return the folder of backups, beside the database; None where that is no file."""
+    database = sqlite_file(settings.database.url)
+    return Path(database).absolute().parent / FOLDER if database else None
+
+
+def new_file(settings: Settings, now: datetime) -> Path:
+    """Return the file for a new backup, in its folder. Raises `BadInput` where there is no database
+    file, no space, or too many backups."""
+    sources = [database for database, _ in pairs(settings, Path(FOLDER))]
+    folder = folder_of(settings)
+    if folder is None:
+        raise BadInput("The database is no file.")
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        number = sum(1 for one in folder.glob("parley-*.db"))
+        needed = SPARE * sum(one.stat().st_size for one in sources)
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        raise BadInput(f"{folder}: {error.strerror}") from error
+    if number >= MAX_BACKUPS:
+        raise BadInput(FULL.format(folder=folder, number=number))
+    if free < needed:
+        raise BadInput(NO_SPACE.format(folder=folder, free=free / 1e6, needed=needed / 1e6))
+    return folder / f"parley-{now:%Y%m%d-%H%M%S-%f}.db"
+
+
+def _checks(services: ConsoleServices) -> ChecksOut:
+    job = services.jobs.checks.latest
+    if job is None:
+        return ChecksOut()
+    findings = tuple(
+        FindingOut(
+            status=one.status,
+            name=one.name,
+            detail=one.detail,
+            advice="" if one.status == "ok" else one.advice,
+        )
+        for one in job.result or ()
+    )
+    return ChecksOut(state=state_of(job), ended=job.ended, problem=job.problem, findings=findings)
+
+
+def _backup(services: ConsoleServices) -> BackupOut:
+    folder, job = folder_of(services.settings), services.jobs.backup.latest
+    if folder is None:
+        return BackupOut(possible=False)
+    if job is None:
+        return BackupOut(possible=True, folder=str(folder))
+    return BackupOut(
+        possible=True,
+        folder=str(folder),
+        state=state_of(job),
+        ended=job.ended,
+        done=job.done,
+        total=job.total,
+        problem=job.problem,
+        files=tuple(FileOut(path=str(one.copy), size=one.size) for one in job.result or ()),
+    )
+
+
+async def _log(services: ConsoleServices, tenant: str, trace: Trace) -> MessageLogOut:
+    log = await read_log(services.storage, trace, tenant)
+    lines = tuple(
+        LineOut(at=one.at, part=one.part, text=one.text) for one in entries_of(log)[:MAX_LINES]
+    )
+    return MessageLogOut(
+        turn=trace.id,
+        kind=trace.kind,
+        platform=trace.platform,
+        account=trace.account,
+        lines=lines,
+    )
+
+
+def _tenant_of(trace: Trace) -> str:
+    return ConversationKey.of(trace.conversation).tenant
+
+
+ROUTES: Final[tuple[AnyRoute, ...]] = (
+    ConsoleRoute(
+        name="health",
+        method="GET",
+        path=PATH,
+        audience=AudienceRule.OPERATOR,
+        summary="Checks with their next step, the log of a message, a backup",
+        params=HealthQuery,
+        result=HealthOut,
+        run=health,
+        template="health.html",
+        menu="Health",
+        example={"message": "m1"},
+    ),
+    ConsoleRoute(
+        name="health_progress",
+        method="GET",
+        path=f"{PATH}/progress",
+        audience=AudienceRule.OPERATOR,
+        summary="The state of the checks and of the backup",
+        params=NoParams,
+        result=HealthOut,
+        run=progress,
+        template="health_progress.html",
+    ),
+    ConsoleRoute(
+        name="run_checks",
+        method="POST",
+        path=f"{PATH}/check",
+        audience=AudienceRule.OPERATOR,
+        summary="Run the checks of the program and of the services that it uses",
+        params=NoParams,
+        result=Done,
+        run=check,
+        done="The checks have started.",
+        then=f"{PATH}/progress",
+    ),
+    ConsoleRoute(
+        name="back_up",
+        method="POST",
+        path=f"{PATH}/backup",
+        audience=AudienceRule.OWNER,
+        summary="Copy the databases into the folder of backups",
+        params=NoParams,
+        result=Done,
+        run=back_up,
+        done="The backup has started.",
+        then=f"{PATH}/progress",
+    ),
+)

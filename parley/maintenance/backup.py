@@ -1,0 +1,100 @@
+"""Copies the databases of a configuration while they are in use."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from db.errors import StoreUnavailable
+from gateway.errors import BadInput
+from gateway.stores.sqlite.backup import back_up
+from parley.config import Settings
+from parley.config.sections import sqlite_file
+from parley.security.keys import audit_key_file, read_key
+from parley.wiring.storage import SCHEMAS
+
+HOT_SUFFIX: Final = ".storage"
+"""Added to the name of the copy where `storage.url` is a SQLite file of its own."""
+KEY_SUFFIX: Final = ".audit.key"
+"""Added to the name of the copy for the key that seals the audit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """A file and its copy, with the bytes of a database; 0 for the key of the audit."""
+
+    source: Path
+    copy: Path
+    size: int = 0
+
+
+def back_up_all(
+    settings: Settings,
+    file: Path,
+    *,
+    overwrite: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Iterator[Copied]:
+    """Copy the databases and the key, one after the other. `progress` gets the copied and all pages
+    of a database. Raises `BadInput` and `StoreUnavailable`, as `back_up` does."""
+    key = audit_key_file(settings)
+    for database, copy in pairs(settings, file):
+        size = back_up(database, copy, SCHEMAS, overwrite=overwrite, progress=progress)
+        yield Copied(database, copy, size)
+    if key is not None and key.exists():
+        copy_key(key, key_copy(file))
+        yield Copied(key, key_copy(file))
+
+
+def pairs(settings: Settings, copy: Path) -> list[tuple[Path, Path]]:
+    """Each SQLite file of a configuration and its copy, in the order in which they are copied.
+
+    Waiting work is copied first: work that ends meanwhile is then in the later copy.
+    Raises `BadInput` when the database is not a SQLite file.
+    """
+    database, hot = sqlite_file(settings.database.url), sqlite_file(settings.storage_url)
+    if not database:
+        raise BadInput(_elsewhere(settings.database.url))
+    main = (Path(database), copy)
+    if not hot or Path(hot).resolve() == Path(database).resolve():
+        return [main]
+    return [(Path(hot), copy.with_name(copy.name + HOT_SUFFIX)), main]
+
+
+def key_copy(copy: Path) -> Path:
+    """The file of the key that belongs to a copy."""
+    return copy.with_name(copy.name + KEY_SUFFIX)
+
+
+def copy_key(source: Path, target: Path) -> None:
+    """Copy a key, whole or not at all, readable to its owner only. It replaces an older copy.
+
+    Raises `BadInput` when the source holds no key, `StoreUnavailable` when it cannot be written.
+    """
+    key = key_in(source)
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        descriptor = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(key.hex() + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(target)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise StoreUnavailable(f"cannot copy the key to {target}: {error}") from error
+
+
+def key_in(path: Path) -> bytes:
+    """Return the key in a file. Raises `BadInput`."""
+    try:
+        return read_key(path)
+    except OSError as error:
+        raise BadInput(f"{path}: {error}") from error
+
+
+def _elsewhere(url: str) -> str:
+    if url.startswith("postgres"):
+        return "The database is PostgreSQL: use pg_dump and pg_restore."
+    return "The database is in memory: there is nothing to copy."
