@@ -51,6 +51,8 @@ from memory.ports.memories import MemoryStore
 from memory.recall.selection import AT_ONCE, shown_to
 
 MAX_LISTED: Final = 10_000
+NAMED_BY: Final = 4
+"""Characters of an id that name a pool."""
 PRUNED_AT_ONCE: Final = 200
 """Shares: each leaves three indexes, which takes some milliseconds for all of them in SQLite."""
 NO_POOL: Final = "There is no pool {id!r} that you can use. Ask the owner of the pool for its id."
@@ -97,6 +99,7 @@ class PoolRegistry:
 
     async def create_pool(self, request: RequestScope, name: str, scope: SharedScope) -> Pool:
         """Create a pool of the caller. A pool of scope PROJECT belongs to the request's project.
+        Where others would read possible text of a restricted repository, the id names the pool.
 
         Raises `RegistryCapacityError` at the limit, `BadInput` for a wrong name or scope.
         """
@@ -112,8 +115,10 @@ class PoolRegistry:
         project = request.project if scope is SharedScope.PROJECT else ""
         if scope is SharedScope.PROJECT and not project:
             raise BadInput(NO_PROJECT)
-        tenant, owner = request.principal.tenant, str(request.principal.person)
-        pool = Pool(self.make_id(), tenant, safe, owner, scope, self.clock.now(), project)
+        tenant, owner, id_ = request.principal.tenant, str(request.principal.person), self.make_id()
+        if request.from_repository and not SharedScope.USER.includes(scope):
+            safe = f"pool {id_[:NAMED_BY]}"
+        pool = Pool(id_, tenant, safe, owner, scope, self.clock.now(), project)
         event = event_of(request, EventKind.POOL_CREATED, pool.created_at, pool=pool.id)
         admission = await self.store.add(pool, self.limits, event)
         if admission != "stored":

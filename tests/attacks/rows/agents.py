@@ -108,6 +108,8 @@ async def _forged_agent(scene: Scene) -> None:
 async def _over_the_api(scene: Scene) -> None:
     """The same ids over the HTTP API."""
     agent, pool = scene.words["ada_agent"], scene.words["ada_pool"]
+    memory = scene.words["ada_record"]
+    update = {"memory": memory, "version": 1, "content": f"Ada owns {scene.mark}"}
     cases: tuple[tuple[str, str, object], ...] = (
         ("GET", f"/agents/{agent}", None),
         ("DELETE", f"/agents/{agent}", None),
@@ -115,6 +117,10 @@ async def _over_the_api(scene: Scene) -> None:
         ("GET", f"/agents/{agent[:4]}", None),
         ("GET", f"/pools/{pool}", None),
         ("DELETE", f"/pools/{pool}", None),
+        ("POST", f"/agents/{agent}/sessions", None),
+        ("POST", f"/pools/{pool}/unshare", {"memory": memory}),
+        ("POST", f"/pools/{pool}/update", {**update, "agent": agent}),
+        ("POST", f"/pools/{pool}/update", {**update, "agent": scene.words["mallory_agent"]}),
         ("GET", "/agents?of=all", None),
         ("GET", "/pools?of=all", None),
     )

@@ -122,6 +122,11 @@ async def _by_pool(scene: Scene) -> None:
     for scope in ("user", "team"):
         shares["scope"] = scope
         await confirmed(scene, "share_memory_to_scope", "ada", **shares, memory_id=stored)
+    update = {"memory": own, "agent": agent, "version": 1, "content": f"The queue is {code}"}
+    status, _ = await scene.api("POST", f"/pools/{pool}/update", update, by="ada")
+    hold(status == 422, f"an update with the code is answered with {status}")
+    made = await tool(scene, "create_pool", "ada", name=code, scope="team")
+    hold(code not in made["name"], "a pool for others is named after the code")
     scene.readings = [one for one in scene.readings if one.by != "ada"]
     reading = {"pool_id": pool, "agent_id": scene.words["mallory_agent"], "max_scope": "global"}
     found = await tool(scene, "query_shared", **reading)

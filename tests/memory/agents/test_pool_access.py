@@ -183,6 +183,17 @@ async def test_agents_are_taken_out_by_their_person_or_the_owner(stage: Stage) -
     assert [one.agent for one in await stage.pools.members_of(owner, pool.id)] == [second.id]
 
 
+async def test_a_client_that_read_a_private_repository_names_no_pool_for_others(
+    stage: Stage,
+) -> None:
+    request = replace(await stage.agents.request("ada"), from_repository=True)
+    for scope, named in ((USER, "def secret(): ..."), (TEAM, None)):
+        pool = await stage.pools.create_pool(request, "def secret(): ...", scope)
+        assert pool.name == (named or f"pool {pool.id[:4]}")
+        assert await stage.pools.pools_of(request) == (pool,)
+        assert await stage.pools.delete_pool(request, pool.id)
+
+
 async def test_a_pool_is_deleted_by_its_owner_or_an_operator(stage: Stage) -> None:
     ada, ben = await stage.agents.agent("ada"), await stage.agents.agent("ben")
     first, second = [await stage.agents.pool("ada", ada, ben) for _ in range(2)]
