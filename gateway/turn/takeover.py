@@ -1,7 +1,11 @@
 """A message in a conversation that an operator has taken over: it is stored, and not answered."""
 
+from typing import Final
+
+from gateway.message import Reply
 from gateway.policy.decision import Decision
 from gateway.policy.takeover import HANDED_OVER, RETURNED, STAGE, decide_takeover
+from gateway.render import address, render_off_loop
 from gateway.turn.audit import audit
 from gateway.turn.memory import redact_aside
 from gateway.turn.services import Services
@@ -26,8 +30,25 @@ async def is_taken_over(turn: TurnContext, services: Services) -> bool:
     return False
 
 
+NOT_KEPT: Final = "not_kept"
+UNREAD: Final = (
+    "Somebody of the team answers here, and cannot read this message: your memory is off, so it is "
+    "not stored. Turn it on with `/privacy memory on`, or ask again when I answer here."
+)
+
+
 async def hand_over(turn: TurnContext, services: Services) -> Decision:
     """Leave the messages to the operator: they are stored as said, and the model is not asked."""
     turn.outcome = HANDED_OVER
+    if turn.unkept:
+        await _say_unread(turn)
+        return Decision(STAGE, True, NOT_KEPT, "nobody reads a message that is not stored")
     await redact_aside(turn, services)
     return Decision(STAGE, True, HANDED_OVER, "an operator answers this conversation")
+
+
+async def _say_unread(turn: TurnContext) -> None:
+    """Tell the person that neither the operator nor the assistant reads the message."""
+    parts = await render_off_loop(UNREAD, turn.connected.renderer)
+    reply_to = turn.last.id if turn.kind == "message" else ""
+    turn.outbound = address(turn.id, turn.place, parts, Reply(UNREAD), reply_to_id=reply_to)

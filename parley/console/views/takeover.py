@@ -137,7 +137,8 @@ async def answer(viewer: Viewer, services: ConsoleServices, params: AnswerForm) 
     )
     said = StoredTurn(id_, "assistant", text, now, speaker=takeover.name)
     done = CompletedTurn(key, (said,), (), (), trace, (), sends, answers=asked)
-    await services.storage.takeovers.took_part(takeover.id, now)
+    if not await services.storage.takeovers.took_part(takeover.id, now):
+        raise BadInput(NOT_TAKEN)  # somebody gave it back meanwhile, or its person was erased
     await services.audit.console("answered", viewer.tenant, viewer.person, takeover=takeover.id)
     if await services.storage.stores.journal.complete(done):
         services.gateway.deliverer.submit(sends)
@@ -152,8 +153,9 @@ async def give_back(viewer: Viewer, services: ConsoleServices, params: GiveBackF
     if takeover is None or not await services.storage.takeovers.end(takeover.id):
         raise BadInput(ANSWERS)
     await services.audit.console("given_back", viewer.tenant, viewer.person, takeover=takeover.id)
-    account, place = account_of(services, of), place_of(of)
-    await _say(services, account, place, takeover, BACK, ())
+    account = services.gateway.connected.get((of.trace.platform, of.trace.account))
+    if account is not None:  # otherwise nobody can be told, and the assistant answers all the same
+        await _say(services, account, place_of(of), takeover, BACK, ())
     return Done()
 
 

@@ -10,6 +10,8 @@ from gateway.message import ButtonPressed, MessageAuthor, Place
 from gateway.people import Audience
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.takeovers import Takeover
+from gateway.turn.takeover import UNREAD
+from tests.gateway.turn.test_memory import with_diary
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import received
 
@@ -46,6 +48,15 @@ async def test_the_assistant_is_silent_and_stores_what_is_said() -> None:
         assert ("operator", True, "handed_over") in [one[:3] for one in trace.decisions]
         assert await g.rows("inbox WHERE NOT done") == 0
         assert await g.rows("traces WHERE slot IS NULL") == 1
+
+
+async def test_a_person_with_memory_off_is_told_that_nobody_reads_the_message() -> None:
+    async with gateway() as g:
+        with_diary(g, keeps=False)
+        await taken(g, direct())
+        await g.take(received("can you help?", at=direct()))
+        assert [UNREAD.replace("`", "") in text.replace("`", "") for text in g.texts] == [True]
+        assert (g.model.requests, await g.stored_words()) == ([], [])
 
 
 async def test_other_conversations_are_answered() -> None:

@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 
 from db import Statement
+from parley.config import Settings
 from parley.console.security import NAME
 from parley.console.sessions import csrf_of
 from tests.parley.console.kit import Console, console_in, console_settings, person_named
+from tests.support.databases import new_database
+from tests.support.servers import PostgresServer
 
 
 async def test_a_link_signs_in_once(console: Console) -> None:
@@ -154,6 +157,47 @@ async def test_a_session_begun_in_one_process_works_in_another(tmp_path: Path) -
         assert (await ada.use(link)).status == 303
         eve.cookies = dict(used.cookies)
         assert (await eve.get("/overview")).status == 200
+
+
+@pytest.mark.xdist_group("postgres")
+async def test_two_processes_share_links_sessions_and_their_end(
+    tmp_path: Path, postgres: PostgresServer
+) -> None:
+    url = new_database(postgres)
+
+    def of_process(name: str) -> Settings:
+        return console_settings(
+            tmp_path,
+            database={"url": url},
+            storage={"url": f"sqlite:///{tmp_path}/{name}.db"},
+            server={"port": 0, "token_key": "k" * 40},
+        )
+
+    async with console_in(of_process("one")) as one, console_in(of_process("two")) as two:
+        link = await one.link("ada")
+        here, there = one.stranger(), two.stranger()
+        used = await asyncio.gather(here.use(link), there.use(link))
+        assert sorted(page.status for page in used) == [303, 401]
+        winner = here if here.cookies else there
+        elsewhere = (two if winner is here else one).stranger()
+        elsewhere.cookies = dict(winner.cookies)
+        token = await winner.csrf()
+        theme = {"csrf": token, "theme": "dark"}
+        assert (await elsewhere.request("POST", "/account/theme", data=theme)).status == 303
+        assert 'data-theme="dark"' in (await winner.get("/account")).text
+        assert (await elsewhere.post("/sign-out")).status == 303
+        assert (await winner.get("/account")).status == 401
+        replayed = await winner.request("POST", "/account/theme", data=theme)
+        assert replayed.status == 401
+
+
+async def test_over_https_a_cookie_that_another_host_can_set_is_ignored(console: Console) -> None:
+    ada = await console.visitor("ada")
+    assert (await ada.get("/account")).status == 200
+    assert (await ada.get("/account", X_Forwarded_Proto="https")).status == 401
+    bound = console.stranger()
+    bound.cookies = {f"__Host-{NAME}": ada.secret}
+    assert (await bound.get("/account", X_Forwarded_Proto="https")).status == 200
 
 
 async def test_an_expired_session_is_signed_out(console: Console) -> None:

@@ -20,6 +20,7 @@ from gateway.policy.decision import Decision
 from gateway.ports.clock import SystemClock
 from gateway.ports.conversation_views import Reader
 from gateway.ports.takeovers import Takeover
+from parley.console import playgrounds
 from parley.console.route import AnyRoute, File
 from parley.console.routes import ROUTES
 from parley.console.text import FORMULA
@@ -159,7 +160,10 @@ def addresses(route: AnyRoute, ids: Mapping[str, str], value: str) -> list[str]:
 
 
 @pytest.mark.parametrize("value", [TRICKS, LONG], ids=["tricks", "long"])
-async def test_stored_text_does_no_harm_on_any_page(console: Console, value: str) -> None:
+async def test_stored_text_does_no_harm_on_any_page(
+    console: Console, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(playgrounds, "GRACE", 600.0)  # its page is opened later
     ids = await poisoned(console, value)
     showing, harm = set[str](), list[str]()
     async with window(console.app.local.base_url, TELEPHONE) as opened:

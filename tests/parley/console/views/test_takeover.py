@@ -234,6 +234,26 @@ async def test_another_operator_neither_answers_nor_reads(console: Console, worl
     assert (await act(console, OWNER, world.adas, "give-back")).status == 303
 
 
+async def test_an_answer_that_crosses_the_return_is_not_sent(
+    console: Console, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await act(console, OPERATOR, world.adas, "take-over")
+    before = len(await sent(console))
+
+    async def given_back(*_: object) -> bool:
+        return False
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(console.app.storage.takeovers), "took_part", given_back)
+        refused = await act(console, OPERATOR, world.adas, "answer", text="too late")
+    assert (refused.status, "Take it over first" in refused.text) == (422, True)
+    assert len(await sent(console)) == before
+    monkeypatch.setattr("parley.console.views.takeover.account_of", None)
+    console.app.services.connected.clear()  # type: ignore[attr-defined]
+    assert (await act(console, OWNER, world.adas, "give-back")).status == 303
+    assert await takeover_of(console) is None
+
+
 async def test_after_idle_hours_the_operator_reads_and_answers_no_more(
     console: Console, world: World
 ) -> None:
