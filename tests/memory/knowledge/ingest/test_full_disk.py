@@ -21,6 +21,7 @@ from tests.support.git import new_repository
 from tests.support.patience import LAUNCH
 from tests.support.servers import PostgresServer
 
+pytestmark = pytest.mark.nightly
 EARLIER = 30
 """Files that are in the index before the disk is full."""
 ENOUGH = 1_000_000_000
