@@ -43,10 +43,24 @@ CHANGEABLE: Final[Mapping[str, tuple[str, ...]]] = {
         "allowed_workspaces",
         "blocked_workspaces",
     ),
-    "limits": tuple(sections.Limits.model_fields),
-    "budgets": tuple(name for name in sections.Budgets.model_fields if name != "prices"),
+    "limits": (
+        "user_per_minute",
+        "channel_per_minute",
+        "workspace_per_minute",
+        "reserve_per_minute",
+        "api_per_minute",
+        "agent_per_minute",
+    ),
+    "budgets": (
+        "user_per_day",
+        "user_per_month",
+        "workspace_per_day",
+        "workspace_per_month",
+        "user_share",
+    ),
 }
-"""By section: the keys that are changed as a whole."""
+"""By section: the keys that are changed as a whole. The program reads each of them from its current
+policies, so that a change holds at once."""
 ENTRIES: Final[tuple[KeyPath, ...]] = (
     ("assistant", "channels"),
     ("invocation", "channels"),

@@ -78,6 +78,8 @@ def test_an_override_replaces_adds_and_removes() -> None:
         (("budgets", "prices", "m"), True),
         (("budgets", "prices", "m", "input"), False),
         (("server", "token"), False),
+        (("budgets", "detail_days"), False),
+        (("limits", "agent_per_minute"), True),
         (("platforms", "web"), False),
         ((), False),
     ],

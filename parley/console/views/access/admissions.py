@@ -11,7 +11,7 @@ from gateway.errors import BadInput, NotFound
 from gateway.pairing.requests import NOT_APPROVED as NO_APPROVAL
 from gateway.pairing.requests import Pairing
 from gateway.people import Role
-from gateway.policy.roles import READ_ONLY, SECRETS, SIDE_EFFECTS, ToolPolicy
+from gateway.policy.roles import SECRETS, SIDE_EFFECTS, ToolPolicy
 from gateway.tool_spec import ToolSpec
 from gateway.turn.context.task import SET_TASK
 from memory.turns.brain_tool import UPDATE
@@ -239,8 +239,10 @@ def rule_name(tool: ToolSpec, policy: ToolPolicy) -> str:
     for name in (tool.name, tool.name.partition("__")[0]):
         if name in policy.rules:
             return f"tools.{name}"
-    defaults = {SECRETS: "handles secrets", SIDE_EFFECTS: "changes something", READ_ONLY: "reads"}
-    return f"default: {defaults[policy.rule_for(tool)]}"
+    rule = policy.rule_for(tool)
+    if rule == SECRETS:
+        return "default of tools that handle secrets"
+    return "default of tools that change something" if rule == SIDE_EFFECTS else "default"
 
 
 def _tool(tool: ToolSpec, policy: ToolPolicy) -> ToolOut:

@@ -15,6 +15,7 @@ from tests.parley.console.kit import Console, console_in, console_settings
 from tests.parley.console.views.configuration.kit import change, listed, told, value_of
 from tests.parley.http.api.kit import postgres_settings_in
 from tests.support.servers import PostgresServer
+from tests.support.waiting import eventually
 
 SCRIPT = "<script>alert(1)</script>"
 
@@ -77,6 +78,30 @@ async def test_of_two_tabs_the_loser_keeps_its_text(either_console: Console) -> 
     for path in ("undo", "restore"):
         fields = {"based_on": "0", **({"version": "0"} if path == "restore" else {})}
         assert (await two.post(f"/configuration/{path}", fields)).status == 409
+
+
+@pytest.mark.xdist_group("postgres")
+async def test_every_running_process_applies_a_change_by_itself(
+    tmp_path: Path, postgres: PostgresServer
+) -> None:
+    first = postgres_settings_in(tmp_path, postgres)
+    first = first.model_copy(update={"access": console_settings(tmp_path).access})
+    hot = {"url": f"sqlite:///{tmp_path}/two.db"}
+    second = first.model_copy(update={"storage": first.storage.model_copy(update=hot)})
+    async with console_in(first) as one, console_in(second) as two:
+        eve = two.program.api_client("eve")
+        assert (await eve("GET", "/console/account")).status == 200
+        await change(await one.visitor("oona"), "access.blocked_users", "web:eve", 0)
+
+        async def refused() -> bool:
+            return (await eve("GET", "/console/account")).status == 403
+
+        await eventually(refused)
+        assert (
+            await change(await two.visitor("oona"), "access.blocked_users", "", 1)
+        ).status == 200
+        await eventually(lambda: one.app.configuration.number == 2)
+        assert one.app.services.policies.access.blocked_users == frozenset()
 
 
 async def test_another_process_and_a_restart_use_the_overrides(either_console: Console) -> None:
