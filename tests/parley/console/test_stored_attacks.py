@@ -59,6 +59,8 @@ VARIANTS: Mapping[str, tuple[str, ...]] = {
     "memory": ("",),
     "document_versions": ("?document=soul",),
     "usage": ("?by=person", "?by=channel", "?by=workspace", "?by=model", "?person={}"),
+    "audit": ("", "?person={}"),
+    "health": ("", "?message={}"),
     "usage_csv": ("?by=person", "?by=channel", "?by=model"),
     "private_memory": ("?person={}",),
 }
