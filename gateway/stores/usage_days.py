@@ -6,12 +6,13 @@ any time, all figures are the days and what is not marked, and the single rows c
 without a change of the figures.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
 from db import Database, Statement, Work, among, execute, lock
-from db.database import AT_ONCE, delete_some, deleting_some
-from db.statements import BY_KEY, json_item
+from db.database import delete_some, deleting_some
+from db.statements import BY_KEY, Engine, json_item
 from db.transaction import fetch
 from db.values import micros
 from gateway.people import Audience
@@ -20,6 +21,8 @@ from gateway.ports.usage import LATENCIES
 
 LOCK: Final = "usage_days"
 """Held by what moves figures between rows of days."""
+AT_ONCE: Final[Mapping[Engine, int]] = {"sqlite": 100, "postgres": 5_000}
+"""Calls or messages that one step adds. SQLite works on the event loop: 100 take 5 ms."""
 DAY: Final = 86_400_000_000
 """Microseconds."""
 KEY: Final = ("day", "tenant", "person", "workspace", "channel", "model")
