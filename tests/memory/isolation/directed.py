@@ -97,7 +97,8 @@ def replacements(world: Isolation) -> Iterator[None]:
 
 
 def approvals(world: Isolation) -> Iterator[None]:
-    """An agent gives a shared text of its own another one, which its person approves."""
+    """An agent gives a shared text of its own another one, which its person approves: the pool
+    keeps the text that it has."""
     world.collaborate(ADA, BEN, TEAM, SharedScope.TEAM, Permission.WRITE)
     world.update(1, 0, 0, cites=False)
     yield
@@ -201,7 +202,7 @@ WALKS: Final = (
     Walk(access, ACCESS),
     Walk(updates, UPDATES),
     Walk(replacements, REPLACED),
-    Walk(approvals, REPLACED),
+    Walk(approvals, UPDATES[2:]),
     Walk(ends, ENDS),
     Walk(handoffs, HANDOFFS),
     Walk(clients, CLIENTS),

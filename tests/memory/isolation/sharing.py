@@ -375,8 +375,6 @@ class Sharing(Deciding, Memberships):
             self.updated(held, caller, there, word, member.serial)
         elif done.outcome is UpdateOutcome.REVIEW:
             self.hold(held.scene, caller, word, "waiting", Scope.USER, done.review_id)
-            if there.updated:  # what an agent wrote before may be superseded
-                self.world.replaces(word, there.shows)
 
     def version_of(self, share: HeldShare) -> int:
         return self.versions.get((share.pool, share.word), 1)
