@@ -1,19 +1,23 @@
 """The list of stages: everything in it runs in order, and a stage that fails ends the turn once."""
 
 import gc
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import pytest
 
 from db.errors import StoreUnavailable
-from gateway.message import MessageEdited
+from gateway.extensions import AllowAll, ExtensionRegistry
+from gateway.message import MessageEdited, Place
 from gateway.outbound.live.answer import LiveAnswer
+from gateway.people import PersonId
+from gateway.policy.budgets import Budgets
 from gateway.policy.decision import Decision
 from gateway.policy.invocation import InvocationPolicy
+from gateway.policy.persona import Assistant
 from gateway.ports.unit_of_work import CompletedTurn
 from gateway.turn.pipeline import ADMISSION, TURN, Pipeline
-from gateway.turn.services import Policies
+from gateway.turn.services import CurrentPolicies, Policies
 from gateway.turn.turn_context import TurnContext
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import message, place, received
@@ -116,6 +120,28 @@ async def test_decisions_of_the_intake_are_not_repeated(later: Policies) -> None
         assert (turn.contents, turn.place.thread_id) == (("hello",), "T1")
         assert [(d.stage, d.reason) for d in turn.decisions] == [("invocation", "prefix")]
         assert turn.key == turn.key.of(entry.conversation)
+
+
+class ChangesPolicies(AllowAll):
+    """An access controller during whose call the operator sets a budget."""
+
+    def __init__(self) -> None:
+        self.current = CurrentPolicies()
+
+    async def check_access(self, person: PersonId, place: Place) -> Decision:
+        self.current.value = replace(self.current.value, budgets=Budgets(user_per_day=0))
+        return Decision("access", True, "open")
+
+
+async def test_a_turn_keeps_the_policies_with_which_it_began() -> None:
+    controller, unpriced = ChangesPolicies(), Assistant(default_model="unpriced")
+    extensions = ExtensionRegistry(access_controller=controller)
+    async with gateway(assistant=unpriced, extensions=extensions) as g:
+        controller.current = g.services.current
+        await g.take(received("hello"))
+        assert g.outcomes() == ["answered"]
+        await g.take(received("again", message_id="m2"))
+        assert g.outcomes() == ["answered", "refused:budget"]
 
 
 async def test_an_edit_is_stored_without_the_prefix() -> None:
