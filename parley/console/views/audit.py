@@ -32,7 +32,7 @@ class AuditQuery(Params):
     action: Literal["", *ACTIONS] = ""  # type: ignore[valid-type]  # the names are in one place
     since: Day = ""
     until: Day = ""
-    after: Annotated[int, Field(ge=0, le=10**15), Digits] = 0
+    after: Annotated[int, Field(ge=0, le=999_999_999), Digits] = 0
 
 
 class NoParams(Params):
