@@ -32,8 +32,8 @@ async def is_taken_over(turn: TurnContext, services: Services) -> bool:
 
 NOT_KEPT: Final = "not_kept"
 UNREAD: Final = (
-    "Somebody of the team answers here, and cannot read this message: your memory is off, so it is "
-    "not stored. Turn it on with `/privacy memory on`, or ask again when I answer here."
+    "Somebody of the team answers here, and cannot read this message: your memory is off, so I do "
+    "not store it. Turn it on with `/privacy memory on`, or ask again when I answer here again."
 )
 
 

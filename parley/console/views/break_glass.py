@@ -52,11 +52,10 @@ MAX_REASON: Final = 300
 MOST_OF_MEMORY: Final = 20_000
 SIGNS: Final = " .,;:!?'’\"()-–"
 OFF: Final = (
-    "Reading private text in an emergency is off. Whoever can change the configuration turns it on "
-    "with console.break_glass."
+    "Reading private text in an emergency is off. The setting console.break_glass turns it on."
 )
 SHORT: Final = f"Write the reason in at least {LEAST_REASON} characters. The person reads it."
-HAS_KEY: Final = "The reason has something that looks like a password or a key. Remove it first."
+HAS_KEY: Final = "The reason seems to contain a password or a key. Remove it first."
 MANY: Final = f"You may read {MOST_GRANTS} private texts at once. Wait until one of them ends."
 OPEN: Final = "Operators can read the text of this conversation already."
 NO_MEMORY: Final = "This person has no such memory. Write the beginning of its id."
@@ -67,8 +66,8 @@ UNREACHABLE: Final = (
 )
 TOLD: Final = (
     "**{name}** ({operator}) asked to read {what}, which is private, on {day} at {hour} UTC. As "
-    'the reason they wrote: "{reason}". They can read it until {until} UTC. This is recorded. Ask '
-    "them, or whoever runs me, if you have questions."
+    'the reason they wrote: "{reason}". They can read it until {until} UTC. The audit log records '
+    "this. If you have questions, ask them, or the people who run me."
 )
 THE_CONVERSATION: Final = "this conversation with me"
 THE_MEMORY: Final = "one of my memories about you"
@@ -265,7 +264,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         params=BreakGlassForm,
         result=Done,
         run=break_glass,
-        done="You can read this conversation for 15 minutes. The person is told.",
+        done="You can read this conversation for 15 minutes. A message informs the person.",
         then=ONE,
         example={"reason": "an emergency of somebody"},
     ),
@@ -289,7 +288,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         params=PrivateMemoryForm,
         result=Done,
         run=ask_private_memory,
-        done="You can read this memory for 15 minutes. The person is told.",
+        done="You can read this memory for 15 minutes. A message informs the person.",
         then=PATH,
         example={"person": "web:main:nobody", "memory": "mem-abc12345"},
     ),

@@ -41,7 +41,7 @@ TOO_SOON: Final = (
     "The checks ran in the last five minutes. They send requests to the services of the models and "
     "platforms, so they run at most once in five minutes."
 )
-SLOW: Final = "The checks took more than two minutes. `parley doctor` shows which one waits."
+SLOW: Final = "The checks took more than two minutes. `parley doctor` shows the slow one."
 FULL: Final = (
     "{folder} holds {number} backups already. Move one to another place, or delete it, and try "
     "again."

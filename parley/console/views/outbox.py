@@ -24,7 +24,7 @@ MAX_DEAD: Final = 1_000
 """Dead letters that the pages reach, the latest ones; `parley outbox` reaches all."""
 MAX_KEY: Final = 300
 NOTHING: Final = "No answer is chosen. Tick the answers first."
-GONE: Final = "None of these answers is undelivered any more. Open the outbox again."
+GONE: Final = "None of these answers is a dead letter any more. Open the outbox again."
 
 Key = Annotated[str, StringConstraints(min_length=1, max_length=MAX_KEY)]
 

@@ -159,7 +159,9 @@ async def _today(viewer: Viewer, services: ConsoleServices) -> Today:
 async def _own_needs(viewer: Viewer, services: ConsoleServices) -> AsyncIterator[Need]:
     taken = await _taken_over(viewer, services) if viewer.is_operator else 0
     if taken:
-        text = f"{counted(taken, 'conversation')} in your hands: the assistant is silent there."
+        text = (
+            f"{counted(taken, 'conversation')} handed over to you: the assistant does not answer."
+        )
         path = "/conversations?state=handed_over"
         yield Need(kind="handed over", text=text, step="Answer, or give them back", path=path)
     if services.memory.memory is None:

@@ -35,8 +35,8 @@ ONE: Final = f"{PATH}/{{id}}"
 SOMEBODY: Final = "Somebody of the team"
 SIGNS: Final = " .-'’"
 TOLD: Final = (
-    "**{name} answers here from now on.** I am silent until they give the conversation back to me. "
-    "{reads}"
+    "**{name} answers here from now on.** I do not answer until they give the conversation back "
+    "to me. {reads}"
 )
 READS_DIRECT: Final = "They read what you write from now on, and nothing that was written before."
 MAY_SHOW: Final = (
@@ -48,14 +48,14 @@ TAKEN: Final = "Somebody has taken this conversation over already. Open it again
 NOT_TAKEN: Final = "The assistant answers this conversation. Take it over first."
 ANSWERS: Final = "The assistant answers this conversation already."
 NOT_YOURS: Final = "Another operator answers this conversation. Ask them to give it back first."
-OWN: Final = "This is your own conversation with the assistant: nobody has to take it over."
+OWN: Final = "This is your own conversation with the assistant. You cannot take it over."
 NOT_CONNECTED: Final = "This account is not connected any more, so nothing can be sent there."
 NOTHING_STORED: Final = (
-    "No message of this conversation is stored: it is too old, was deleted, or its person keeps "
-    "none. Wait for the next message, then take the conversation over."
+    "No message of this conversation is stored: it is too old, was deleted, or its person has "
+    "memory off. Wait for the next message, then take the conversation over."
 )
 EMPTY: Final = "The answer is empty. Write a text first."
-NOT_SENT: Final = "The answer has something that looks like a password or a key. Remove it first."
+NOT_SENT: Final = "The answer seems to contain a password or a key. Remove it first."
 
 
 class TakeOverForm(ItemParams):
@@ -226,7 +226,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         params=TakeOverForm,
         result=Done,
         run=take_over,
-        done="You answer this conversation now. The people there are told.",
+        done="You answer this conversation now. A message informs the people there.",
         then=ONE,
     ),
     ConsoleRoute(
@@ -238,7 +238,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         params=AnswerForm,
         result=Done,
         run=answer,
-        done="Your answer is on its way.",
+        done="Your answer is queued.",
         then=ONE,
         example={"text": "hello"},
     ),

@@ -45,7 +45,7 @@ LISTS: Final = (
     "allowed_workspaces",
     "blocked_workspaces",
 )
-DECIDED: Final = "This person does not wait any more: somebody else decided, or the time is over."
+DECIDED: Final = "This request does not wait any more: somebody else decided it, or it expired."
 NOT_LISTED: Final = "There is no token with this name. It may be revoked already."
 NO_PAIRING: Final = "Nobody is approved here: the program has no store of approvals."
 ALL: Final = frozenset({"direct", "private_room", "public_room"})
@@ -312,11 +312,11 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         method="POST",
         path=f"{PATH}/approved/revoke",
         audience=AudienceRule.OPERATOR,
-        summary="Take the approval of a person and their linked accounts back",
+        summary="Revoke the approval of a person and their linked accounts",
         params=RevokeForm,
         result=Done,
         run=revoke,
-        done="The approval is taken back.",
+        done="The approval is revoked.",
         then=PATH,
         example={"person": "web:main:nobody"},
     ),

@@ -49,7 +49,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
     "channel_not_allowed": ("The channel is not on the list.", "access.allowed_channels"),
     "workspace_not_allowed": ("The workspace is not on the list.", "access.allowed_workspaces"),
     "not_approved": ("The person needs an approval, and has none.", "access.admission"),
-    "owners_only": ("Only owners and operators are served.", "access.admission"),
+    "owners_only": ("The assistant answers only owners and operators.", "access.admission"),
     "controller_failed": ("The access controller of an extension failed.", "extensions"),
     "mention": ("A mention of the assistant is a trigger.", "invocation.triggers"),
     "direct_message": ("Direct messages are a trigger.", "invocation.triggers"),
@@ -280,7 +280,7 @@ def _notes(gateway: Services, who: Principal, place: Place) -> StepOut:
 
 def _limits(gateway: Services, who: Principal, place: Place) -> str:
     rules = rules_for(who.tenant, str(who.person), place, gateway.policies.limits)
-    named = [f"{one.per_minute:,} of the {one.level}" for one in rules if one.level != "reserve"]
+    named = [f"{one.per_minute:,} for the {one.level}" for one in rules if one.level != "reserve"]
     return f"Questions a minute: at most {', '.join(named)}." if named else "There are no limits."
 
 

@@ -31,7 +31,7 @@ from parley.http.api.operations import Refused
 MAX_VALUE: Final = 50_000
 MAX_AMOUNT: Final = 1_000_000
 CHANGED: Final = (
-    "The configuration was changed meanwhile, in another tab or by somebody else. Nothing of yours "
+    "The configuration was changed meanwhile, in another tab or by somebody else. Your change "
     "was saved. Below is the present state."
 )
 SAVED: Final = "Saved as version {number}. All processes use it within a few seconds."

@@ -25,8 +25,8 @@ ACCOUNTS: Final = f"{PATH}/accounts"
 TEMPLATE: Final = "memory/accounts.html"
 MAX_LINKED: Final = 10
 NEEDS_SESSION: Final = (
-    "A token does not do that: whoever has it could keep access after it is revoked. Open the page "
-    "in a browser."
+    "A program with a token cannot do that: it could keep access after the token is revoked. Open "
+    "the page in a browser."
 )
 NO_ACCOUNT: Final = (
     "You are signed in from the command line, without an account of a chat platform. Write "

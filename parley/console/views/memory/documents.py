@@ -45,7 +45,7 @@ SYNC_EVERY: Final = timedelta(seconds=30)
 """The time after a sync in which a further one is refused."""
 
 CHANGED: Final = (
-    "The {label} were changed meanwhile, in another tab or in a chat. Nothing of yours was saved."
+    "The {label} were changed meanwhile, in another tab or in a chat. Your change was not saved."
 )
 NO_PROJECT: Final = "No project is chosen: write `/project` to the assistant in a direct message."
 NO_SOURCE: Final = "The status of this project has no source: `heartbeat.sources` sets it."

@@ -43,8 +43,8 @@ NOT_EDITABLE: Final = "This entry cannot be changed. It can be deleted."
 SAVED: Final = "The new text is saved. The earlier one is listed below, and can be restored."
 CONFIRMED: Final = "Confirmed: it counts as what you asked to keep."
 RESTORED: Final = "The earlier text is valid again."
-TAKEN_BACK: Final = "{count} deleted that the assistant had noted in one turn.{again}"
-AGAIN: Final = " {count} valid again that they had replaced."
+TAKEN_BACK: Final = "Memories deleted that the assistant noted in one turn: {count}.{again}"
+AGAIN: Final = " Earlier memories that are valid again: {count}."
 
 Undo = Literal["", "replacement", "notes"]
 MemoryText = Annotated[str, StringConstraints(max_length=MAX_ARGUMENT)]

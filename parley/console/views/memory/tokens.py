@@ -32,7 +32,7 @@ MAX_DAYS: Final = 365
 ID_BYTES: Final = 6
 TOO_MANY: Final = "You have 50 tokens, the maximum. Revoke one that you do not need first."
 NOT_YOURS: Final = "You have no token with this id. The page lists yours."
-REVOKED: Final = "The token {name} is revoked: it works no more."
+REVOKED: Final = "The token {name} is revoked and no longer works."
 UNNAMED: Final = "token"
 
 TokenName = Annotated[str, StringConstraints(max_length=40, pattern=r"^[\w .()+-]*$")]

@@ -307,13 +307,13 @@ async def test_lists_and_the_overview_show_what_is_handed_over(
 ) -> None:
     await act(console, OPERATOR, world.adas, "take-over")
     olga = await console.visitor(OPERATOR)
-    assert "1 conversation is in your hands" in (await olga.get("/overview")).text
+    assert "1 conversation is handed over to you" in (await olga.get("/overview")).text
     for name, number in ((OPERATOR, 1), (PERSON, 1), (OTHER, 0)):
         client = console.program.api_client(name)
         rows = (await client("GET", "/console/conversations?state=handed_over")).json["rows"]
         assert [row["id"] for row in rows] == [world.adas] * number
     assert "handed over" in (await olga.get("/conversations")).text
-    assert "in your hands" not in (await (await console.visitor(OWNER)).get("/overview")).text
+    assert "handed over to you" not in (await (await console.visitor(OWNER)).get("/overview")).text
 
 
 async def test_a_room_is_taken_over_for_everybody(console: Console, world: World) -> None:

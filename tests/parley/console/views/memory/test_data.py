@@ -51,5 +51,5 @@ async def test_an_erasure_needs_the_phrase_and_ends_everything(either_console: C
     assert (await other_browser.get("/memory/entries")).status == 401
     assert "coffee" in (await eve.get("/memory/entries")).text
     again = await either_console.visitor("ada")
-    assert "Nothing is remembered of you yet" in (await again.get("/memory/entries")).text
+    assert "The assistant has no memory about you yet" in (await again.get("/memory/entries")).text
     assert "laptop-" not in (await again.get("/memory/tokens")).text

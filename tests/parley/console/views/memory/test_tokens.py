@@ -22,7 +22,7 @@ async def test_a_token_is_shown_once_works_and_is_revoked(either_console: Consol
     assert (await eve.post(f"/memory/tokens/{listed[0]['id']}/revoke")).status == 404
     assert (await client("GET", "/console/account")).status == 200
     gone = await ada.post(f"/memory/tokens/{listed[0]['id']}/revoke")
-    assert "is revoked: it works no more." in gone.text
+    assert "is revoked and no longer works." in gone.text
     assert (await client("GET", "/console/account")).status == 401
 
 
