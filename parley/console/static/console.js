@@ -5,6 +5,11 @@
   const root = document.documentElement;
   const byId = (id) => document.getElementById(id);
 
+  // --- the menu, which scrolls in a narrow window -------------------------------------------------
+  const current = document.querySelector(".menu a[aria-current]");
+  // Not scrollIntoView: it would also move the place from which the Tab key goes on.
+  if (current) current.closest("ul").scrollLeft = current.offsetLeft - (innerWidth - current.offsetWidth) / 2;
+
   // --- times in the reader's zone ---------------------------------------------------------------
   const shown = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
   const whole = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" });

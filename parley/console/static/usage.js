@@ -14,6 +14,9 @@
   });
   const times = rows.map((row) => Date.parse(`${row.cells[0].textContent}T00:00:00Z`) / 1000);
 
+  // Half a period at each end, so that the first and the last bar are whole.
+  const edge = (times[1] - times[0] || 86_400) / 2;
+
   const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
   const shown = { "$": (value) => `$${short.format(value)}`, "%": (value) => `${short.format(value)} %`, "s": (value) => `${short.format(value)} s` };
   const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
@@ -31,7 +34,7 @@
       width: target.clientWidth, height: 180,
       tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "UTC"),
       cursor: { drag: { x: false, y: false }, points: { show: !bars } },
-      scales: { x: { time: true }, y: { range: (_, low, high) => [0, high > 0 ? high * 1.1 : 1] } },
+      scales: { x: { time: true, range: (_, low, high) => [low - edge, high + edge] }, y: { range: (_, low, high) => [0, high > 0 ? high * 1.1 : 1] } },
       axes: [
         { ...axis, space: 60, values: (_, found) => found.map((at) => day.format(new Date(at * 1000))) },
         { ...axis, size: 58, values: (_, found) => found.map((value) => label(value)) },

@@ -19,6 +19,7 @@ from parley.app import App
 from tests.parley.console.kit import OTHER, PERSON, person_named
 
 ROOM = Place("web", "main", "general", Audience.PUBLIC_ROOM, "guild")
+USAGE = Usage(100, 50, 30, 20)
 DECISIONS = (Decision("access", True, "open"), Decision("model", True, "answered", "offline"))
 
 _RECALLED = {"items": [("abc12345", "preference", "user", 0.875, {"bm25": 2, "vector": 1})]}
@@ -62,6 +63,7 @@ class Talk:
         *,
         outcome: str = "answered",
         micros: int = 5,
+        usage: Usage = USAGE,
         tenant: str = "default",
         decisions: Sequence[Decision] = DECISIONS,
         durations: Sequence[Duration] = (),
@@ -81,10 +83,10 @@ class Talk:
             durations=tuple(durations),
             audience=place.audience,
         )
-        usage = UsageRow(tenant, who, "W1", "model-a", Usage(100, 50, 30, 20), micros, at)
+        row = UsageRow(tenant, who, "W1", "model-a", usage, micros, at)
         stored = turns if outcome == "answered" else ()
         sends = tuple(replace(one, key=f"{id_}:{n}", person=who) for n, one in enumerate(outbound))
-        done = CompletedTurn(key, stored, (usage,), (), trace, (), sends)
+        done = CompletedTurn(key, stored, (row,), (), trace, (), sends)
         await self.app.storage.stores.journal.complete(done)
         return id_
 
