@@ -29,6 +29,7 @@ from gateway.ports import (
 )
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.usage import UsageRow
+from gateway.turn.context import summary
 from gateway.turn.services import Policies
 from gateway.turn.types import TurnLimits
 from tests.support.databases import sqlite_database
@@ -209,8 +210,11 @@ async def test_usage_is_recorded_without_budgets() -> None:
         assert await g.rows("spent") == 0
 
 
-async def test_a_summary_does_not_wait_for_an_answer_that_is_not_requested() -> None:
+async def test_a_summary_does_not_wait_for_an_answer_that_is_not_requested(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A turn's cap that leaves no room for a single call."""
+    monkeypatch.setattr(summary, "MAX_NOTED", 20)
     capped = replace(
         policies(1.0),
         turn=TurnLimits(tokens=10),

@@ -263,6 +263,8 @@ async def test_parts_close_in_the_order_of_a_message_and_stores_last(
         services.signs.stop,
         app.supervisor.stop,
         *(job.stop for job in app.jobs.active),
+        app.console_jobs.stop,
+        app.playgrounds.stop,
         app.memory.close,
         app.repositories.close,
         app.models.close,

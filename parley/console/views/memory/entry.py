@@ -56,7 +56,11 @@ class EntryQuery(ItemParams):
     project: Project = ""
 
 
-class EditForm(EntryQuery):
+class EntryForm(EntryQuery):
+    """The same, for an action."""
+
+
+class EditForm(EntryForm):
     """The new text, and the kind; empty for the present one."""
 
     text: MemoryText
@@ -100,7 +104,7 @@ async def edit(viewer: Viewer, services: ConsoleServices, params: EditForm) -> E
     )
 
 
-async def confirm(viewer: Viewer, services: ConsoleServices, params: EntryQuery) -> EntryOut:
+async def confirm(viewer: Viewer, services: ConsoleServices, params: EntryForm) -> EntryOut:
     """Keep the text of a memory as what the viewer asked to keep. Raises as `edit` does."""
     handle = await handle_in(viewer, services, params.project)
     record = await _record(viewer, handle, params.id)
@@ -112,7 +116,7 @@ async def confirm(viewer: Viewer, services: ConsoleServices, params: EntryQuery)
     )
 
 
-async def undo(viewer: Viewer, services: ConsoleServices, params: EntryQuery) -> EntryOut:
+async def undo(viewer: Viewer, services: ConsoleServices, params: EntryForm) -> EntryOut:
     """Take back a replacement, or what the assistant noted in the turn of a memory. Raises
     `NotFound`."""
     handle = await handle_in(viewer, services, params.project)
@@ -257,7 +261,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{ONE}/confirm",
         audience=AudienceRule.EVERYONE_SIGNED_IN,
         summary="Confirm a memory that the assistant concluded",
-        params=EntryQuery,
+        params=EntryForm,
         result=EntryOut,
         run=confirm,
         template=TEMPLATE,
@@ -269,7 +273,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{ONE}/undo",
         audience=AudienceRule.EVERYONE_SIGNED_IN,
         summary="Take back a change, or what the assistant noted",
-        params=EntryQuery,
+        params=EntryForm,
         result=EntryOut,
         run=undo,
         template=TEMPLATE,

@@ -15,6 +15,7 @@ from memory.model.record import Draft, Kind
 from memory.service.handle import MemoryHandle
 from parley.http.local_listener import LocalListener
 from parley.wiring.mcp import add_mcp_servers
+from parley.wiring.policies import policies_of
 from tests.parley.http.api.kit import Program
 
 POLL_SECONDS = 0.05
@@ -116,8 +117,9 @@ async def served(program: Program, poll_seconds: float = POLL_SECONDS) -> AsyncI
     """The MCP servers of a running program on a listener of their own, which looks for events
     more often than the program's."""
     app, listener = program.app, LocalListener()
+    services = app.services.under(policies_of(program.settings))
     add_mcp_servers(
-        *(listener, app.memory, app.storage.memory.tokens, program.settings, app.services),
+        *(listener, app.memory, app.storage.memory.tokens, program.settings, services),
         poll_seconds,
     )
     await listener.start()
