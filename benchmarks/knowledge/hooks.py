@@ -1,4 +1,4 @@
-"""What a commit waits for with the hooks installed, and the time until a search finds it."""
+"""Measures the wait of a commit for installed hooks, and the time until a search finds it."""
 
 import asyncio
 import statistics

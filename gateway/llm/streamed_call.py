@@ -150,7 +150,7 @@ class StreamingProvider(ABC):
                 content = self.event_of(event)
                 if content is not None:
                     texts.append(reader.feed(content))
-        except Exception as error:  # noqa: BLE001 - raised after the text
+        except Exception as error:  # noqa: BLE001 - returned; the caller yields the text, then raises it
             return "".join(texts), error
         return "".join(texts), None
 

@@ -209,8 +209,8 @@ def redacted(text: str, known: Iterable[str] = ()) -> str:
     if len(text) > MAX_VALUE:
         text = text[:MAX_VALUE] + "…"
     # Imported here: its patterns take half of the start of a command, and most write no log.
-    from safety.secret_detection.detect import find_secrets  # noqa: PLC0415 - as said above
-    from safety.secret_detection.kinds import Level  # noqa: PLC0415 - as said above
+    from safety.secret_detection.detect import find_secrets  # noqa: PLC0415 - slow to import
+    from safety.secret_detection.kinds import Level  # noqa: PLC0415 - slow to import
 
     for finding in reversed(find_secrets(text)):
         if finding.kind.level is not Level.POSSIBLE:

@@ -222,7 +222,7 @@ class UsageLedger:
 
 @dataclass(frozen=True, slots=True)
 class Payer:
-    """Whoever pays for the turns of a playground: `person` is a `str(PersonId)`, `sender` the key
+    """The payer of the turns of a playground: `person` is a `str(PersonId)`, `sender` the key
     under which budgets count them, `workspace` the place that the rows of usage name."""
 
     tenant: str

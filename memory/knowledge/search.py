@@ -44,7 +44,7 @@ PORTIONS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What a search read by words. `partitions` are those of the readable repositories."""
+    """The result of reading by words. `partitions` are those of the readable repositories."""
 
     files: FoundFiles
     statistics: Statistics

@@ -24,7 +24,7 @@ class PersonalDataStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PlaceCount:
-    """What was stored about a person in one place: memories that were learned there, and sides of
+    """The data about a person in one place: memories that were learned there, and sides of
     turns. `room` is empty for direct messages, otherwise as `room_of` returns it."""
 
     room: str

@@ -1,4 +1,4 @@
-"""What views of conversations and of the outbox share: the reader, a place, a text that fits."""
+"""The common parts of views of conversations and the outbox: reader, place, a text that fits."""
 
 from typing import Annotated, Final
 

@@ -59,7 +59,7 @@ TITLES: Final[Mapping[str, str]] = {
     "takeover": "Repeated crashes",
     "confirmation": "Confirmation",
 }
-"""What people call a stage."""
+"""The name of a stage for people."""
 BLOCKS: Final[Mapping[str, str]] = {
     "system": "Rules, preferences and brief",
     "project": "Project notes and status",
@@ -79,14 +79,14 @@ PARTS: Final[Mapping[str, str]] = {
     "latest_turns": "Latest messages",
     "summary": "Summary",
 }
-"""What people call a part of a block; a memory has no name."""
+"""The name of a part of a block for people; a memory has none."""
 LOST: Final[Mapping[Why, str]] = {
     "left_out": "left out, because it did not fit",
     "cut": "cut at the end of a sentence",
     "summarised": "replaced by the summary",
 }
 ARMS: Final[Mapping[str, str]] = {"bm25": "words", "vector": "meaning", "reranker": "second look"}
-"""What people call a search of memory."""
+"""The name of a search of memory for people."""
 
 
 class StepOut(Result):

@@ -199,7 +199,7 @@ def _files_of_model(models: Path) -> list[Path]:
 
 
 def _signature(path: Path) -> Signature:
-    """What changes when a file is replaced or written; empty for one that is not there."""
+    """The values that change with a replaced or written file; empty for a missing one."""
     try:
         status = path.stat()
     except (OSError, ValueError):

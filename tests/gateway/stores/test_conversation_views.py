@@ -1,4 +1,4 @@
-"""Who finds and reads which conversations and texts, on both databases."""
+"""Conversations and texts that a reader finds, on both databases."""
 
 from collections.abc import Sequence
 from dataclasses import replace

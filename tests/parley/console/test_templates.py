@@ -1,4 +1,4 @@
-"""What templates of the console may use."""
+"""The rules for templates of the console."""
 
 from pathlib import Path
 

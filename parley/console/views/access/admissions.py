@@ -1,4 +1,4 @@
-"""Who may write and use what: roles, lists, people who ask, approved people, tools and tokens."""
+"""The page on access: roles, lists, people who ask, approved people, tools and tokens."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Who may see and change the configuration, which holds for all tenants."""
+"""The rights to see and to change the configuration, which holds for all tenants."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What is stored about the viewer by kind, its export, and its erasure."""
+"""The stored data of the viewer by kind, its export, and its erasure."""
 
 import asyncio
 from typing import Final, Literal
