@@ -104,7 +104,7 @@ async def test_the_pages_with_content_are_accessible_and_fit(
         await page.get_by_label("Reason").fill("Ada wrote that she is in danger")
         await page.get_by_role("button", name="Read it, and tell the person").click()
         await expect(page.locator("main")).to_contain_text("my secret garden")
-        await expect(page.locator(".notice").last).to_contain_text("You read the private text")
+        await expect(page.locator(".notice").last).to_contain_text("You can read the private text")
         await well(page)
         await page.goto(at(console, "/private-memory"))
         await well(page)
