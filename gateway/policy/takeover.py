@@ -8,6 +8,7 @@ from gateway.policy.decision import Decision
 STAGE: Final = "operator"
 TAKEN_OVER: Final = "taken_over"
 RETURNED: Final = "returned_when_idle"
+WITHHELD: Final = "answer_withheld"
 HANDED_OVER: Final = "handed_over"
 """The outcome of a message that an operator answers."""
 

@@ -7,6 +7,7 @@ from gateway.turn.admission import with_sharing
 from gateway.turn.history import BackgroundSummary
 from gateway.turn.progress_indicator import ProgressIndicator
 from gateway.turn.services import Services
+from gateway.turn.takeover import is_silenced
 from gateway.turn.tool_loop import run_turn
 from gateway.turn.turn_context import TurnContext
 
@@ -76,5 +77,6 @@ def live_answer(turn: TurnContext, services: Services) -> LiveAnswer | None:
         memory=services.stores.states.of(place.platform, place.account),
         clock=services.clock,
         count=services.count,
+        silenced=lambda: is_silenced(turn, services),
     )
     return LiveAnswer(target, means, style)

@@ -9,11 +9,13 @@ from typing import Final, Self
 
 import structlog
 
+from db.errors import StoreUnavailable
 from gateway.background_tasks import BackgroundTasks
 from gateway.errors import DeliveryError
 from gateway.message import Place
 from gateway.ports import AlarmClock, CanMarkRead, CanReact
 from gateway.turn.services import Services
+from gateway.turn.takeover import is_silenced
 from gateway.turn.turn_context import TurnContext
 
 AFTER: Final = 1.0
@@ -89,6 +91,7 @@ class ProgressIndicator:
 
     def __init__(self, turn: TurnContext, services: Services) -> None:
         self._turn = turn
+        self._services = services
         self._clock = services.clock
         self._deliverer = services.deliverer
         self._tasks: list[asyncio.Task[None]] = []
@@ -135,6 +138,8 @@ class ProgressIndicator:
         if typing is None:
             return
         for _ in range(MAX_SIGNS):
+            if await is_silenced(self._turn, self._services):
+                return
             if not (self._refused() or (live is not None and live.visible)):
                 await typing.typing(place, message_id)
             await self._clock.sleep(AGAIN_AFTER)
@@ -148,7 +153,7 @@ class ProgressIndicator:
         platform = self._turn.place.platform
         try:
             await signs()
-        except DeliveryError as error:
+        except (DeliveryError, StoreUnavailable) as error:
             log.debug("progress_indicator_failed", platform=platform, error=str(error))
         except Exception:
             log.exception("progress_indicator_failed", platform=platform)

@@ -24,6 +24,7 @@ from gateway.store_retry import uninterrupted
 from gateway.turn.memory import kept_answer, kept_material, kept_of, redact_aside
 from gateway.turn.prompt import text_in_place
 from gateway.turn.services import Services
+from gateway.turn.takeover import withhold_if_taken_over
 from gateway.turn.turn_context import TurnContext
 
 log = structlog.get_logger(__name__)
@@ -53,12 +54,10 @@ async def _keep(turn: TurnContext, services: Services) -> bool:
         turn.outcome = turn.result.outcome if turn.result else "answered"
     if turn.live is not None:
         turn.outbound, turn.live = turn.live.finished(turn.outbound), None
-    turn.outbound = _superseding(turn) or dismissal(turn)
+    turn.outbound = _superseding(turn)
     if turn.result is not None and not turn.refused:
         await redact_aside(turn, services)
-    done = completed(turn, services)
-    retry, stores = services.retry.retry_while_unavailable, services.stores
-    first = await retry(stores.journal.complete, done)
+    first, done = await services.retry.retry_while_unavailable(_complete, turn, services)
     if first:
         await _delete_replaced(turn, services)
         services.deliverer.submit(turn.outbound, done.begun)
@@ -66,6 +65,15 @@ async def _keep(turn: TurnContext, services: Services) -> bool:
     turn.completed = done
     await _track(done.usage, services)
     return first
+
+
+async def _complete(turn: TurnContext, services: Services) -> tuple[bool, CompletedTurn]:
+    """Store the turn; each attempt looks again if an operator answers now. False if the events
+    were finished meanwhile."""
+    await withhold_if_taken_over(turn, services)
+    turn.outbound = turn.outbound or dismissal(turn)
+    done = completed(turn, services)
+    return await services.stores.journal.complete(done), done
 
 
 def report(turn: TurnContext, services: Services) -> None:
@@ -98,8 +106,9 @@ async def settle(turn: TurnContext, services: Services) -> None:
 
 
 def _replaced(turn: TurnContext) -> tuple[str, ...]:
-    """Return the messages that the messages of this turn replace; none if no model answered."""
-    if turn.result is None or turn.result.failed or turn.refused:
+    """Return the messages that the messages of this turn replace; none without an answer of a
+    model."""
+    if turn.result is None or turn.result.failed or turn.refused or turn.outcome == HANDED_OVER:
         return ()
     return tuple(message.replaces for message in turn.messages if message.replaces)
 
@@ -189,7 +198,7 @@ def completed(turn: TurnContext, services: Services) -> CompletedTurn:
         outbound=tuple(
             one if one.person else replace(one, person=turn.person) for one in turn.outbound
         ),
-        waiting=turn.footer.turn if answered else None,
+        waiting=turn.footer.turn if answered and turn.outcome != HANDED_OVER else None,
         begun=services.deliverer.immediate_send_key(turn.outbound),
     )
 

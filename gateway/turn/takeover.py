@@ -1,10 +1,14 @@
-"""A message in a conversation that an operator has taken over: it is stored, and not answered."""
+"""A message in a conversation that an operator has taken over: it is stored, and not answered.
 
+An answer that is being written when the conversation is taken over is withheld.
+"""
+
+from dataclasses import replace
 from typing import Final
 
-from gateway.message import Reply
+from gateway.message import Outbound, Reply
 from gateway.policy.decision import Decision
-from gateway.policy.takeover import HANDED_OVER, RETURNED, STAGE, decide_takeover
+from gateway.policy.takeover import HANDED_OVER, RETURNED, STAGE, WITHHELD, decide_takeover
 from gateway.render import address, render_off_loop
 from gateway.turn.audit import audit
 from gateway.turn.memory import redact_aside
@@ -15,12 +19,11 @@ from gateway.turn.turn_context import TurnContext
 async def is_taken_over(turn: TurnContext, services: Services) -> bool:
     """Return True if an operator answers this conversation. One whose operator was idle for too
     long is given back to the assistant. Raises `StoreUnavailable`."""
-    takeovers, idle = services.stores.takeovers, services.policies.takeover_idle
-    if takeovers is None:
+    takeovers = services.stores.takeovers
+    takeover = await takeovers.of(str(turn.key)) if takeovers is not None else None
+    if takeovers is None or takeover is None:
         return False
-    takeover = await takeovers.of(str(turn.key))
-    if takeover is None:
-        return False
+    idle = services.policies.takeover_idle
     decision = decide_takeover(takeover.active, services.clock.now(), idle)
     if not decision.allowed:
         return True
@@ -30,7 +33,17 @@ async def is_taken_over(turn: TurnContext, services: Services) -> bool:
     return False
 
 
+async def is_silenced(turn: TurnContext, services: Services) -> bool:
+    """Return True if an operator answers this conversation now. Raises `StoreUnavailable`."""
+    takeovers, idle = services.stores.takeovers, services.policies.takeover_idle
+    takeover = await takeovers.of(str(turn.key)) if takeovers is not None else None
+    if takeover is None:
+        return False
+    return not decide_takeover(takeover.active, services.clock.now(), idle).allowed
+
+
 NOT_KEPT: Final = "not_kept"
+INSTEAD: Final = "_(Somebody of the team answers here now.)_"
 UNREAD: Final = (
     "Somebody of the team answers here, and cannot read this message: your memory is off, so I do "
     "not store it. Turn it on with `/privacy memory on`, or ask again when I answer here again."
@@ -41,14 +54,36 @@ async def hand_over(turn: TurnContext, services: Services) -> Decision:
     """Leave the messages to the operator: they are stored as said, and the model is not asked."""
     turn.outcome = HANDED_OVER
     if turn.unkept:
-        await _say_unread(turn)
+        turn.outbound = await _addressed(UNREAD, turn)
         return Decision(STAGE, True, NOT_KEPT, "nobody reads a message that is not stored")
     await redact_aside(turn, services)
     return Decision(STAGE, True, HANDED_OVER, "an operator answers this conversation")
 
 
-async def _say_unread(turn: TurnContext) -> None:
-    """Tell the person that neither the operator nor the assistant reads the message."""
-    parts = await render_off_loop(UNREAD, turn.connected.renderer)
-    reply_to = turn.last.id if turn.kind == "message" else ""
-    turn.outbound = address(turn.id, turn.place, parts, Reply(UNREAD), reply_to_id=reply_to)
+async def withhold_if_taken_over(turn: TurnContext, services: Services) -> None:
+    """Send nothing of what the model wrote if an operator has taken the conversation over
+    meanwhile. The messages are then stored for the operator, and a note replaces a live message.
+    Raises `StoreUnavailable`."""
+    asked = turn.request is not None and turn.outcome != HANDED_OVER
+    if not (asked and await is_silenced(turn, services)):
+        return
+    turn.outcome, turn.refusal = HANDED_OVER, None
+    details = "an operator took the conversation over while the answer was written"
+    turn.decisions.append(Decision(STAGE, False, WITHHELD, details))
+    live = next((one.replaces for one in turn.outbound if one.replaces), "")
+    text = UNREAD if turn.unkept else INSTEAD if live else ""
+    turn.outbound = await _addressed(text, turn) if text else ()
+    if live:
+        first, *others = turn.outbound
+        turn.outbound = (replace(first, replaces=live), *others)
+
+
+async def _addressed(text: str, turn: TurnContext) -> tuple[Outbound, ...]:
+    return address(
+        turn.id,
+        turn.place,
+        await render_off_loop(text, turn.connected.renderer),
+        Reply(text),
+        reply_to_id=turn.last.id if turn.kind == "message" else "",
+        reply_handle=turn.reply_handle,
+    )

@@ -5,7 +5,7 @@ The model never waits for it, and a failed request costs the live text, never th
 
 import asyncio
 import hashlib
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -62,10 +62,14 @@ class LiveTarget:
     again: bool = False
 
 
+async def _never() -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class LiveDependencies:
     """The dependencies of a live answer. `free`: the account is connected, and no send to the chat
-    waits."""
+    waits. `silenced` returns True if the answer will not be sent; it raises `StoreUnavailable`."""
 
     adapter: PlatformAdapter
     shower: CanShowLive
@@ -74,6 +78,7 @@ class LiveDependencies:
     memory: AdapterState
     clock: Clock
     count: Callable[[str, str], None]
+    silenced: Callable[[], Awaitable[bool]] = _never
 
 
 class LiveAnswer:
@@ -193,6 +198,8 @@ class LiveAnswer:
         await self._recall()
         if self._state.given_up:
             return
+        if not await self._may_speak():
+            return
         rendered = await self._text.render()
         if rendered is None and self._waits:
             rendered = self._text.placeholder(HELD)
@@ -203,6 +210,18 @@ class LiveAnswer:
             return
         self._request = asyncio.create_task(self._ask(rendered, cost))
         await asyncio.shield(self._request)
+
+    async def _may_speak(self) -> bool:
+        """Return False if nothing may be shown: for the whole answer, or while that is unknown."""
+        try:
+            silenced = await self._means.silenced()
+        except StoreUnavailable as error:
+            log.warning("live_answer_not_checked", error=str(error))
+            self._state = self._state.postpone(self._means.clock.monotonic(), BUSY)
+            return False
+        if silenced:
+            self._state = self._state.give_up()
+        return not silenced
 
     def _room(self) -> bool:
         """Return True if the chat can take an optional request."""

@@ -1,17 +1,31 @@
 """Messages in a conversation that an operator took over, and the button that shows earlier text."""
 
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
+from db.errors import StoreUnavailable
 from gateway.conversation import key_of
-from gateway.message import ButtonPressed, MessageAuthor, Place
+from gateway.message import ButtonPressed, MessageAuthor, Outbound, Place, Receipt
 from gateway.people import Audience
+from gateway.ports import (
+    LiveStyle,
+    LiveView,
+    ModelEvent,
+    ModelFinished,
+    ModelMessage,
+    ModelRequest,
+    TextBlock,
+    TextDelta,
+)
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.takeovers import Takeover
+from gateway.ports.unit_of_work import CompletedTurn
 from gateway.turn.takeover import UNREAD
 from tests.gateway.turn.test_memory import with_diary
+from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import received
 
@@ -57,6 +71,168 @@ async def test_a_person_with_memory_off_is_told_that_nobody_reads_the_message() 
         await g.take(received("can you help?", at=direct()))
         assert [UNREAD.replace("`", "") in text.replace("`", "") for text in g.texts] == [True]
         assert (g.model.requests, await g.stored_words()) == ([], [])
+
+
+BEGINNING, REST = "The parcel left the house on Monday, ", "and it arrives tomorrow."
+
+
+class LiveAdapter(RecordingAdapter):
+    """Shows answers while they are written, in `shown` by message, and types."""
+
+    style = LiveStyle(pause=1.0)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown: dict[str, str] = {}
+        self.requests = 0
+        self.typed = 0
+
+    async def typing(self, place: Place, message_id: str) -> None:
+        self.typed += 1
+
+    def live_style(self, place: Place) -> LiveStyle | None:
+        return self.style
+
+    async def show_live(self, view: LiveView) -> str:
+        self.requests += 1
+        self.shown["live"] = view.part.text
+        return "" if self.style.fades else "live"
+
+    async def end_live(self, outbound: Outbound) -> Receipt:
+        assert outbound.part is not None
+        self.shown[outbound.replaces] = outbound.part.text
+        return Receipt(outbound.replaces)
+
+
+def written_slowly(g: Gateway, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model writes the rest of its answer when `g.model.open` is set."""
+    g.model.open.clear()
+
+    async def stream(_: ModelRequest) -> AsyncIterator[ModelEvent]:
+        yield TextDelta(BEGINNING)
+        await g.model.open.wait()
+        yield TextDelta(REST)
+        said = ModelMessage("assistant", (TextBlock(BEGINNING + REST),))
+        yield ModelFinished(said, "end", g.model.usage, "offline")
+
+    monkeypatch.setattr(g.model, "stream", stream)
+
+
+async def test_an_answer_that_is_being_written_at_a_takeover_is_withheld() -> None:
+    async with gateway() as g:
+        g.model.open.clear()
+        await g.take(received("where is my parcel?", at=direct()))
+        await taken(g, direct())
+        g.model.open.set()
+        await g.rest()
+        assert (len(g.model.requests), g.texts) == (1, [])
+        assert await g.rows("outbox") == 0
+        assert await g.stored_words() == ["where is my parcel?"]
+        assert await g.rows("turns WHERE role = 'assistant'") == 0
+        assert await g.rows("usage") == 1
+        (trace,) = g.traces
+        assert trace.outcome == "handed_over"
+        assert ("operator", False, "answer_withheld") in [one[:3] for one in trace.decisions]
+
+
+async def test_a_takeover_of_an_idle_operator_withholds_nothing() -> None:
+    async with gateway() as g:
+        g.model.open.clear()
+        await g.take(received("where is my parcel?", at=direct()))
+        takeover = await taken(g, direct())
+        assert g.services.stores.takeovers is not None
+        await g.services.stores.takeovers.took_part(takeover.id, g.clock.now() - IDLE)
+        g.model.open.set()
+        await g.rest()
+        assert g.texts == ["answer"]
+
+
+async def test_a_takeover_is_noticed_while_the_answer_waits_for_the_store(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with gateway() as g:
+        complete, attempts = g.services.stores.journal.complete, []
+
+        async def unavailable_once(done: CompletedTurn) -> bool:
+            attempts.append(done)
+            if len(attempts) == 1:
+                raise StoreUnavailable("gone")
+            return await complete(done)
+
+        monkeypatch.setattr(g.services.stores.journal, "complete", unavailable_once)
+        await g.take(received("where is my parcel?", at=direct()))
+        await taken(g, direct())
+        await g.clock.advance(1)
+        await g.rest()
+        assert (len(attempts), g.texts, g.outcomes()) == (2, [], ["handed_over"])
+
+
+async def test_an_apology_for_a_failing_model_is_withheld_too() -> None:
+    def fails(_: ModelRequest) -> str:
+        raise RuntimeError("broken")
+
+    async with gateway() as g:
+        g.model.reply = fails
+        g.model.open.clear()
+        await g.take(received("where is my parcel?", at=direct()))
+        await taken(g, direct())
+        g.model.open.set()
+        await g.rest()
+        assert (g.texts, g.outcomes()) == ([], ["handed_over"])
+        assert await g.stored_words() == ["where is my parcel?"]
+
+
+async def test_with_memory_off_the_person_is_told_instead_of_the_withheld_answer() -> None:
+    async with gateway() as g:
+        with_diary(g, keeps=False)
+        g.model.open.clear()
+        await g.take(received("can you help?", at=direct()))
+        await taken(g, direct())
+        g.model.open.set()
+        await g.rest()
+        assert [UNREAD.replace("`", "") in text.replace("`", "") for text in g.texts] == [True]
+        assert await g.stored_words() == []
+
+
+@pytest.mark.parametrize(("fades", "left"), [(0.0, "Somebody of the team"), (30.0, BEGINNING[:9])])
+async def test_a_live_answer_stops_and_a_note_replaces_a_message_that_would_stay(
+    monkeypatch: pytest.MonkeyPatch, fades: float, left: str
+) -> None:
+    adapter = LiveAdapter()
+    adapter.style = LiveStyle(pause=1.0, fades=fades)
+    async with gateway(adapter=adapter) as g:
+        written_slowly(g, monkeypatch)
+        await g.take(received("where is my parcel?", at=direct()))
+        await g.clock.advance(3)
+        assert BEGINNING.strip(", ") in adapter.shown["live"]
+        await taken(g, direct())
+        signs = adapter.requests, adapter.typed
+        await g.clock.advance(60)
+        assert (adapter.requests, adapter.typed) == signs
+        g.model.open.set()
+        await g.clock.advance(5)
+        assert left in adapter.shown["live"]
+        assert REST not in str(adapter.shown)
+        assert (adapter.texts, adapter.requests) == ([], signs[0])
+
+
+async def test_nothing_is_shown_live_while_it_is_unknown_who_answers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    adapter = LiveAdapter()
+    async with gateway(adapter=adapter) as g:
+        written_slowly(g, monkeypatch)
+        await g.take(received("where is my parcel?", at=direct()))
+
+        async def unavailable(_: str) -> None:
+            raise StoreUnavailable("gone")
+
+        with monkeypatch.context() as gone:
+            gone.setattr(g.services.stores.takeovers, "of", unavailable)
+            await g.clock.advance(5)
+            assert adapter.shown == {}
+        await g.clock.advance(2)
+        assert BEGINNING.strip(", ") in adapter.shown["live"]
 
 
 async def test_other_conversations_are_answered() -> None:
