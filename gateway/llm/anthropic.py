@@ -17,6 +17,7 @@ from gateway.llm.streamed_call import (
     StreamingProvider,
     read_object,
     retry_after,
+    with_headers_of,
 )
 from gateway.ports import (
     ContentBlock,
@@ -35,6 +36,8 @@ from gateway.ports import (
 
 DEFAULT_MODEL: Final = "claude-sonnet-5-5"
 DEFAULT_BASE_URL: Final = "https://api.anthropic.com"
+API_VERSION: Final = "2026-10-21"
+"""The version of the API that this module writes and reads."""
 SILENCE_SECONDS: Final = 60.0
 """Maximum time without data within an answer; the service sends pings while it works."""
 _TOO_LONG: Final = re.compile(r"(?<!\d)(\d{1,12}) tokens > (\d{1,12}) maximum")
@@ -265,11 +268,16 @@ def _usage(figures: Mapping[str, Any], before: Usage) -> Usage:
     )
 
 
+def headers(api_key: str) -> Mapping[str, str]:
+    """Return the key, the version, and the headers of `ANTHROPIC_CUSTOM_HEADERS`."""
+    own = {"Authorization": f"Bearer {api_key}", "anthropic-version": API_VERSION}
+    return with_headers_of("ANTHROPIC_CUSTOM_HEADERS", own)
+
+
 class AnthropicProvider(StreamingProvider):
     """The Messages API."""
 
     name = "anthropic"
-    client = "AsyncAnthropic"
     path = "v1/messages"
 
     def __init__(
@@ -281,7 +289,7 @@ class AnthropicProvider(StreamingProvider):
         silence_seconds: float = SILENCE_SECONDS,
     ) -> None:
         model, base_url = model or DEFAULT_MODEL, base_url or DEFAULT_BASE_URL
-        super().__init__(api_key, model, base_url, silence_seconds, to_body)
+        super().__init__(headers(api_key), model, base_url, silence_seconds, to_body)
 
     def reader(self, model: str) -> AnthropicReader:
         return AnthropicReader(model)

@@ -1,6 +1,6 @@
 """Several models as one: if the first does not answer, the next is called.
 
-Only this module retries a model; the libraries' own retries are off.
+Only this module retries a model.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -10,7 +10,6 @@ from typing import Final, cast
 
 from gateway.errors import ModelError, ModelRefused, ModelUnavailable
 from gateway.ports import Clock, LLMProvider, ModelEvent, ModelFinished, ModelRequest, TextDelta
-from gateway.ports.model import CanWarm
 
 ATTEMPTS: Final = 2
 """Calls to one provider for one request."""
@@ -48,11 +47,6 @@ class FailoverProvider:
     @property
     def name(self) -> str:
         return self._providers[0].name
-
-    async def warm(self) -> None:
-        """Load the first provider's library, if it has one."""
-        if isinstance(self._providers[0], CanWarm):
-            await self._providers[0].warm()
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """Yield one answer. Raises if no provider answers: a temporary error first, otherwise the

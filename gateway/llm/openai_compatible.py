@@ -1,23 +1,14 @@
-"""Any service with OpenAI's chat completions: OpenAI, vLLM, Ollama, LM Studio, proxies.
-
-The library is the optional extra `openai`.
-"""
+"""Any service with OpenAI's chat completions: OpenAI, vLLM, Ollama, LM Studio, proxies."""
 
 import base64
-import importlib.util
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from gateway.errors import (
-    ContextTooLong,
-    LibraryMissing,
-    ModelError,
-    ModelRefused,
-    ModelUnavailable,
-)
+from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 from gateway.llm.event_stream import ServerSentEvent
 from gateway.llm.streamed_call import (
     MAX_REASON,
@@ -25,6 +16,7 @@ from gateway.llm.streamed_call import (
     StreamingProvider,
     read_object,
     retry_after,
+    with_headers_of,
 )
 from gateway.ports import (
     ContentBlock,
@@ -46,6 +38,10 @@ _FIGURES: Final = re.compile(
     r"maximum context length is (\d{1,12})(?!\d).{0,200}?(?<!\d)(\d{1,12})\s{0,4}tokens", re.DOTALL
 )
 MAX_CALLS: Final = 64
+_OF_ACCOUNT: Final = {
+    "OpenAI-Organization": "OPENAI_ORG_ID",
+    "OpenAI-Project": "OPENAI_PROJECT_ID",
+}
 _DONE: Final = b"[DONE]"
 MAX_ARGUMENTS: Final = 200_000
 _STOPS: Final[Mapping[str | None, StopReason]] = {
@@ -198,11 +194,21 @@ def _usage(figures: Mapping[str, Any]) -> Usage:
     return Usage(max(0, prompt - cached), int(figures.get("completion_tokens") or 0), cached)
 
 
+def headers(api_key: str) -> Mapping[str, str]:
+    """Return the key, if there is one, and what the variables of OpenAI's library add:
+    `OPENAI_ORG_ID`, `OPENAI_PROJECT_ID` and `OPENAI_CUSTOM_HEADERS`."""
+    key = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+    result = with_headers_of("OPENAI_CUSTOM_HEADERS", key)
+    for name, variable in _OF_ACCOUNT.items():
+        if value := os.environ.get(variable):
+            result[name] = value
+    return result
+
+
 class OpenAICompatibleProvider(StreamingProvider):
-    """Chat completions. Raises `LibraryMissing` if the library is not installed."""
+    """Chat completions."""
 
     name = "openai"
-    client = "AsyncOpenAI"
     path = "chat/completions"
 
     def __init__(
@@ -213,13 +219,10 @@ class OpenAICompatibleProvider(StreamingProvider):
         *,
         silence_seconds: float = SILENCE_SECONDS,
     ) -> None:
-        if importlib.util.find_spec("openai") is None:
-            raise LibraryMissing("model.provider", ("openai",), "openai")
-        key = api_key or "none"  # local servers need no key, the library does
         base_url = base_url or DEFAULT_BASE_URL
         at_openai = "api.openai.com" in base_url
         body = partial(to_body, length_field="max_completion_tokens" if at_openai else "max_tokens")
-        super().__init__(key, model, base_url, silence_seconds, body)
+        super().__init__(headers(api_key), model, base_url, silence_seconds, body)
 
     def reader(self, model: str) -> CompletionsReader:
         return CompletionsReader(model)

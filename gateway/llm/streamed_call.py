@@ -1,24 +1,20 @@
 """A provider that calls a service over HTTP and reads its answer as server-sent events.
 
-The service's own library knows its address, its headers and its credentials. Requests do not go
-through it: it makes several objects for each piece of an answer, which took most of the processor
-time of a message (docs/performance.md).
-
-The libraries are slow to import (Anthropic's takes two seconds and 40 MB), so they are loaded on
-first use, in a thread. Nothing is repeated here: only `FailoverProvider` retries.
+The services' own libraries are not used: their import takes up to two seconds and 40 MB, and they
+make several objects for each piece of an answer (docs/performance.md). Tests compare the requests
+with those of the libraries. Nothing is repeated here: only `FailoverProvider` retries.
 """
 
-import asyncio
-import importlib
+import os
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Protocol
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
+from multidict import CIMultiDict
 from pydantic_core import from_json, to_json
 
 from gateway.errors import ModelError, ModelUnavailable
@@ -32,7 +28,12 @@ MAX_REASON: Final = 300
 """Characters of a service's error text that are kept."""
 MAX_ERROR: Final = 65_536
 """Bytes of an error response that are read."""
-_STREAM: Final = {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
+_HEADERS: Final = {
+    "Accept": "text/event-stream",
+    "Accept-Encoding": "identity",
+    "Content-Type": "application/json",
+    "User-Agent": "Parley",
+}
 
 
 class ServiceError(Exception):
@@ -57,55 +58,40 @@ class AnswerReader(Protocol):
         """Return the complete answer. Raises `ModelUnavailable` if the stream ended early."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Service:
-    """The open connections to a service, the address of its calls, and the headers of each."""
-
-    session: aiohttp.ClientSession
-    url: str
-    headers: Mapping[str, str]
-
-
 class StreamingProvider(ABC):
-    """Implements `LLMProvider`. `model` is used if a request names none. After `close` the next use
-    loads the library again and opens new connections."""
+    """Implements `LLMProvider`. `model` is used if a request names none, `headers` are added to
+    those of each request. After `close` the next use opens new connections."""
 
     name: ClassVar[str]
-    """The provider's name, which is also that of its library."""
-    client: ClassVar[str]
-    """The library's class of clients."""
     path: ClassVar[str]
     """The path of a streamed call below the address."""
 
     def __init__(
         self,
-        api_key: str,
+        headers: Mapping[str, str],
         model: str,
         base_url: str,
         silence_seconds: float,
         body: Callable[[ModelRequest, str], dict[str, Any]],
     ) -> None:
         self._body = body
-        self._api_key = api_key
+        self._headers = CIMultiDict(_HEADERS)
+        self._headers.update(headers)
         self._model = model
-        self._base_url = base_url
+        self._url = f"{base_url.rstrip('/')}/{self.path}"
         self._silence = silence_seconds
-        self._loading: asyncio.Task[_Service] | None = None
-
-    async def warm(self) -> None:
-        """Load the library now, so that the first question does not wait for it."""
-        await self._loaded()
+        self._session: aiohttp.ClientSession | None = None
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """One call; text that arrived together is one event. Raises `ModelUnavailable`,
         `ModelRefused` or `ContextTooLong`."""
-        service = await self._loaded()
+        session = self._session = self._session or self._connect()
         model = request.model or self._model
         reader = self.reader(model)
         content = body_json({**self._body(request, model), "stream": True})
         try:
-            async with service.session.post(
-                service.url, data=content, headers=service.headers, allow_redirects=False
+            async with session.post(
+                self._url, data=content, headers=self._headers, allow_redirects=False
             ) as response:
                 if response.status != 200:
                     raise await _refusal(response)
@@ -123,9 +109,9 @@ class StreamingProvider(ABC):
         yield reader.finish()
 
     async def close(self) -> None:
-        loading, self._loading = self._loading, None
-        if loading is not None:
-            await (await loading).session.close()
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
 
     @abstractmethod
     def reader(self, model: str) -> AnswerReader:
@@ -154,31 +140,25 @@ class StreamingProvider(ABC):
             return "".join(texts), error
         return "".join(texts), None
 
-    async def _loaded(self) -> _Service:
-        """Return the service; a cancelled caller does not affect others that wait."""
-        if self._loading is None:
-            self._loading = asyncio.create_task(self._load())
-        return await asyncio.shield(self._loading)
-
-    async def _load(self) -> _Service:
-        url, headers = await asyncio.to_thread(self._of_library)
+    def _connect(self) -> aiohttp.ClientSession:
         timeout = aiohttp.ClientTimeout(None, sock_connect=CONNECT_SECONDS, sock_read=self._silence)
-        connector = aiohttp.TCPConnector(limit=MAX_CONNECTIONS)
-        session = aiohttp.ClientSession(
-            connector=connector,
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=MAX_CONNECTIONS),
             timeout=timeout,
-            proxy=proxy_of(url),
+            proxy=proxy_of(self._url),
             cookie_jar=aiohttp.DummyCookieJar(),
         )
-        return _Service(session, url, headers)
 
-    def _of_library(self) -> tuple[str, dict[str, str]]:
-        """Return the address of calls and the headers that the library would send."""
-        library = importlib.import_module(self.name)
-        made = getattr(library, self.client)(api_key=self._api_key, base_url=self._base_url)
-        given: Mapping[str, object] = {**made.default_headers, **made.auth_headers}
-        headers = {name: value for name, value in given.items() if isinstance(value, str)}
-        return f"{str(made.base_url).rstrip('/')}/{self.path}", {**headers, **_STREAM}
+
+def with_headers_of(variable: str, headers: Mapping[str, str]) -> CIMultiDict[str]:
+    """Return these headers with those of an environment variable, one `name: value` a line, as the
+    services' libraries read `ANTHROPIC_CUSTOM_HEADERS` and `OPENAI_CUSTOM_HEADERS`."""
+    result = CIMultiDict(headers)
+    for line in os.environ.get(variable, "").split("\n"):
+        name, colon, value = line.partition(":")
+        if colon:
+            result[name.strip()] = value.strip()
+    return result
 
 
 def body_json(body: Mapping[str, Any]) -> bytes:

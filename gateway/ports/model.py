@@ -143,14 +143,6 @@ class LLMProvider(Protocol):
     async def close(self) -> None: ...
 
 
-@runtime_checkable
-class CanWarm(Protocol):
-    """A provider with a slow first call that can be prepared."""
-
-    async def warm(self) -> None:
-        """Prepare the first call."""
-
-
 class ToolProvider(Protocol):
     """Provides tools: an MCP server, or the program itself."""
 

@@ -6,15 +6,13 @@ from typing import Final
 
 import httpx2
 
+from gateway.llm import anthropic, openai_compatible
 from parley.config import Settings
 from parley.config.sections import ModelChoice
 from parley.maintenance.checks import Finding
 from parley.wiring.policies import model_name
 
 SECONDS: Final = 10.0
-ANTHROPIC: Final = "https://api.anthropic.com"
-ANTHROPIC_VERSION: Final = "2023-06-01"
-OPENAI: Final = "https://api.openai.com/v1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +51,16 @@ async def check_model(choice: ModelChoice) -> Finding:
 
 def _anthropic(choice: ModelChoice) -> _Request:
     """Counting tokens checks the key and the model, and is free."""
-    headers = {"x-api-key": _key(choice), "anthropic-version": ANTHROPIC_VERSION}
     message = {"role": "user", "content": "hello"}
     body = {"model": model_name(choice), "messages": [message]}
-    base = choice.base_url or ANTHROPIC
+    base = choice.base_url or anthropic.DEFAULT_BASE_URL
+    headers = anthropic.headers(_key(choice))
     return _Request("POST", base, "v1/messages/count_tokens", headers, body)
 
 
 def _openai(choice: ModelChoice) -> _Request:
-    key = _key(choice)
-    headers = {"authorization": f"Bearer {key}"} if key else {}
-    return _Request("GET", choice.base_url or OPENAI, "models", headers)
+    base = choice.base_url or openai_compatible.DEFAULT_BASE_URL
+    return _Request("GET", base, "models", openai_compatible.headers(_key(choice)))
 
 
 def _key(choice: ModelChoice) -> str:

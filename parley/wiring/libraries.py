@@ -15,9 +15,8 @@ def missing_libraries(settings: Settings) -> list[Problem]:
     for place, extra in _needed_extras(settings):
         if absent := missing(extra):
             problems.append(_problem(place, absent, extra))
-    for place, module in _needed_modules(settings):
-        if absent := missing_modules((module,)):
-            problems.append(_problem(place, absent, module))
+    if settings.mcp.servers and (absent := missing_modules(("mcp",))):
+        problems.append(_problem("mcp.servers", absent, "mcp"))
     return problems
 
 
@@ -27,24 +26,10 @@ def _needed_extras(settings: Settings) -> list[tuple[str, str]]:
     embeds = memory.enabled and memory.embedding_provider == "openai"
     traces = bool(endpoint_of(settings.observe.otlp_endpoint, os.environ))
     needs = (
-        ("model.provider", "openai", "openai" in _providers(settings)),
         ("memory.embedding_provider", "openai", embeds),
         ("observe.otlp_endpoint", "otel", traces),
     )
     return [(place, extra) for place, extra, is_needed in needs if is_needed]
-
-
-def _needed_modules(settings: Settings) -> list[tuple[str, str]]:
-    """Modules that every installation has, each with the setting that needs it."""
-    needs = (
-        ("model.provider", "anthropic", "anthropic" in _providers(settings)),
-        ("mcp.servers", "mcp", bool(settings.mcp.servers)),
-    )
-    return [(place, module) for place, module, is_needed in needs if is_needed]
-
-
-def _providers(settings: Settings) -> set[str]:
-    return {choice.provider for choice in (settings.model, *settings.model.fallbacks)}
 
 
 def _problem(place: str, absent: tuple[str, ...], extra: str) -> Problem:

@@ -34,13 +34,13 @@ def test_each_setting_that_needs_a_missing_library_is_named_with_the_command(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("parley.extras.LIBRARIES", {"openai": ("a1",), "otel": ("b2", "c3")})
-    model = {"provider": "openai", "name": "m", "base_url": "http://127.0.0.1:9/v1"}
-    settings = from_mapping({"model": model, "observe": {"otlp_endpoint": "http://127.0.0.1:9"}})
+    memory = {"embedding_provider": "openai", "embedding": {"api_key": "k"}}
+    settings = from_mapping({"memory": memory, "observe": {"otlp_endpoint": "http://127.0.0.1:9"}})
     results = {problem.path: problem for problem in missing_libraries(settings)}
-    assert set(results) == {"model.provider", "observe.otlp_endpoint"}
-    assert "needs the library a1, which is not installed" in results["model.provider"].text
+    assert set(results) == {"memory.embedding_provider", "observe.otlp_endpoint"}
+    assert "needs the library a1, which is not installed" in results["memory.embedding_provider"].text
     assert "needs the libraries b2 and c3, which are" in results["observe.otlp_endpoint"].text
-    assert results["model.provider"].advice == advice("openai")
+    assert results["memory.embedding_provider"].advice == advice("openai")
 
 
 def test_every_extra_that_an_error_names_has_a_command() -> None:

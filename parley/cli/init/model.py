@@ -1,7 +1,6 @@
 """The second question of `parley init`: the language model."""
 
 import asyncio
-import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,7 +11,6 @@ from pydantic import SecretStr
 from gateway.errors import BadInput, ConfigurationError
 from gateway.llm.anthropic import DEFAULT_MODEL
 from gateway.llm.prices import price_of
-from parley import extras
 from parley.cli.init.credential_format import (
     ANTHROPIC,
     OPENAI,
@@ -223,8 +221,6 @@ def _key(session: Session, expected: Format | None, variable: str) -> str:
 def _set_up_compatible(session: Session, preset: Preset, typed: str) -> bool:
     """Set up a model of a server with OpenAI's interface, at an address that was `typed` already
     unless it is empty; False to choose again."""
-    if not _library(session):
-        return False
     section = dict(session.answers.section("model"))
     if section.get("provider") != "openai" or _present(session) != _key_of(preset):
         section = {}
@@ -260,22 +256,6 @@ def _window(name: str, address: str, models: Sequence[ServedModel]) -> dict[str,
 
 def _key_of(preset: Preset) -> str:
     return next(key for key, each in PRESETS.items() if each is preset)
-
-
-def _library(session: Session) -> bool:
-    """True when the library for these servers is installed."""
-    for _ in range(MAX_TRIES):
-        importlib.invalidate_caches()
-        if not (absent := extras.missing("openai")):
-            return True
-        session.say(f"This needs {' and '.join(absent)}, which is not installed.", 2)
-        session.say(f"{extras.advice('openai')}", 2)
-        if session.given.yes:
-            return False
-        question = "  Press Enter after the installation, or write skip for another model"
-        if session.terminal.ask(question).lower() == SKIP:
-            return False
-    return False
 
 
 def _address(session: Session, preset: Preset, present: str) -> str:

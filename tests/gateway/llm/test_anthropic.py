@@ -1,4 +1,4 @@
-"""Claude through the real SDK, against the simulated Messages API."""
+"""Claude, against the simulated Messages API."""
 
 import base64
 import json
@@ -258,7 +258,7 @@ async def test_an_abandoned_stream_releases_its_connection(
     assert (await ask(provider, question("Hello"))).text == "You said: Hello"
 
 
-def test_the_library_is_imported_on_first_use() -> None:
+def test_no_library_of_a_service_is_imported_for_its_requests() -> None:
     code = (
         "import sys, gateway.llm.factory, gateway.turn.tool_loop, gateway.turn.mcp_connection; "
         "print([n for n in ('anthropic', 'openai', 'mcp', 'httpx2') if n in sys.modules])"

@@ -1,4 +1,4 @@
-"""Chat completions through the real openai library, against a simulated server."""
+"""Chat completions, against a simulated server."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.errors import ContextTooLong, LibraryMissing, ModelRefused, ModelUnavailable
+from gateway.errors import ContextTooLong, ModelRefused, ModelUnavailable
 from gateway.llm.openai_compatible import OpenAICompatibleProvider
 from gateway.ports import ImageBlock, ModelMessage, TextBlock, ToolOutcome
 from simulators.anthropic import Answer, UseTool
@@ -111,11 +111,3 @@ async def test_other_servers_receive_the_older_name_of_the_length(
     await ask(provider, question("Hello"))
 
     assert compatible.bodies[0]["max_tokens"] == 500
-
-
-def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
-
-    with pytest.raises(LibraryMissing, match="needs the library openai") as refused:
-        OpenAICompatibleProvider("key", "model")
-    assert refused.value.extra == "openai"

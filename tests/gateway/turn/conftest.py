@@ -19,6 +19,5 @@ async def claude() -> AsyncIterator[AnthropicSimulator]:
 @pytest.fixture
 async def provider(claude: AnthropicSimulator) -> AsyncIterator[AnthropicProvider]:
     made = AnthropicProvider("test-key", base_url=claude.base_url)
-    await made.warm()  # what the library takes to load is no part of a turn's time
     yield made
     await made.close()

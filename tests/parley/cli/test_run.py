@@ -127,7 +127,7 @@ async def test_a_missing_library_is_named_with_its_command_before_anything_conne
     await telegram.start()
     config = {
         "platforms": {"telegram": telegram.settings()},
-        "model": {"provider": "openai", "name": "m", "base_url": "http://127.0.0.1:9/v1"},
+        "memory": {"embedding_provider": "openai", "embedding": {"api_key": "k"}},
     }
     (tmp_path / "parley.yaml").write_text(yaml.safe_dump(config))
     ended = await parley_alone(
@@ -135,7 +135,7 @@ async def test_a_missing_library_is_named_with_its_command_before_anything_conne
     )
     await telegram.stop()
     assert ended.status == 3
-    assert "model.provider: needs the library openai, which is not installed." in ended.err
+    assert "memory.embedding_provider: needs the library openai, which is not installed." in ended.err
     assert f"Run: {install_command('openai')}" in ended.err
     assert "Traceback" not in ended.err
     assert (ended.out, list(telegram.calls)) == ("", [])

@@ -118,11 +118,6 @@ async def test_a_server_name_that_run_refuses_is_refused_by_doctor(
 @pytest.mark.parametrize(
     ("missing", "section"),
     [
-        (
-            "openai",
-            {"model": {"provider": "openai", "name": "m", "base_url": "http://127.0.0.1:9"}},
-        ),
-        ("anthropic", {"model": {"provider": "anthropic", "api_key": "k"}}),
         ("mcp", {"mcp": {"servers": {"near": NEAR}}}),
         (
             "openai",

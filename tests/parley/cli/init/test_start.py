@@ -65,11 +65,11 @@ def test_a_missing_library_prevents_the_start_and_is_named_with_its_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: Said
 ) -> None:
     monkeypatch.setattr("parley.extras.LIBRARIES", {"openai": ("no_such_library",)})
-    model: Value = {"provider": "openai", "name": "m", "base_url": "http://127.0.0.1:9/v1"}
-    assert not may_start(session_with(tmp_path, {**WEB, "model": model}))
+    memory: Value = {"embedding_provider": "openai", "embedding": {"api_key": "k"}}
+    assert not may_start(session_with(tmp_path, {**WEB, "memory": memory}))
     text = said()
     assert "Before the start: " in text
-    assert "model.provider needs the library no_such_library" in text.replace(":", "")
+    assert "memory.embedding_provider needs the library no_such_library" in text.replace(":", "")
     assert " ".join(install_command("openai").split()) in text
 
 
