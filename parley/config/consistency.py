@@ -108,15 +108,16 @@ def unknown_platforms(settings: Settings, platforms: Collection[str]) -> list[Pr
         for key in type(access).model_fields
         if key != "default_role"
     }
-    lists |= {"invocation.channels": invocation.channels, "assistant.channels": assistant.channels}
+    named = [(path, one) for path, ids in lists.items() for one in ids or ()]
+    named += [(f"invocation.channels.{one}", one) for one in invocation.channels]
+    named += [(f"assistant.channels.{one}", one) for one in assistant.channels]
     problems = []
-    for path, ids in lists.items():
-        for one in ids or ():
-            match = _PREFIX.match(one)
-            meant = closest(match[1], platforms) if match else ""
-            if match and meant not in ("", match[1]):
-                text = f"names the unknown platform {match[1]}."
-                problems.append(Problem(path, text, f'Did you mean "{meant}"?'))
+    for path, one in named:
+        match = _PREFIX.match(one)
+        meant = closest(match[1], platforms) if match else ""
+        if match and meant not in ("", match[1]):
+            text = f"names the unknown platform {match[1]}."
+            problems.append(Problem(path, text, f'Did you mean "{meant}"?'))
     return problems
 
 

@@ -21,12 +21,16 @@ from parley.config.problems import Problem, SettingsError, dotted
 from parley.config.sections import Section
 from parley.config.settings import Settings
 from parley.config.yaml_file import Value
+from safety.secret_detection.detect import redact_secrets
 
 MAX_BYTES: Final = 256 * 1024
 """Bytes of all overrides, as of a file."""
 MAX_OVERRIDES: Final = 1_000
-MAX_ROUNDS: Final = 10
-"""Attempts to find the overrides that cannot be used, before all of them are ignored."""
+MAX_CHECKS: Final = 200
+"""Checks of the configuration, to find the overrides that cannot be used."""
+MAX_SHOWN: Final = 100
+"""Characters of a value that a problem shows."""
+MAX_REDACTED: Final = 2_000
 
 CHANGEABLE: Final[Mapping[str, tuple[str, ...]]] = {
     "assistant": ("persona",),
@@ -71,6 +75,7 @@ ENTRIES: Final[tuple[KeyPath, ...]] = (
 NOT_CHANGEABLE: Final = "cannot be changed while the program runs."
 UNREADABLE: Final = "The stored overrides cannot be read."
 TOO_MANY: Final = "There are too many overrides."
+UNCHECKED: Final = "could not be checked, because too many others cannot be used."
 REMOVE: Final = "Change or remove it in the console, or remove all with `parley config reset`."
 
 Patch: TypeAlias = "dict[str, Value]"
@@ -203,42 +208,64 @@ def _plain(section: object) -> Value:
 def overlaid(
     base: Settings, overrides: Sequence[Override], manifests: Mapping[str, AdapterManifest]
 ) -> Overlaid:
-    """Return the configuration with the overrides that can be used; the others are ignored."""
+    """Return the configuration with the overrides that can be used together; the others are
+    ignored, each with its own problem."""
+    if len(overrides) > MAX_OVERRIDES:
+        return Overlaid(base, (), (Problem("", TOO_MANY, REMOVE),))
     ignored = [
         Problem(one.key, NOT_CHANGEABLE, REMOVE) for one in overrides if not is_changeable(one.path)
     ]
-    usable = [one for one in overrides if is_changeable(one.path)]
-    if len(overrides) > MAX_OVERRIDES:
-        return Overlaid(base, (), (Problem("", TOO_MANY, REMOVE),))
-    for round_number in range(MAX_ROUNDS):
+    settings, usable = base, tuple[Override, ...]()
+    groups, checks = [[one for one in overrides if is_changeable(one.path)]], 0
+    while any(groups):
+        group, checks = groups.pop(), checks + 1
+        if checks > MAX_CHECKS:
+            ignored += [Problem(one.key, UNCHECKED, REMOVE, value=shown(one)) for one in group]
+            continue
         try:
-            settings = merged(base, usable, manifests)
+            settings = merged(base, (*usable, *group), manifests)
         except SettingsError as error:
-            faulty = [one for one in usable if _concerning(one, error.problems)]
-            if not faulty or round_number == MAX_ROUNDS - 1:
-                faulty = usable
-            ignored += [_ignored(one, error.problems) for one in faulty]
-            usable = [one for one in usable if one not in faulty]
+            wrong = _wrong(group, error.problems)
+            ignored += wrong.values()
+            half = len(group) // 2
+            rest = [[one for one in group if one.key not in wrong]]
+            groups += [part for part in rest if part] if wrong else [group[half:], group[:half]]
         else:
-            return Overlaid(settings, tuple(usable), tuple(ignored))
-    return Overlaid(base, (), tuple(ignored))
+            usable = (*usable, *group)
+    return Overlaid(settings, usable, tuple(ignored))
 
 
-def _concerning(override: Override, problems: Sequence[Problem]) -> list[Problem]:
-    key = override.key
-    return [
-        one
-        for one in problems
-        if one.path == key
-        or one.path.startswith((f"{key}.", f"{key}["))
-        or (one.path and key.startswith(f"{one.path}."))
-    ]
+def _wrong(group: Sequence[Override], problems: Sequence[Problem]) -> dict[str, Problem]:
+    """Return the overrides that the problems name, by key, each with its first problem. One that is
+    alone is wrong whatever they name; for several that none names, they are tried in halves."""
+    keys = sorted((one.key for one in group), key=len)
+    found: dict[str, Problem] = {}
+    for problem in problems:
+        named = [one for one in keys if _names(problem.path, one)]
+        if named:
+            found.setdefault(named[-1], problem)
+    if not found and len(group) == 1:
+        found = {group[0].key: problems[0]}
+    return {one.key: _ignored(one, found[one.key]) for one in group if one.key in found}
 
 
-def _ignored(override: Override, problems: Sequence[Problem]) -> Problem:
-    first = (_concerning(override, problems) or problems)[0]
-    text = first.text if first.path.startswith(override.key) else f"{first.path} {first.text}"
-    return Problem(override.key, text, first.advice)
+def _names(path: str, key: str) -> bool:
+    return path == key or path.startswith((f"{key}.", f"{key}["))
+
+
+def _ignored(override: Override, problem: Problem) -> Problem:
+    named = _names(problem.path, override.key)
+    place = problem.path.removeprefix(override.key).lstrip(".") if named else problem.path
+    text = f"{place} {problem.text}".lstrip()
+    return Problem(override.key, text, f"{problem.advice} {REMOVE}".lstrip(), value=shown(override))
+
+
+def shown(override: Override) -> str:
+    """Return the beginning of the value of an override in one line, without secrets."""
+    if override.value is None:
+        return "removed"
+    text = redact_secrets(json.dumps(override.value, ensure_ascii=False)[:MAX_REDACTED]).text
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
 
 
 def changed(

@@ -13,17 +13,20 @@ MAX_SHOWN = 50
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One problem. `origin` is a file with its line, or a variable; never a value."""
+    """One problem. `origin` is a file with its line, or a variable; never a value. `value` is the
+    value of an override without secrets, empty for a problem of the file or the environment."""
 
     path: str
     text: str
     advice: str = ""
     origin: str = ""
+    value: str = ""
 
     @property
     def place(self) -> str:
-        """The path with its origin."""
-        return f"{self.path} ({self.origin})" if self.origin else self.path
+        """The path with its value, if that may be shown, and its origin."""
+        place = f"{self.path} = {self.value}" if self.value else self.path
+        return f"{place} ({self.origin})" if self.origin else place
 
     def __str__(self) -> str:
         line = f"{self.place}: {self.text}" if self.place else self.text

@@ -6,7 +6,7 @@ import stat
 import sys
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
@@ -34,6 +34,14 @@ class Finding:
     name: str
     detail: str
     advice: str = ""
+
+
+def ignored_overrides(problems: Iterable[Problem]) -> list[Finding]:
+    """The overrides of the configuration that cannot be used, each with its value."""
+    return [
+        Finding("note", "override", f"{replace(one, advice='')} It is ignored.", one.advice)
+        for one in problems
+    ]
 
 
 def versions() -> list[Finding]:

@@ -49,10 +49,7 @@ def _overrides(settings: Settings, platforms: Discovery) -> list[Finding]:
     stored = overrides_of_file(settings, platforms)
     if stored is None:
         return []
-    findings = [
-        Finding("note", "override", f"{one.path}: {one.text} It is ignored.", one.advice)
-        for one in stored.ignored
-    ]
+    findings = checks.ignored_overrides(stored.ignored)
     named = ", ".join(one.key for one in stored.in_force)
     return [Finding("ok", "overrides", named), *findings] if named else findings
 

@@ -204,7 +204,9 @@ def readiness_of(services: ConsoleServices) -> Callable[[], Sequence[Finding]]:
         problems = [
             Finding("note" if state.ready else "broken", f"running: {part}", text, advice)
             for part, text in state.problems.items()
+            if part != "overrides"
         ]
+        problems += checks.ignored_overrides(services.configuration.state.ignored)
         return [*unready, *problems] or [Finding("ok", "running", "the program is ready")]
 
     return found

@@ -64,7 +64,8 @@ async def test_overrides_are_listed_undone_and_removed(folder: Path) -> None:
     assert status == 1
     assert "access.blocked_users = ['web:eve']" in out
     assert "limits.user_per_minute = 9" in out
-    assert "ignored: tools.gone__tool" in out
+    assert "ignored: tools.gone__tool = " in out
+    assert "names no server of mcp.servers" in out
     assert "Version 2" in out
     status, out = await run(folder, "check-config")
     assert status == 0

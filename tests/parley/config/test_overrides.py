@@ -1,6 +1,7 @@
 """Overrides over a configuration: what may be changed, what is refused, what is ignored."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,7 +12,9 @@ from gateway.platforms import discover
 from parley.config import Settings, SettingsError, from_mapping
 from parley.config.overrides import (
     MAX_BYTES,
+    MAX_CHECKS,
     MAX_OVERRIDES,
+    REMOVE,
     Override,
     changed,
     is_changeable,
@@ -22,6 +25,7 @@ from parley.config.overrides import (
     patch_of,
     written,
 )
+from parley.config.problems import Problem
 from tests.support.for_each import for_each
 
 BASE = from_mapping(
@@ -111,6 +115,80 @@ def test_an_unusable_override_is_ignored_and_the_others_count() -> None:
     assert all(one.text and one.advice for one in result.ignored if one.path == "server.token")
     assert result.settings.access.owners == ("web:oona",)
     assert result.settings.server.token is None
+
+
+def test_only_the_wrong_entry_of_a_section_is_left_out() -> None:
+    good = {"model": "m"}
+    names = ("telegam:1", "slack:C1.x", "slack:C1", "telegram:2")
+    patch: dict[str, Any] = {
+        "assistant": {"channels": dict.fromkeys(names, good)},
+        "invocation": {"channels": {"slak:C1": {"prefix": "!"}, "slack:C1": {"prefix": "!"}}},
+    }
+    patch["assistant"]["channels"]["slack:C1.x"] = {"model": 5}
+    result = overlaid(BASE, overrides_in(patch), MANIFESTS)
+    assert [one.path for one in result.ignored] == [
+        "assistant.channels.slack:C1.x",
+        "assistant.channels.telegam:1",
+        "invocation.channels.slak:C1",
+    ]
+    assert list(result.settings.assistant.channels) == ["slack:C1", "telegram:2"]
+    assert list(result.settings.invocation.channels) == ["slack:C1"]
+
+
+def rule(broken: Callable[[Settings], bool]) -> Callable[..., list[Problem]]:
+    """A rule between keys whose problem names a section alone."""
+    return lambda settings, _: [Problem("limits", "do not fit.")] if broken(settings) else []
+
+
+def test_where_overrides_do_not_fit_together_the_later_one_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fits = rule(lambda one: one.limits.user_per_minute > one.limits.channel_per_minute)
+    monkeypatch.setattr("parley.config.overrides.problems_of", fits)
+    patch: dict[str, Any] = {
+        "limits": {"workspace_per_minute": 70, "user_per_minute": 9, "channel_per_minute": 3}
+    }
+    result = overlaid(BASE, overrides_in({**patch, "tools": {}, "budgets": {}}), MANIFESTS)
+    assert {one.key for one in result.in_force} == {
+        "limits.workspace_per_minute",
+        "limits.user_per_minute",
+    }
+    (problem,) = [one for one in result.ignored if one.path.startswith("limits")]
+    assert str(problem) == f"limits.channel_per_minute = 3: limits do not fit. {REMOVE}"
+
+
+def test_the_search_for_wrong_overrides_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    checks = []
+
+    def crowded(settings: Settings, _: object) -> list[Problem]:
+        checks.append(settings)
+        bad = any(one.model == "bad" for one in settings.assistant.channels.values())
+        return [Problem("limits", "do not fit.")] if bad else []
+
+    monkeypatch.setattr("parley.config.overrides.problems_of", crowded)
+    many = [Override(("assistant", "channels", f"web:{n}"), {"model": "bad"}) for n in range(200)]
+    fine = Override(("access", "blocked_users"), ["web:eve"])
+    result = overlaid(BASE, [fine, *many], MANIFESTS)
+    assert len(checks) <= 2 * MAX_CHECKS
+    assert result.in_force == (fine,)
+    assert len(result.ignored) == 200
+    assert "too many others" in result.ignored[-1].text
+
+
+def test_a_problem_names_the_entry_its_value_the_reason_and_the_next_step() -> None:
+    key = "sk-ant-api03-" + "a1B2" * 24
+    patch: dict[str, Any] = {
+        "access": {"owners": ["web:oona", True]},
+        "assistant": {"persona": 7, "channels": {"web:1": {"persona": key, "model": 5}}},
+        "server": {"token": "hidden"},
+        "limits": {"user_per_minute": -1},
+    }
+    shown = {one.path: str(one) for one in overlaid(BASE, overrides_in(patch), MANIFESTS).ignored}
+    assert shown["limits.user_per_minute"].startswith("limits.user_per_minute = -1: should be at")
+    assert shown["access.owners"].startswith('access.owners = ["web:oona", true]: [1] should be a')
+    assert "model should be a text" in shown["assistant.channels.web:1"]
+    assert not [text for text in shown.values() if key in text or "hidden" in text]
+    assert all(text.endswith(REMOVE) for text in shown.values())
 
 
 @given(JSON)

@@ -65,7 +65,7 @@ def test_an_incomplete_account_is_reported_beside_other_problems(tmp_path: Path)
         ("model: {provider: openai, api_key: x}", "model", "needs name for provider openai,"),
         ("webhooks: {port: 8081}", "webhooks.port", "the port of the local listener"),
         ("access: {owners: ['pigon:12']}", "access.owners", 'Did you mean "pigeon"?'),
-        ("invocation: {channels: {pigon:12: {}}}", "invocation.channels", 'mean "pigeon"?'),
+        ("invocation: {channels: {pigon:12: {}}}", "invocation.channels.pigon:12", '"pigeon"?'),
         ("database: {url: 'sqlite:///'}", "database.url", "should be sqlite:///FILE"),
         ("platforms: {pigeon: {perch: x}}", "platforms.pigeon.perch", "begins with https://"),
         ("platforms: {pigeon: {flock: x}}", "platforms.pigeon.flock", "should be digits."),

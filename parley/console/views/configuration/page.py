@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints
 from parley.config.listing import UNSET, ListedValue, Source, as_yaml, listed
 from parley.config.overrides import CHANGEABLE, ENTRIES, Override, is_changeable
 from parley.config.problems import Path as KeyPath
-from parley.config.problems import dotted
+from parley.config.problems import Problem, dotted
 from parley.config.schema import allowed_words, at, item_of, shapes
 from parley.config.settings import Settings
 from parley.config.yaml_file import Value
@@ -73,9 +73,13 @@ class EntryOut(Result):
 
 
 class IgnoredOut(Result):
-    """An override that cannot be used, and is ignored."""
+    """An override that cannot be used, and is ignored. `section` and `name` name it for the way
+    back to the file."""
 
     key: str
+    section: str
+    name: str
+    value: str
     problem: str
     advice: str
 
@@ -146,13 +150,24 @@ def shown(
         entries={dotted(path): tuple(_entries(path, services)) for path in ENTRIES}
         if query.q == ""
         else {},
-        ignored=tuple(
-            IgnoredOut(key=one.path, problem=one.text, advice=one.advice) for one in state.ignored
-        ),
+        ignored=tuple(_ignored(one, live.overrides) for one in state.ignored),
         said=said,
         problem=problem,
         refused=refused,
         text=text,
+    )
+
+
+def _ignored(one: Problem, overrides: Sequence[Override]) -> IgnoredOut:
+    path = next((each.path for each in overrides if each.key == one.path), ())
+    section, name = (path[:-1], path[-1]) if path[:-1] in ENTRIES else (path, "")
+    return IgnoredOut(
+        key=one.path,
+        section=dotted(section),
+        name=name,
+        value=one.value,
+        problem=one.text,
+        advice=one.advice,
     )
 
 

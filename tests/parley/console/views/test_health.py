@@ -12,6 +12,7 @@ import pytest
 
 from gateway.errors import BadInput
 from gateway.ports.clock import SystemClock
+from parley.config.overrides import REMOVE, Override
 from parley.console.views import health as view
 from parley.maintenance.checks import Finding
 from tests.parley.console.kit import (
@@ -62,7 +63,8 @@ async def ended(console: Console, part: str) -> dict[str, Any]:
 
 
 async def test_operators_run_the_checks_and_see_the_next_step(either: Console) -> None:
-    client = either.program.api_client(OPERATOR)
+    client, live = either.program.api_client(OPERATOR), either.app.configuration
+    live.state = await live.with_overrides([Override(("limits", "user_per_minute"), -1)])
     assert (await health(either, OPERATOR))["checks"]["state"] == "never"
     assert (await client("POST", "/console/health/check")).status == 200
     found = await ended(either, "checks")
@@ -71,6 +73,8 @@ async def test_operators_run_the_checks_and_see_the_next_step(either: Console) -
     assert {"Python", "SQLite", "local listener", "model: offline"} <= set(names)
     assert names["model: offline"]["advice"].startswith("Set ANTHROPIC_API_KEY")
     assert names["Python"]["advice"] == ""
+    wrong = "limits.user_per_minute = -1: should be at least 0. It is ignored."
+    assert (names["override"]["detail"], names["override"]["advice"]) == (wrong, REMOVE)
     olga = await either.visitor(OPERATOR)
     page = await olga.get("/health")
     assert "Set ANTHROPIC_API_KEY" in page.text
