@@ -125,6 +125,11 @@ MESSAGES: Final = Statement(f"""
     ) AS t LEFT JOIN usage u ON u.turn = t.id
     GROUP BY {TRACE} ORDER BY t.at DESC, t.id DESC
 """)  # noqa: S608 - constants of this module
+LATEST: Final = Statement(f"""
+    SELECT t.id, t.message_id FROM traces t
+    WHERE t.conversation = :conversation AND (:everything OR {OWN_EXCHANGES})
+    ORDER BY t.at DESC, t.id DESC LIMIT :limit
+""")  # noqa: S608 - constants of this module
 WROTE_IN: Final = Statement(f"""
     SELECT 1 FROM usage u JOIN traces t ON t.id = u.turn
     WHERE u.tenant = :tenant AND {among("u.person", "persons")} AND t.conversation = :conversation
@@ -252,6 +257,18 @@ class ConversationViews:
         last = rows[limit - 1].trace if len(rows) > limit else None
         more = "" if last is None else f"{micros(last.at)}-{last.id}"
         return ExchangePage(tuple(reversed(rows[:limit])), more)
+
+    async def latest(self, reader: Reader, of: Exchange, limit: int) -> list[tuple[str, str]]:
+        """Return the latest messages of the conversation of `of`: the id of the turn and of the
+        message, the latest first."""
+        params = {
+            **_reads(reader),
+            "conversation": of.trace.conversation,
+            "everything": reader.operator or await self._is_own(reader, of),
+            "limit": limit,
+        }
+        rows = await self._database.fetch(LATEST, params)
+        return [(str(turn), str(message)) for turn, message in rows]
 
     async def texts(
         self, reader: Reader, conversation: str, message_ids: Sequence[str]

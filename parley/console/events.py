@@ -20,6 +20,7 @@ from parley.console.playgrounds import owner_of
 from parley.console.reading import reader_of, turn_id_of
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
+from parley.console.views.conversation import PAGE, granted_texts
 from parley.http.api.operations import Refused
 from parley.http.starlette_routes import as_stream
 
@@ -119,15 +120,17 @@ async def followed(viewer: Viewer, services: ConsoleServices, scope: Scope) -> F
 
 
 async def state_of(viewer: Viewer, services: ConsoleServices, of: Exchange) -> object:
-    """Return a value that changes with the messages of a conversation that the viewer may see, and
-    with who answers there."""
+    """Return a value that changes with the latest messages of a conversation that the viewer may
+    see, with the texts of these that they may read, and with who answers there."""
     views, name = services.storage.conversation_views, of.trace.conversation
-    latest = await views.messages(reader_of(viewer), of, 1)
+    latest = await views.latest(reader_of(viewer), of, PAGE)
+    texts, _ = await granted_texts(viewer, services, name, [message for _, message in latest])
+    shown = hash(tuple((one.message_id, one.role, one.text) for one in texts))
     everything = viewer.is_operator or of.trace.audience == Audience.DIRECT
     works = everything and services.health.works_on(name)
     taken = await services.storage.takeovers.of(name) if everything else None
     handed = None if taken is None else (taken.id, taken.active, taken.shared)
-    return [one.trace.id for one in latest.rows], works, handed
+    return [turn for turn, _ in latest], shown, works, handed
 
 
 def topics_of(viewer: Viewer, services: ConsoleServices) -> Mapping[str, object]:

@@ -218,24 +218,35 @@ async def readable_texts(
 ) -> Mapping[str, Sequence[ShownText]]:
     """Return the texts of these messages that the viewer may read, by the message's id: first the
     question, then the answer."""
-    name = rows[0].trace.conversation
-    ids = list(dict.fromkeys(one.trace.message_id for one in rows if one.trace.message_id))
-    takeover = await lasting_takeover(services, name) if viewer.is_operator else None
-    grant = await lasting_grant(viewer, services, name)
-    reader, views = reader_of(viewer, takeover, grant), services.storage.conversation_views
-    found: dict[str, list[ShownText]] = defaultdict(list)
-    broken = False
-    for text in await views.texts(reader, name, ids):
-        decision = may_read(viewer, text, takeover, grant)
-        if text.conversation == name and decision.allowed:
-            found[text.message_id].append(text)
-            broken = broken or decision.reason == BREAK_GLASS
-    if broken and grant is not None:
+    ids = [one.trace.message_id for one in rows]
+    texts, grant = await granted_texts(viewer, services, rows[0].trace.conversation, ids)
+    if grant is not None:
         await note_reading(viewer, services, grant)
+    found: dict[str, list[ShownText]] = defaultdict(list)
+    for text in texts:
+        found[text.message_id].append(text)
     return {
         id_: sorted(texts, key=lambda one: one.role == "assistant")[:2]
         for id_, texts in found.items()
     }
+
+
+async def granted_texts(
+    viewer: Viewer, services: ConsoleServices, name: str, message_ids: Sequence[str]
+) -> tuple[list[ShownText], TextGrant | None]:
+    """Return the texts of these messages of a conversation that the viewer may read, and the grant
+    without which they may not read all of them. Whoever shows the texts records that first
+    (`note_reading`)."""
+    takeover = await lasting_takeover(services, name) if viewer.is_operator else None
+    grant = await lasting_grant(viewer, services, name)
+    reader, views = reader_of(viewer, takeover, grant), services.storage.conversation_views
+    found, broken = [], False
+    for text in await views.texts(reader, name, sorted({*message_ids} - {""})):
+        decision = may_read(viewer, text, takeover, grant)
+        if text.conversation == name and decision.allowed:
+            found.append(text)
+            broken = broken or decision.reason == BREAK_GLASS
+    return found, grant if broken else None
 
 
 async def lasting_grant(

@@ -61,6 +61,14 @@ PAGE: Params = {
 }
 
 
+IN_ROOM: Params = {
+    "tenant": "t",
+    "persons": [PERSON],
+    "conversation": json.dumps(["t", "test", "main", "W1", "c7", ""]),
+    "limit": 20,
+}
+
+
 def question(engine: Engine, word: str) -> Params:
     query = WORDS.query("t", (PERSON,), word, shared=True)
     return {
@@ -133,6 +141,7 @@ async def test_no_list_and_no_search_reads_a_whole_table(filled: Engine) -> None
         (views.LIST, {**PAGE, "outcome": "failed", "platform": "other"}),
         (views.OF_PERSONS, PAGE),
         (views.LAST_SCANNED, {**PAGE, "scanned": 100}),
+        *((views.LATEST, {**IN_ROOM, "everything": everything}) for everything in (True, False)),
         (views.SEARCH, question(filled, "rare")),
         (views.SEARCH, {**question(filled, "w7"), "outcome": "failed", "micros": 5}),
         (views.LAST_FOUND, question(filled, "rare")),

@@ -1,5 +1,6 @@
 """The whole program with its console, and people who are signed in to it."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -14,6 +15,7 @@ from parley.console.security import NAME
 from parley.console.sessions import PREFIX
 from parley.console.viewer import LOCAL_OPERATOR
 from tests.parley.http.api.kit import Program, settings_in
+from tests.support.patience import PATIENCE
 from tests.support.program import running_app
 
 CSRF = re.compile(r'name="csrf" value="([0-9a-f]+)"')
@@ -141,3 +143,23 @@ async def console_in(settings: Settings) -> AsyncIterator[Console]:
 
 def _named(headers: Mapping[str, str]) -> dict[str, str]:
     return {name.replace("_", "-"): value for name, value in headers.items()}
+
+
+@asynccontextmanager
+async def followed(visitor: Visitor, turn: str) -> AsyncIterator[aiohttp.ClientResponse]:
+    """The live updates of a conversation, after the first topic if it may be followed."""
+    url = f"{visitor.base}/console/events?follow={turn}"
+    cookies = {"Cookie": f"{NAME}={visitor.secret}"} if visitor.secret else {}
+    async with visitor.http.get(url, headers=cookies) as response:
+        if response.status == 200:  # the page may be older than the stream
+            assert await topic(response) == "conversation"
+        yield response
+
+
+async def topic(response: aiohttp.ClientResponse) -> str:
+    """The next topic of a stream; empty at its end."""
+    async with asyncio.timeout(PATIENCE):
+        while line := (await response.content.readline()).decode():
+            if line.startswith("event: "):
+                return line.removeprefix("event: ").strip()
+    return ""

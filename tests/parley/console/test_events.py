@@ -1,17 +1,21 @@
 """Live updates: who may follow what, and when the stream ends."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
-import aiohttp
 import pytest
 
 from db.errors import StoreUnavailable
 from gateway.stores.conversation_views import ConversationViews
 from parley.console import events
-from parley.console.security import NAME
-from tests.parley.console.kit import OPERATOR, OTHER, OWNER, PERSON, Console, Visitor
+from tests.parley.console.kit import (
+    OPERATOR,
+    OTHER,
+    OWNER,
+    PERSON,
+    Console,
+    followed,
+    topic,
+)
 from tests.parley.console.talk import ROOM, World, direct, world_in
 from tests.support.patience import PATIENCE
 
@@ -53,25 +57,6 @@ async def world(console: Console) -> World:
     return await world_in(console.app)
 
 
-@asynccontextmanager
-async def followed(visitor: Visitor, turn: str) -> AsyncIterator[aiohttp.ClientResponse]:
-    url = f"{visitor.base}/console/events?follow={turn}"
-    cookies = {"Cookie": f"{NAME}={visitor.secret}"} if visitor.secret else {}
-    async with visitor.http.get(url, headers=cookies) as response:
-        if response.status == 200:  # the page may be older than the stream
-            assert await topic(response) == "conversation"
-        yield response
-
-
-async def topic(response: aiohttp.ClientResponse) -> str:
-    """The next topic of a stream; empty at its end."""
-    async with asyncio.timeout(PATIENCE):
-        while line := (await response.content.readline()).decode():
-            if line.startswith("event: "):
-                return line.removeprefix("event: ").strip()
-    return ""
-
-
 async def test_a_new_message_of_the_conversation_is_announced(
     console: Console, world: World, looks: Looks
 ) -> None:
@@ -80,6 +65,33 @@ async def test_a_new_message_of_the_conversation_is_announced(
         await looks.more()
         await world.talk(direct(PERSON), PERSON, "again")
         assert await topic(response) == "conversation"
+
+
+async def test_an_edit_and_a_deletion_are_announced_to_those_who_read_the_text(
+    console: Console, world: World, looks: Looks
+) -> None:
+    stored, ada = console.app.storage.stores.conversations, direct(PERSON)
+    async with followed(await console.visitor(PERSON), world.adas) as response:
+        await looks.more()
+        assert await stored.edit("default", ada, "m1", "my secret meadow")
+        assert await topic(response) == "conversation"
+        await looks.more()
+        assert await stored.delete("default", ada, ["m1"])
+        assert await topic(response) == "conversation"
+
+
+async def test_edits_of_hidden_texts_change_nothing_for_others(
+    console: Console, world: World, looks: Looks
+) -> None:
+    stored = console.app.storage.stores.conversations
+    for name, turn, place, message in (
+        (OPERATOR, world.adas, direct(PERSON), "m1"),
+        (PERSON, world.room_ada, ROOM, "m4"),
+    ):
+        async with followed(await console.visitor(name), turn):
+            before = await looks.more()
+            assert await stored.edit("default", place, message, "something else")
+            assert await looks.more() == before
 
 
 @pytest.mark.parametrize(
@@ -135,7 +147,7 @@ async def test_the_stream_ends_when_the_store_does_not_answer(
         raise StoreUnavailable("gone")
 
     async with followed(await console.visitor(PERSON), world.adas) as response:
-        monkeypatch.setattr(ConversationViews, "messages", unavailable)
+        monkeypatch.setattr(ConversationViews, "latest", unavailable)
         assert await topic(response) == ""
 
 

@@ -22,6 +22,7 @@ from tests.parley.console.kit import (
     Page,
     console_in,
     console_settings,
+    followed,
     person_named,
 )
 from tests.parley.console.talk import World, direct, world_in
@@ -90,7 +91,10 @@ async def test_the_text_is_readable_after_the_person_is_told(
 
     for path, words in (("", "secret garden"), ("/message", "secret"), ("/rendering", "roses")):
         assert words in await page_of(console, OPERATOR, world.adas, path)
-    assert await trail(console) == ["glass_broken", *["private_text_read"] * 3]
+    read = ["glass_broken", *["private_text_read"] * 3]
+    assert await trail(console) == read
+    async with followed(await console.visitor(OPERATOR), world.adas) as updates:
+        assert (updates.status, await trail(console)) == (200, read)
     assert "tulips" not in await page_of(console, OPERATOR, world.eves)
     for name in (OWNER,):  # a grant is of one operator
         assert "secret garden" not in await page_of(console, name, world.adas)
