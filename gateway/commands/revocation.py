@@ -7,7 +7,7 @@ from gateway.message import Reply
 from gateway.pairing.requests import NOT_APPROVED, Pairing
 from gateway.pairing.texts import code_span, described
 from gateway.people import PersonId, Role
-from gateway.policy.pairing import MAX_TYPED
+from gateway.policy.pairing_codes import MAX_TYPED
 from gateway.ports.admissions import Admission
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext

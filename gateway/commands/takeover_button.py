@@ -6,7 +6,7 @@ from gateway.conversation import ConversationKey
 from gateway.message import Button, Reply
 from gateway.people import Audience
 from gateway.policy.decision import Decision
-from gateway.policy.takeover import STAGE, decide_takeover
+from gateway.policy.takeover_return import STAGE, decide_takeover
 from gateway.turn.audit import audit
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext

@@ -16,7 +16,7 @@ from gateway.message import (
 from gateway.pairing.texts import WRONG_OWNER_CODE, owner_text
 from gateway.people import Audience, KnownIds, PersonId, Principal, Role
 from gateway.policy.decision import Decision
-from gateway.policy.pairing import owner_code_in
+from gateway.policy.pairing_codes import owner_code_in
 from gateway.ports.admissions import Applicant, Claim
 from gateway.render import address, render_with
 from gateway.turn.access_notices import reply_to_stranger

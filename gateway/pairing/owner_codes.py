@@ -5,7 +5,7 @@ import secrets
 from typing import Final
 
 from gateway.pairing.admissions import Admissions
-from gateway.policy.pairing import OWNER_CODE_VALID, hash_code, new_owner_code
+from gateway.policy.pairing_codes import OWNER_CODE_VALID, hash_code, new_owner_code
 from gateway.policy.rate_limits import BucketRule
 from gateway.ports.admissions import (
     AccessAudit,

@@ -14,7 +14,7 @@ from gateway.pairing.admissions import Admissions
 from gateway.pairing.texts import code_span
 from gateway.people import PersonId, Role
 from gateway.policy.decision import Decision
-from gateway.policy.pairing import (
+from gateway.policy.pairing_codes import (
     decide_revocation,
     hash_code,
     matches_hash,

@@ -11,7 +11,7 @@ from db.values import micros, storable, time_of
 from gateway.message import Place
 from gateway.people import Role
 from gateway.policy.decision import Decision
-from gateway.policy.pairing import (
+from gateway.policy.pairing_codes import (
     CODE_VALID,
     MAX_WRONG_OWNER_CODES,
     REFUSED_FOR,

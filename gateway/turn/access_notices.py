@@ -13,7 +13,7 @@ from gateway.outbound.notices import NoticeSender
 from gateway.pairing.texts import APPROVED, REQUEST_NOTICE, ROOM_HINT, code_text, described
 from gateway.people import Audience, KnownIds, PersonId, Role, identity_of
 from gateway.policy.decision import Decision
-from gateway.policy.pairing import STAGE
+from gateway.policy.pairing_codes import STAGE
 from gateway.ports.admissions import Admission, AdmissionStore, Applicant, PairingRequest
 from gateway.turn.admission import known_ids, role_in
 from gateway.turn.services import Services

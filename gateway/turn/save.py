@@ -14,7 +14,7 @@ import structlog
 from gateway.extensions import EXTENSION_SECONDS
 from gateway.message import Outbound, send_key
 from gateway.policy.decision import Decision
-from gateway.policy.takeover import HANDED_OVER
+from gateway.policy.takeover_return import HANDED_OVER
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.observer import FinishedTurn
 from gateway.ports.traces import NO_CONVERSATION

@@ -8,7 +8,7 @@ from typing import Final
 
 from gateway.message import Outbound, Reply
 from gateway.policy.decision import Decision
-from gateway.policy.takeover import HANDED_OVER, RETURNED, STAGE, WITHHELD, decide_takeover
+from gateway.policy.takeover_return import HANDED_OVER, RETURNED, STAGE, WITHHELD, decide_takeover
 from gateway.render import address, render_off_loop
 from gateway.turn.audit import audit
 from gateway.turn.memory import redact_aside

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from db.errors import StoreUnavailable
 from gateway.people import PersonId, identity_of
-from gateway.policy.pairing import OWNER_CODE_VALID
+from gateway.policy.pairing_codes import OWNER_CODE_VALID
 from gateway.ports.admissions import OwnerCode
 from gateway.ports.clock import SystemClock
 from parley.cli.init.guide import guidance_for

@@ -15,7 +15,7 @@ from gateway.authorship import MAX_PIECES, Authorship
 from gateway.conversation import ConversationKey
 from gateway.errors import NotFound
 from gateway.people import Audience
-from gateway.policy.takeover import decide_takeover
+from gateway.policy.takeover_return import decide_takeover
 from gateway.ports.conversation_views import Exchange, ShownText
 from gateway.ports.outbox import Delivery
 from gateway.ports.takeovers import Takeover

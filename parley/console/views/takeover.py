@@ -13,7 +13,7 @@ from gateway.message import Button, Place, Reply
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import redact_for_history
-from gateway.policy.takeover import STAGE
+from gateway.policy.takeover_return import STAGE
 from gateway.ports.conversation_views import Exchange
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.takeovers import MAX_NAME, Takeover

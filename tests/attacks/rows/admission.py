@@ -8,7 +8,7 @@ from typing import Final
 from gateway.pairing.owner_codes import OwnerCodes
 from gateway.pairing.requests import Pairing
 from gateway.people import DEFAULT_TENANT
-from gateway.policy.pairing import new_owner_code, new_pairing_code
+from gateway.policy.pairing_codes import new_owner_code, new_pairing_code
 from gateway.ports.admissions import PairingRequest
 from gateway.ports.clock import SystemClock
 from tests.attacks.moves import forge_press, forward

@@ -12,7 +12,7 @@ from gateway.message import ButtonPressed
 from gateway.pairing.requests import TOO_MANY_TRIES, TRIES_PER_MINUTE, WRONG_CODE
 from gateway.pairing.texts import APPROVED
 from gateway.policy.access import AccessPolicy
-from gateway.policy.pairing import CODE_VALID, new_pairing_code
+from gateway.policy.pairing_codes import CODE_VALID, new_pairing_code
 from gateway.policy.rate_limits import RateLimits
 from gateway.policy.roles import RolePolicy
 from gateway.ports import Capabilities

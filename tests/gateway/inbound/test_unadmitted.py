@@ -19,7 +19,7 @@ from gateway.pairing.texts import ROOM_HINT
 from gateway.people import Role
 from gateway.policy.access import AccessPolicy
 from gateway.policy.invocation import InvocationPolicy
-from gateway.policy.pairing import NEW_CODE_AFTER, OWNER_CODE_VALID, new_owner_code
+from gateway.policy.pairing_codes import NEW_CODE_AFTER, OWNER_CODE_VALID, new_owner_code
 from gateway.ports import Capabilities
 from gateway.ports.admissions import OwnerCode
 from gateway.stores.admissions import SqlAdmissions

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from gateway.people import Role
-from gateway.policy.pairing import (
+from gateway.policy.pairing_codes import (
     CODE_VALID,
     MAX_WAITING_IN_ACCOUNT,
     MAX_WRONG_OWNER_CODES,

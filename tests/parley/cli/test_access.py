@@ -12,7 +12,7 @@ import yaml
 from gateway.errors import BadInput
 from gateway.message import Place
 from gateway.people import Audience
-from gateway.policy.pairing import hash_code, new_pairing_code
+from gateway.policy.pairing_codes import hash_code, new_pairing_code
 from gateway.ports.admissions import Applicant
 from gateway.ports.clock import SystemClock
 from parley.cli.access import claimed_by, new_owner_code

@@ -14,7 +14,7 @@ from gateway.policy.decision import Decision
 from gateway.policy.invocation import decide_invocation
 from gateway.policy.rate_limits import rules_for
 from gateway.policy.roles import allowed_tools
-from gateway.policy.takeover import decide_takeover
+from gateway.policy.takeover_return import decide_takeover
 from gateway.turn.admission import known_ids, role_in, served
 from gateway.turn.services import Services
 from memory.model.scope import RequestScope, access_scope_of, project_of

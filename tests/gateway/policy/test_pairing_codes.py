@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.people import Role
-from gateway.policy.pairing import (
+from gateway.policy.pairing_codes import (
     ALPHABET,
     CODE_GROUPS,
     CODE_VALID,

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from gateway.policy.takeover import decide_takeover
+from gateway.policy.takeover_return import decide_takeover
 
 NOW = datetime(2026, 11, 24, 12, tzinfo=UTC)
 IDLE = timedelta(hours=8)
