@@ -38,7 +38,9 @@ def test_each_setting_that_needs_a_missing_library_is_named_with_the_command(
     settings = from_mapping({"memory": memory, "observe": {"otlp_endpoint": "http://127.0.0.1:9"}})
     results = {problem.path: problem for problem in missing_libraries(settings)}
     assert set(results) == {"memory.embedding_provider", "observe.otlp_endpoint"}
-    assert "needs the library a1, which is not installed" in results["memory.embedding_provider"].text
+    assert (
+        "needs the library a1, which is not installed" in results["memory.embedding_provider"].text
+    )
     assert "needs the libraries b2 and c3, which are" in results["observe.otlp_endpoint"].text
     assert results["memory.embedding_provider"].advice == advice("openai")
 

@@ -135,7 +135,9 @@ async def test_a_missing_library_is_named_with_its_command_before_anything_conne
     )
     await telegram.stop()
     assert ended.status == 3
-    assert "memory.embedding_provider: needs the library openai, which is not installed." in ended.err
+    assert (
+        "memory.embedding_provider: needs the library openai, which is not installed." in ended.err
+    )
     assert f"Run: {install_command('openai')}" in ended.err
     assert "Traceback" not in ended.err
     assert (ended.out, list(telegram.calls)) == ("", [])

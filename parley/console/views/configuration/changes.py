@@ -229,12 +229,12 @@ async def _changed(
     key = next((one.key for one in changes), "")
     await live.refresh()
     if based_on != live.number:
-        raise conflict(viewer, services, key, text)
+        raise await conflict(viewer, services, key, text)
     try:
         new = await live.changed(changes, removed)
     except SettingsError as error:
         problem = " ".join(map(str, error.problems[:5]))
-        result = shown(viewer, services, problem=problem, refused=key, text=text)
+        result = await shown(viewer, services, problem=problem, refused=key, text=text)
         raise RefusedWithResult(422, "refused", problem, result=result) from None
     await checked(viewer, services, await live.with_overrides(new), key, text)
     made = await live.change(viewer.person, based_on, changes, removed)
@@ -248,7 +248,7 @@ async def checked(
     try:
         await check_own_access(viewer, services, after.settings)
     except Refused as error:
-        result = shown(viewer, services, problem=error.message, refused=key, text=text)
+        result = await shown(viewer, services, problem=error.message, refused=key, text=text)
         raise RefusedWithResult(error.status, error.code, error.message, result=result) from None
 
 
@@ -262,7 +262,7 @@ async def done(
     """Record a stored version, and return the page after it. Raises `RefusedWithResult` for None:
     somebody else was first."""
     if made is None:
-        raise conflict(viewer, services, key, text)
+        raise await conflict(viewer, services, key, text)
     await services.audit.console(
         "configuration_changed",
         viewer.tenant,
@@ -270,14 +270,14 @@ async def done(
         keys=", ".join(made.changed),
         version=made.number,
     )
-    return shown(viewer, services, said=SAVED.format(number=made.number))
+    return await shown(viewer, services, said=SAVED.format(number=made.number))
 
 
-def conflict(
+async def conflict(
     viewer: Viewer, services: ConsoleServices, key: str = "", text: str = ""
 ) -> RefusedWithResult:
     """Return the refusal of a change that is based on an older version."""
-    result = shown(viewer, services, problem=CHANGED, refused=key, text=text)
+    result = await shown(viewer, services, problem=CHANGED, refused=key, text=text)
     return RefusedWithResult(409, "conflict", CHANGED, "body.based_on", result=result)
 
 

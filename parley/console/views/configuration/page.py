@@ -1,5 +1,6 @@
 """The configuration in force, with the source and the rule of each value."""
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Final, Literal, cast
@@ -17,6 +18,7 @@ from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, File, Par
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.configuration.rights import check_governs
+from parley.wiring.live_configuration import LiveConfiguration
 
 PATH: Final = "/configuration"
 TEMPLATE: Final = "configuration/page.html"
@@ -109,7 +111,7 @@ async def configuration(
     """Return the configuration."""
     await check_governs(viewer, services)
     await services.configuration.refresh()
-    return shown(viewer, services, params)
+    return await shown(viewer, services, params)
 
 
 async def export(viewer: Viewer, services: ConsoleServices, _params: ExportQuery) -> File:
@@ -117,12 +119,12 @@ async def export(viewer: Viewer, services: ConsoleServices, _params: ExportQuery
     await check_governs(viewer, services)
     live = services.configuration
     await live.refresh()
-    values = list(listed(live.settings, live.origins, live.state.in_force))
+    values = await _values(live)
     text = as_yaml(values, services.gateway.clock.now())
     return File(name="parley.yaml", content_type="application/yaml", content=text)
 
 
-def shown(
+async def shown(
     viewer: Viewer,
     services: ConsoleServices,
     params: ConfigurationQuery | None = None,
@@ -136,9 +138,7 @@ def shown(
     live, query = services.configuration, params or ConfigurationQuery()
     version, state = live.version, live.state
     values = [
-        one
-        for one in listed(state.settings, live.origins, state.in_force)
-        if _in_query(one, query) and _entry_of(one.path) is None
+        one for one in await _values(live) if _in_query(one, query) and _entry_of(one.path) is None
     ]
     return ConfigurationOut(
         version=live.number,
@@ -168,6 +168,15 @@ def _ignored(one: Problem, overrides: Sequence[Override]) -> IgnoredOut:
         value=one.value,
         problem=one.text,
         advice=one.advice,
+    )
+
+
+
+async def _values(live: LiveConfiguration) -> list[ListedValue]:
+    """All values in force. The first call reads the meaning of every key from the source."""
+    state = live.state
+    return await asyncio.to_thread(
+        lambda: list(listed(state.settings, live.origins, state.in_force))
     )
 
 

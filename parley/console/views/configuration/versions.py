@@ -93,7 +93,7 @@ async def undo(viewer: Viewer, services: ConsoleServices, params: UndoForm) -> C
     live = services.configuration
     await live.refresh()
     if params.based_on != live.number:
-        raise conflict(viewer, services)
+        raise await conflict(viewer, services)
     await checked(viewer, services, await live.undone())
     return await done(viewer, services, await live.undo(viewer.person, params.based_on))
 
@@ -106,7 +106,7 @@ async def restore(
     live = services.configuration
     await live.refresh()
     if params.based_on != live.number:
-        raise conflict(viewer, services)
+        raise await conflict(viewer, services)
     await checked(viewer, services, await live.restored(params.version))
     made = await live.restore(viewer.person, params.based_on, params.version)
     return await done(viewer, services, made)
