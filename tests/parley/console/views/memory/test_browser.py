@@ -1,12 +1,10 @@
 """Preferences and project notes in Chromium: lines, the count, two tabs, accessibility."""
 
-import pytest
-from axe_playwright_python.async_playwright import Axe
-from playwright.async_api import Page, expect
+from playwright.async_api import expect
 
 from tests.parley.console.kit import Console
 from tests.parley.console.test_browser import at, console, sign_in
-from tests.parley.demo.browser import DESKTOP, IN_CHROMIUM, TELEPHONE, window
+from tests.parley.demo.browser import IN_CHROMIUM, accessibility_findings, check_views, window
 
 __all__ = ["console"]  # a fixture of the tests here
 
@@ -14,30 +12,18 @@ pytestmark = IN_CHROMIUM
 TEXT = "Short answers, please.\nNo jokes.\nاكتب بالعربية عند الحاجة\n" + "x" * 200
 
 
-async def findings(page: Page) -> list[str]:
-    """The findings of axe that are more than minor."""
-    found = (await Axe().run(page)).response["violations"]
-    return [f"{one['impact']}: {one['id']}" for one in found if one["impact"] != "minor"]
-
-
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("size", [DESKTOP, TELEPHONE], ids=["wide", "narrow"])
-async def test_the_pages_with_content_are_accessible_and_fit(
-    console: Console, size: tuple[int, int], dark: bool
-) -> None:
+async def test_the_pages_with_content_are_accessible_and_fit(console: Console) -> None:
     handle = await console.program.api_client("ada").in_private()
     await handle.documents.write("soul", "Long answers.")
     await handle.documents.write("soul", TEXT)
-    async with window(console.app.local.base_url, size, dark=dark) as opened:
+    async with window(console.app.local.base_url) as opened:
         page = await sign_in(console, opened, "ada")
         for path in ("/memory", "/memory/versions?document=soul"):
             await page.goto(at(console, path))
-            assert await findings(page) == [], path
-            overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
-            assert overflow <= 0, path
+            await check_views(page)
         await page.goto(at(console, "/memory"))
         await page.get_by_label("Edit line 1").click()
-        assert await findings(page) == []
+        await check_views(page)
         assert opened.complaints == []
 
 
@@ -92,7 +78,7 @@ async def test_the_loser_of_two_tabs_sees_both_and_adds_theirs(console: Console)
         await expect(second.get_by_label("Your text, not saved")).to_have_value(
             "Answers in French."
         )
-        assert await findings(second) == []
+        assert await accessibility_findings(second) == []
         await second.get_by_role("button", name="Add it as a new line").click()
         await expect(second.locator(".lines .line")).to_have_text(
             ["Short answers.", "Answers in French."]

@@ -1,7 +1,5 @@
 """Memories, reviews, export and erasure in Chromium: flows with the keyboard, accessibility."""
 
-from typing import Final, Literal
-
 from playwright.async_api import Page, expect
 
 from memory.model.record import Kind
@@ -9,11 +7,9 @@ from tests.parley.console.kit import Console
 from tests.parley.console.test_browser import at, console, sign_in
 from tests.parley.console.views.memory.kit import remember, waiting
 from tests.parley.demo.browser import (
-    ABOVE_MINOR,
-    DESKTOP,
     IN_CHROMIUM,
     TELEPHONE,
-    accessibility_findings,
+    check_views,
     window,
 )
 
@@ -22,24 +18,9 @@ __all__ = ["console"]  # a fixture of the tests here
 pytestmark = IN_CHROMIUM
 LONG = "I drink tea: " + "عند" * 50
 
-SCHEMES: Final[tuple[Literal["dark", "light"], ...]] = ("dark", "light")
-OPEN_ALL = "for (const one of document.querySelectorAll('main details')) one.open = true"
-
 
 async def status_says(page: Page, text: str) -> None:
     await expect(page.locator(".notice")).to_contain_text(text)
-
-
-async def check(page: Page) -> None:
-    """Find nothing above minor and nothing wider than the page, in both sizes and themes."""
-    await page.evaluate(OPEN_ALL)
-    for width, height in (TELEPHONE, DESKTOP):
-        await page.set_viewport_size({"width": width, "height": height})
-        overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
-        assert overflow <= 0, (page.url, width)
-        for scheme in SCHEMES:
-            await page.emulate_media(color_scheme=scheme)
-            assert await accessibility_findings(page, ABOVE_MINOR) == [], (page.url, width, scheme)
 
 
 async def test_every_page_of_my_memory_is_accessible_and_fits(console: Console) -> None:
@@ -51,17 +32,17 @@ async def test_every_page_of_my_memory_is_accessible_and_fits(console: Console) 
         entries = ("entries?replaced=yes", "entries?of=project", f"entries/{coffee}")
         for path in (*entries, "reviews", "visibility", "accounts", "tokens", "data"):
             await page.goto(at(console, f"/memory/{path}"))
-            await check(page)
+            await check_views(page)
         for path, button in (("accounts", "Make a code"), ("tokens", "Create")):
             await page.goto(at(console, f"/memory/{path}"))
             await page.get_by_role("button", name=button).click()
             await expect(page.locator(".secret")).to_be_visible()
-            await check(page)
+            await check_views(page)
         await page.goto(at(console, "/memory/entries"))
         await page.get_by_role("button", name="Choose all").click()
         await page.get_by_role("button", name="Delete the chosen ones").click()
         await expect(page.get_by_role("heading", level=2)).to_contain_text("Delete 2 memories?")
-        await check(page)
+        await check_views(page)
         assert opened.complaints == []
 
 
