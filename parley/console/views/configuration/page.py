@@ -171,7 +171,6 @@ def _ignored(one: Problem, overrides: Sequence[Override]) -> IgnoredOut:
     )
 
 
-
 async def _values(live: LiveConfiguration) -> list[ListedValue]:
     """All values in force. The first call reads the meaning of every key from the source."""
     state = live.state
