@@ -98,12 +98,17 @@ def rules_for(tenant: str, sender: str, place: Place, limits: RateLimits) -> tup
         rule = BucketRule("workspace", f"workspace:{workspace}", limits.workspace_per_minute)
         shared.append(rule)
     shared = [rule for rule in shared if rule.per_minute > 0]
-    rules = [BucketRule("user", f"user:{tenant}:{sender}", limits.user_per_minute), *shared]
+    rules = [user_rule(tenant, sender, limits), *shared]
     if shared:
         whole = workspace if place.workspace_id else channel
         key = f"reserve:{tenant}:{sender}:{whole}"
         rules.append(BucketRule("reserve", key, limits.reserve_per_minute))
     return tuple(rule for rule in rules if rule.per_minute > 0)
+
+
+def user_rule(tenant: str, sender: str, limits: RateLimits) -> BucketRule:
+    """Return the bucket of a sender's own messages."""
+    return BucketRule("user", f"user:{tenant}:{sender}", limits.user_per_minute)
 
 
 def inline_rules(tenant: str, sender: str, place: Place) -> tuple[BucketRule, ...]:
@@ -142,6 +147,11 @@ def take(rules: Sequence[BucketRule], held: Sequence[Bucket | None], now: float)
     if empty is not None:
         return Taken(False, tuple(Bucket(t, now) for t in filled), empty[1], empty[0])
     return Taken(True, tuple(Bucket(t - 1 if t >= 1 else t, now) for t in filled))
+
+
+def tokens_used(rule: BucketRule, bucket: Bucket | None, now: float) -> int:
+    """Return how many whole tokens the bucket lacks at `now` (seconds)."""
+    return rule.per_minute - int(_filled(rule, bucket, now))
 
 
 def _filled(rule: BucketRule, bucket: Bucket | None, now: float) -> float:

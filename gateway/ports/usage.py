@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal, Protocol
 
-from gateway.policy.rate_limits import BucketRule, Taken
+from gateway.policy.rate_limits import Bucket, BucketRule, Taken
 from gateway.ports import Usage
 
 LATENCIES: Final = (
@@ -79,6 +79,14 @@ class Buckets(Protocol):
 
     async def take(self, rules: Sequence[BucketRule], now: float) -> Taken:
         """Take a token from all of them or from none, atomically."""
+
+    async def held(self, keys: Sequence[str]) -> list[Bucket | None]:
+        """Return the buckets with these keys; None for one that is full."""
+
+    async def used(self, prefix: str, since: float, limit: int) -> dict[str, Bucket]:
+        """Return at most `limit` buckets of people, channels or workspaces that were used after
+        `since` (seconds), by key. The keys begin with `prefix`, which begins with the level and a
+        colon."""
 
     async def claim(self, key: str, ttl: timedelta) -> bool:
         """Return True for the first caller with this key within `ttl`."""

@@ -1,4 +1,4 @@
-"""Budgets and limits in use: how much of each is spent, by whom, and when it begins again."""
+"""Budgets in use: how much of each is spent, by whom, and when it begins again."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -33,13 +33,6 @@ class BudgetUseOut(Result):
     spent: int
     limit: int
     renews: datetime
-
-
-class RateOut(Result):
-    """A limit of questions per minute of one person, channel or workspace; 0 is no limit."""
-
-    of: Literal["person", "channel", "workspace", "person, beside the shared limits"]
-    per_minute: int
 
 
 async def budgets_in_use(viewer: Viewer, services: ConsoleServices) -> AsyncIterator[BudgetUseOut]:
@@ -79,16 +72,21 @@ async def budgets_in_use(viewer: Viewer, services: ConsoleServices) -> AsyncIter
 async def _largest(
     viewer: Viewer, services: ConsoleServices, kind: Kind, period: Period, now: datetime
 ) -> list[tuple[str, int]]:
-    """Return the accounts of the viewer's tenant that spent most. The key of an account begins with
-    the tenant, whose name may be the beginning of another one's."""
+    """Return the accounts of the viewer's tenant that spent most."""
     name = "user" if kind == "person" else kind
     date_of = now.strftime("%Y-%m-%d" if period == "day" else "%Y-%m")
     ledger = services.gateway.stores.usage
     found = await ledger.largest(f"{name}:{viewer.tenant}", date_of, EACH)
+    return [one for one in found if of_tenant(one[0], services)]
+
+
+def of_tenant(name: str, services: ConsoleServices) -> bool:
+    """Return True if a name, the part of a key after a tenant, is of this tenant: the name of a
+    tenant may be the beginning of another one's."""
     if not services.gateway.extensions.has_tenants:
-        return found
+        return True
     platforms = {"names", *(one.platform for one in services.settings.accounts())}
-    return [one for one in found if one[0].partition(":")[0] in platforms]
+    return name.partition(":")[0] in platforms
 
 
 def limit_of(rules: Budgets, kind: Kind, period: Period) -> float | None:
@@ -104,13 +102,3 @@ def renewals_of(now: datetime) -> Mapping[Period, datetime]:
     today = first_day(now, 1)
     next_month = (today.replace(day=28) + timedelta(days=4)).replace(day=1)
     return {"day": today + timedelta(days=1), "month": next_month}
-
-
-def rates_of(services: ConsoleServices) -> tuple[RateOut, ...]:
-    limits = services.gateway.policies.limits
-    return (
-        RateOut(of="person", per_minute=limits.user_per_minute),
-        RateOut(of="channel", per_minute=limits.channel_per_minute),
-        RateOut(of="workspace", per_minute=limits.workspace_per_minute),
-        RateOut(of="person, beside the shared limits", per_minute=limits.reserve_per_minute),
-    )

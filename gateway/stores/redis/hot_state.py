@@ -85,8 +85,9 @@ KEEP_BUCKETS = 60.0
 TAKE = Script.of("""
 local now, keep, reserve = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3])
 local filled, waits, empty, longest = {}, {}, 0, 0
-for i = 1, #KEYS do
-  local per_minute = tonumber(ARGV[2 * i + 2])
+local number = (#ARGV - 3) / 3
+for i = 1, number do
+  local per_minute = tonumber(ARGV[3 * i + 1])
   local tokens = per_minute
   local held = redis.call('HMGET', KEYS[i], 'tokens', 'at')
   if held[1] then
@@ -97,22 +98,37 @@ for i = 1, #KEYS do
   if tokens < 1 then waits[i] = (1 - tokens) * 60 / per_minute end
   filled[i] = tokens
 end
-for i = 1, #KEYS do
+for i = 1, number do
   local wait = waits[i]
-  if reserve > 0 and ARGV[2 * i + 3] == 'shared' then wait = math.min(wait, waits[reserve]) end
+  if reserve > 0 and ARGV[3 * i + 2] == 'shared' then wait = math.min(wait, waits[reserve]) end
   if i ~= reserve and wait > 0 and (empty == 0 or wait > longest) then empty, longest = i, wait end
 end
 local answer = {empty, string.format('%.17g', longest)}
-for i = 1, #KEYS do
-  local tokens = filled[i]
+for i = 1, number do
+  local tokens, level = filled[i], KEYS[number + i]
   if empty == 0 and tokens >= 1 then tokens = tokens - 1 end
   tokens = string.format('%.17g', tokens)
   redis.call('HSET', KEYS[i], 'tokens', tokens, 'at', ARGV[1])
   redis.call('PEXPIRE', KEYS[i], keep)
+  if ARGV[3 * i + 3] ~= '' then
+    redis.call('ZREMRANGEBYSCORE', level, '-inf', now - keep / 1000)
+    redis.call('ZADD', level, ARGV[1], ARGV[3 * i + 3])
+    redis.call('PEXPIRE', level, keep)
+  end
   answer[i + 2] = tokens
 end
 return answer
 """)
+
+HELD = Script.of("""
+local found = {}
+for i = 1, #KEYS do found[i] = redis.call('HMGET', KEYS[i], 'tokens', 'at') end
+return found
+""")
+LISTED = ("user:", "channel:", "workspace:")
+"""The buckets that `used` finds."""
+MAX_USED = 2_000
+"""Names of used buckets that are read at once."""
 
 
 class RedisBuckets:
@@ -126,6 +142,7 @@ class RedisBuckets:
         if not rules:
             return Taken(True, ())
         keys = [self._keys.bucket(rule.key) for rule in rules]
+        keys += [self._keys.used_buckets(rule.key.partition(":")[0]) for rule in rules]
         reserves = [i for i, rule in enumerate(rules, 1) if rule.level == "reserve"]
         arguments: list[Argument] = [
             repr(now),
@@ -134,12 +151,30 @@ class RedisBuckets:
         ]
         for rule in rules:
             shared = rule.level in ("channel", "workspace")
-            arguments += [rule.per_minute, "shared" if shared else "own"]
+            listed = rule.key if rule.key.startswith(LISTED) else ""
+            arguments += [rule.per_minute, "shared" if shared else "own", listed]
         empty, longest, *tokens = await self._client.run(TAKE, keys, arguments)
         buckets = tuple(Bucket(float(held), now) for held in tokens)
         if empty:
             return Taken(False, buckets, rules[empty - 1].level, float(longest))
         return Taken(True, buckets)
+
+    async def held(self, keys: Sequence[str]) -> list[Bucket | None]:
+        if not keys:
+            return []
+        found = await self._client.run(HELD, [self._keys.bucket(key) for key in keys], [])
+        return [Bucket(float(one[0]), float(one[1])) if one[0] else None for one in found]
+
+    async def used(self, prefix: str, since: float, limit: int) -> dict[str, Bucket]:
+        level = self._keys.used_buckets(prefix.partition(":")[0])
+        after = f"({since!r}"
+        rows = await self._client.command(
+            "ZREVRANGEBYSCORE", level, "+inf", after, "LIMIT", 0, MAX_USED
+        )
+        names = [name for name in (bytes(row).decode() for row in rows) if name.startswith(prefix)]
+        names = names[:limit]
+        held = zip(names, await self.held(names), strict=True)
+        return {name: bucket for name, bucket in held if bucket is not None}
 
     async def claim(self, key: str, ttl: timedelta) -> bool:
         name, keep = self._keys.claimed(key), milliseconds(ttl.total_seconds())

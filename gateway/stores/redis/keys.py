@@ -63,6 +63,10 @@ class Keys:
     def bucket(self, name: str) -> str:
         return self._key("bucket", name)
 
+    def used_buckets(self, level: str) -> str:
+        """A sorted set of the buckets of a level that were used lately, by time."""
+        return self._key("used-buckets", level)
+
     def claimed(self, name: str) -> str:
         return self._key("claimed", name)
 

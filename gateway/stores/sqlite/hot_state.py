@@ -304,6 +304,7 @@ class SqliteBacklog:
         return Backlog(events, _time(first_event), sends, _time(first_send), dead)
 
 
+LAST_SIGN = "\U0010ffff"
 KEEP_BUCKETS = 60.0
 """Seconds after which any bucket is full again and its row can be deleted."""
 
@@ -331,6 +332,20 @@ class SqliteBuckets:
                 ],
             )
             return taken
+
+        return await self._database.run_job(job)
+
+    async def held(self, keys: Sequence[str]) -> list[Bucket | None]:
+        return await self._database.run_job(lambda db: [_read(db, key) for key in keys])
+
+    async def used(self, prefix: str, since: float, limit: int) -> dict[str, Bucket]:
+        def job(db: sqlite3.Connection) -> dict[str, Bucket]:
+            rows = db.execute(
+                "SELECT key, tokens, at FROM buckets WHERE key >= ? AND key < ? AND at > ?"
+                " ORDER BY tokens LIMIT ?",
+                (prefix, f"{prefix}{LAST_SIGN}", since, limit),
+            )
+            return {key: Bucket(tokens, at) for key, tokens, at in rows}
 
         return await self._database.run_job(job)
 

@@ -18,8 +18,13 @@ from gateway.stores.usage_figures import quantile
 from parley.console.budgets_in_use import (
     MAX_BUDGETS,
     BudgetUseOut,
-    RateOut,
     budgets_in_use,
+)
+from parley.console.rates_in_use import (
+    MAX_RATES,
+    RateOut,
+    RateUseOut,
+    rates_in_use,
     rates_of,
 )
 from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, File, Params, Result
@@ -111,6 +116,7 @@ class UsageOut(Result):
     more: bool
     budgets: tuple[BudgetUseOut, ...] = Field(max_length=MAX_BUDGETS)
     rates: tuple[RateOut, ...] = Field(max_length=4)
+    rates_in_use: tuple[RateUseOut, ...] = Field(max_length=MAX_RATES)
 
 
 async def usage(viewer: Viewer, services: ConsoleServices, params: UsageQuery) -> UsageOut:
@@ -132,6 +138,7 @@ async def usage(viewer: Viewer, services: ConsoleServices, params: UsageQuery) -
         more=len(rows) > ROWS,
         budgets=tuple([one async for one in budgets_in_use(viewer, services)]),
         rates=rates_of(services),
+        rates_in_use=await rates_in_use(viewer, services),
     )
 
 

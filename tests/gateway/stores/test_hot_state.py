@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from db.sqlite import SqliteDatabase
 from gateway.errors import BadInput
 from gateway.message import InboundEvent, OutboundFile, Part, Receipt
-from gateway.policy.rate_limits import BucketRule
+from gateway.policy.rate_limits import Bucket, BucketRule
 from gateway.ports import AdapterState
 from gateway.ports.adapter import AdapterStates
 from gateway.ports.inbox import Inbox, InboxEntry
@@ -262,6 +262,27 @@ async def test_buckets_are_exact_under_concurrency(buckets: Buckets, clock: Fake
     now = clock.now().timestamp()
     taken = await asyncio.gather(*(buckets.take(rules, now) for _ in range(40)))
     assert sum(t.allowed for t in taken) == 5
+
+
+async def test_used_buckets_are_found_by_level_and_by_key(
+    buckets: Buckets, clock: FakeClock
+) -> None:
+    now = clock.now().timestamp()
+    for number in range(3):
+        rules = (
+            BucketRule("user", f"user:t:p{number}", 5),
+            BucketRule("channel", "channel:t:c", 60),
+            BucketRule("reserve", f"reserve:t:p{number}", 1),
+        )
+        await buckets.take(rules, now + number)
+    await buckets.take((BucketRule("user", "user:other:p9", 5),), now)
+    used = await buckets.used("user:t:", now, 10)
+    assert used == {f"user:t:p{number}": Bucket(4.0, now + number) for number in (1, 2)}
+    assert len(await buckets.used("user:t:", now - 1, 2)) == 2
+    assert await buckets.used("channel:t:", now, 10) == {"channel:t:c": Bucket(59.0, now + 2)}
+    keys = ["user:t:p0", "user:t:nobody", "channel:t:c"]
+    assert await buckets.held(keys) == [Bucket(4.0, now), None, Bucket(59.0, now + 2)]
+    assert await buckets.held([]) == []
 
 
 async def test_once_is_true_once_in_its_window(buckets: Buckets, pass_time: PassTime) -> None:

@@ -140,6 +140,8 @@ async def test_every_operation_reports_the_outage_of_redis(
         state.inbox.unfinished(1),
         state.outbox.waiting(1),
         state.buckets.claim("k", DAY),
+        state.buckets.held(["k"]),
+        state.buckets.used("user:", 0.0, 1),
         state.states.of("test", "main").get("k"),
         state.client.start(),
     ):

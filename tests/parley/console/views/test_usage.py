@@ -10,11 +10,15 @@ from typing import Any
 
 import pytest
 
+from gateway.message import Place
+from gateway.people import Audience
 from gateway.policy.budgets import Account
+from gateway.policy.rate_limits import BucketRule, rules_for
 from gateway.ports import Usage
 from gateway.ports.clock import SystemClock
 from gateway.ports.usage import UsageRow
 from parley.console.budgets_in_use import renewals_of
+from parley.console.rates_in_use import EACH
 from tests.parley.console.kit import (
     OPERATOR,
     OTHER,
@@ -31,6 +35,9 @@ from tests.support.databases import migrated_database
 FORMULA = '=HYPERLINK("http://evil.example")'
 SCRIPT = "<script>alert(1)</script>"
 ADA, EVE = person_named(PERSON), person_named(OTHER)
+OFFICE = Place("web", "main", "office", Audience.PRIVATE_ROOM, "hq")
+AHEAD = 3_600
+"""Seconds by which questions are ahead of the clock, so that no limit becomes free meanwhile."""
 KEYS = ("channel", "workspace", "model")
 
 
@@ -212,6 +219,48 @@ def test_budgets_begin_again_with_the_utc_day_and_month(now: str, day: str, mont
     times = renewals_of(datetime.fromisoformat(now))
     expected = [datetime.fromisoformat(one).replace(tzinfo=UTC) for one in (day, month)]
     assert [times["day"], times["month"]] == expected
+
+
+async def test_rate_limits_show_how_much_is_used_to_those_who_may_see_it(
+    console: Console, world: World
+) -> None:
+    services = console.app.services
+    limits, take = services.policies.limits, services.stores.buckets.take
+    now = services.clock.now().timestamp() + AHEAD
+    asked = ((ADA, direct(PERSON)), (ADA, ROOM), (EVE, ROOM), (EVE, OFFICE))
+    for person, place in (*asked, *asked):
+        await take(rules_for("default", person, place, limits), now)
+    await take(rules_for("other", person_named("mallory"), ROOM, limits), now)
+
+    async def seen(name: str) -> dict[str, tuple[str, int]]:
+        found = (await usage(console, name))["rates_in_use"]
+        return {one["whose"]: (one["of"], one["used"]) for one in found}
+
+    room, guild = "web:main:general", "web:main:guild"
+    of_ada = {ADA: ("person", 4), f"web:main:{PERSON}": ("channel", 2), room: ("channel", 4)}
+    assert await seen(PERSON) == {**of_ada, guild: ("workspace", 4)}
+    assert await seen(OPERATOR) == {
+        **of_ada,
+        person_named(OPERATOR): ("person", 0),
+        EVE: ("person", 4),
+        "web:main:office": ("channel", 2),
+        guild: ("workspace", 4),
+        "web:main:hq": ("workspace", 2),
+    }
+    page = await (await console.visitor(PERSON)).get("/usage")
+    assert f'aria-label="4 of {limits.user_per_minute} used"' in page.text
+    assert (EVE in page.text, "office" in page.text) == (False, False)
+
+
+async def test_operators_see_the_most_used_rate_limits(console: Console) -> None:
+    services = console.app.services
+    now = services.clock.now().timestamp() + AHEAD
+    for number in range(EACH + 2):
+        rule = BucketRule("user", f"user:default:web:main:p{number}", 5)
+        for _ in range(1 + (number < EACH)):
+            await services.stores.buckets.take((rule,), now)
+    found = (await usage(console, OPERATOR))["rates_in_use"]
+    assert [one["used"] for one in found] == [0, *[2] * EACH]
 
 
 async def test_without_usage_and_budgets_the_page_says_so(tmp_path: Path) -> None:
