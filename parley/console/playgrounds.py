@@ -72,7 +72,7 @@ class Try:
 
     @property
     def state(self) -> Literal["writing", "done", "failed"]:
-        """How far the answer is."""
+        """The progress of the answer."""
         if self.problem:
             return "failed"
         return "writing" if self.result is None else "done"

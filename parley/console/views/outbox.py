@@ -77,8 +77,8 @@ class QuestionOut(Result):
 
 
 class OutboxOut(Result):
-    """What waits, what was given up, the latest first, and questions that were given up. `next` is
-    0 at the end."""
+    """Answers that wait, dead letters, the latest first, and questions that were given up. `next`
+    is 0 at the end."""
 
     waiting: tuple[WaitingOut, ...] = Field(max_length=PAGE)
     dead: tuple[DeadOut, ...] = Field(max_length=PAGE)

@@ -72,7 +72,7 @@ class PartState(Result):
 
 
 class Queue(Result):
-    """What waits, and what was given up."""
+    """Events and answers that wait, and those that were given up."""
 
     events: int = 0
     oldest_event: datetime | None = None

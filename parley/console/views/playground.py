@@ -122,7 +122,7 @@ class PromptPieceOut(Result):
 
 
 class ChosenOut(Result):
-    """How the chosen message was handled. `cut`: the answer is longer than what is rendered."""
+    """The handling of the chosen message. `cut`: the answer is longer than what is rendered."""
 
     number: int
     timeline: TimelineOut | None

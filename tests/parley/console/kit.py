@@ -2,23 +2,28 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 import aiohttp
 
+from gateway.message import Outbound
 from parley.app import App
 from parley.config import Settings
 from parley.console.security import NAME
 from parley.console.sessions import PREFIX
 from parley.console.viewer import LOCAL_OPERATOR
 from tests.parley.http.api.kit import Program, settings_in
+from tests.support.databases import migrated_database
 from tests.support.patience import PATIENCE
 from tests.support.program import running_app
+from tests.support.servers import PostgresServer
 
 CSRF = re.compile(r'name="csrf" value="([0-9a-f]+)"')
+Sections: TypeAlias = Mapping[str, Mapping[str, object]]
 OWNER, OPERATOR, PERSON, OTHER = "oona", "olga", "ada", "eve"
 
 
@@ -32,7 +37,7 @@ class Page:
 
     @property
     def location(self) -> str:
-        """Where it leads."""
+        """The address to which it leads."""
         return self.headers.get("Location", "")
 
 
@@ -134,6 +139,15 @@ def console_settings(folder: Path, **sections: Mapping[str, object]) -> Settings
     return settings_in(folder, **{"access": access, **sections})
 
 
+def on_postgres(server: PostgresServer, folder: Path) -> Sections:
+    """The sections for a database of its own on a server."""
+    return {
+        "database": {"url": migrated_database(server)},
+        "storage": {"url": f"sqlite:///{folder}/hot.db"},
+        "server": {"port": 0, "token_key": "k" * 40},
+    }
+
+
 @asynccontextmanager
 async def console_in(settings: Settings) -> AsyncIterator[Console]:
     """The program with its console, from its start to its end."""
@@ -163,3 +177,20 @@ async def topic(response: aiohttp.ClientResponse) -> str:
             if line.startswith("event: "):
                 return line.removeprefix("event: ").strip()
     return ""
+
+
+async def sent(console: Console) -> Sequence[Outbound]:
+    """Everything that was queued, whatever became of it."""
+    box = console.app.storage.hot.outbox
+    letters = [one.entry.outbound for one in await box.dead_letters(100)]
+    return [one.outbound for one in await box.waiting(100)] + letters
+
+
+async def page_of(console: Console, name: str, path: str) -> Page:
+    """The page of a conversation for a person."""
+    return await (await console.visitor(name)).get(f"/conversations/{path}")
+
+
+async def text_of(console: Console, name: str, path: str) -> str:
+    """The text of this page."""
+    return (await page_of(console, name, path)).text

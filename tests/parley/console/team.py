@@ -112,7 +112,7 @@ LASTED: Final[tuple[Duration, ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """What pages are about: the turn of a conversation in a room, and a memory of Anna."""
+    """The subjects of pages: the turn of a conversation in a room, and a memory of Anna."""
 
     turn: str
     memory: str

@@ -16,7 +16,7 @@ from tests.parley.console.kit import (
     followed,
     topic,
 )
-from tests.parley.console.talk import ROOM, World, direct, world_in
+from tests.parley.console.talk import ROOM, World, direct
 from tests.support.patience import PATIENCE
 
 
@@ -50,11 +50,6 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> Looks:
     monkeypatch.setattr(events, "EVERY", 0.01)
     monkeypatch.setattr(events, "CHECKED_EVERY", 3)
     return Looks(monkeypatch)
-
-
-@pytest.fixture
-async def world(console: Console) -> World:
-    return await world_in(console.app)
 
 
 async def test_a_new_message_of_the_conversation_is_announced(

@@ -64,7 +64,7 @@ class KindOut(Result):
 
 
 class DataOut(Result):
-    """What is stored about all linked accounts, by kind. `person` is the account that an erasure
+    """The stored data about all linked accounts, by kind. `person` is the account that an erasure
     erases, `linked` are the others, which keep theirs. `erased` entries are gone after an erasure;
     `problem` is the reason of a refused one."""
 

@@ -121,8 +121,8 @@ class DecidedOut(Result):
 
 
 class ReviewsOut(Result):
-    """What waits, the oldest first, and what was decided, the latest first. `said` is the outcome
-    of an action; `problem` and `text` are those of a refused one on the entry `refused`."""
+    """Entries that wait, the oldest first, and decided ones, the latest first. `said` is the
+    outcome of an action; `problem` and `text` are those of a refused one on the entry `refused`."""
 
     waiting: tuple[WaitingOut, ...] = Field(max_length=MAX_WAITING)
     decided: tuple[DecidedOut, ...] = Field(max_length=MAX_DECIDED)

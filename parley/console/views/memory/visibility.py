@@ -1,4 +1,4 @@
-"""Where the assistant uses what it knows of the viewer, and the viewer's choices about that."""
+"""The places where memories of the viewer are used, and the viewer's choices about that."""
 
 from typing import Annotated, Final, Literal
 

@@ -1,7 +1,6 @@
 """The audit log for each kind of person, its filters and pages, and its verification, on both
 databases."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -14,35 +13,21 @@ from memory.ports.audit import AuditEntry, AuditTrail
 from memory.stores import audit as store
 from parley.console.views.audit import PAGE
 from parley.security.keys import audit_key
-from tests.parley.console.kit import (
-    OPERATOR,
-    OTHER,
-    OWNER,
-    PERSON,
-    Console,
-    console_in,
-    console_settings,
-    person_named,
-)
-from tests.support.databases import migrated_database
+from tests.parley.console.kit import OPERATOR, OTHER, OWNER, PERSON, Console, Sections, person_named
 from tests.support.waiting import eventually
 
 ADA, EVE, OLGA = map(person_named, (PERSON, OTHER, OPERATOR))
 HOSTILE = "<script>alert(1)</script>"
 
 
-@pytest.fixture(
-    params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
-)
-async def console(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Console]:
-    sections: dict[str, dict[str, object]] = {"memory": {"audit_key": "a" * 40}}
-    if request.param == "postgres":
-        server = request.getfixturevalue("postgres")
-        sections["database"] = {"url": migrated_database(server)}
-        sections["storage"] = {"url": f"sqlite:///{tmp_path}/hot.db"}
-        sections["server"] = {"port": 0, "token_key": "k" * 40}
-    async with console_in(console_settings(tmp_path, **sections)) as started:
-        yield started
+@pytest.fixture
+def sections() -> Sections:
+    return {"memory": {"audit_key": "a" * 40}}
+
+
+@pytest.fixture
+def console(either_console: Console) -> Console:
+    return either_console
 
 
 def trail_of(console: Console) -> AuditTrail:
@@ -182,7 +167,7 @@ async def test_the_chain_is_verified_and_a_changed_entry_is_found(console: Conso
 async def corrupt(console: Console) -> None:
     """Change an entry as somebody with access to the database can."""
     # The audit's table refuses changes; the storage of a test can drop that.
-    database = console.app.storage.history._database  # type: ignore[attr-defined]
+    database = console.app.storage.history._database  # type: ignore[attr-defined]  # on either engine
     drop = {
         "sqlite": "DROP TRIGGER memory_audit_unchanged",
         "postgres": "DROP TRIGGER memory_audit_kept ON memory_audit",

@@ -1,8 +1,6 @@
 """An operator reads private text in an emergency: recorded and told first, for a short time."""
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
@@ -20,41 +18,27 @@ from tests.parley.console.kit import (
     PERSON,
     Console,
     Page,
-    console_in,
-    console_settings,
+    Sections,
     followed,
     person_named,
+    sent,
+    text_of,
 )
-from tests.parley.console.talk import World, direct, world_in
-from tests.parley.console.views.test_takeover import page_of, sent
-from tests.support.databases import new_database
+from tests.parley.console.talk import World, direct
 
+pytestmark = pytest.mark.usefixtures("undelivered")
 REASON = "Ada wrote that she is in danger"
 ASK = {"reason": REASON, "name": "Olga [x](y)"}
 
 
-@pytest.fixture(
-    params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
-)
-async def console(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Console]:
-    sections: dict[str, dict[str, object]] = {"console": {"break_glass": True}}
-    if request.param == "postgres":
-        server = request.getfixturevalue("postgres")
-        sections["database"] = {"url": new_database(server)}
-        sections["storage"] = {"url": f"sqlite:///{tmp_path}/hot.db"}
-        sections["server"] = {"port": 0, "token_key": "k" * 40}
-    async with console_in(console_settings(tmp_path, **sections)) as started:
-        yield started
+@pytest.fixture
+def sections() -> Sections:
+    return {"console": {"break_glass": True}}
 
 
 @pytest.fixture
-async def world(console: Console) -> World:
-    return await world_in(console.app)
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_delivered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.outbound.deliverer.Deliverer.submit", lambda *_: None)
+def console(either_console: Console) -> Console:
+    return either_console
 
 
 async def asks(console: Console, who: str, turn: str, **fields: str) -> Page:
@@ -75,7 +59,7 @@ async def trail(console: Console) -> list[str]:
 async def test_the_text_is_readable_after_the_person_is_told(
     console: Console, world: World
 ) -> None:
-    before = await page_of(console, OPERATOR, world.adas)
+    before = await text_of(console, OPERATOR, world.adas)
     assert "secret garden" not in before
     assert "Read this conversation in an emergency" in before
     done = await asks(console, OPERATOR, world.adas)
@@ -90,14 +74,14 @@ async def test_the_text_is_readable_after_the_person_is_told(
     assert await trail(console) == ["glass_broken"]
 
     for path, words in (("", "secret garden"), ("/message", "secret"), ("/rendering", "roses")):
-        assert words in await page_of(console, OPERATOR, world.adas, path)
+        assert words in await text_of(console, OPERATOR, world.adas + path)
     read = ["glass_broken", *["private_text_read"] * 3]
     assert await trail(console) == read
     async with followed(await console.visitor(OPERATOR), world.adas) as updates:
         assert (updates.status, await trail(console)) == (200, read)
-    assert "tulips" not in await page_of(console, OPERATOR, world.eves)
+    assert "tulips" not in await text_of(console, OPERATOR, world.eves)
     for name in (OWNER,):  # a grant is of one operator
-        assert "secret garden" not in await page_of(console, name, world.adas)
+        assert "secret garden" not in await text_of(console, name, world.adas)
     searched = await (await console.visitor(OPERATOR)).get("/conversations?q=secret")
     assert "my secret garden" not in searched.text
 
@@ -144,7 +128,7 @@ async def test_nothing_is_shown_that_cannot_be_recorded_or_told(
         client = console.program.api_client(OPERATOR)
         path = f"/console/conversations/{world.adas}/break-glass"
         assert (await client("POST", path, ASK)).status == 503
-    assert "secret garden" not in await page_of(console, OPERATOR, world.adas)
+    assert "secret garden" not in await text_of(console, OPERATOR, world.adas)
 
 
 async def test_what_is_refused(console: Console, world: World) -> None:
@@ -171,7 +155,7 @@ async def test_without_the_setting_nobody_reads(console: Console, world: World) 
     await asks(console, OPERATOR, world.adas)
     rules = console.app.settings.console
     object.__setattr__(rules, "break_glass", False)
-    text = await page_of(console, OPERATOR, world.adas)
+    text = await text_of(console, OPERATOR, world.adas)
     assert "secret garden" not in text
     assert "emergency" not in text
     refused = await asks(console, OPERATOR, world.adas)

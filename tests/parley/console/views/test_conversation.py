@@ -1,8 +1,6 @@
 """One conversation and the handling of one message, for each kind of person, on both databases."""
 
 import re
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
@@ -16,42 +14,21 @@ from tests.parley.console.kit import (
     OWNER,
     PERSON,
     Console,
-    Page,
-    console_in,
-    console_settings,
+    page_of,
 )
 from tests.parley.console.talk import HANDLED, LASTED, ROOM, World, direct, world_in
 from tests.parley.http.api.kit import ApiResponse
-from tests.support.databases import migrated_database
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> \u202egarden\u202c "
 
 
-@pytest.fixture(
-    params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
-)
-async def console(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Console]:
-    sections: dict[str, dict[str, object]] = {}
-    if request.param == "postgres":
-        server = request.getfixturevalue("postgres")
-        sections["database"] = {"url": migrated_database(server)}
-        sections["storage"] = {"url": f"sqlite:///{tmp_path}/hot.db"}
-        sections["server"] = {"port": 0, "token_key": "k" * 40}
-    async with console_in(console_settings(tmp_path, **sections)) as started:
-        yield started
-
-
 @pytest.fixture
-async def world(console: Console) -> World:
-    return await world_in(console.app)
+def console(either_console: Console) -> Console:
+    return either_console
 
 
 async def api(console: Console, name: str, path: str) -> ApiResponse:
     return await console.program.api_client(name)("GET", f"/console/conversations/{path}")
-
-
-async def page_of(console: Console, name: str, path: str) -> Page:
-    return await (await console.visitor(name)).get(f"/conversations/{path}")
 
 
 async def test_people_read_their_own_conversation(console: Console, world: World) -> None:

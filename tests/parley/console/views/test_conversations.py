@@ -1,10 +1,8 @@
 """The list of conversations, the search and the archive, for each kind of person, on both
 databases."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
@@ -26,35 +24,18 @@ from tests.parley.console.kit import (
     PERSON,
     Console,
     Page,
-    console_in,
-    console_settings,
 )
 from tests.parley.console.talk import ROOM, World, direct, world_in
 from tests.parley.http.api.kit import ApiResponse
-from tests.support.databases import migrated_database
 from tests.support.messages import message
 
 EVERYBODY = (PERSON, OTHER, OPERATOR, OWNER)
 HOSTILE = "<script>alert(1)</script> \u202egarden\u202c " + "w" * 1_000_000
 
 
-@pytest.fixture(
-    params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
-)
-async def console(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Console]:
-    sections: dict[str, dict[str, object]] = {}
-    if request.param == "postgres":
-        server = request.getfixturevalue("postgres")
-        sections["database"] = {"url": migrated_database(server)}
-        sections["storage"] = {"url": f"sqlite:///{tmp_path}/hot.db"}
-        sections["server"] = {"port": 0, "token_key": "k" * 40}
-    async with console_in(console_settings(tmp_path, **sections)) as started:
-        yield started
-
-
 @pytest.fixture
-async def world(console: Console) -> World:
-    return await world_in(console.app)
+def console(either_console: Console) -> Console:
+    return either_console
 
 
 async def listed(console: Console, name: str, query: str = "") -> ApiResponse:

@@ -2,7 +2,6 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -24,23 +23,7 @@ from tests.parley.console.kit import (
     console_settings,
 )
 from tests.parley.console.talk import ROOM, Talk, direct
-from tests.support.databases import migrated_database
 from tests.support.waiting import eventually
-
-
-@pytest.fixture(
-    params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
-)
-async def either(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Console]:
-    """A console on either database."""
-    sections: dict[str, dict[str, object]] = {}
-    if request.param == "postgres":
-        server = request.getfixturevalue("postgres")
-        sections["database"] = {"url": migrated_database(server)}
-        sections["storage"] = {"url": f"sqlite:///{tmp_path}/hot.db"}
-        sections["server"] = {"port": 0, "token_key": "k" * 40}
-    async with console_in(console_settings(tmp_path, **sections)) as started:
-        yield started
 
 
 async def health(console: Console, name: str, query: str = "") -> dict[str, Any]:
@@ -62,12 +45,12 @@ async def ended(console: Console, part: str) -> dict[str, Any]:
     return found
 
 
-async def test_operators_run_the_checks_and_see_the_next_step(either: Console) -> None:
-    client, live = either.program.api_client(OPERATOR), either.app.configuration
+async def test_operators_run_the_checks_and_see_the_next_step(either_console: Console) -> None:
+    client, live = either_console.program.api_client(OPERATOR), either_console.app.configuration
     live.state = await live.with_overrides([Override(("limits", "user_per_minute"), -1)])
-    assert (await health(either, OPERATOR))["checks"]["state"] == "never"
+    assert (await health(either_console, OPERATOR))["checks"]["state"] == "never"
     assert (await client("POST", "/console/health/check")).status == 200
-    found = await ended(either, "checks")
+    found = await ended(either_console, "checks")
     assert (found["state"], found["problem"]) == ("done", "")
     names = {one["name"]: one for one in found["findings"]}
     assert {"Python", "SQLite", "local listener", "model: offline"} <= set(names)
@@ -75,7 +58,7 @@ async def test_operators_run_the_checks_and_see_the_next_step(either: Console) -
     assert names["Python"]["advice"] == ""
     wrong = "limits.user_per_minute = -1: should be at least 0. It is ignored."
     assert (names["override"]["detail"], names["override"]["advice"]) == (wrong, REMOVE)
-    olga = await either.visitor(OPERATOR)
+    olga = await either_console.visitor(OPERATOR)
     page = await olga.get("/health")
     assert "Set ANTHROPIC_API_KEY" in page.text
     again = await client("POST", "/console/health/check")
@@ -113,23 +96,23 @@ async def test_the_checks_run_one_at_a_time_and_end_with_the_program(
         assert "&lt;b&gt;z&lt;/b&gt;" in page.text
 
 
-async def test_the_log_of_a_message_is_found_by_its_id(either: Console) -> None:
-    talk = Talk(either.app)
+async def test_the_log_of_a_message_is_found_by_its_id(either_console: Console) -> None:
+    talk = Talk(either_console.app)
     turn = await talk(direct(PERSON), PERSON, "a private question")
     await talk(ROOM, PERSON, "another", tenant="other")
-    found = await health(either, OPERATOR, "?message=m1")
+    found = await health(either_console, OPERATOR, "?message=m1")
     (log,) = found["logs"]
     assert (log["turn"], log["platform"]) == (turn, "web")
     assert [line["part"] for line in log["lines"]][-1] == "outcome"
     assert "private question" not in str(found)
-    assert (await health(either, OPERATOR, "?message=m2"))["logs"] == []
-    olga = await either.visitor(OPERATOR)
+    assert (await health(either_console, OPERATOR, "?message=m2"))["logs"] == []
+    olga = await either_console.visitor(OPERATOR)
     page = await olga.get("/health?message=m1")
     assert f"/conversations/{turn}/message" in page.text
     assert "journalctl -u parley" in page.text
     page = await olga.get("/health?message=nothing")
     assert "No record of this message is stored." in page.text
-    assert (await (await either.visitor(PERSON)).get("/health?message=m1")).status == 403
+    assert (await (await either_console.visitor(PERSON)).get("/health?message=m1")).status == 403
 
 
 async def test_an_owner_backs_up_and_the_copy_is_sound(tmp_path: Path) -> None:

@@ -21,11 +21,12 @@ from tests.parley.console.kit import (
     OPERATOR,
     OWNER,
     Console,
+    Sections,
     console_in,
     console_settings,
+    on_postgres,
     person_named,
 )
-from tests.support.databases import new_database
 from tests.support.gateway import Model
 from tests.support.waiting import eventually
 
@@ -58,12 +59,9 @@ async def console(shared: Console) -> AsyncIterator[Console]:
 )
 async def fresh(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Console]:
     """A program of its own, on either database."""
-    sections: dict[str, dict[str, object]] = {"budgets": {"prices": PRICES, "user_per_day": 1000}}
+    sections: Sections = {"budgets": {"prices": PRICES, "user_per_day": 1000}}
     if request.param == "postgres":
-        server = request.getfixturevalue("postgres")
-        sections["database"] = {"url": new_database(server)}
-        sections["storage"] = {"url": f"sqlite:///{tmp_path}/hot.db"}
-        sections["server"] = {"port": 0, "token_key": "k" * 40}
+        sections = {**sections, **on_postgres(request.getfixturevalue("postgres"), tmp_path)}
     async with console_in(console_settings(tmp_path, **sections)) as started:
         yield started
 
@@ -135,7 +133,7 @@ async def tables(console: Console) -> dict[str, list[str]]:
     """Every row of every table, as text."""
     found = {}
     storage = console.app.storage
-    for database in {storage.takeovers._database, storage.hot.inbox._database}:  # type: ignore[attr-defined]
+    for database in {storage.takeovers._database, storage.hot.inbox._database}:  # type: ignore[attr-defined]  # on SQLite
         names = (
             "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%VIRTUAL%'"
             if database.engine == "sqlite"

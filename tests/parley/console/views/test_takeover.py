@@ -1,9 +1,7 @@
 """An operator takes a conversation over, answers in it, and gives it back, on both databases."""
 
-from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +9,7 @@ from db.errors import StoreUnavailable
 from gateway.commands.takeover_button import PREFIX
 from gateway.conversation import key_of
 from gateway.extensions import ExtensionRegistry
-from gateway.message import ButtonPressed, MessageAuthor, MessageReceived, Outbound, Place
+from gateway.message import ButtonPressed, MessageAuthor, MessageReceived, Place
 from gateway.people import PersonId
 from gateway.ports.clock import SystemClock
 from gateway.ports.takeovers import Takeover
@@ -23,61 +21,30 @@ from tests.parley.console.kit import (
     PERSON,
     Console,
     Page,
-    console_in,
-    console_settings,
     person_named,
+    sent,
+    text_of,
 )
-from tests.parley.console.talk import ROOM, World, direct, world_in
-from tests.support.databases import migrated_database
+from tests.parley.console.talk import ROOM, World, direct
 from tests.support.messages import message
 from tests.support.waiting import eventually
 
+pytestmark = pytest.mark.usefixtures("undelivered")
 HOSTILE = "<script>alert(1)</script> \u202egarden"
 
 
-@pytest.fixture(
-    params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
-)
-async def console(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Console]:
-    sections: dict[str, dict[str, object]] = {}
-    if request.param == "postgres":
-        server = request.getfixturevalue("postgres")
-        sections["database"] = {"url": migrated_database(server)}
-        sections["storage"] = {"url": f"sqlite:///{tmp_path}/hot.db"}
-        sections["server"] = {"port": 0, "token_key": "k" * 40}
-    async with console_in(console_settings(tmp_path, **sections)) as started:
-        yield started
-
-
 @pytest.fixture
-async def world(console: Console) -> World:
-    return await world_in(console.app)
+def console(either_console: Console) -> Console:
+    return either_console
 
 
 async def act(console: Console, who: str, turn: str, what: str, **fields: str) -> Page:
     return await (await console.visitor(who)).post(f"/conversations/{turn}/{what}", fields)
 
 
-async def page_of(console: Console, name: str, turn: str, path: str = "") -> str:
-    return (await (await console.visitor(name)).get(f"/conversations/{turn}{path}")).text
-
-
 async def takeover_of(console: Console, name: str = PERSON) -> Takeover | None:
     key = str(key_of("default", direct(name)))
     return await console.app.storage.takeovers.of(key)
-
-
-async def sent(console: Console) -> Sequence[Outbound]:
-    """Everything that was queued, whatever became of it."""
-    box = console.app.storage.hot.outbox
-    letters = [one.entry.outbound for one in await box.dead_letters(100)]
-    return [one.outbound for one in await box.waiting(100)] + letters
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_delivered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave sends in the outbox, where tests look at them."""
-    monkeypatch.setattr("gateway.outbound.deliverer.Deliverer.submit", lambda *_: None)
 
 
 async def says(console: Console, name: str, text: str, number: int) -> None:
@@ -104,7 +71,7 @@ async def test_the_whole_way(console: Console, world: World) -> None:
     assert [one.value.startswith(PREFIX) for one in told.buttons] == [True]
 
     await says(console, PERSON, "can a person help me?", 1)
-    text = await page_of(console, OPERATOR, world.adas)
+    text = await text_of(console, OPERATOR, world.adas)
     assert "can a person help me?" in text
     assert "You answer this conversation" in text
     assert "secret garden" not in text
@@ -117,13 +84,13 @@ async def test_the_whole_way(console: Console, world: World) -> None:
     assert answer.part is not None
     assert "Olga B" in str(answer.part.payload)
     for name in (OPERATOR, PERSON):
-        assert "Yes: **I** can." in await page_of(console, name, world.adas)
+        assert "Yes: **I** can." in await text_of(console, name, world.adas)
 
     done = await act(console, OPERATOR, world.adas, "give-back")
     assert done.location == f"/console/conversations/{world.adas}?done=give_back"
     assert await takeover_of(console) is None
     assert len(await sent(console)) == 3
-    text = await page_of(console, OPERATOR, world.adas)
+    text = await text_of(console, OPERATOR, world.adas)
     assert "can a person help me?" not in text
     trail = console.app.storage.memory.audit_on(b"k" * 32)
     entries = [link.entry for link in await trail.links(0, 50) if link.entry.action == "console"]
@@ -139,7 +106,7 @@ async def test_earlier_messages_appear_when_the_person_shares_them(
 ) -> None:
     await act(console, OPERATOR, world.adas, "take-over")
     for path in ("", "/message", "/rendering"):
-        text = await page_of(console, OPERATOR, world.adas, path)
+        text = await text_of(console, OPERATOR, world.adas + path)
         assert not [word for word in ("secret", "roses") if word in text]
     (told,) = await sent(console)
     button = told.buttons[0].value
@@ -154,15 +121,15 @@ async def test_earlier_messages_appear_when_the_person_shares_them(
         return takeover is not None and takeover.shared
 
     await eventually(shared)
-    text = await page_of(console, OPERATOR, world.adas)
+    text = await text_of(console, OPERATOR, world.adas)
     assert "my secret garden" in text
     assert "roses in the garden" in text
     for path in ("/message", "/rendering"):
-        assert "roses in the garden" in await page_of(console, OPERATOR, world.adas, path)
+        assert "roses in the garden" in await text_of(console, OPERATOR, world.adas + path)
     for other in (OWNER,):
-        text = await page_of(console, other, world.adas)
+        text = await text_of(console, other, world.adas)
         assert not [word for word in ("secret", "roses") if word in text]
-    assert "tulips" not in await page_of(console, OPERATOR, world.eves)
+    assert "tulips" not in await text_of(console, OPERATOR, world.eves)
 
 
 async def test_a_stranger_pressing_the_button_shares_nothing(
@@ -225,7 +192,7 @@ async def test_an_operator_of_another_tenant_does_and_reads_nothing(
 async def test_another_operator_neither_answers_nor_reads(console: Console, world: World) -> None:
     await act(console, OPERATOR, world.adas, "take-over", name="Olga")
     await says(console, PERSON, "a new secret", 1)
-    text = await page_of(console, OWNER, world.adas)
+    text = await text_of(console, OWNER, world.adas)
     assert "Olga</bdi> answers this conversation" in text
     assert "a new secret" not in text
     refused = await act(console, OWNER, world.adas, "answer", text="hi")
@@ -249,7 +216,7 @@ async def test_an_answer_that_crosses_the_return_is_not_sent(
     assert (refused.status, "Take it over first" in refused.text) == (422, True)
     assert len(await sent(console)) == before
     monkeypatch.setattr("parley.console.views.takeover.account_of", None)
-    console.app.services.connected.clear()  # type: ignore[attr-defined]
+    console.app.services.connected.clear()  # type: ignore[attr-defined]  # a dict
     assert (await act(console, OWNER, world.adas, "give-back")).status == 303
     assert await takeover_of(console) is None
 
@@ -263,7 +230,7 @@ async def test_after_idle_hours_the_operator_reads_and_answers_no_more(
     assert takeover is not None
     long_ago = SystemClock().now() - timedelta(hours=9)
     assert await console.app.storage.takeovers.took_part(takeover.id, long_ago)
-    assert "a new secret" not in await page_of(console, OPERATOR, world.adas)
+    assert "a new secret" not in await text_of(console, OPERATOR, world.adas)
     refused = await act(console, OPERATOR, world.adas, "answer", text="hi")
     assert refused.status == 422
     assert (await act(console, OWNER, world.adas, "take-over")).status == 303
@@ -321,7 +288,7 @@ async def test_a_room_is_taken_over_for_everybody(console: Console, world: World
     (told,) = await sent(console)
     assert (told.buttons, told.place.channel_id) == ((), ROOM.channel_id)
     assert (await act(console, OPERATOR, world.room_ada, "answer", text="hello all")).status == 303
-    assert "hello all" in await page_of(console, OWNER, world.room_ada)
+    assert "hello all" in await text_of(console, OWNER, world.room_ada)
 
 
 @pytest.mark.parametrize(
@@ -362,7 +329,7 @@ async def test_hostile_names_and_texts_stay_texts(console: Console, world: World
     await says(console, PERSON, HOSTILE, 1)
     await act(console, OPERATOR, world.adas, "answer", text=HOSTILE)
     for name in (OPERATOR, OWNER, PERSON):
-        assert "<script>alert" not in await page_of(console, name, world.adas)
+        assert "<script>alert" not in await text_of(console, name, world.adas)
 
 
 @pytest.mark.parametrize(

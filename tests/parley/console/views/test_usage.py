@@ -3,7 +3,6 @@ databases."""
 
 import csv
 import io
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -25,12 +24,12 @@ from tests.parley.console.kit import (
     OWNER,
     PERSON,
     Console,
+    Sections,
     console_in,
     console_settings,
     person_named,
 )
-from tests.parley.console.talk import ROOM, Talk, World, direct, world_in
-from tests.support.databases import migrated_database
+from tests.parley.console.talk import ROOM, Talk, World, direct
 
 FORMULA = '=HYPERLINK("http://evil.example")'
 SCRIPT = "<script>alert(1)</script>"
@@ -41,27 +40,14 @@ AHEAD = 3_600
 KEYS = ("channel", "workspace", "model")
 
 
-@pytest.fixture(
-    params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
-)
-async def console(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Console]:
-    sections: dict[str, dict[str, object]] = {
-        "budgets": {"user_per_day": 0.01, "workspace_per_month": 2}
-    }
-    if request.param == "postgres":
-        server = request.getfixturevalue("postgres")
-        sections["database"] = {"url": migrated_database(server)}
-        sections["storage"] = {"url": f"sqlite:///{tmp_path}/hot.db"}
-        sections["server"] = {"port": 0, "token_key": "k" * 40}
-    async with console_in(console_settings(tmp_path, **sections)) as started:
-        yield started
+@pytest.fixture
+def sections() -> Sections:
+    return {"budgets": {"user_per_day": 0.01, "workspace_per_month": 2}}
 
 
 @pytest.fixture
-async def world(console: Console) -> World:
-    """Ada: 5 in a direct message, 5 in the room. Eve: 5 and 20,000. All of this hour, so that a
-    test at midnight sees two days."""
-    return await world_in(console.app)
+def console(either_console: Console) -> Console:
+    return either_console
 
 
 async def usage(console: Console, name: str, query: str = "") -> dict[str, Any]:

@@ -1,8 +1,6 @@
 """The page Access: people who ask, approved people, tools, tokens."""
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
@@ -11,26 +9,15 @@ from gateway.people import Audience
 from gateway.ports.admissions import Applicant
 from memory.stores.api_tokens import ApiToken
 from parley.console.views.access.admissions import DECIDED, NOT_LISTED
-from tests.parley.console.kit import Console, console_in, console_settings, person_named
-from tests.parley.http.api.kit import postgres_settings_in
-from tests.support.servers import PostgresServer
+from tests.parley.console.kit import Console, Sections, person_named
 
 SCRIPT = "<script>alert(1)</script>"
 ACCESS = {"admission": "approved", "owners": ["web:oona"], "operators": ["web:olga"]}
 
 
-@pytest.fixture(
-    params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
-)
-async def either_console(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Console]:
-    """The program on each engine, which needs approvals."""
-    settings = console_settings(tmp_path, access=ACCESS)
-    if request.param == "postgres":
-        server: PostgresServer = request.getfixturevalue("postgres")
-        base = postgres_settings_in(tmp_path, server)
-        settings = base.model_copy(update={"access": settings.access})
-    async with console_in(settings) as started:
-        yield started
+@pytest.fixture
+def sections() -> Sections:
+    return {"access": ACCESS}
 
 
 async def asks(console: Console, name: str, tenant: str = "default") -> str:

@@ -1,6 +1,5 @@
 """Changes of the configuration: checked, stored, applied, undone, recorded, and never a lockout."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -18,20 +17,6 @@ from tests.support.servers import PostgresServer
 from tests.support.waiting import eventually
 
 SCRIPT = "<script>alert(1)</script>"
-
-
-@pytest.fixture(
-    params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
-)
-async def either_console(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Console]:
-    """The program on each engine."""
-    settings = console_settings(tmp_path)
-    if request.param == "postgres":
-        server: PostgresServer = request.getfixturevalue("postgres")
-        base = postgres_settings_in(tmp_path, server)
-        settings = base.model_copy(update={"access": settings.access})
-    async with console_in(settings) as started:
-        yield started
 
 
 async def test_a_change_holds_at_once_and_is_undone_with_one_press(either_console: Console) -> None:
