@@ -57,6 +57,7 @@ bench: $(DEV_STAMP)
 
 nightly: $(DEV_STAMP)
 	$(BIN)/python -m pytest -n 2 --timeout 1800 -m nightly $(ARGS)
+	PARLEY_NEW_INTERPRETERS=1 $(BIN)/python -m pytest -n 2 -m "not nightly" tests/parley/cli
 	$(BIN)/python -m benchmarks soak outages twice million agents
 
 docs: $(DOCS_STAMP)

@@ -47,7 +47,7 @@ def test_directed_walks_reach_every_situation_on_postgres(postgres: PostgresServ
         direct(opened)
 
 
-@pytest.mark.parametrize(("examples", "steps"), [pytest.param(12, 30, id="some", marks=BUSY), MANY])
+@pytest.mark.parametrize(("examples", "steps"), [pytest.param(6, 30, id="some", marks=BUSY), MANY])
 def test_people_read_only_their_memories_on_sqlite(
     tmp_path: Path, examples: int, steps: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -56,7 +56,7 @@ def test_people_read_only_their_memories_on_sqlite(
 
 
 @pytest.mark.xdist_group("postgres")
-@pytest.mark.parametrize(("examples", "steps"), [pytest.param(5, 20, id="some", marks=BUSY), MANY])
+@pytest.mark.parametrize(("examples", "steps"), [pytest.param(3, 20, id="some", marks=BUSY), MANY])
 def test_people_read_only_their_memories_on_postgres(
     postgres: PostgresServer, examples: int, steps: int, capsys: pytest.CaptureFixture[str]
 ) -> None:

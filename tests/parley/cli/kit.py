@@ -13,6 +13,9 @@ from tests.support.patience import LAUNCH
 
 PROGRAM = (sys.executable, "-c", "from parley.cli.main import main; main()")
 ROOT = Path(__file__).parents[3]
+NEW_INTERPRETERS = "PARLEY_NEW_INTERPRETERS"
+"""A variable that `make nightly` sets, so that every command also imports what it needs. That takes
+ten times the processor time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +71,10 @@ async def started_alone(
 async def parley(
     *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, answers: str = ""
 ) -> Ended:
-    """Run `parley` to its end, in a process that has imported it already; `answers` is what is
-    typed."""
+    """Run `parley` to its end, in a process that has imported it already, or in an interpreter of
+    its own if `NEW_INTERPRETERS` is set; `answers` is what is typed."""
+    if NEW_INTERPRETERS in os.environ:
+        return await parley_alone(*arguments, cwd=cwd, env=env, answers=answers)
     imported = await asyncio.to_thread(warm, os.environ["PATH"], str(ROOT))
     status, out, err = await imported.run(
         arguments, cwd=cwd, env=environment(env), typed=answers.encode(), seconds=LAUNCH

@@ -11,7 +11,7 @@ from parley.config import from_mapping
 from parley.maintenance import audit_chain
 from parley.security.keys import audit_key
 from parley.wiring.storage import Storage
-from tests.parley.cli.kit import parley, parley_alone
+from tests.parley.cli.kit import parley
 
 ADA = "telegram:main:ada"
 
@@ -43,7 +43,7 @@ def changed(file: Path, *statements: str) -> None:
 
 async def test_an_intact_chain_is_reported_with_its_last_entry(tmp_path: Path) -> None:
     await noted(tmp_path, 7)
-    ended = await parley_alone("audit", "verify", cwd=tmp_path)
+    ended = await parley("audit", "verify", cwd=tmp_path)
     assert (ended.status, ended.err) == (0, "")
     assert ended.out.startswith("7 entries, ")
     assert "none of them was changed.\nThe last is number 7, " in ended.out

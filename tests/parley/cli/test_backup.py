@@ -14,7 +14,7 @@ from parley.config import from_mapping
 from parley.maintenance.backup import pairs
 from parley.wiring.storage import Storage
 from simulators.telegram import TelegramSimulator
-from tests.parley.cli.kit import parley, parley_alone, read_until, started
+from tests.parley.cli.kit import parley, read_until, started
 from tests.support.patience import PATIENCE
 
 CLOCK = SystemClock()
@@ -47,7 +47,7 @@ async def test_a_conversation_survives_the_loss_of_its_database(
         await read_until(gateway.stdout, "ready gateway")
         await telegram.say(ada, room, "hello")
         await telegram.wait_for(room, lambda shown: any(message.by_bot for message in shown))
-        kept = await parley_alone("backup", "copy.db", cwd=tmp_path)
+        kept = await parley("backup", "copy.db", cwd=tmp_path)
         refused = await parley("restore", "copy.db", "--force", cwd=tmp_path)
         second = await parley("run", cwd=tmp_path)
         gateway.send_signal(signal.SIGTERM)

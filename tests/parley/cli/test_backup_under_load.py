@@ -16,7 +16,7 @@ from simulators.anthropic import AnthropicSimulator
 from simulators.base import Fault, SimPerson, SimRoom
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import FAST, LIFTED, by_bot
-from tests.parley.cli.kit import parley, parley_alone, read_until, started
+from tests.parley.cli.kit import parley, read_until, started
 from tests.support.patience import LAUNCH, PATIENCE
 from tests.support.waiting import eventually
 
@@ -134,7 +134,7 @@ async def test_open_messages_of_a_restored_backup_are_answered_and_no_others_aga
         writing = asyncio.create_task(town.write())
         await town.until_answered(50)
         await town.hold_one()
-        kept = await parley_alone("backup", str(copy), cwd=first)
+        kept = await parley("backup", str(copy), cwd=first)
         await town.until_answered(len(town.answers()) + 50)
         program.kill()
         await program.wait()

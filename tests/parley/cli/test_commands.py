@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from gateway.render import render
-from tests.parley.cli.kit import ROOT, Ended, parley, parley_alone
+from tests.parley.cli.kit import ROOT, Ended, parley
 
 MARKDOWN = "# Plan\n\n**First** this, then `that`.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
 
@@ -21,7 +21,7 @@ def clean(ended: Ended) -> bool:
 
 
 async def test_help_names_every_command(tmp_path: Path) -> None:
-    ended = await parley_alone("--help", cwd=tmp_path)
+    ended = await parley("--help", cwd=tmp_path)
     assert ended.status == 0
     for command in ("run", "init", "doctor", "check-config", "why", "render", "manifest"):
         assert f"  {command} " in ended.out
@@ -79,7 +79,7 @@ async def test_check_config_lists_the_enabled_parts_and_no_secret(tmp_path: Path
         "platforms: {telegram: {bot_token: '${TOKEN}', accounts: {sales: {bot_token: hush}}}}\n"
         "mcp: {servers: {files: {command: mcp-files}}}\n"
     )
-    ended = await parley_alone(
+    ended = await parley(
         "check-config", cwd=tmp_path, env={"TOKEN": "hush", "ANTHROPIC_API_KEY": "hush"}
     )
     assert (ended.status, ended.err) == (0, "")
@@ -98,7 +98,7 @@ async def test_the_path_of_the_configuration_can_be_a_variable(tmp_path: Path) -
 
 async def test_render_prints_exactly_the_sent_text(tmp_path: Path) -> None:
     (tmp_path / "plan.md").write_text(MARKDOWN)
-    slack = await parley_alone("render", "--platform", "slack", "plan.md", cwd=tmp_path)
+    slack = await parley("render", "--platform", "slack", "plan.md", cwd=tmp_path)
     assert json.loads(slack.out) == render(MARKDOWN, "slack")[0].payload
     telegram = await parley("render", "--platform", "telegram", "plan.md", cwd=tmp_path)
     assert telegram.out == f"{render(MARKDOWN, 'telegram')[0].payload}\n"
@@ -121,7 +121,7 @@ async def test_render_refuses_a_file_that_is_not_text(tmp_path: Path) -> None:
 
 
 async def test_the_slack_manifest_is_printed_for_pasting(tmp_path: Path) -> None:
-    socket = yaml.safe_load((await parley_alone("manifest", "slack", cwd=tmp_path)).out)
+    socket = yaml.safe_load((await parley("manifest", "slack", cwd=tmp_path)).out)
     assert socket["settings"]["socket_mode_enabled"] is True
     url = "https://chat.example.org/webhook/slack"
     http = await parley("manifest", "slack", "--name", "Ada", "--url", url, cwd=tmp_path)

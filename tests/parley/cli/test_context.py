@@ -9,7 +9,7 @@ from gateway.ports.traces import Trace
 from parley.cli.context import describe, figures_of
 from parley.config import from_mapping
 from parley.wiring.storage import Storage
-from tests.parley.cli.kit import parley, parley_alone
+from tests.parley.cli.kit import parley
 
 
 def block(
@@ -90,7 +90,7 @@ async def test_the_figures_are_read_from_the_database(tmp_path: Path) -> None:
     storage = Storage(from_mapping({"database": {"url": url}}), SystemClock())
     await storage.start()
     await storage.stores.traces.add(ANSWERED)
-    known = await parley_alone("context", "4711", cwd=tmp_path)
+    known = await parley("context", "4711", cwd=tmp_path)
     unknown = await parley("context", "4712", cwd=tmp_path)
     await storage.stop()
 

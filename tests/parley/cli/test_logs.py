@@ -17,7 +17,7 @@ from parley.cli.logs import lines_of
 from parley.maintenance.message_log import MessageLog, entries_of
 from simulators.base import Fault
 from simulators.telegram import TelegramSimulator
-from tests.parley.cli.kit import parley, parley_alone, read_until, started
+from tests.parley.cli.kit import parley, read_until, started
 from tests.support.patience import PATIENCE
 
 AT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
@@ -120,7 +120,7 @@ async def test_a_message_of_a_running_program_is_followed_to_its_delivery(tmp_pa
     assert "unusual" not in log.out
 
     person, chat = f"telegram:main:{ada.id}", f"telegram:main:{room.id}"
-    by_id = await parley_alone("logs", message_id, "--json", cwd=tmp_path)
+    by_id = await parley("logs", message_id, "--json", cwd=tmp_path)
     values = [json.loads(line) for line in by_id.out.splitlines()]
     assert [one["part"] for one in values] == parts
     for options in (["--person", person], ["--chat", chat]):

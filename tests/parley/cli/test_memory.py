@@ -33,7 +33,6 @@ from tests.parley.cli.kit import (
     ROOT,
     environment,
     parley,
-    parley_alone,
     read_until,
     started,
 )
@@ -318,7 +317,7 @@ async def test_an_encrypted_file_requires_the_right_key(small: Path) -> None:
     assert not (small / "a").exists()
     out = await parley("memory", "export", "a", *MINE, "--encrypt", cwd=small, env=env)
     assert out.status == 0
-    wrong = await parley_alone(
+    wrong = await parley(
         "memory", "import", "a", *MINE, cwd=small, env={"PARLEY_EXPORT_KEY": KEY + "!"}
     )
     assert (wrong.status, "does not decrypt the file" in wrong.err) == (1, True)

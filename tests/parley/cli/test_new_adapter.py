@@ -10,14 +10,14 @@ import pytest
 
 from parley.cli.new_adapter import TEMPLATE
 from parley.config.sections import OWN_PLATFORMS
-from tests.parley.cli.kit import ROOT, parley, parley_alone
+from tests.parley.cli.kit import ROOT, parley
 from tests.support.patience import LAUNCH
 
 PLUGINS = ("--disable-plugin-autoload", "-p", "pytest_asyncio.plugin", "-p", "parley.pytest_plugin")
 
 
 async def test_the_tests_of_a_new_adapter_are_green(tmp_path: Path) -> None:
-    ended = await parley_alone("new-adapter", "matrix", cwd=tmp_path)
+    ended = await parley("new-adapter", "matrix", cwd=tmp_path)
     assert (ended.status, ended.err) == (0, "")
     folder = tmp_path / "parley-adapter-matrix"
     assert f"files in {folder.name}. Next:" in ended.out

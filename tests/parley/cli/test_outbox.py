@@ -13,7 +13,7 @@ from gateway.ports.clock import SystemClock
 from parley.config import from_mapping
 from parley.wiring.storage import Storage
 from simulators.telegram import TelegramSimulator
-from tests.parley.cli.kit import parley, parley_alone, read_until, started
+from tests.parley.cli.kit import parley, read_until, started
 from tests.support.patience import PATIENCE
 
 
@@ -34,7 +34,7 @@ def somewhere(channel: str = "42") -> Place:
 
 async def test_dead_letters_are_listed_without_their_text(tmp_path: Path) -> None:
     await given_up(tmp_path, somewhere(), "a:0", "a:1")
-    ended = await parley_alone("outbox", "list", cwd=tmp_path)
+    ended = await parley("outbox", "list", cwd=tmp_path)
     assert ended.status == 0, ended.err
     assert "a:0" in ended.out
     assert "a:1" in ended.out

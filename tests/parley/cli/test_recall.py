@@ -9,7 +9,7 @@ from memory.embeddings.backfill import EmbeddingBackfill
 from memory.embeddings.local import LocalEmbedder
 from parley.config import from_mapping
 from parley.wiring.storage import Storage
-from tests.parley.cli.kit import parley, parley_alone
+from tests.parley.cli.kit import parley
 from tests.parley.cli.test_memory import ADA, filled, lines
 
 
@@ -22,7 +22,7 @@ async def test_candidates_are_shown_with_the_rank_and_score_of_each_search(tmp_p
     assert best["source_scores"]["bm25"] > 0
     assert 0 < best["score"] <= 1
 
-    shown = await parley_alone("recall", "what is the dog called", "--person", ADA, cwd=folder)
+    shown = await parley("recall", "what is the dog called", "--person", ADA, cwd=folder)
     first, second = shown.out.splitlines()[:2]
     assert first.startswith("  1. ")
     assert first.endswith("fact  ada has a dog named Rex")

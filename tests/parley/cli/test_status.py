@@ -29,7 +29,7 @@ from parley.config import from_mapping
 from parley.http.local_listener import LocalListener
 from parley.wiring.storage import Storage
 from simulators.telegram import TelegramSimulator
-from tests.parley.cli.kit import parley, parley_alone, read_until, started
+from tests.parley.cli.kit import parley, read_until, started
 from tests.support.patience import PATIENCE
 from tests.support.ports import free_port
 
@@ -130,7 +130,7 @@ async def test_a_running_program_and_then_its_stores_are_reported(tmp_path: Path
         await telegram.say(ada, room, "hello")
         await telegram.wait_for(room, lambda shown: len(shown) == 2, PATIENCE)
         async with asyncio.timeout(PATIENCE):
-            while (ended := await parley_alone("status", cwd=tmp_path)).status:
+            while (ended := await parley("status", cwd=tmp_path)).status:
                 assert "1 send waiting" in ended.out, ended
         assert ended.out.startswith(f"Parley runs on http://127.0.0.1:{port}. It reports platforms")
         assert "telegram: ready for " in ended.out

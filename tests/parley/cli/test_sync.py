@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from tests.parley.cli.kit import parley, parley_alone
+from tests.parley.cli.kit import parley
 
 TEA = "slack:main:TEA"
 
@@ -33,7 +33,7 @@ def configured(folder: Path) -> None:
 
 async def test_sync_prints_the_new_status(tmp_path: Path) -> None:
     configured(tmp_path)
-    ended = await parley_alone("sync", TEA, cwd=tmp_path)
+    ended = await parley("sync", TEA, cwd=tmp_path)
     assert (ended.status, ended.out) == (0, "2 active members.\n"), ended.err
     with closing(sqlite3.connect(tmp_path / "data/parley.db")) as database:
         (content,) = database.execute(

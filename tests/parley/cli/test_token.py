@@ -6,7 +6,7 @@ from pathlib import Path
 from gateway.ports.clock import SystemClock
 from parley.security.keys import read_key
 from parley.security.tokens import read
-from tests.parley.cli.kit import parley, parley_alone
+from tests.parley.cli.kit import parley
 
 
 def configured(folder: Path) -> str:
@@ -19,7 +19,7 @@ def configured(folder: Path) -> str:
 
 async def test_only_the_token_is_on_standard_output_and_its_person_is_named(tmp_path: Path) -> None:
     config = configured(tmp_path)
-    ended = await parley_alone("token", "web:main:ada", "--days", "2", "-c", config, cwd=tmp_path)
+    ended = await parley("token", "web:main:ada", "--days", "2", "-c", config, cwd=tmp_path)
     assert ended.status == 0
     now = SystemClock().now()
     holder = read(read_key(tmp_path / "token.key"), ended.out.strip(), now)

@@ -11,7 +11,7 @@ from gateway.stores.feedback import Feedback, Thumbs
 from parley.cli.why import describe
 from parley.config import from_mapping
 from parley.wiring.storage import Storage
-from tests.parley.cli.kit import parley, parley_alone
+from tests.parley.cli.kit import parley
 
 REFUSED = Trace(
     id="t1",
@@ -58,7 +58,7 @@ async def test_the_trace_of_a_message_is_read_from_the_database(tmp_path: Path) 
     await storage.stores.feedback.put(Feedback("there", "a", "t", "t1", 1, at))
     for person in ("b", "c"):
         await storage.stores.feedback.put(Feedback("there", person, "t", "t1", -1, at))
-    known = await parley_alone("why", "4711", cwd=tmp_path)
+    known = await parley("why", "4711", cwd=tmp_path)
     unknown = await parley("why", "4712", cwd=tmp_path)
     await storage.stop()
     assert (known.status, known.out) == (0, describe(REFUSED, Thumbs(1, 2)) + "\n")

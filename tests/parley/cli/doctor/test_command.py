@@ -25,7 +25,7 @@ from simulators.slack import SlackSimulator
 from simulators.telegram import TelegramSimulator
 from simulators.whatsapp import WhatsAppSimulator
 from tests.e2e.harness import app_on, simulated
-from tests.parley.cli.kit import parley, parley_alone, read_until, started
+from tests.parley.cli.kit import parley, read_until, started
 from tests.support.ports import free_port
 
 PLATFORMS: dict[str, Callable[[], PlatformSimulator]] = {
@@ -74,7 +74,7 @@ def test_the_report_numbers_its_lines_and_gives_advice_only_for_problems() -> No
 
 
 async def test_a_new_folder_has_notes_and_no_problems(tmp_path: Path) -> None:
-    ended = await parley_alone("doctor", cwd=tmp_path)
+    ended = await parley("doctor", cwd=tmp_path)
     assert (ended.status, ended.err) == (0, "")
     assert "Set ANTHROPIC_API_KEY" in ended.out
     assert "Run `parley init` to set one up." in ended.out

@@ -76,6 +76,7 @@ async def test_every_endpoint_conforms_in_many_generated_requests(
     assert status == 0, reply
 
 
+@pytest.mark.nightly
 async def test_a_violation_of_the_description_is_detected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
