@@ -59,6 +59,10 @@ BAD_LINK: Final = (
     "This link does not work: it was used, is too old, or is incomplete. Write /console to the "
     "assistant in a direct message to get a new one."
 )
+TOO_LARGE: Final = (
+    f"A form has at most {MAX_FORM // 1024} kB. Nothing was changed. Go back in the browser, and "
+    "shorten the text."
+)
 NOT_ALLOWED: Final = "Only {} may use this page."
 
 log = structlog.get_logger(__name__)
@@ -304,10 +308,11 @@ class _Errors:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await self.app(scope, receive, send)
-        except (ClientGone, BodyTooLarge):
+        except ClientGone:
             raise
         except Exception as error:
-            refused = as_refused(error)
+            large = isinstance(error, BodyTooLarge)
+            refused = Refused(413, "too_large", TOO_LARGE) if large else as_refused(error)
             if refused.status == 500:
                 log.exception("console_failed", method=scope["method"])
             exchange_of(scope).reason = refused.code

@@ -136,6 +136,8 @@
         if (near && !shown.classList.contains("near")) byId("live").textContent = shown.textContent;
         shown.classList.toggle("near", near);
         shown.classList.toggle("over", over);
+        // A text that is too long is not sent: the answer to a very long one could not return it.
+        field.setCustomValidity(over ? "The text is too long for this document." : "");
       });
     }
   }

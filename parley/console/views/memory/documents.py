@@ -55,7 +55,9 @@ SYNCED: Final = "The status is synced."
 
 Author = Literal["you", "other", "system"]
 Number = Annotated[int, Field(ge=0, le=MAX_NUMBER), Integral]
-LineText = Annotated[str, StringConstraints(max_length=MAX_DOCUMENT)]
+MAX_SENT: Final = 100_000
+"""Characters of a text that is returned with the reason if it is too long for the document."""
+LineText = Annotated[str, StringConstraints(max_length=MAX_SENT)]
 
 
 class DocumentsQuery(Params):

@@ -61,6 +61,13 @@ async def test_the_count_follows_the_text_and_warns(console: Console) -> None:
         await expect(count).to_have_text("9,000 of 10,000 characters: 1,000 left")
         await page.get_by_label("New line").fill("y" * 1_010)
         await expect(count).to_have_text("10,001 of 10,000 characters: 1 too many")
+        # A text that is too long is not sent, so that it cannot be lost.
+        field = page.get_by_label("New line")
+        await field.fill("y" * 1_000_000)
+        await page.get_by_role("button", name="Add").click()
+        assert "too long" in await field.evaluate("field => field.validationMessage")
+        assert len(await field.input_value()) == 1_000_000
+        await expect(page.locator(".lines .line")).to_have_count(1)
 
 
 async def test_the_loser_of_two_tabs_sees_both_and_adds_theirs(console: Console) -> None:

@@ -7,10 +7,11 @@ import pytest
 
 from gateway.ports.memory import Caller
 from memory.service.handle import Memory, MemoryHandle
-from parley.console.views.memory.documents import PAGE, TOO_EARLY
+from parley.console.views.memory.documents import MAX_SENT, PAGE, TOO_EARLY
 from tests.parley.console.kit import Console, Page, Visitor, console_in, console_settings
 from tests.parley.console.views.memory.kit import in_project
 from tests.parley.http.api.kit import PROJECT
+from tests.support.event_loop import held_at_most
 
 SCRIPT = "<script>alert(1)</script>"
 BIDI = "abc \u202eevil"
@@ -106,10 +107,28 @@ async def test_a_refused_line_keeps_what_the_person_wrote(console: Console) -> N
     assert "y" * 5_000 in page.text
 
 
-async def test_a_megabyte_is_refused(console: Console) -> None:
+async def test_a_long_line_is_refused_and_returned_and_a_megabyte_is_refused_unread(
+    console: Console,
+) -> None:
     ada = await console.visitor("ada")
-    assert (await add(ada, "x" * 1_000_000, 0)).status == 413
-    assert (await add(ada, "x" * 10_001, 0)).status == 422
+    await add(ada, "Short answers.", 0)
+    line = {"document": "soul", "number": "1", "based_on": "1", "csrf": await ada.csrf()}
+    for size, status, problem in (
+        (10_001, 422, "Nothing was changed: shorten or delete a line first."),
+        (MAX_SENT, 422, "Nothing was changed: shorten or delete a line first."),
+        (MAX_SENT + 1, 422, "at most 100000 characters"),
+        (1_000_000, 413, "A form has at most 256 kB. Nothing was changed."),
+    ):
+        text = "y" * size
+        async with held_at_most(0.1):
+            page = await ada.request("POST", "/memory/lines/edit", data={**line, "text": text})
+        assert page.status == status, size
+        assert problem in page.text
+        assert (text in page.text) == (size <= MAX_SENT)
+    documents = (await console.program.api_client("ada").in_private()).documents
+    newest = await documents.read("soul")
+    assert newest is not None
+    assert (newest.number, newest.content) == (1, "Short answers.")
 
 
 async def test_a_nearly_full_document_says_so(console: Console) -> None:
