@@ -66,7 +66,9 @@ async def test_the_pages_before_the_sign_in_are_accessible(console: Console) -> 
         )
 
 
-async def test_the_keyboard_reaches_every_page(console: Console) -> None:
+async def test_the_keyboard_reaches_every_page_and_the_reader_chooses_theme_and_zone(
+    console: Console,
+) -> None:
     async with window(console.app.local.base_url) as opened:
         page = await sign_in(console, opened, OWNER)
         await page.keyboard.press("Control+k")
@@ -78,38 +80,24 @@ async def test_the_keyboard_reaches_every_page(console: Console) -> None:
         await expect(page.locator(".skip")).to_be_focused()
         await page.keyboard.press("Enter")
         await expect(page.locator("#main")).to_be_focused()
-        assert opened.complaints == []
-
-
-async def test_times_are_in_the_zone_of_the_reader(console: Console) -> None:
-    async with window(console.app.local.base_url) as opened:
-        page = await sign_in(console, opened, OWNER)
-        await page.goto(at(console, "/account"))
         first = page.locator("time").first
         await expect(first).not_to_contain_text("UTC")
         assert await first.get_attribute("title")
-
-
-async def test_the_theme_is_switched_and_kept(console: Console) -> None:
-    async with window(console.app.local.base_url) as opened:
-        page = await sign_in(console, opened, OWNER)
         await page.get_by_role("button", name="Dark").click()
         await expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-        await page.goto(at(console, "/overview"))
+        assert 0 < await loaded(page, at(console, "/overview")) < 150_000
         await expect(page.get_by_role("button", name="Light")).to_be_visible()
         assert opened.complaints == []
 
 
-async def test_pages_load_less_than_their_bound(console: Console) -> None:
+async def loaded(page: Page, address: str) -> int:
+    """The bytes that a page loads, the page itself included."""
     finished: list[Request] = []
 
     def note(request: Request) -> None:
         finished.append(request)
 
-    async with window(console.app.local.base_url) as opened:
-        page = await sign_in(console, opened, OWNER)
-        page.on("requestfinished", note)
-        await page.goto(at(console, "/overview"), wait_until="load")
-        loaded = [await one.response() for one in finished]
-        sizes = [len(await response.body()) for response in loaded if response is not None]
-    assert 0 < sum(sizes) < 150_000
+    page.on("requestfinished", note)
+    await page.goto(address, wait_until="load")
+    answers = [await one.response() for one in finished]
+    return sum([len(await one.body()) for one in answers if one is not None])

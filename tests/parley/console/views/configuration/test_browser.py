@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from playwright.async_api import Page, expect
+from playwright.async_api import expect
 
 from gateway.message import Place
 from gateway.people import Audience
@@ -50,12 +50,6 @@ async def filled(console: Console) -> None:
     await pairing.approve((await pairing.waiting("default"))[0], person_named(OWNER))
     token = ApiToken("t", "laptop", "default", person_named("ada"), now, now + timedelta(days=9))
     assert await console.app.storage.memory.tokens.add(token)
-
-
-async def fits(page: Page) -> bool:
-    """True if nothing is wider than the window."""
-    overflow: int = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
-    return overflow <= 0
 
 
 async def test_the_pages_with_content_are_accessible_and_fit(console: Console) -> None:
