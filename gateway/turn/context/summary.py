@@ -131,10 +131,10 @@ def merged_summary(
 
 def noted(before: ConversationSummary | None, dialogue: Sequence[DialogueTurn]) -> str | None:
     """Return the summary before with a line for each of these turns; None if that is longer than
-    `MAX_NOTED`."""
-    lines = lines_of(before.text) if before is not None else []
-    lines += [_point(turn, turn.words.strip()) for turn in dialogue if turn.words.strip()]
-    text = redact_secrets("\n".join(lines)).text
+    `MAX_NOTED`. The summary before is redacted already."""
+    earlier = lines_of(before.text) if before is not None else []
+    added = [_point(turn, turn.words.strip()) for turn in dialogue if turn.words.strip()]
+    text = "\n".join([*earlier, redact_secrets("\n".join(added)).text])
     return text if len(text) <= MAX_NOTED else None
 
 

@@ -17,6 +17,7 @@ from gateway.turn.context.summary import (
     SHOWN,
     leaving,
     merged_summary,
+    noted,
     summary_in_time,
 )
 from gateway.turn.history import dialogue_turns
@@ -141,11 +142,14 @@ def test_a_summary_with_too_many_people_is_made_anew() -> None:
 
 def test_a_summary_contains_no_secret() -> None:
     turns = [StoredTurn("m", "user", "we agreed on AKIAIOSFODNN7EXAMPLE as key", AT, "a", "A")]
+    dialogue = dialogue_turns(turns, Audience.DIRECT)
+    extracted = merged_summary(None, turns, dialogue)
+    longer = noted(extracted, dialogue)
 
-    assert (
-        "AKIAIOSFODNN7EXAMPLE"
-        not in merged_summary(None, turns, dialogue_turns(turns, Audience.DIRECT)).text
-    )
+    assert "AKIAIOSFODNN7EXAMPLE" not in extracted.text
+    assert longer is not None
+    assert "AKIAIOSFODNN7EXAMPLE" not in longer
+    assert longer.startswith(f"{extracted.text}\n")
 
 
 @given(st.lists(st.tuples(st.booleans(), st.text(max_size=200)), max_size=30), st.integers(1, 12))
