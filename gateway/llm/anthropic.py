@@ -164,10 +164,12 @@ class _Open:
     signature: str = ""
     size: int = 0
 
-    def add(self, piece: str) -> None:
+    def add(self, piece: str) -> str:
+        """Add a piece and return it."""
         self.size += len(piece)
         if self.kind != "tool_use" or self.size <= MAX_ARGUMENTS:
             self.pieces.append(piece)
+        return piece
 
 
 class AnthropicReader:
@@ -188,8 +190,8 @@ class AnthropicReader:
                 self._usage = _usage(event["message"].get("usage") or {}, self._usage)
             case "content_block_start":
                 block = event["content_block"]
-                self._blocks[event["index"]] = _Open(block["type"], block)
-                return self._add(event["index"], str(block.get("text") or ""))
+                self._blocks[event["index"]] = opened = _Open(block["type"], block)
+                return opened.add(str(block.get("text") or ""))
             case "content_block_delta":
                 return self._delta(event["index"], event["delta"])
             case "message_delta":
@@ -221,7 +223,7 @@ class AnthropicReader:
             return ""
         match delta["type"]:
             case "text_delta":
-                return self._add(index, str(delta["text"]))
+                return block.add(str(delta["text"]))
             case "input_json_delta":
                 block.add(str(delta["partial_json"]))
             case "thinking_delta":
@@ -231,10 +233,6 @@ class AnthropicReader:
             case _:
                 pass
         return ""
-
-    def _add(self, index: int, text: str) -> str:
-        self._blocks[index].add(text)
-        return text
 
     def _written(self, block: _Open) -> ContentBlock | None:
         text = "".join(block.pieces)
@@ -295,10 +293,10 @@ class AnthropicProvider(StreamingProvider):
         return AnthropicReader(model)
 
     def event_of(self, event: ServerSentEvent) -> Mapping[str, Any] | None:
-        if event.name == "ping":
+        if event.name == b"ping":
             return None
         content = read_object(event.data)
-        if event.name == "error":
+        if event.name == b"error":
             raise ServiceError(200, content)
         return content
 

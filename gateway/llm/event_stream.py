@@ -1,10 +1,13 @@
 """Decodes server-sent events, as "Server-sent events" of the HTML standard describes them."""
 
+import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 MAX_EVENT: Final = 4 * 1024 * 1024
 """Bytes of one event. Services send at most some kilobytes."""
+_USUAL: Final = re.compile(rb"(?:event: ?([^\n]*)\n)?data: ?([^\n]*)")
+"""An event as the services send it: at most a name, and one line of data."""
 
 
 class EventTooLong(ValueError):
@@ -14,7 +17,7 @@ class EventTooLong(ValueError):
 class ServerSentEvent(NamedTuple):
     """One event; `name` is empty if the service gives none."""
 
-    name: str
+    name: bytes
     data: bytes
 
 
@@ -32,12 +35,13 @@ class EventStream:
         """
         begin = max(0, len(self._buffer) - 1)
         self._buffer += self._with_line_feeds(data)
-        while (end := self._buffer.find(b"\n\n", begin)) >= 0:
-            event = _event_of(bytes(self._buffer[:end]))
+        if (end := self._buffer.rfind(b"\n\n", begin)) >= 0:
+            complete = bytes(self._buffer[:end])
             del self._buffer[: end + 2]
-            begin = 0
-            if event is not None:
-                yield event
+            for lines in complete.split(b"\n\n"):
+                event = _event_of(lines)
+                if event is not None:
+                    yield event
         if len(self._buffer) > MAX_EVENT:
             raise EventTooLong(f"an event has more than {MAX_EVENT} bytes")
 
@@ -55,6 +59,8 @@ class EventStream:
 
 
 def _event_of(lines: bytes) -> ServerSentEvent | None:
+    if usual := _USUAL.fullmatch(lines):
+        return ServerSentEvent(usual[1] or b"", usual[2])
     name, data = b"", []
     for line in lines.split(b"\n"):
         field, _, value = line.partition(b":")
@@ -62,4 +68,4 @@ def _event_of(lines: bytes) -> ServerSentEvent | None:
             data.append(value.removeprefix(b" "))
         elif field == b"event":
             name = value.removeprefix(b" ")
-    return ServerSentEvent(name.decode(errors="replace"), b"\n".join(data)) if data else None
+    return ServerSentEvent(name, b"\n".join(data)) if data else None

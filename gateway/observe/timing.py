@@ -4,7 +4,6 @@ from asyncio import CancelledError
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from contextvars import ContextVar, Token
-from dataclasses import astuple
 from typing import cast
 
 from gateway.ports import Clock, LLMProvider, ModelEvent, ModelFinished, ModelRequest
@@ -79,7 +78,12 @@ class TimedProvider:
             async with aclosing(stream) as events:
                 async for event in events:
                     if isinstance(event, ModelFinished):
-                        figures[:] = (*astuple(event.usage), self._cost(event))
+                        used = event.usage
+                        figures[:] = (
+                            *(used.input_tokens, used.output_tokens),
+                            *(used.cache_read_tokens, used.cache_write_tokens),
+                            self._cost(event),
+                        )
                     yield event
 
     async def close(self) -> None:

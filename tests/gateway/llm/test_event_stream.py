@@ -46,7 +46,7 @@ def parts_of(body: bytes, size: int) -> Iterator[bytes]:
 def by_library(body: bytes) -> list[ServerSentEvent]:
     """The events with data, as Anthropic's library decodes them."""
     found = SSEDecoder().iter_bytes(iter([body]))
-    return [ServerSentEvent(one.event or "", one.data.encode()) for one in found if one.data]
+    return [ServerSentEvent((one.event or "").encode(), one.data.encode()) for one in found if one.data]
 
 
 @given(bodies(), st.integers(1, 12))
@@ -58,9 +58,9 @@ def test_events_are_those_of_the_library_however_they_are_cut(body: bytes, size:
 def test_an_event_is_complete_with_its_empty_line() -> None:
     events = EventStream()
     assert list(events.feed(b"event: x\ndata: 1\n")) == []
-    assert list(events.feed(b"\nda")) == [ServerSentEvent("x", b"1")]
+    assert list(events.feed(b"\nda")) == [ServerSentEvent(b"x", b"1")]
     assert list(events.feed(b"ta: 2\ndata: 3\r\n\r")) == []
-    assert list(events.feed(b"\n")) == [ServerSentEvent("", b"2\n3")]
+    assert list(events.feed(b"\n")) == [ServerSentEvent(b"", b"2\n3")]
 
 
 def test_an_event_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
