@@ -38,6 +38,8 @@ _WORD: Final = rf"(?:[^\W_{_DENSE}]|(?!\w)[{_MARKS}])+"  # no character is in bo
 _PIECE: Final = re.compile(
     rf"(?P<dense>[{_DENSE}]+)|{_WORD}(?P<signs>(?:[-_./:@+#~=]+{_WORD})+|[+#]+)?"
 )
+_ASCII_PIECE: Final = re.compile(r"[a-z0-9]+(?:(?:[-_./:@+#~=]+[a-z0-9]+)+|[+#]+)?")
+"""The same for a folded ASCII text, in a third of the time."""
 _PART: Final = re.compile(_WORD)
 _ACCENTS: Final = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f]+")
 _ENDINGS: Final = ("ing", "ings", "ed", "es", "er", "ers", "ly", "ness", "ment", "ation", "able")
@@ -98,13 +100,18 @@ def folded(text: str) -> str:
 
 
 def _words(plain: str) -> Iterator[str]:
+    if plain.isascii():
+        for text in _ASCII_PIECE.findall(plain):
+            if text.isalnum():
+                yield stem(text[:MAX_TERM])
+            else:
+                yield from _with_parts(text)
+        return
     for piece in _PIECE.finditer(plain):
         if piece["dense"]:
             yield from _pairs(piece["dense"])
         elif piece["signs"]:
-            yield from _parts(piece[0])
-            if len(piece[0]) <= MAX_TERM:
-                yield piece[0]
+            yield from _with_parts(piece[0])
         else:
             yield stem(piece[0][:MAX_TERM])
 
@@ -129,6 +136,12 @@ def _terms(piece: re.Match[str], *, last: bool) -> Iterator[Term]:
         yield Term(text, prefix=True, also=_completed(text))
     else:
         yield Term(stem(text[:MAX_TERM]))
+
+
+def _with_parts(whole: str) -> Iterator[str]:
+    yield from _parts(whole)
+    if len(whole) <= MAX_TERM:
+        yield whole
 
 
 def _parts(whole: str) -> Iterator[str]:
