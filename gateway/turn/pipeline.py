@@ -56,7 +56,7 @@ from gateway.turn.history import read_history
 from gateway.turn.memory import open_memory, recall, remember
 from gateway.turn.render import filter_answer, render_answer, screened_reply, settle_task
 from gateway.turn.save import report, save, settle
-from gateway.turn.services import Services
+from gateway.turn.services import Policies, Services
 from gateway.turn.takeover import hand_over, is_taken_over
 from gateway.turn.turn_context import TurnContext
 
@@ -114,6 +114,7 @@ class Pipeline:
     def __init__(self, services: Services, *, shared: bool = False) -> None:
         """`shared`: other processes continue the work of a crashed one."""
         self._services = services
+        self._under = services.under(services.policies)
         self._shared = shared
         self._since = services.clock.now()
         self._broken_off: OrderedDict[str, LiveAnswer] = OrderedDict()
@@ -230,11 +231,17 @@ class Pipeline:
         turn.note(Decision("invocation", True, reason, details))
         return turn
 
+    def _services_under(self, policies: Policies) -> Services:
+        """Return the services with these policies, which change with the configuration only."""
+        if self._under.policies is not policies:
+            self._under = self._services.under(policies)
+        return self._under
+
     async def _run(self, stages: Sequence[Stage], turn: TurnContext) -> bool:
         """Run stages until one refuses; the turn is then refused and closed. Common work of all
         stages is here: decisions are stored for the trace, durations are measured, and errors are
         logged. Raises `StoreUnavailable`."""
-        services = self._services.under(turn.policies)
+        services = self._services_under(turn.policies)
         retry, ended = services.retry.retry_while_unavailable, services.clock.monotonic()
         for stage in stages:
             began = ended
