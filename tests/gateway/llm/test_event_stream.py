@@ -46,7 +46,9 @@ def parts_of(body: bytes, size: int) -> Iterator[bytes]:
 def by_library(body: bytes) -> list[ServerSentEvent]:
     """The events with data, as Anthropic's library decodes them."""
     found = SSEDecoder().iter_bytes(iter([body]))
-    return [ServerSentEvent((one.event or "").encode(), one.data.encode()) for one in found if one.data]
+    return [
+        ServerSentEvent((one.event or "").encode(), one.data.encode()) for one in found if one.data
+    ]
 
 
 @given(bodies(), st.integers(1, 12))
