@@ -4,7 +4,7 @@
 
 The program is started as a person starts it, against simulated platforms in this process. Seconds
 are from the start of the process to its line `ready gateway`; memory is the resident set, idle and
-after the first answer, for which the model's library is loaded. Held to `PROMISED` in the median.
+after the first answer. Held to `PROMISED` in the median.
 """
 
 import argparse

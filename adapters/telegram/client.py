@@ -12,13 +12,11 @@ from collections.abc import Mapping
 from typing import Any, Final, cast
 
 import aiohttp
-from telegram import Bot
-from telegram.error import NetworkError, TimedOut
-from telegram.request import BaseRequest, RequestData
 from yarl import URL
 
 from adapters.shared.http import read_body
 from adapters.shared.json_readers import as_mapping, mapping, number
+from adapters.telegram.library import BaseRequest, Bot, NetworkError, RequestData, TimedOut
 from gateway.errors import BadInput
 
 MAX_ANSWER: Final = 32 * 1024 * 1024

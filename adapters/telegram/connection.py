@@ -5,7 +5,6 @@ from typing import Final
 from urllib.parse import urlsplit
 
 import structlog
-from telegram.error import BadRequest, Forbidden, TelegramError
 
 from adapters.shared.connection import AccountAdapter, stop
 from adapters.shared.http import check_size
@@ -13,6 +12,7 @@ from adapters.shared.json_readers import as_mapping, integer, objects, text
 from adapters.telegram import doctor, send
 from adapters.telegram.client import AiohttpRequest, RawBot, make_bot
 from adapters.telegram.errors import delivery_error, is_missing, start_error
+from adapters.telegram.library import BadRequest, Forbidden, TelegramError
 from adapters.telegram.manifest import MANIFEST, TelegramSettings, live_style
 from adapters.telegram.message_text import BotIdentity
 from adapters.telegram.messages import is_present

@@ -1,10 +1,9 @@
 """The checks of a Telegram account for `parley doctor`."""
 
-from telegram.error import InvalidToken, TelegramError
-
 from adapters.shared.json_readers import JsonObject, as_mapping, text
 from adapters.telegram.client import RawBot
 from adapters.telegram.errors import ASK_BOTFATHER
+from adapters.telegram.library import InvalidToken, TelegramError
 from adapters.telegram.manifest import TelegramSettings
 from gateway.ports import Check
 

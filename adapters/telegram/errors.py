@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from telegram.error import (
+from adapters.telegram.client import NotSent, RateLimited, ServerFailed
+from adapters.telegram.library import (
     BadRequest,
     ChatMigrated,
     Conflict,
@@ -11,8 +12,6 @@ from telegram.error import (
     NetworkError,
     TelegramError,
 )
-
-from adapters.telegram.client import NotSent, RateLimited, ServerFailed
 from gateway.errors import (
     Ambiguous,
     DeliveryError,

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import structlog
-from telegram.error import Conflict, InvalidToken, TelegramError
 
 from adapters.shared.connection import CONNECTION_DEADLINE, Backoff, LivenessMonitor
 from adapters.shared.json_readers import JsonObject, integer, objects
 from adapters.telegram.client import RateLimited, RawBot
 from adapters.telegram.errors import start_error
+from adapters.telegram.library import Conflict, InvalidToken, TelegramError
 from adapters.telegram.parse import ALLOWED_UPDATES
 from adapters.telegram.receive import MAX_PARTS, QUIET_SECONDS, Receiver, album_of, ordering_key
 from db.errors import StoreUnavailable

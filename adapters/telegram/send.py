@@ -3,12 +3,10 @@
 import hashlib
 from typing import Final
 
-from telegram import InputFile
-from telegram.error import BadRequest, TelegramError
-
 from adapters.shared.json_readers import as_mapping, numeric_id, unix_time
 from adapters.telegram.client import RawBot
 from adapters.telegram.errors import delivery_error, is_unmodified
+from adapters.telegram.library import BadRequest, InputFile, TelegramError
 from gateway.errors import Permanent
 from gateway.message import Button, Outbound, OutboundFile, Part, Place, Receipt
 from gateway.people import Audience
