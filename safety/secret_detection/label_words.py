@@ -104,12 +104,14 @@ def expression_of(words: Iterable[str]) -> re.Pattern[str]:
 def _alternatives(words: Iterable[str]) -> str:
     """An expression for sorted words; for the longest of those that match."""
     optional = ""
-    parts = []
+    parts: list[str] = []
     for first, group in groupby(words, key=lambda word: word[:1]):
         if first:
             parts.append(re.escape(first) + _alternatives(word[1:] for word in group))
         else:
             optional = "?"
+    if len(parts) == 1 and not optional:
+        return parts[0]
     return f"(?:{'|'.join(parts)}){optional}" if parts else ""
 
 
