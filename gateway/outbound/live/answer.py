@@ -28,6 +28,11 @@ FIRST_AFTER: Final = 0.7
 LAST_WAIT: Final = 2.0
 """Seconds that the final answer waits for a running request. Without waiting, the request could
 overtake it; a longer wait would let a hanging platform delay the answer."""
+FIND_SECONDS: Final = 30.0
+"""Seconds for which an answer waits for its first message where a repeated request finds it: after
+a crash, or while that request runs. A busy machine or a platform that reconnects needs some."""
+FREE_AFTER: Final = 0.1
+"""Seconds until the next look for earlier sends of the chat."""
 BUSY: Final = 1.0
 """Seconds until the next attempt when the chat has no capacity."""
 REFUSED: Final = 5.0
@@ -137,7 +142,9 @@ class LiveAnswer:
         if task is not None:
             task.cancel()
         if self._request is not None and not self._request.done():
-            await asyncio.wait((self._request,), timeout=LAST_WAIT)
+            can_be_found = self._is_first and self._known
+            seconds = FIND_SECONDS if can_be_found else LAST_WAIT
+            await asyncio.wait((self._request,), timeout=seconds)
         if self._request is not None and not self._request.done() and self._state.handle:
             # An old text must not overtake the final one. A first post may finish: it is removed.
             self._request.cancel()
@@ -335,8 +342,8 @@ class LiveAnswer:
         if rendered is None:
             return
         try:
-            async with asyncio.timeout(LAST_WAIT):
-                handle = await self._means.shower.show_live(self._view(rendered))
+            async with asyncio.timeout(FIND_SECONDS):
+                handle = await self._ask_again(self._view(rendered))
         except Exception as error:  # noqa: BLE001 - the answer is then sent as a new message
             log.info("live_answer_not_found", platform=self._target.place.platform, error=error)
             self._unknown = self._is_first
@@ -344,6 +351,18 @@ class LiveAnswer:
         if handle:
             self._state = self._state.recall(handle)
             await self._remember(handle)
+
+    async def _ask_again(self, view: LiveView) -> str:
+        """Repeat the first request when every earlier answer of the chat is sent: it posts the
+        message if the earlier run did not, and that would appear above them."""
+        clock = self._means.clock
+        while True:  # the caller has a time limit
+            while not self._means.free():
+                await clock.sleep(FREE_AFTER)
+            try:
+                return await self._means.shower.show_live(view)
+            except (Ambiguous, Transient) as error:
+                await clock.sleep(error.retry_after or BUSY)
 
 
 async def store_handle(state: AdapterState, key: str, handle: str) -> bool:

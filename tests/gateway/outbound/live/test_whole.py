@@ -426,6 +426,42 @@ async def test_the_message_is_edited_also_if_its_id_was_not_stored(
     await on_bench(test)
 
 
+@pytest.mark.parametrize("trouble", ["", "429", "cut before", "cut after"])
+async def test_a_message_without_a_stored_id_is_looked_for_until_the_platform_answers(
+    trouble: str,
+) -> None:
+    async def test(bench: Bench) -> None:
+        can = Capabilities(idempotent_sends=True)
+        knows = bench.screen = Knowing(bench.clock, capabilities=can, troubles=[trouble])
+        live = bench.answer(place(), again=True)
+        await write(live, bench.clock, 0.0, PIECES)
+        await closed(live, bench.clock)
+        (send,) = live.finished((Outbound("r1:0", place(), Part(WHOLE, WHOLE)),))
+        assert send.replaces in knows.messages
+
+    await on_bench(test)
+
+
+async def test_a_message_without_a_stored_id_does_not_appear_above_earlier_answers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def test(bench: Bench) -> None:
+        can = Capabilities(idempotent_sends=True)
+        knows = bench.screen = Knowing(bench.clock, capabilities=can)
+        waits = [True]
+        monkeypatch.setattr(bench.deliverer, "quiet", lambda _: not waits[0])
+        live = bench.answer(place(), again=True)
+        await write(live, bench.clock, 0.0, PIECES)
+        closing = asyncio.create_task(closed(live, bench.clock))
+        await settle()
+        assert knows.messages == {}
+        waits[0] = False
+        await closing
+        assert len(knows.messages) == 1
+
+    await on_bench(test)
+
+
 async def test_without_the_message_id_the_answer_is_sent_below_a_note(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
