@@ -94,7 +94,7 @@ function drawPlaces() {
     }
     const mark = make("span", `mark ${platform.id}`, platform.title[0]);
     mark.setAttribute("aria-hidden", "true");
-    const title = make("h3", "", mark, platform.title);
+    const title = make("h2", "", mark, platform.title);
     return make("section", "", title, list);
   }));
 }

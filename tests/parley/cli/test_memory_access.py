@@ -32,7 +32,11 @@ def config(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
         if request.param == "sqlite"
         else migrated_database(request.getfixturevalue("postgres"))
     )
-    sections = {"database": {"url": url}, "access": {"operators": ["telegram:an-older-id"]}}
+    sections = {
+        "storage": {"url": f"sqlite:///{tmp_path}/parley.db"},
+        "database": {"url": url},
+        "access": {"operators": ["telegram:an-older-id"]},
+    }
     path = tmp_path / "parley.yaml"
     path.write_text(yaml.safe_dump(sections))
     return path
