@@ -7,6 +7,8 @@ DEV_STAMP := $(VENV)/.dev-stamp
 DOCS_STAMP := $(VENV)/.docs-stamp
 DEPLOY_STAMP := $(VENV)/.deploy-stamp
 ARGS ?=
+# More processes than two processors: tests wait for servers, browsers and other processes.
+WORKERS ?= 5
 
 # What one process has compiled the next need not compile again: the tests start many of them.
 export PYTHONDONTWRITEBYTECODE :=
@@ -18,10 +20,10 @@ demo: $(RUN_STAMP)
 	$(BIN)/parley demo $(ARGS)
 
 test: $(DEV_STAMP)
-	$(BIN)/python -m pytest -n 3 --dist loadgroup -m "not nightly" $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "not nightly" $(ARGS)
 
 coverage: $(DEV_STAMP)
-	$(BIN)/python -m pytest -n 3 --dist loadgroup -m "not nightly" --cov --cov-report=term:skip-covered $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "not nightly" --cov --cov-report=term:skip-covered $(ARGS)
 
 check: $(DEV_STAMP)
 	$(BIN)/ruff format --check .

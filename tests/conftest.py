@@ -25,6 +25,7 @@ from tests.support.databases import (
     postgres_database,
     sqlite_database,
     started,
+    wait_for_connections,
 )
 from tests.support.scheduling import Scheduling
 from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
@@ -93,6 +94,14 @@ def quick_starts() -> Iterator[None]:
     """Results that all starts of a program have in common are made once."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         reuse_results_of_starts(monkeypatch)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def patient_connections() -> Iterator[None]:
+    """Connections to PostgreSQL may take long."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        wait_for_connections(monkeypatch)
         yield
 
 

@@ -12,9 +12,10 @@ from typing import Any, Final, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 import psycopg
+import pytest
 
 from db.migrations import Schema
-from db.postgres import PoolLimits, PostgresDatabase
+from db.postgres import CONNECTION_DEFAULTS, PoolLimits, PostgresDatabase
 from db.sqlite import SqliteDatabase
 from parley.wiring.storage import SCHEMAS
 from tests.support.patience import PATIENCE
@@ -62,6 +63,11 @@ def sqlite_database(path: Path | str, **options: Any) -> SqliteDatabase:
 def postgres_database(url: str, limits: PoolLimits | None = None) -> PostgresDatabase:
     """A PostgreSQL database with the tables of all domains, not opened yet."""
     return PostgresDatabase(url, SCHEMAS, limits)
+
+
+def wait_for_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give a server on a busy machine more than the three seconds of the program."""
+    monkeypatch.setitem(CONNECTION_DEFAULTS, "connect_timeout", str(round(PATIENCE)))
 
 
 @asynccontextmanager
