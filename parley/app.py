@@ -25,7 +25,7 @@ from gateway.outbound.deliverer import Deliverer
 from gateway.outbound.membership import PlatformMembership
 from gateway.outbound.outbox_sweeper import OutboxSweeper
 from gateway.outbound.pacing import Pacer
-from gateway.outbound.repetition import AccountSender
+from gateway.outbound.retry_decision import AccountSender
 from gateway.policy.bot_loops import BotLoopGuard
 from gateway.policy.history_redaction import RecentSecrets
 from gateway.ports import AlarmClock

@@ -21,8 +21,8 @@ from gateway.message import Outbound, Part, Place
 from gateway.observe.correlation import correlated
 from gateway.outbound.expiring_buttons import ExpiringButtons
 from gateway.outbound.live import final
-from gateway.outbound.repetition import AccountSender, DeliveryRules, Repetitions
-from gateway.outbound.retry import (
+from gateway.outbound.retry_decision import AccountSender, DeliveryRules, Repetitions
+from gateway.outbound.send_attempt import (
     LOST_NOTE,
     Send,
     note,

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from memory.git import refs
-from memory.git.batch import ObjectInfo, ObjectReader
 from memory.git.errors import GitFailed
 from memory.git.location import Location, locate
+from memory.git.object_reader import ObjectInfo, ObjectReader
 from memory.git.process import Git, own_git_dir, require_git
 from memory.git.remote import remote_address
 

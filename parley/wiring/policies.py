@@ -8,7 +8,7 @@ from gateway.conversation import ContextLimits, SummaryPolicy
 from gateway.llm.anthropic import DEFAULT_MODEL
 from gateway.llm.factory import ModelChoice
 from gateway.llm.prices import Price, price_of, prices_from
-from gateway.outbound.repetition import DeliveryRules
+from gateway.outbound.retry_decision import DeliveryRules
 from gateway.people import Role
 from gateway.policy.access import AccessPolicy
 from gateway.policy.budgets import UNLIMITED, Budgets

@@ -18,7 +18,7 @@ from gateway.llm.calibration import TokenCalibrations
 from gateway.message import ChatMessage, MessageReceived, Outbound, Receipt
 from gateway.observe.security_log import SecurityLog
 from gateway.outbound.deliverer import Deliverer
-from gateway.outbound.repetition import DeliveryRules
+from gateway.outbound.retry_decision import DeliveryRules
 from gateway.pairing.admissions import Admissions
 from gateway.people import PersonId, Role
 from gateway.platforms import installed

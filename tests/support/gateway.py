@@ -18,7 +18,7 @@ from gateway.llm.prices import DEFAULT_PRICES, Price
 from gateway.message import InboundEvent
 from gateway.outbound.deliverer import Deliverer
 from gateway.outbound.pacing import Pacer
-from gateway.outbound.repetition import AccountSender, DeliveryRules
+from gateway.outbound.retry_decision import AccountSender, DeliveryRules
 from gateway.pairing.admissions import Admissions
 from gateway.pairing.owner_codes import OwnerClaims
 from gateway.pairing.requests import Pairing

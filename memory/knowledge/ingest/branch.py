@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, TypeVar
 
-from memory.git.batch import ObjectReader
+from memory.git.object_reader import ObjectReader
 from memory.knowledge.ingest.outcome import BranchOutcome, Mode, Progress, Report
 from memory.knowledge.ingest.plan import Plan
 from memory.knowledge.ingest.prepare import PreparedFile, RawFile, Workers

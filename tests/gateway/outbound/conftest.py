@@ -8,7 +8,7 @@ import pytest
 from db.sqlite import SqliteDatabase
 from gateway.outbound.deliverer import Deliverer
 from gateway.outbound.pacing import Pacer
-from gateway.outbound.repetition import AccountSender, DeliveryRules
+from gateway.outbound.retry_decision import AccountSender, DeliveryRules
 from gateway.ports import SendPace
 from gateway.stores.sqlite.hot_state import SqliteOutbox
 from tests.support.adapter import RecordingAdapter

@@ -9,8 +9,8 @@ from gateway.errors import Ambiguous, DeliveryError, Permanent, Transient
 from gateway.message import Outbound, Place, Receipt
 from gateway.outbound.deliverer import QUARANTINED, Deliverer
 from gateway.outbound.pacing import Pacer
-from gateway.outbound.repetition import AccountSender, DeliveryRules
-from gateway.outbound.retry import REPEAT_NOTE
+from gateway.outbound.retry_decision import AccountSender, DeliveryRules
+from gateway.outbound.send_attempt import REPEAT_NOTE
 from gateway.ports import Capabilities, LiveStyle, LiveView, SendPace
 from gateway.ports.work_guard import WorkItem
 from gateway.stores.sqlite.hot_state import SqliteInbox

@@ -20,8 +20,8 @@ from gateway.errors import (
 )
 from gateway.message import Button, Outbound, OutboundFile, Part, Receipt
 from gateway.outbound.deliverer import UNANNOUNCED
-from gateway.outbound.repetition import NOTES, REPEATS, DeliveryRules
-from gateway.outbound.retry import LOST_NOTE, REPEAT_NOTE
+from gateway.outbound.retry_decision import NOTES, REPEATS, DeliveryRules
+from gateway.outbound.send_attempt import LOST_NOTE, REPEAT_NOTE
 from gateway.ports import Capabilities
 from tests.gateway.outbound.conftest import Bench
 from tests.support.messages import direct, outbound

@@ -18,8 +18,8 @@ from gateway.message import Outbound, Part, Place, Receipt
 from gateway.outbound.deliverer import Deliverer
 from gateway.outbound.live.answer import LiveAnswer, LiveDependencies, LiveTarget
 from gateway.outbound.pacing import Pacer
-from gateway.outbound.repetition import AccountSender, DeliveryRules
-from gateway.outbound.retry import REPEAT_NOTE
+from gateway.outbound.retry_decision import AccountSender, DeliveryRules
+from gateway.outbound.send_attempt import REPEAT_NOTE
 from gateway.platforms import discover, renderer_of
 from gateway.ports import Capabilities, LiveStyle, LiveView, SendPace
 from gateway.ports.inbox import InboxEntry

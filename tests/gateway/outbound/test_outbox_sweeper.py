@@ -13,7 +13,7 @@ from gateway.message import Receipt
 from gateway.outbound.deliverer import Deliverer
 from gateway.outbound.outbox_sweeper import EVERY, OutboxSweeper
 from gateway.outbound.pacing import Pacer
-from gateway.outbound.repetition import AccountSender, DeliveryRules
+from gateway.outbound.retry_decision import AccountSender, DeliveryRules
 from gateway.ports import SendPace
 from gateway.stores.sqlite.hot_state import SqliteOutbox
 from tests.support.adapter import RecordingAdapter

@@ -22,8 +22,8 @@ from gateway.outbound.live.answer import (
     store_handle,
 )
 from gateway.outbound.pacing import Pacer
-from gateway.outbound.repetition import AccountSender, DeliveryRules
-from gateway.outbound.retry import REPEAT_NOTE
+from gateway.outbound.retry_decision import AccountSender, DeliveryRules
+from gateway.outbound.send_attempt import REPEAT_NOTE
 from gateway.platforms import renderer_of
 from gateway.ports import LiveStyle, LiveView, SendPace
 from gateway.stores.sqlite.hot_state import SqliteAdapterStates, SqliteOutbox

@@ -23,8 +23,8 @@ from gateway.outbound.live.answer import (
     LiveTarget,
 )
 from gateway.outbound.pacing import Pacer
-from gateway.outbound.repetition import AccountSender, DeliveryRules
-from gateway.outbound.retry import REPEAT_NOTE
+from gateway.outbound.retry_decision import AccountSender, DeliveryRules
+from gateway.outbound.send_attempt import REPEAT_NOTE
 from gateway.platforms import discover, renderer_of
 from gateway.ports import AdapterState, Capabilities, LiveStyle, LiveView, SendPace
 from gateway.render import render

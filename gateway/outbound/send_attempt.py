@@ -1,4 +1,4 @@
-"""The retries of one send: their state, the pause before each, the notes about them, and simpler
+"""The attempts of one send: their state, the pause before each, the notes about them, and simpler
 forms of a rejected send. Pure."""
 
 from dataclasses import dataclass, replace

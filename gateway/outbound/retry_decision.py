@@ -1,5 +1,5 @@
-"""Repetitions of a send: when the next attempt starts, and the note above a send that may have
-arrived."""
+"""Decides about a failed send: when the next attempt starts, and the note above a send that may
+have arrived."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from gateway.errors import (
     Transient,
 )
 from gateway.outbound.pacing import Pacer
-from gateway.outbound.retry import REPEAT_NOTE, Send, note, recognised, simpler
+from gateway.outbound.send_attempt import REPEAT_NOTE, Send, note, recognised, simpler
 from gateway.ports import PlatformAdapter
 
 REPEATS = 5
