@@ -114,7 +114,7 @@ class Pipeline:
     def __init__(self, services: Services, *, shared: bool = False) -> None:
         """`shared`: other processes continue the work of a crashed one."""
         self._services = services
-        self._under = services.under(services.policies)
+        self._under: Services | None = None
         self._shared = shared
         self._since = services.clock.now()
         self._broken_off: OrderedDict[str, LiveAnswer] = OrderedDict()
@@ -233,9 +233,10 @@ class Pipeline:
 
     def _services_under(self, policies: Policies) -> Services:
         """Return the services with these policies, which change with the configuration only."""
-        if self._under.policies is not policies:
-            self._under = self._services.under(policies)
-        return self._under
+        under = self._under
+        if under is None or under.policies is not policies:
+            under = self._under = self._services.under(policies)
+        return under
 
     async def _run(self, stages: Sequence[Stage], turn: TurnContext) -> bool:
         """Run stages until one refuses; the turn is then refused and closed. Common work of all

@@ -23,6 +23,9 @@ CONFIG = """
 [checks.positive_data_acceptance]
 # 409: it is there already. 422: a text of which nothing can be kept, such as one of blanks.
 expected-statuses = ["2xx", "401", "403", "404", "409", "422"]
+[checks.negative_data_rejection]
+# Its own, and 413: a body that is too long for the listener.
+expected-statuses = ["400", "401", "403", "404", "405", "406", "409", "413", "415", "422", "428", "429", "5xx"]
 """
 
 
