@@ -25,7 +25,9 @@ CONFIG = """
 expected-statuses = ["2xx", "401", "403", "404", "409", "422"]
 [checks.negative_data_rejection]
 # Its own, and 413: a body that is too long for the listener.
-expected-statuses = ["400", "401", "403", "404", "405", "406", "409", "413", "415", "422", "428", "429", "5xx"]
+expected-statuses = [
+    "400", "401", "403", "404", "405", "406", "409", "413", "415", "422", "428", "429", "5xx",
+]
 """
 
 
