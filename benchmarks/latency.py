@@ -2,6 +2,7 @@
 
     python -m benchmarks.latency                       5 rounds of 20 seconds each
     python -m benchmarks.latency --fsync full          waiting for the disk at every commit
+    python -m benchmarks.latency --reader              beside an operator who reads the console
 
 Messages are written at random moments, 100 a second on average, in 500 chats; simulator and
 gateway are processes of their own, and all moments are on the clock that both share.
@@ -15,6 +16,9 @@ send_back          of that, from there until the gateway had read the answer
 for_people         from written to answered as the simulator saw it: also polling, and the model
 
 `own` is held to 20 ms in the median of the rounds' p99, although the simulator's share is in it.
+With `--reader`, rounds with and without a reader alternate, and the median p99 with one is held to
+`BESIDE` times the other.
+
 A round in which others used the machine (`others_cpu`) is shown and made again, as many times at
 most, unless this runs with real-time priority (`comes_first`).
 """
@@ -23,6 +27,7 @@ import argparse
 import json
 import signal
 import statistics
+import subprocess
 import sys
 import tempfile
 from array import array
@@ -36,17 +41,22 @@ from benchmarks.served import number, shares
 
 PROMISE: Final = 20.0
 """Milliseconds."""
+BESIDE: Final = 1.2
+"""The p99 beside a reader of the console, in that without one."""
 LEAVE_OUT: Final = 2.0
 """Seconds at the beginning that do not count: connections are opened, code is read."""
 STOP_SECONDS: Final = 40
 PARTS: Final = ("own", "until_send", "send", "send_there", "send_back", "for_people")
 
 
-def measure(rate: float, seconds: float, chats: int, fsync: str) -> dict[str, object]:
+def measure(
+    rate: float, seconds: float, chats: int, fsync: str, *, reader: bool = False
+) -> dict[str, object]:
     """One round."""
     machine = Machine()
     with tempfile.TemporaryDirectory() as folder:
         ours, theirs = Path(folder) / "ours", Path(folder) / "theirs"
+        place = Path(folder) / "place"
         simulator = echo_bot.start(
             "benchmarks.steady",
             *("--rate", str(rate), "--seconds", str(seconds), "--chats", str(chats)),
@@ -58,9 +68,15 @@ def measure(rate: float, seconds: float, chats: int, fsync: str) -> dict[str, ob
             gateway = echo_bot.start(
                 "benchmarks.served",
                 *("--url", where["url"], "--token", where["token"], "--folder", folder),
-                *("--fsync", fsync, "--times", str(ours)),
+                *("--fsync", fsync, "--times", str(ours), "--place", str(place)),
+            )
+            beside = (
+                echo_bot.start("benchmarks.console_reader", "--place", str(place))
+                if reader
+                else None
             )
             outcome: dict[str, object] = json.loads(simulator.stdout.readline())
+            read = _stop(beside) if beside is not None else {}
             gateway.send_signal(signal.SIGTERM)
             output, _ = gateway.communicate(timeout=STOP_SECONDS)
         finally:
@@ -73,11 +89,20 @@ def measure(rate: float, seconds: float, chats: int, fsync: str) -> dict[str, ob
             "others_cpu": machine.others(),
             "comes_first": comes_first(),
             **outcome,
+            **read,
             "cpu_seconds_per_1000": round(used["cpu_seconds"] / messages * 1000, 3),
             "transactions_per_message": round(used["transactions"] / messages, 2),
             **spans(doubles(ours), doubles(theirs)),
             "stages": used["stages"],
         }
+
+
+def _stop(reader: "subprocess.Popen[str]") -> dict[str, object]:
+    """What a reader of the console did."""
+    reader.send_signal(signal.SIGTERM)
+    output, _ = reader.communicate(timeout=STOP_SECONDS)
+    read: dict[str, object] = json.loads(output.splitlines()[-1])
+    return read
 
 
 def spans(ours: "array[float]", theirs: "array[float]") -> dict[str, dict[str, float]]:
@@ -132,6 +157,24 @@ def verdict(rows: Sequence[dict[str, object]], disturbed: int) -> dict[str, obje
     }
 
 
+def _beside_reader(arguments: argparse.Namespace) -> int:
+    """Measure rounds with and without a reader in turn; return 1 if the bound is exceeded."""
+    took: dict[bool, list[float]] = {False: [], True: []}
+    for _ in range(arguments.rounds):
+        for reader in (False, True):
+            row = measure(
+                *(arguments.rate, arguments.seconds, arguments.chats, arguments.fsync),
+                reader=reader,
+            )
+            took[reader].append(_shares(row, "own_ms")["p99"])
+            print(json.dumps(row), flush=True)
+    without, beside = (statistics.median(took[reader]) for reader in (False, True))
+    ratio = round(beside / without, 2)
+    result = {"p99_ms": without, "p99_beside_ms": beside, "ratio": ratio, "bound": BESIDE}
+    print(json.dumps({**result, "held": ratio <= BESIDE}), flush=True)
+    return 0 if ratio <= BESIDE else 1
+
+
 def _shares(row: dict[str, object], name: str) -> dict[str, float]:
     return cast("dict[str, float]", row[name])
 
@@ -144,7 +187,10 @@ def main() -> int:
     parser.add_argument("--chats", type=int, default=500)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--fsync", choices=("normal", "full"), default="normal")
+    parser.add_argument("--reader", action="store_true", help="an operator reads the console")
     arguments = parser.parse_args()
+    if arguments.reader:
+        return _beside_reader(arguments)
     quiet: list[dict[str, object]] = []
     disturbed: list[dict[str, object]] = []
     while len(quiet) < arguments.rounds and len(disturbed) < arguments.rounds:

@@ -1,14 +1,15 @@
 """The whole gateway on a simulated Telegram, in a process of its own, with its time measured.
 
     python -m benchmarks.served --url URL --token T --folder F [--fsync full] [--times FILE]
-        [--without-memory] [--model URL]
+        [--without-memory] [--model URL] [--place FILE]
 
 Offline model, or a simulated Anthropic at URL. Limits lifted, overlap `queue`; inbox,
 conversations, traces and outbox in SQLite as always. On SIGTERM it prints one line of JSON:
 processor seconds since it was ready, transactions, and the time of each stage. `--times FILE`
 keeps, per answer, five doubles on the clock that the processes of a machine share: the id of the
 message, when it was received, when the answer's send was begun, when the platform had confirmed it,
-and the seconds spent waiting for the model.
+and the seconds spent waiting for the model. `--place FILE` gets JSON with the `url` of the console
+and a login `link` of the local operator.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from typing import Final
 from gateway.ports.observer import FinishedTurn, SendAttempt
 from parley.app import App
 from parley.config import Settings, from_mapping
+from parley.console.viewer import LOCAL_OPERATOR
 from parley.runtime.gc_and_heap import collect_rarely, freeze_startup_objects, return_large_blocks
 
 FAST: Final = 1000.0
@@ -112,7 +114,9 @@ def number(row: Mapping[str, object], name: str) -> float:
     return value
 
 
-async def serve(settings: Settings, watch: Stopwatch | None) -> dict[str, object]:
+async def serve(
+    settings: Settings, watch: Stopwatch | None, place: Path | None = None
+) -> dict[str, object]:
     """Run the gateway until SIGTERM; what it used since it was ready."""
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
@@ -120,6 +124,11 @@ async def serve(settings: Settings, watch: Stopwatch | None) -> dict[str, object
     began = time.process_time()
     await app.start()
     freeze_startup_objects()
+    if place is not None:
+        link = await app.console_sessions.link("default", str(LOCAL_OPERATOR))
+        written = place.with_suffix(".part")
+        written.write_text(json.dumps({"url": app.local.base_url, "link": link}), "utf-8")
+        written.rename(place)
     await stop.wait()
     used = time.process_time() - began
     transactions = app.storage.long_lived.transactions
@@ -137,6 +146,7 @@ def main() -> None:
     parser.add_argument("--times", type=Path)
     parser.add_argument("--without-memory", action="store_true")
     parser.add_argument("--model", metavar="URL", default="")
+    parser.add_argument("--place", type=Path)
     arguments = parser.parse_args()
     settings = settings_for(
         arguments.url,
@@ -149,7 +159,7 @@ def main() -> None:
     watch = Stopwatch() if arguments.times else None
     collect_rarely()
     return_large_blocks()
-    used = asyncio.run(serve(settings, watch))
+    used = asyncio.run(serve(settings, watch, arguments.place))
     if watch is not None:
         arguments.times.write_bytes(watch.times.tobytes())
         used["stages"] = {name: shares(seconds) for name, seconds in watch.stages.items()}
