@@ -3,6 +3,7 @@
     python -m benchmarks.latency                       5 rounds of 20 seconds each
     python -m benchmarks.latency --fsync full          waiting for the disk at every commit
     python -m benchmarks.latency --reader              beside an operator who reads the console
+    python -m benchmarks.latency --echo --rate 50      in turn with a bare python-telegram-bot echo
 
 Messages are written at random moments, 100 a second on average, in 500 chats; simulator and
 gateway are processes of their own, and all moments are on the clock that both share.
@@ -17,7 +18,8 @@ for_people         from written to answered as the simulator saw it: also pollin
 
 `own` is held to 20 ms in the median of the rounds' p99, although the simulator's share is in it.
 With `--reader`, rounds with and without a reader alternate, and the median p99 with one is held to
-`BESIDE` times the other.
+`BESIDE` times the other. With `--echo`, rounds of the gateway and of the echo alternate; their
+`for_people` are held to `AGAINST_ECHO`.
 
 A round in which others used the machine (`others_cpu`) is shown and made again, as many times at
 most, unless this runs with real-time priority (`comes_first`).
@@ -47,6 +49,42 @@ LEAVE_OUT: Final = 2.0
 """Seconds at the beginning that do not count: connections are opened, code is read."""
 STOP_SECONDS: Final = 40
 PARTS: Final = ("own", "until_send", "send", "send_there", "send_back", "for_people")
+
+
+AGAINST_ECHO: Final = {"p50": 1.5, "p99": 2.0}
+"""From written to answered, in that of a bare echo."""
+
+
+def measure_echo(rate: float, seconds: float, chats: int) -> dict[str, object]:
+    """One round of a bare echo."""
+    machine = Machine()
+    with tempfile.TemporaryDirectory() as folder:
+        theirs = Path(folder) / "theirs"
+        simulator = echo_bot.start(
+            "benchmarks.steady",
+            *("--rate", str(rate), "--seconds", str(seconds), "--chats", str(chats)),
+            *("--times", str(theirs)),
+        )
+        assert simulator.stdout is not None
+        where = json.loads(simulator.stdout.readline())
+        echo = echo_bot.start(
+            "benchmarks.echo_bot", "--serve", where["url"], "--token", where["token"]
+        )
+        try:
+            outcome: dict[str, object] = json.loads(simulator.stdout.readline())
+        finally:
+            echo.send_signal(signal.SIGTERM)
+            echo.communicate(timeout=STOP_SECONDS)
+            simulator.wait(STOP_SECONDS)
+        times = doubles(theirs)
+    first = min(times[1::3], default=0.0) + LEAVE_OUT
+    took = [
+        answered - written
+        for _, written, answered in zip(times[::3], times[1::3], times[2::3], strict=True)
+        if written >= first
+    ]
+    others = machine.others()
+    return {"bot": "echo", "others_cpu": others, **outcome, "for_people_ms": shares(took)}
 
 
 def measure(
@@ -175,6 +213,31 @@ def _beside_reader(arguments: argparse.Namespace) -> int:
     return 0 if ratio <= BESIDE else 1
 
 
+def _against_echo(arguments: argparse.Namespace) -> int:
+    """Measure the gateway and a bare echo in turn; return 1 if a bound is exceeded."""
+    rows: dict[str, list[dict[str, float]]] = {"parley": [], "echo": []}
+    for _ in range(arguments.rounds):
+        load = (arguments.rate, arguments.seconds, arguments.chats)
+        for name, row in (
+            ("echo", measure_echo(*load)),
+            ("parley", measure(*load, arguments.fsync)),
+        ):
+            rows[name].append(_shares(row, "for_people_ms"))
+            print(json.dumps(row), flush=True)
+    middle = {
+        name: {share: statistics.median(one[share] for one in of) for share in AGAINST_ECHO}
+        for name, of in rows.items()
+    }
+    ratios = {
+        share: round(middle["parley"][share] / middle["echo"][share], 2) for share in AGAINST_ECHO
+    }
+    held = all(ratios[share] <= bound for share, bound in AGAINST_ECHO.items())
+    print(
+        json.dumps({**middle, "ratios": ratios, "bounds": AGAINST_ECHO, "held": held}), flush=True
+    )
+    return 0 if held else 1
+
+
 def _shares(row: dict[str, object], name: str) -> dict[str, float]:
     return cast("dict[str, float]", row[name])
 
@@ -188,9 +251,12 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--fsync", choices=("normal", "full"), default="normal")
     parser.add_argument("--reader", action="store_true", help="an operator reads the console")
+    parser.add_argument("--echo", action="store_true", help="in turn with a bare echo")
     arguments = parser.parse_args()
     if arguments.reader:
         return _beside_reader(arguments)
+    if arguments.echo:
+        return _against_echo(arguments)
     quiet: list[dict[str, object]] = []
     disturbed: list[dict[str, object]] = []
     while len(quiet) < arguments.rounds and len(disturbed) < arguments.rounds:

@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import json
 import random
+import re
 import sys
 import time
 from array import array
@@ -26,6 +27,7 @@ from simulators.telegram import TelegramSimulator
 PATIENCE: Final = 30.0
 """Seconds that the last answers may take."""
 LOOK_SECONDS: Final = 0.05
+NUMBER: Final = re.compile(r"message n(\d{6}) ")
 SEED: Final = 7
 MAX_MESSAGES: Final = 90_000
 """The capacity of the simulator, with the answers."""
@@ -104,7 +106,7 @@ class Crowd:
     def _answered(self, values: Mapping[str, object], at: float) -> None:
         reply = values.get("reply_parameters")
         named = reply.get("message_id") if isinstance(reply, dict) else None
-        number = self._numbers.get(named) if isinstance(named, int) else None
+        number = self._numbers.get(named) if isinstance(named, int) else _number_in(values)
         if number is None:
             return
         chat = number % len(self._people)
@@ -116,6 +118,12 @@ class Crowd:
         self._answers[number] = 1
         self.outcome.answered += 1
         self.times[3 * number + 2] = at
+
+
+def _number_in(values: Mapping[str, object]) -> int | None:
+    """The number in the text of an answer that names no message, as an echo."""
+    found = NUMBER.search(str(values.get("text", "")))
+    return int(found[1]) if found else None
 
 
 async def _main(arguments: argparse.Namespace) -> int:

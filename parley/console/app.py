@@ -4,6 +4,7 @@ Loaded with the first request. Each view and each action is a `ConsoleRoute`; th
 same functions (`parley.console.api`).
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -132,9 +133,12 @@ class ConsoleApp:
             fragment="hx-request" in headers and "hx-boosted" not in headers,
         )
 
-    def page(self, template: str, frame: Frame, status: int = 200, **values: object) -> Response:
-        """Return a page as a response."""
-        text = self.pages.render(template, frame, **values)
+    async def page(
+        self, template: str, frame: Frame, status: int = 200, **values: object
+    ) -> Response:
+        """Return a page as a response. The first page of a template compiles it, which takes up to
+        70 ms."""
+        text = await asyncio.to_thread(self.pages.render, template, frame, **values)
         return Response(text, status, page_headers(frame.nonce))
 
     def _notice(self, scope: Scope) -> str:
@@ -158,7 +162,7 @@ class _View:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         known = await self.console.signed_in(scope)
         if known is None:
-            await _signed_out(self.console, scope)(scope, receive, send)
+            await (await _signed_out(self.console, scope))(scope, receive, send)
             return
         check_access(known.viewer, self.route)
         params = with_id(_query_of(scope, self.route), scope)
@@ -167,7 +171,7 @@ class _View:
             await _download(result)(scope, receive, send)
             return
         frame = self.console.frame(scope, known)
-        page = self.console.page(
+        page = await self.console.page(
             self.route.template, frame, result=result, params=params, viewer=known.viewer
         )
         await page(scope, receive, send)
@@ -196,7 +200,7 @@ class _Action:
         exchange_of(scope).reason = refusal or exchange_of(scope).reason
         frame = self.console.frame(scope, known)
         if self.route.template and (frame.fragment or not self.route.then):
-            answer = self.console.page(
+            answer = await self.console.page(
                 *(self.route.template, frame, status),
                 result=result,
                 params=params,
@@ -218,7 +222,7 @@ class _SignInPage:
     console: ConsoleApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        page = self.console.page("sign_in.html", self.console.frame(scope), problem="")
+        page = await self.console.page("sign_in.html", self.console.frame(scope), problem="")
         await page(scope, receive, send)
 
 
@@ -236,7 +240,7 @@ class _SignIn:
         made = await sessions.sign_in(fields.get("link", ""), label, fields.get("zone", ""))
         if made is None:
             frame = self.console.frame(scope)
-            page = self.console.page("sign_in.html", frame, 401, problem=BAD_LINK)
+            page = await self.console.page("sign_in.html", frame, 401, problem=BAD_LINK)
             await page(scope, receive, send)
             return
         secret, session = made
@@ -323,7 +327,7 @@ class _Errors:
         if refused.status not in (401, 403, 500, 503):
             known = await self.console.signed_in(scope)
         frame = self.console.frame(scope, known)
-        page = self.console.page("error.html", frame, refused.status, refused=refused)
+        page = await self.console.page("error.html", frame, refused.status, refused=refused)
         page.headers.update(refused.headers)
         return page
 
@@ -404,7 +408,7 @@ def _invalid(error: ValidationError) -> Refused:
     return Refused(422, "bad_form", f"{where}: {first['msg']}", f"body.{where}")
 
 
-def _signed_out(console: ConsoleApp, scope: Scope) -> Response:
+async def _signed_out(console: ConsoleApp, scope: Scope) -> Response:
     """Return the page for a browser without a session.
 
     A link from another site arrives without the cookie (SameSite=Strict): the page then loads
@@ -413,7 +417,7 @@ def _signed_out(console: ConsoleApp, scope: Scope) -> Response:
     headers = headers_of(scope)
     again = headers.get("sec-fetch-site") == "cross-site"
     frame = console.frame(scope)
-    page = console.page("signed_out.html", frame, 200 if again else 401, again=again)
+    page = await console.page("signed_out.html", frame, 200 if again else 401, again=again)
     if not again and cookie_name(scope) in cookies_of(scope):
         page.headers["Set-Cookie"] = set_cookie(scope, "", 0)
     return page

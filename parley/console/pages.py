@@ -65,12 +65,12 @@ class Frame:
     @property
     def hx(self) -> Markup:
         """The attribute without which htmx ignores the attributes of an element."""
-        return Markup('hx-nonce="{}"').format(self.nonce)
+        return Markup('hx-nonce="%s"') % self.nonce
 
     @property
     def csrf_field(self) -> Markup:
         """The field that every form with the method POST needs."""
-        return Markup('<input type="hidden" name="csrf" value="{}">').format(self.csrf)
+        return Markup('<input type="hidden" name="csrf" value="%s">') % self.csrf
 
 
 class Pages:

@@ -17,13 +17,13 @@ MOST: Final = 20_000
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 """Spreadsheets take a cell that begins so for a formula."""
 AGES: Final = (("year", 31_536_000), ("day", 86_400), ("hour", 3_600), ("minute", 60))
-_ISOLATED: Final = Markup('<bdi class="outside" dir="auto">{}</bdi>')
+_ISOLATED: Final = Markup('<bdi class="outside" dir="auto">%s</bdi>')
 _FOLDED: Final = Markup(
-    '<bdi class="outside" dir="auto">{}</bdi><details><summary>Show all ({} characters)</summary>'
-    '<bdi class="outside" dir="auto">{}</bdi>{}</details>'
+    '<bdi class="outside" dir="auto">%s</bdi><details><summary>Show all (%s characters)</summary>'
+    '<bdi class="outside" dir="auto">%s</bdi>%s</details>'
 )
-_CUT: Final = Markup("<p>The page shows the first {} characters.</p>")
-_TIME: Final = Markup('<time datetime="{}">{}</time>')
+_CUT: Final = Markup("<p>The page shows the first %s characters.</p>")
+_TIME: Final = Markup('<time datetime="%s">%s</time>')
 
 
 def outside(text: object, shown: int = SHOWN) -> Markup:
@@ -31,15 +31,15 @@ def outside(text: object, shown: int = SHOWN) -> Markup:
     it, broken anywhere, and folded beyond `shown` characters."""
     whole = str(text)
     if len(whole) <= shown:
-        return _ISOLATED.format(whole)
-    cut = _CUT.format(f"{MOST:,}") if len(whole) > MOST else ""
-    return _FOLDED.format(whole[:shown] + "…", f"{len(whole):,}", whole[:MOST], cut)
+        return _ISOLATED % whole
+    cut = _CUT % f"{MOST:,}" if len(whole) > MOST else ""
+    return _FOLDED % (whole[:shown] + "…", f"{len(whole):,}", whole[:MOST], cut)
 
 
 def short(text: object, most: int = 80) -> Markup:
     """Return the beginning of a text from outside, in one line."""
     line = " ".join(str(text)[: most * 4].split())
-    return _ISOLATED.format(line if len(line) <= most else f"{line[: most - 1]}…")
+    return _ISOLATED % (line if len(line) <= most else f"{line[: most - 1]}…")
 
 
 def when(at: datetime | None) -> Markup:
@@ -47,7 +47,7 @@ def when(at: datetime | None) -> Markup:
     if at is None:
         return escape("never")
     utc = at.astimezone(UTC)
-    return _TIME.format(utc.isoformat(timespec="seconds"), f"{utc:%Y-%m-%d %H:%M} UTC")
+    return _TIME % (utc.isoformat(timespec="seconds"), f"{utc:%Y-%m-%d %H:%M} UTC")
 
 
 def money(micros: int) -> str:

@@ -26,7 +26,7 @@ from parley.console.viewer import Viewer
 from parley.console.views.overview import zone_of
 
 PATH: Final = "/conversations"
-PAGE: Final = 50
+PAGE: Final = 25
 """Conversations, or hits, of a page."""
 UNFINISHED: Final = 500
 """Accepted messages that the list of waiting conversations looks at, the oldest first."""
