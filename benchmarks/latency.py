@@ -136,7 +136,7 @@ def measure(
 
 
 def _stop(reader: "subprocess.Popen[str]") -> dict[str, object]:
-    """What a reader of the console did."""
+    """Stop a reader of the console, and return its figures."""
     reader.send_signal(signal.SIGTERM)
     output, _ = reader.communicate(timeout=STOP_SECONDS)
     read: dict[str, object] = json.loads(output.splitlines()[-1])

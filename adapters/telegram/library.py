@@ -1,7 +1,7 @@
-"""What the adapter uses of python-telegram-bot.
+"""The names of python-telegram-bot that the adapter uses.
 
-It loads two libraries for features that Parley does not use: cryptography (9 MB) for Telegram
-Passport, and rich with pygments (4 MB) for the command line of httpx.
+The library loads two others for features that Parley does not use: cryptography (9 MB) for
+Telegram Passport, and rich with pygments (4 MB) for the command line of httpx.
 """
 
 from gateway.optional_imports import unavailable

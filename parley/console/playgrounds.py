@@ -124,7 +124,7 @@ class Playground:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose playground it is: the id of the session, empty for the API."""
+    """The owner of the playground: the id of the session, empty for the API."""
 
     tenant: str
     person: str

@@ -347,12 +347,12 @@ async def test_a_cancelled_read_is_ended_before_its_connection_is_closed(
             await reader.fetch(COUNTING)
 
     task = asyncio.create_task(read())
-    await eventually(lambda: bool(opened) and opened[0]._in_use.locked())  # type: ignore[attr-defined]  # private
+    await eventually(lambda: bool(opened) and opened[0]._in_use.locked())  # type: ignore[attr-defined]  # a lock that is not in the type
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         async with asyncio.timeout(PATIENCE):
             await task
-    assert not opened[0]._in_use.locked()  # type: ignore[attr-defined]  # private
+    assert not opened[0]._in_use.locked()  # type: ignore[attr-defined]  # a lock that is not in the type
     assert await count(database) == 0
 
 

@@ -167,7 +167,7 @@ async def test_the_chain_is_verified_and_a_changed_entry_is_found(console: Conso
 async def corrupt(console: Console) -> None:
     """Change an entry as somebody with access to the database can."""
     # The audit's table refuses changes; the storage of a test can drop that.
-    database = console.app.storage.history._database  # type: ignore[attr-defined]  # on either engine
+    database = console.app.storage.history._database  # type: ignore[attr-defined]  # not in the port
     drop = {
         "sqlite": "DROP TRIGGER memory_audit_unchanged",
         "postgres": "DROP TRIGGER memory_audit_kept ON memory_audit",

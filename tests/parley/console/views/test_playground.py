@@ -133,7 +133,7 @@ async def tables(console: Console) -> dict[str, list[str]]:
     """Every row of every table, as text."""
     found = {}
     storage = console.app.storage
-    for database in {storage.takeovers._database, storage.hot.inbox._database}:  # type: ignore[attr-defined]  # on SQLite
+    for database in {storage.takeovers._database, storage.hot.inbox._database}:  # type: ignore[attr-defined]  # not in the ports
         names = (
             "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%VIRTUAL%'"
             if database.engine == "sqlite"

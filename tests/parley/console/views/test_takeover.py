@@ -216,7 +216,7 @@ async def test_an_answer_that_crosses_the_return_is_not_sent(
     assert (refused.status, "Take it over first" in refused.text) == (422, True)
     assert len(await sent(console)) == before
     monkeypatch.setattr("parley.console.views.takeover.account_of", None)
-    console.app.services.connected.clear()  # type: ignore[attr-defined]  # a dict
+    console.app.services.connected.clear()  # type: ignore[attr-defined]  # a dict, though its type is Mapping
     assert (await act(console, OWNER, world.adas, "give-back")).status == 303
     assert await takeover_of(console) is None
 
