@@ -4,22 +4,26 @@
     python -m benchmarks.refusals --platform slack --messages 1000
 
 A real `parley run` answers 200 chats with a model that takes 50 ms. Of the requests that send a
-text, one in ten is refused with 429 (in the platform's own way of saying when to try again), one in
-ten with 500, of one in ten the answer is cut in the middle of its body, and of one in ten the line
-is cut before the platform has read it. In the end every message has to be answered, formatted and
-in order. Where the platform recognises a repetition (Discord) it stands there once; elsewhere
-twice at most where nobody could know, and then below a note that says so.
+text, one in ten (by chance, with a fixed seed) is refused with 429 in the platform's own way of
+saying when to try again, one in ten with 500, of one in ten the answer is cut in the middle of its
+body, and of one in ten the line is cut before the platform has read it. In the end every message
+has to be answered, formatted and in order; a line names the answers that still wait, and those that
+were given up after six unknown results in a row. Where the platform recognises a repetition
+(Discord) it stands there once; elsewhere twice at most where nobody could know, and then below a
+note that says so.
 """
 
 import argparse
 import asyncio
 import json
 import logging
+import sqlite3
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, closing
 from pathlib import Path
 from typing import Any, Final
 
@@ -54,11 +58,13 @@ TROUBLES: Final[tuple[FaultKind, ...]] = (
     "drop_within",
     "drop_before",
 )
-EVERY: Final = 10
+CHANCE: Final = 0.1
+"""Of each trouble, at random: in a fixed rhythm, the troubles would meet a chat that waits alone
+either always or never."""
 CHATS: Final = 200
 MODEL_SECONDS: Final = 0.05
 RETRY_AFTER: Final = 1.0
-PATIENCE_SECONDS: Final = 180.0
+PATIENCE_SECONDS: Final = 300.0
 
 
 def formatted_answer(body: Mapping[str, Any]) -> str:
@@ -80,10 +86,7 @@ async def measure(name: str, messages: int) -> dict[str, object]:
         platform.attach(f"http://127.0.0.1:{port}")
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         choice = {"provider": "anthropic", "api_key": model.api_key, "base_url": model.base_url}
-        troubles = [
-            Fault(SEND[name], kind, 10**9, RETRY_AFTER, every=EVERY, seen=2 * index)
-            for index, kind in enumerate(TROUBLES)
-        ]
+        troubles = [Fault(SEND[name], kind, 10**9, RETRY_AFTER, chance=CHANCE) for kind in TROUBLES]
         burst = Burst(platform, CHATS)
         async with parley_run(write_configuration(folder, platform, choice, port)):
             await platform.wait_connected()
@@ -93,9 +96,19 @@ async def measure(name: str, messages: int) -> dict[str, object]:
             await burst.write(messages)
             await burst.answered(PATIENCE_SECONDS)
             seconds = time.perf_counter() - began
+            unsent = await asyncio.to_thread(_unsent, folder)
         row: dict[str, object] = {"platform": name, **burst.figures(), **_looks(burst)}
         row |= {str(trouble.kind): 10**9 - trouble.times for trouble in troubles}
-        return {**row, "seconds": round(seconds, 1)}
+        return {**row, **unsent, "seconds": round(seconds, 1)}
+
+
+def _unsent(folder: Path) -> dict[str, object]:
+    """The answers that wait, and the reasons of those that were given up, from the outbox."""
+    rows = f"file:{folder}/parley.db?mode=ro"
+    with closing(sqlite3.connect(rows, uri=True)) as outbox:
+        waiting = outbox.execute("SELECT count(*) FROM outbox WHERE state = 'waiting'").fetchone()
+        dead = outbox.execute("SELECT reason FROM outbox WHERE state = 'dead'").fetchall()
+    return {"waiting": waiting[0], "dead": dict(Counter(reason for (reason,) in dead))}
 
 
 def _looks(burst: Burst) -> dict[str, int]:

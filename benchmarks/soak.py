@@ -2,9 +2,11 @@
 
     python -m benchmarks.soak                          ten minutes; not part of `make bench`
     python -m benchmarks.soak --minutes 2              a short form
+    python -m benchmarks.soak --minutes 60 --rate 50 --model-seconds 1
 
-The program is `parley run` as a person starts it, with the offline model, limits lifted, and inbox,
-conversations, traces and outbox in one SQLite file. People, gateway and this observer are processes
+The program is `parley run` as a person starts it, with the offline model, or a simulated Anthropic
+that streams an answer in `--model-seconds`, limits lifted, and inbox, conversations, traces and
+outbox in one SQLite file. People, gateway and this observer are processes
 of their own. A line each half minute: resident memory, database file and its log, answers that took
 less than 20 ms from stored to sent without the model (as the program's own /metrics tell it).
 
@@ -23,7 +25,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
@@ -49,6 +51,8 @@ FLAT_PER_MINUTE: Final = 0.5
 FLAT_SHARE: Final = 0.03
 """The growth that is allowed from the first one after the warm-up."""
 STOP_SECONDS: Final = 60
+CONCURRENCY: Final = 256
+"""Turns at once beside a model that takes some time."""
 OWN: Final = "parley_answer_without_model_seconds"
 
 
@@ -99,8 +103,27 @@ def size_of(file: Path) -> float:
     return file.stat().st_size / MEGABYTE if file.exists() else 0.0
 
 
-def run(minutes: float, rate: float, chats: int) -> dict[str, object]:
-    """The whole soak; prints every look, returns the verdict."""
+def run(minutes: float, rate: float, chats: int, model_seconds: float) -> dict[str, object]:
+    """The whole soak; prints every look, returns the verdict. The model is simulated if it takes
+    more than no time."""
+    if not model_seconds:
+        return _run(minutes, rate, chats, {})
+    model = echo_bot.start("benchmarks.model_server", "--seconds", str(model_seconds))
+    assert model.stdout is not None
+    try:
+        url = json.loads(model.stdout.readline())["url"]
+        provider = {"provider": "anthropic", "api_key": "test-key", "base_url": url}
+        return _run(
+            minutes, rate, chats, {"model": provider, "workers": {"concurrency": CONCURRENCY}}
+        )
+    finally:
+        model.terminate()
+        model.wait(STOP_SECONDS)
+
+
+def _run(
+    minutes: float, rate: float, chats: int, sections: Mapping[str, object]
+) -> dict[str, object]:
     seconds, machine = minutes * 60, Machine()
     simulator = echo_bot.start(
         "benchmarks.steady",
@@ -113,7 +136,7 @@ def run(minutes: float, rate: float, chats: int) -> dict[str, object]:
             where = json.loads(simulator.stdout.readline())
             port, config = free_port(), Path(folder) / "parley.yaml"
             settings = mapping_for(where["url"], where["token"], folder)
-            config.write_text(yaml.safe_dump({**settings, "server": {"port": port}}))
+            config.write_text(yaml.safe_dump({**settings, "server": {"port": port}, **sections}))
             gateway = start(config)
             try:
                 seen = []
@@ -178,10 +201,11 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--rate", type=float, default=100.0)
     parser.add_argument("--chats", type=int, default=5000)
+    parser.add_argument("--model-seconds", type=float, default=0.0)
     arguments = parser.parse_args()
     if arguments.minutes < 2:
         parser.error("a soak takes two minutes at least")
-    verdict = run(arguments.minutes, arguments.rate, arguments.chats)
+    verdict = run(arguments.minutes, arguments.rate, arguments.chats, arguments.model_seconds)
     print(json.dumps(verdict), flush=True)
     gone = sum(number(verdict, name) for name in ("lost", "doubled", "out_of_order"))
     return 0 if not gone and verdict["flat"] and verdict["log_bounded"] else 1

@@ -29,7 +29,7 @@ PATIENCE: Final = 30.0
 LOOK_SECONDS: Final = 0.05
 NUMBER: Final = re.compile(r"message n(\d{6}) ")
 SEED: Final = 7
-MAX_MESSAGES: Final = 90_000
+MAX_MESSAGES: Final = 200_000
 """The capacity of the simulator, with the answers."""
 
 

@@ -6,13 +6,16 @@ person would do in the app (`say`, `press`, `edit` ...), and what people would t
 """
 
 import asyncio
+import random
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, runtime_checkable
+from typing import Final, Literal, Protocol, runtime_checkable
 
 MAX_CALLS = 20_000
 """The number of latest requests that a simulator records."""
+SEED: Final = 1
+"""Of the faults that happen by chance, so that a run can be repeated."""
 
 RoomKind = Literal["direct", "private", "public"]
 
@@ -114,7 +117,8 @@ class Fault:
     middle, and `stream_error` says an error there. `slow` waits `delay` seconds before the answer
     begins, the three faults of streams before each piece of it.
 
-    `every`: only each so-many-th matching request, counted on from `seen`.
+    `every`: only each so-many-th matching request, counted on from `seen`. `chance`: only this
+    share of the requests that it would meet, from 0 to 1, at random with a fixed seed.
     """
 
     method: str
@@ -124,6 +128,7 @@ class Fault:
     delay: float = 0.0
     every: int = 1
     seen: int = 0
+    chance: float = 1.0
 
 
 class Faults:
@@ -131,6 +136,7 @@ class Faults:
 
     def __init__(self) -> None:
         self._waiting: list[Fault] = []
+        self._random = random.Random(SEED)
 
     def add(self, fault: Fault) -> None:
         """Let `fault` happen to the next `fault.times` matching requests."""
@@ -142,13 +148,16 @@ class Faults:
         for fault in self._waiting:
             if fault.method in ("*", method):
                 fault.seen += 1
-                if due is None and fault.seen % fault.every == 0:
+                if due is None and fault.seen % fault.every == 0 and self._happens(fault):
                     due = fault
         if due is not None:
             due.times -= 1
             if due.times <= 0:
                 self._waiting.remove(due)
         return due
+
+    def _happens(self, fault: Fault) -> bool:
+        return fault.chance >= 1.0 or self._random.random() < fault.chance
 
     @property
     def waiting(self) -> int:

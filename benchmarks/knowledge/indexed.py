@@ -81,7 +81,7 @@ def switched_off() -> dict[str, RankingRules]:
     """The rules with each of them taken away."""
     every = RankingRules()
     none: dict[str, Any] = dict.fromkeys(
-        ("definition", "file_name", "path", "symbol", "further", "nearness"), 0.0
+        ("definition", "qualified", "file_name", "path", "symbol", "further", "nearness"), 0.0
     )
     factors = dict.fromkeys(("aside", "document", "other_language"), 1.0)
     alone = {name: replace(every, **{name: value}) for name, value in (none | factors).items()}

@@ -8,7 +8,7 @@ from typing import Final
 from simulators.base import ShownButton, SimFile, SimPerson
 from simulators.telegram.entities import Entity
 
-MAX_MESSAGES: Final = 200_000
+MAX_MESSAGES: Final = 500_000
 """Messages kept; a simulator that outlives this forgets nothing silently, it stops."""
 
 

@@ -343,7 +343,7 @@ class LiveAnswer:
             return
         try:
             async with asyncio.timeout(FIND_SECONDS):
-                handle = await self._ask_again(self._view(rendered))
+                handle = await self._ask_again(rendered)
         except Exception as error:  # noqa: BLE001 - the answer is then sent as a new message
             log.info("live_answer_not_found", platform=self._target.place.platform, error=error)
             self._unknown = self._is_first
@@ -352,17 +352,21 @@ class LiveAnswer:
             self._state = self._state.recall(handle)
             await self._remember(handle)
 
-    async def _ask_again(self, view: LiveView) -> str:
+    async def _ask_again(self, rendered: RenderedText) -> str:
         """Repeat the first request when every earlier answer of the chat is sent: it posts the
-        message if the earlier run did not, and that would appear above them."""
-        clock = self._means.clock
+        message if the earlier run did not, and that would appear above them. The request has none
+        of the text if the answer will not be sent."""
+        means = self._means
         while True:  # the caller has a time limit
-            while not self._means.free():
-                await clock.sleep(FREE_AFTER)
+            while not means.free():
+                await means.clock.sleep(FREE_AFTER)
             try:
-                return await self._means.shower.show_live(view)
+                shown = self._text.placeholder(STOPPED) if await means.silenced() else rendered
+                return await means.shower.show_live(self._view(shown))
+            except StoreUnavailable:
+                await means.clock.sleep(BUSY)
             except (Ambiguous, Transient) as error:
-                await clock.sleep(error.retry_after or BUSY)
+                await means.clock.sleep(error.retry_after or BUSY)
 
 
 async def store_handle(state: AdapterState, key: str, handle: str) -> bool:

@@ -39,6 +39,11 @@ PIECES = [f"Sentence number {n} of the answer. " for n in range(12)]
 WHOLE = "".join(PIECES).strip()
 EDITED = LiveStyle(pause=1.0)
 NO_PACE = SendPace()
+Check = Callable[[], Awaitable[bool]]
+
+
+async def never() -> bool:
+    return False
 
 
 @dataclass
@@ -128,7 +133,7 @@ class Bench:
     clock: FakeClock
     state: AdapterState
 
-    def answer(self, at: Place, *, again: bool = False) -> LiveAnswer:
+    def answer(self, at: Place, *, again: bool = False, silenced: Check = never) -> LiveAnswer:
         means = LiveDependencies(
             adapter=self.screen,
             shower=self.screen,
@@ -137,6 +142,7 @@ class Bench:
             memory=self.state,
             clock=self.clock,
             count=lambda *_: None,
+            silenced=silenced,
         )
         target = LiveTarget("live:e1", at, DISCORD, "q1", again=again)
         return LiveAnswer(target, means, self.screen.style)
@@ -458,6 +464,29 @@ async def test_a_message_without_a_stored_id_does_not_appear_above_earlier_answe
         waits[0] = False
         await closing
         assert len(knows.messages) == 1
+
+    await on_bench(test)
+
+
+@pytest.mark.parametrize("unavailable", [0, 2])
+async def test_a_repeated_request_shows_no_text_of_a_withheld_answer(unavailable: int) -> None:
+    left = [unavailable]
+
+    async def taken_over() -> bool:
+        left[0] -= 1
+        if left[0] >= 0:
+            raise StoreUnavailable("disk full")
+        return True
+
+    async def test(bench: Bench) -> None:
+        can = Capabilities(idempotent_sends=True)
+        knows = bench.screen = Knowing(bench.clock, capabilities=can)
+        live = bench.answer(place(), again=True, silenced=taken_over)
+        live.begin()
+        await live.on_text(WHOLE)
+        await closed(live, bench.clock)
+        assert len(knows.messages) == 1
+        assert not any("Sentence" in text for text in knows.messages.values())
 
     await on_bench(test)
 
