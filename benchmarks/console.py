@@ -63,10 +63,10 @@ _LOADED: Final = re.compile(r'(?:src|href)="(/console/static/[^"]{1,200})"')
 class Writer:
     """Makes messages with words of a natural frequency."""
 
-    def __init__(self, messages: int) -> None:
+    def __init__(self, messages: int, days: int = DAYS) -> None:
         self._random = random.Random(7)
-        self._step = timedelta(days=DAYS) / messages
-        self._begin = SystemClock().now() - timedelta(days=DAYS)
+        self._step = timedelta(days=days) / messages
+        self._begin = SystemClock().now() - timedelta(days=days)
 
     def text(self, number: int) -> str:
         """A text of 6 to 30 words; one in 50,000 has a rare word."""
