@@ -21,12 +21,16 @@ from gateway.message import Outbound, Part, Place
 from gateway.observe.correlation import correlated
 from gateway.outbound.expiring_buttons import ExpiringButtons
 from gateway.outbound.live import final
-from gateway.outbound.retry_decision import AccountSender, DeliveryRules, Repetitions
+from gateway.outbound.retry_decision import (
+    AccountSender,
+    DeliveryRules,
+    Repetitions,
+    pause_after,
+)
 from gateway.outbound.send_attempt import (
     LOST_NOTE,
     Send,
     note,
-    pause_after,
     reason_of,
     recognised,
     repeats_safely,

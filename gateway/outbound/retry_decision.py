@@ -4,6 +4,7 @@ have arrived."""
 import asyncio
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Final
 
 import structlog
 
@@ -22,6 +23,9 @@ REPEATS = 5
 """Repetitions of a send whose result is unknown. Where the platform recognises repetitions, their
 pauses stay within the minutes for which it remembers a key; elsewhere each may be shown once more.
 """
+FIRST_PAUSE: Final = 0.5
+LONGEST_PAUSE: Final = 60.0
+"""Seconds between attempts where the platform names no time; doubled each time."""
 NOTES = 20
 """Attempts without a response to send the note of one repetition, in about a quarter of an hour.
 Errors of the platform do not count: the note is then repeated for the lifetime of the answer."""
@@ -44,6 +48,11 @@ class AccountSender:
     adapter: PlatformAdapter
     pacer: Pacer
     connected: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+def pause_after(tries: int) -> float:
+    """Return the seconds until the next attempt after so many failed ones."""
+    return float(min(FIRST_PAUSE * 2 ** min(tries - 1, 10), LONGEST_PAUSE))
 
 
 class Repetitions:
@@ -81,7 +90,7 @@ class Repetitions:
         retry_after = None if error is None else error.retry_after
         line.pacer.penalise(
             send.outbound.place,
-            self.bounded(send.pause if retry_after is None else retry_after),
+            self.bounded(pause_after(send.tries) if retry_after is None else retry_after),
             whole_account=isinstance(error, Transient) and error.whole_account,
         )
 

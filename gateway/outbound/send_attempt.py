@@ -1,17 +1,13 @@
-"""The attempts of one send: their state, the pause before each, the notes about them, and simpler
-forms of a rejected send. Pure."""
+"""The attempts of one send: their state, the notes about them, and simpler forms of a rejected
+send. Pure."""
 
 from dataclasses import dataclass, replace
-from typing import Final
 
 from gateway.errors import DeliveryError
 from gateway.message import Outbound, Part
 from gateway.people import Audience
 from gateway.ports import Capabilities
 
-FIRST_PAUSE: Final = 0.5
-LONGEST_PAUSE: Final = 60.0
-"""Seconds between attempts where the platform names no time; doubled each time."""
 _REPEAT = "(You may see the next message twice: the connection broke while I sent it.)"
 _LOST = "(A part of my answer could not be sent here.)"
 REPEAT_NOTE = Part(_REPEAT, _REPEAT)
@@ -34,16 +30,6 @@ class Send:
     announced: bool = True
     notes: int = 0
     unannounced: bool = False
-
-    @property
-    def pause(self) -> float:
-        """Seconds until the next attempt, longer after each."""
-        return pause_after(self.tries)
-
-
-def pause_after(tries: int) -> float:
-    """Return the seconds until the next attempt after so many failed ones."""
-    return float(min(FIRST_PAUSE * 2 ** min(tries - 1, 10), LONGEST_PAUSE))
 
 
 def reason_of(error: Exception) -> str:

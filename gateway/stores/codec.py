@@ -1,6 +1,7 @@
 """JSON for events and sends, as the inbox and the outbox store them."""
 
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
 
 import structlog
@@ -84,3 +85,8 @@ def parse_rows(rows: Iterable[tuple[Any, ...]], read: Callable[..., T]) -> list[
         except ValidationError as error:
             log.error("row_unreadable", row=str(row[0]), problems=error.error_count())
     return results
+
+
+def time_of(seconds: float | None) -> datetime | None:
+    """Return the moment so many seconds after the epoch; None for a column without a time."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)

@@ -13,7 +13,7 @@ from gateway.ports.memory import WaitingTurn
 from gateway.ports.traces import NO_CONVERSATION
 from gateway.ports.unit_of_work import CompletedTurn
 from gateway.stores.conversations import add_turns, remove_turns
-from gateway.stores.sqlite.hot_state import finish_events
+from gateway.stores.sqlite.inbox import finish_events
 from gateway.stores.traces import add_trace
 from gateway.stores.turn_index import DEFAULT, TurnWords
 from gateway.stores.usage import settle_usage

@@ -30,14 +30,11 @@ from gateway.stores.feedback import KEEP_FEEDBACK, FeedbackStore
 from gateway.stores.history import SqlHistory, SqlOwnConversations
 from gateway.stores.personal_data import HotPersonalData, SqlPersonalData
 from gateway.stores.quarantine import QuarantineStore
-from gateway.stores.sqlite.hot_state import (
-    SqliteAdapterStates,
-    SqliteBacklog,
-    SqliteBuckets,
-    SqliteInbox,
-    SqliteOutbox,
-)
+from gateway.stores.sqlite.adapter_states import SqliteAdapterStates
+from gateway.stores.sqlite.inbox import SqliteBacklog, SqliteInbox
 from gateway.stores.sqlite.lock import GatewayLock
+from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.rate_limits import SqliteBuckets
 from gateway.stores.takeovers import TakeoverStore
 from gateway.stores.text_grants import TextGrantStore
 from gateway.stores.traces import Traces

@@ -13,7 +13,7 @@ from gateway.outbound.retry_decision import AccountSender, DeliveryRules
 from gateway.outbound.send_attempt import REPEAT_NOTE
 from gateway.ports import Capabilities, LiveStyle, LiveView, SendPace
 from gateway.ports.work_guard import WorkItem
-from gateway.stores.sqlite.hot_state import SqliteInbox
+from gateway.stores.sqlite.inbox import SqliteInbox
 from tests.gateway.outbound.conftest import Bench
 from tests.support.adapter import RecordingAdapter
 from tests.support.messages import direct, outbound, place

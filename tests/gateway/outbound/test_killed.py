@@ -23,7 +23,9 @@ from gateway.outbound.send_attempt import REPEAT_NOTE
 from gateway.platforms import discover, renderer_of
 from gateway.ports import Capabilities, LiveStyle, LiveView, SendPace
 from gateway.ports.inbox import InboxEntry
-from gateway.stores.sqlite.hot_state import SqliteAdapterStates, SqliteInbox, SqliteOutbox
+from gateway.stores.sqlite.adapter_states import SqliteAdapterStates
+from gateway.stores.sqlite.inbox import SqliteInbox
+from gateway.stores.sqlite.outbox import SqliteOutbox
 from tests.support.clock import FakeClock, InlineThreads
 from tests.support.databases import sqlite_database
 from tests.support.messages import conversation, place, received

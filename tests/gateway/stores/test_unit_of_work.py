@@ -20,7 +20,7 @@ from gateway.ports.unit_of_work import ERASED_TURNS, CompletedTurn
 from gateway.ports.usage import UsageRow
 from gateway.stores.personal_data import HotPersonalData
 from gateway.stores.redis.hot_state import RedisHotState
-from gateway.stores.sqlite.hot_state import SqliteOutbox
+from gateway.stores.sqlite.outbox import SqliteOutbox
 from gateway.stores.unit_of_work import TurnWriter, TwoStepUnitOfWork
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine

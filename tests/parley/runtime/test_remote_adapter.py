@@ -26,7 +26,8 @@ from gateway.outbound.retry_decision import AccountSender, DeliveryRules
 from gateway.outbound.send_attempt import REPEAT_NOTE
 from gateway.platforms import renderer_of
 from gateway.ports import LiveStyle, LiveView, SendPace
-from gateway.stores.sqlite.hot_state import SqliteAdapterStates, SqliteOutbox
+from gateway.stores.sqlite.adapter_states import SqliteAdapterStates
+from gateway.stores.sqlite.outbox import SqliteOutbox
 from parley.runtime.remote_adapter import SIGN, Sign, handlers_of, shown
 from tests.support.adapter import MANIFEST, RecordingAdapter
 from tests.support.clock import FakeClock
