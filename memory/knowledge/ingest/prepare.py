@@ -64,12 +64,12 @@ Prepared: TypeAlias = PreparedFile | SkipReason
 
 def prepare(split: Split, skip_binary: bool, raw: RawFile) -> Prepared:
     """Return a file to store, or the reason for which it is skipped."""
-    text = text_of(raw.content, skip_binary=skip_binary)
-    if not isinstance(text, FileText):
-        return text
     try:
+        text = text_of(raw.content, skip_binary=skip_binary)
+        if not isinstance(text, FileText):
+            return text
         parts = split(raw.path, text.text)
-    except (ValueError, RecursionError, RuntimeError) as error:
+    except Exception as error:  # noqa: BLE001 - no file, made by anybody, may end an ingest
         log.warning("file_not_split", path=raw.path, error=type(error).__name__)
         return SkipReason.UNREADABLE
     if len(parts.chunks) > MAX_CHUNKS:

@@ -12,10 +12,12 @@ MAX_BRACKETS: Final = 40
 """Opening brackets of a block that is read: the reader's time grows with the square of nesting."""
 MAX_VALUES: Final = 20
 MAX_VALUE: Final = 200
+NULL: Final = "tag:yaml.org,2002:null"
+"""The kind of a value that is not there."""
 
 
 class _Loader(yaml.SafeLoader):
-    """The safe loader without aliases, with which a few lines hold any number of values."""
+    """A parser without aliases, with which a few lines hold any number of values."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
@@ -38,21 +40,23 @@ def _fields(block: str) -> dict[str, tuple[str, ...]]:
     if len(block) > MAX_SIZE or block.count("[") + block.count("{") > MAX_BRACKETS:
         return {}
     try:
-        read = yaml.load(block, _Loader)  # noqa: S506 - a safe loader
-    except (yaml.YAMLError, ValueError, RecursionError, OverflowError):
+        read = yaml.compose(block, _Loader)
+    except (yaml.YAMLError, ValueError, RecursionError):
         return {}
-    if not isinstance(read, dict):
+    if not isinstance(read, yaml.MappingNode):
         return {}
     return {
-        str(name).lower().replace("-", "_").replace(" ", "_")[:MAX_VALUE]: _texts(value)
-        for name, value in list(read.items())[:MAX_LINES]
+        name.value.lower().replace("-", "_").replace(" ", "_")[:MAX_VALUE]: _texts(value)
+        for name, value in read.value[:MAX_LINES]
+        if isinstance(name, yaml.ScalarNode)
     }
 
 
-def _texts(value: object) -> tuple[str, ...]:
-    values = value[:MAX_VALUES] if isinstance(value, list) else [value]
+def _texts(node: yaml.Node) -> tuple[str, ...]:
+    """The scalars of a node as they are written: making values of their types can fail."""
+    nodes = node.value[:MAX_VALUES] if isinstance(node, yaml.SequenceNode) else [node]
     return tuple(
-        str(one)[:MAX_VALUE].strip()
-        for one in values
-        if one is not None and not isinstance(one, dict | list)
+        one.value[:MAX_VALUE].strip()
+        for one in nodes
+        if isinstance(one, yaml.ScalarNode) and one.tag != NULL
     )

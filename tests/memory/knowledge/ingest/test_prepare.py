@@ -57,9 +57,9 @@ async def test_it_is_given_up_when_processes_end_again_and_again(
 
 async def test_a_few_files_are_prepared_without_other_processes() -> None:
     with Workers(split_or_end, True) as workers:
-        prepared = await workers.prepare([raw("a.md"), raw("deep.md")])
+        prepared = await workers.prepare([raw("a.md"), raw("deep.md"), raw("defect.md")])
     assert isinstance(prepared[0], PreparedFile)
-    assert prepared[1] is SkipReason.UNREADABLE
+    assert prepared[1:] == [SkipReason.UNREADABLE, SkipReason.UNREADABLE]
 
 
 async def test_the_processes_end_with_the_one_that_started_them_even_if_that_is_killed(

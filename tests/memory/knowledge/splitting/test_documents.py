@@ -159,8 +159,29 @@ def test_folders_tell_services_and_topics() -> None:
         "a: 2024-13-45",
         "- a",
         "a: !!python/object:os.system x",
+        "? [status]\n: b",
+        "- status\n- b",
     ],
 )
 def test_front_matter_that_cannot_be_read_has_no_fields(block: str) -> None:
     split = split_file("docs/adr/1-a.md", f"---\n{block}\n---\n# A\n")
     assert (split.kind, split.title) == (FileKind.DECISION, "A")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *('!!int ""', '!!float ""', "!!bool x", "!!timestamp x", "!!binary é", "!!null x"),
+        *("1:1:1", "2024-99-99", "!other x", '"\\ud800"', "9e999"),
+        pytest.param(f"0x{'f' * 3_900}", id="a number of 4,700 digits"),
+    ],
+)
+def test_a_value_of_front_matter_is_text_whatever_its_type(value: str) -> None:
+    split = split_file("docs/adr/1-a.md", f"---\ntopic: {value}\nstatus: accepted\n---\n# A\n")
+    assert (split.status, split.title) == ("accepted", "A")
+
+
+def test_words_of_front_matter_stay_as_they_are_written() -> None:
+    block = "tags: [yes, on, 010, 1_000, ~]\nService-Names: x\nservice: null\ncomponents: {a: b}"
+    split = split_file("docs/adr/1-a.md", f"---\n{block}\n---\n# A\n")
+    assert (split.topics, split.services) == (("yes", "on", "010", "1_000"), ())
