@@ -29,6 +29,13 @@ _MERGE: Final = re.compile(r"^<<$")
 _MERGE_TAG: Final = "tag:yaml.org,2002:merge"
 _KINDS: Final = ("map", "seq", "bool", "int", "float", "null", "str")
 _TAGS: Final = {f"tag:yaml.org,2002:{kind}" for kind in _KINDS}
+_FORMS: Final = {
+    "tag:yaml.org,2002:bool": (_BOOL,),
+    "tag:yaml.org,2002:int": (_INT,),
+    "tag:yaml.org,2002:float": (_FLOAT, _INT),
+    "tag:yaml.org,2002:null": (_NULL,),
+}
+"""The forms of a text that an explicit tag, such as `!!int`, may make something else of."""
 _QUOTED: Final = re.compile(r"'[^'\s,]{4,}'")
 """Parts of the file in the parser's messages, which may belong to a secret."""
 
@@ -129,7 +136,13 @@ class _Builder:
             return self._mapping(node, path)
         if isinstance(node, yaml.SequenceNode):
             return [self._item(child, (*path, n)) for n, child in enumerate(node.value)]
+        if (forms := _FORMS.get(node.tag)) and not any(form.match(node.value) for form in forms):
+            self._problem(path, node, "has a YAML tag that does not fit its value.")
+            return None
         value: Value = self._loader.construct_object(node)
+        if isinstance(value, str) and not _is_text(value):
+            self._problem(path, node, "has an escape such as \\ud800 that is no character.")
+            return None
         return value
 
     def _item(self, node: yaml.Node, path: KeyPath) -> Value:
@@ -141,7 +154,7 @@ class _Builder:
         merged: dict[str, Value] = {}
         for key_node, value_node in node.value:
             key, line = key_node.value, key_node.start_mark.line + 1
-            if not isinstance(key, str):
+            if not isinstance(key, str) or not _is_text(key):
                 self._problem(path, key_node, "has a key that is not a plain word.")
             elif key_node.tag == _MERGE_TAG:
                 merged = {**self._merge(value_node, path, line), **merged}
@@ -166,6 +179,11 @@ class _Builder:
                 self._lines.setdefault((*path, key), line)
                 result.setdefault(key, item)
         return result
+
+
+def _is_text(value: str) -> bool:
+    """False for half a pair of UTF-16, which an escape of YAML can name."""
+    return not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 def _refused(origin: str, text: str, advice: str = "") -> SettingsError:
