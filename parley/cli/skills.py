@@ -7,10 +7,10 @@ from typing import Annotated, Final
 import typer
 
 from memory.knowledge.ingest.ingester import CONFIGURATION, MAX_CONFIGURATION
-from memory.knowledge.skills.install import SkillFile, install, remove, skill_files
+from memory.knowledge.skills.install import SkillFile, checked, install, remove, skill_files
 from memory.knowledge.skills.texts import read_skills
 from parley.cli.terminal import print_text
-from parley.config.agent_file import read_agent_file
+from parley.config.agent_file import Skills, read_agent_file
 
 Folder = Annotated[
     Path, typer.Argument(metavar="[REPO]", help="The folder of a repository. Default: this one.")
@@ -23,6 +23,7 @@ Directory = Annotated[
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Also files that somebody changed.")]
+COMMITTED: Final = "Replace the link by what it leads to."
 CHANGED: Final = "{path} was changed and stays as it is; --force {what} it.\n"
 
 
@@ -64,12 +65,14 @@ def show_skills(repo: Folder = Path(), directory: Directory = "") -> int:
 
 def _files(repo: Path, directory: str) -> list[SkillFile]:
     top = repo.expanduser().absolute()
-    return skill_files(top, directory or _configured(top), read_skills())
+    configured = _configured(top)
+    folder = directory or configured.directory
+    return skill_files(top, folder, read_skills(), discovered=configured.auto_discover)
 
 
-def _configured(top: Path) -> str:
-    """The folder that the repository names in its work tree."""
-    path = top / CONFIGURATION
+def _configured(top: Path) -> Skills:
+    """The settings in the work tree of the repository."""
+    path = checked(top, Path(CONFIGURATION), COMMITTED)
     if not path.is_file() or path.stat().st_size > MAX_CONFIGURATION:
-        return ""
-    return read_agent_file(path.read_bytes()).skills.directory
+        return Skills()
+    return read_agent_file(path.read_bytes()).skills

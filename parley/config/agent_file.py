@@ -44,6 +44,8 @@ def _inside(value: str) -> str:
     path = PurePosixPath(value)
     if path.is_absolute() or ".." in path.parts or not value.isprintable():
         raise ValueError('should be a folder of the repository, without ".."')
+    if ".git" in (part.lower() for part in path.parts):
+        raise ValueError("should be no folder of git")
     return value
 
 
@@ -74,7 +76,7 @@ class Skills(Section):
     )
     """The folder of the skills."""
     auto_discover: bool = True
-    """Offer these skills without their names."""
+    """Agents use the skills by themselves; if false, only if a person asks for one by its name."""
 
 
 class AgentFile(Section):

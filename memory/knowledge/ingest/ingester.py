@@ -5,6 +5,7 @@ process that finds another one at work leaves: the other one looks again at the 
 has released the lock, so that no commit is missed.
 """
 
+import posixpath
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,12 +15,12 @@ from typing import Final, TypeAlias
 import structlog
 
 from gateway.errors import ConfigurationError
-from memory.git.repository import GitRepository, is_file, opened_repository
+from memory.git.repository import SYMLINK, GitRepository, is_file, opened_repository
 from memory.knowledge.ingest.branch import BranchPlace, BranchWriter, Counts
 from memory.knowledge.ingest.outcome import BranchOutcome, IngestOutcome, Mode, Report
 from memory.knowledge.ingest.plan import Plan, plan_of
 from memory.knowledge.ingest.prepare import Split, Workers
-from memory.knowledge.model import MAX_BRANCHES, BranchState, Repository
+from memory.knowledge.model import MAX_BRANCHES, MAX_PATH, BranchState, Repository
 from memory.knowledge.ports.stores import KnowledgeStores
 from memory.knowledge.reading.rules import MAX_FILES, Rules
 
@@ -202,6 +203,7 @@ async def _configuration(git: GitRepository, commit: str) -> bytes | None:
     cannot be read: what it excludes would be read."""
     entry = await git.entry(commit, CONFIGURATION)
     if entry is None:
+        await _require_no_link(git, commit)
         return None
     content = await git.small_blob(entry.id, MAX_CONFIGURATION) if is_file(entry) else None
     if content is None:
@@ -210,6 +212,22 @@ async def _configuration(git: GitRepository, commit: str) -> bytes | None:
             f" {MAX_CONFIGURATION // 1024} KiB."
         )
     return content
+
+
+async def _require_no_link(git: GitRepository, commit: str) -> None:
+    """Raise `ConfigurationError` if the folder of the configuration is a link to one that has it:
+    nothing is read through links."""
+    folder, _, name = CONFIGURATION.partition("/")
+    entry = await git.entry(commit, folder)
+    if entry is None or entry.mode != SYMLINK:
+        return
+    target = await git.small_blob(entry.id, MAX_PATH) or b""
+    place = posixpath.normpath(target.decode("utf-8", "replace"))
+    if "\0" not in place and await git.entry(commit, f"{place}/{name}") is not None:
+        raise ConfigurationError(
+            f"{folder} in the commit {commit[:12]} is a link, so {CONFIGURATION} is not read."
+            f" Commit {folder} as a folder."
+        )
 
 
 async def _builds_on(git: GitRepository, older: str, newer: str) -> bool:

@@ -11,42 +11,57 @@ from memory.knowledge.skills.texts import FILE, Skill
 DEFAULT: Final = ".claude/skills"
 MAX_SKILL: Final = 100_000
 """Bytes of a file that is compared."""
-SkillState = Literal["installed", "changed", "missing"]
-LINK: Final = "{path} is a link: nothing is written through it. Name another folder: --directory."
+SkillState = Literal["installed", "outdated", "changed", "missing"]
+"""An outdated file is the one for the other value of `skills.auto_discover`."""
+GIT: Final = ".git"
+IN_GIT: Final = (
+    "{directory} is in the folder of git, where agents look for no skills. Name another folder: "
+    "--directory."
+)
+LINK: Final = "{path} is a link, and nothing is read or written through links. {advice}"
+ANOTHER: Final = "Name another folder: --directory."
 OUTSIDE: Final = "{directory} leads out of {top}. Name a folder within it: --directory."
 NOT_A_FOLDER: Final = "{path} is no folder."
 
 
 @dataclass(frozen=True, slots=True)
 class SkillFile:
-    """The file of a skill in a repository, and its state."""
+    """The file of a skill in a repository, its text and its state."""
 
-    skill: Skill
+    text: str
     path: Path
     state: SkillState
 
 
-def skill_files(top: Path, directory: str, skills: tuple[Skill, ...]) -> list[SkillFile]:
-    """Return the files below `top`, the folder of a repository. Raises `BadInput` for a folder
-    outside, and for links on the way."""
+def skill_files(
+    top: Path, directory: str, skills: tuple[Skill, ...], *, discovered: bool = True
+) -> list[SkillFile]:
+    """Return the files below `top`, the folder of a repository; not `discovered`: those that agents
+    use only on request. Raises `BadInput` for a folder outside or of git, and for links on the way.
+    """
+    if not top.is_dir():
+        raise BadInput(NOT_A_FOLDER.format(path=top))
     relative = Path(os.path.normpath(directory or DEFAULT))
     if relative.is_absolute() or ".." in relative.parts or "\0" in directory:
         raise BadInput(OUTSIDE.format(directory=directory, top=top))
+    if GIT in (part.lower() for part in relative.parts):
+        raise BadInput(IN_GIT.format(directory=directory))
     found = []
     for skill in skills:
-        path = _checked(top, relative / skill.name / FILE)
-        found.append(SkillFile(skill, path, _state(path, skill)))
+        path = checked(top, relative / skill.name / FILE, ANOTHER)
+        texts = (skill.text, skill.on_request) if discovered else (skill.on_request, skill.text)
+        found.append(SkillFile(texts[0], path, _state(path, *texts)))
     return found
 
 
 def install(file: SkillFile, *, force: bool = False) -> bool:
-    """Write a missing file, and with `force` a changed one; True if it was written."""
+    """Write a missing or outdated file, and with `force` a changed one; True if it was written."""
     if file.state == "installed" or (file.state == "changed" and not force):
         return False
     file.path.parent.mkdir(parents=True, exist_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
     with os.fdopen(os.open(file.path, flags, 0o644), "w", encoding="utf-8") as handle:
-        handle.write(file.skill.text)
+        handle.write(file.text)
     return True
 
 
@@ -61,24 +76,27 @@ def remove(file: SkillFile, *, force: bool = False) -> bool:
     return True
 
 
-def _checked(top: Path, relative: Path) -> Path:
-    """Return a path below a folder; links and files on the way are refused."""
+def checked(top: Path, relative: Path, advice: str) -> Path:
+    """Return the path of a file below a folder. Raises `BadInput` for links, with the advice, for
+    files in the place of folders, and for a folder in the place of the file."""
     path = top
-    for part in relative.parts:
+    for place, part in enumerate(relative.parts, 1):
         path = path / part
         if path.is_symlink():
-            raise BadInput(LINK.format(path=path))
-        if part != relative.name and path.exists() and not path.is_dir():
+            raise BadInput(LINK.format(path=path, advice=advice))
+        if place < len(relative.parts) and path.exists() and not path.is_dir():
             raise BadInput(NOT_A_FOLDER.format(path=path))
     if path.exists() and not path.is_file():
         raise BadInput(f"{path} is no file.")
     return path
 
 
-def _state(path: Path, skill: Skill) -> SkillState:
+def _state(path: Path, wanted: str, other: str) -> SkillState:
     if not path.exists():
         return "missing"
     if path.stat().st_size > MAX_SKILL:
         return "changed"
-    same = path.read_bytes() == skill.text.encode("utf-8")
-    return "installed" if same else "changed"
+    content = path.read_bytes()
+    if content == wanted.encode():
+        return "installed"
+    return "outdated" if content == other.encode() else "changed"

@@ -86,3 +86,28 @@ async def test_skills_are_installed_in_the_configured_folder(tmp_path: Path) -> 
     assert not written.exists()
     outside = await parley("skills", "install", str(repo), "--directory", "..", cwd=tmp_path)
     assert (outside.status, "leads out of" in outside.err) == (1, True)
+
+
+async def test_skills_follow_the_settings_of_the_repository(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "shop")
+    (repo / ".agent").mkdir()
+    settings = repo / ".agent/config.yaml"
+    settings.write_text("skills:\n  auto_discover: false\n")
+    assert (await parley("skills", "install", str(repo), cwd=tmp_path)).status == 0
+    skill = repo / ".claude/skills/session-init/SKILL.md"
+    assert "only when the" in skill.read_text()
+    settings.unlink()
+    assert "outdated" in (await parley("skills", "status", str(repo), cwd=tmp_path)).out
+    assert (await parley("skills", "install", str(repo), cwd=tmp_path)).status == 0
+    assert "only when the" not in skill.read_text()
+
+
+async def test_the_settings_of_skills_are_not_read_through_a_link(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "shop")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "config.yaml").write_text("skills:\n  directory: elsewhere\n")
+    (repo / ".agent").symlink_to(outside)
+    refused = await parley("skills", "install", str(repo), cwd=tmp_path)
+    assert (refused.status, "is a link" in refused.err) == (1, True)
+    assert not (repo / "elsewhere").exists()

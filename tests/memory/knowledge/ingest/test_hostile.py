@@ -441,6 +441,29 @@ async def test_paths_that_differ_in_letter_case_are_different_files(knowledge: K
     assert await knowledge.files() == {"A.md": "large", "a.md": "small"}
 
 
+@pytest.mark.parametrize("target", ["rules", "./rules/", "a/../rules"])
+async def test_rules_that_are_in_a_linked_folder_end_the_ingest(
+    knowledge: Knowledge, target: str
+) -> None:
+    git = knowledge.git
+    (git.folder / ".agent").symlink_to(target)
+    git.commit({"a.md": "a", "rules/config.yaml": "ingestion:\n  exclude: ['*.md']\n"})
+    with pytest.raises(ConfigurationError, match=r"\.agent in the commit .* is a link"):
+        await knowledge.ingest()
+    assert await knowledge.files() == {}
+
+
+@pytest.mark.parametrize("target", [b"docs", b"/etc", b"../..", b"a\0b", b".agent", b"", b"\xff"])
+async def test_a_folder_of_rules_that_leads_to_none_is_like_none(
+    knowledge: Knowledge, target: bytes
+) -> None:
+    git = knowledge.git
+    link, text = git.blob(target), git.blob(b"a")
+    git.commit_tree(git.raw_tree(("120000", b".agent", link), ("100644", b"a.md", text)))
+    await knowledge.ingest()
+    assert await knowledge.files() == {"a.md": "a"}
+
+
 @pytest.mark.parametrize("how", ["large", "link", "folder"])
 async def test_rules_that_cannot_be_read_end_the_ingest(knowledge: Knowledge, how: str) -> None:
     git = knowledge.git

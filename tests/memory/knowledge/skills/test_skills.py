@@ -101,6 +101,35 @@ class TestAnInstallation:
         assert [path.name for path in (tmp_path / ".claude/skills").rglob("*.md")] == ["mine.md"]
         assert not remove(skill_files(tmp_path, "", SKILLS)[0])
 
+    def test_is_used_on_request_where_agents_discover_none(self, tmp_path: Path) -> None:
+        for file in skill_files(tmp_path, "", SKILLS, discovered=False):
+            assert install(file)
+            front = front_of(file.path.read_text())
+            assert front["description"].endswith(
+                "Use it only when the user asks for it by its name."
+            )
+            assert set(front) == {"name", "description", "compatibility", "metadata"}
+            assert file.path.read_text().partition("\n---\n")[2].strip()
+
+    def test_follows_a_change_of_the_configuration(self, tmp_path: Path) -> None:
+        for file in skill_files(tmp_path, "", SKILLS, discovered=False):
+            install(file)
+        files = skill_files(tmp_path, "", SKILLS)
+        assert [file.state for file in files] == ["outdated", "outdated"]
+        assert [install(file) for file in files] == [True, True]
+        assert files[0].path.read_text() == SKILLS[0].text
+        files = skill_files(tmp_path, "", SKILLS, discovered=False)
+        assert [remove(file) for file in files] == [True, True]
+
+    def test_needs_the_folder_of_the_repository(self, tmp_path: Path) -> None:
+        with pytest.raises(BadInput, match="is no folder"):
+            skill_files(tmp_path / "shpo", "", SKILLS)
+
+    @pytest.mark.parametrize("directory", [".git", ".git/hooks", "a/.Git/b", "./.git"])
+    def test_is_never_in_the_folder_of_git(self, tmp_path: Path, directory: str) -> None:
+        with pytest.raises(BadInput, match="in the folder of git"):
+            skill_files(tmp_path, directory, SKILLS)
+
     @pytest.mark.parametrize("directory", ["/tmp", "..", "a/../../b", ".claude/../.."])
     def test_stays_in_the_repository(self, tmp_path: Path, directory: str) -> None:
         with pytest.raises(BadInput, match="leads out of"):
@@ -118,6 +147,7 @@ class TestAnInstallation:
 
     def test_follows_no_link_at_the_end(self, tmp_path: Path) -> None:
         top, outside = tmp_path / "repo", tmp_path / "outside"
+        top.mkdir()
         (file, _) = skill_files(top, "", SKILLS)
         file.path.parent.mkdir(parents=True)
         file.path.symlink_to(outside)
