@@ -9,7 +9,9 @@ from typing import Annotated, Final
 import typer
 
 from db.errors import StoreUnavailable
+from gateway.errors import ConfigurationError
 from gateway.ports.clock import SystemClock
+from memory.git.errors import GitError
 from memory.git.repository import opened_repository
 from memory.knowledge.ingest.outcome import (
     BranchOutcome,
@@ -32,6 +34,8 @@ INTERRUPTED: Final = (
     "{name} was not read to the end: {error}. What was read is kept; when the database can be"
     " written again, `parley knowledge ingest {name}` continues."
 )
+
+FORGOTTEN: Final = "{name} was forgotten meanwhile, so nothing of it is kept.\n"
 
 
 def ingest(
@@ -61,20 +65,44 @@ async def ingest_all(
     force: bool = False,
     as_json: bool = False,
 ) -> int:
-    """Ingest repositories one after another, and print the result of each."""
-    clock = SystemClock()
-    ingester = ingester_of(settings, index, clock)
+    """Ingest repositories one after another, and print the result of each; 1 if one was not
+    ingested. The problem of the only one is raised: `GitError` or `ConfigurationError`."""
+    failed = 0
     for repository in repositories:
-        with _progress(repository.name) as report, _explained(repository):
-            outcome = await ingester.ingest(repository, report, force=force)
-        await _note(repository, outcome, clock)
+        try:
+            outcome = await _ingest_one(settings, index, repository, force=force)
+        except (GitError, ConfigurationError) as error:
+            if len(repositories) == 1:
+                raise
+            failed = 1
+            print_text(f"{repository.name}: {error}\n", sys.stderr)
+            continue
+        if outcome is None:
+            failed = 1
+            print_text(FORGOTTEN.format(name=repository.name), sys.stderr)
+            continue
         lost = lost_hooks_of(repository)
         if as_json:
             print_json([_as_json(repository, outcome, lost)])
         else:
             text = f"{_as_text(repository, outcome)}{lost_hooks_line(repository, lost)}"
             print_text(text)
-    return 0
+    return failed
+
+
+async def _ingest_one(
+    settings: Settings, index: KnowledgeIndex, repository: Repository, *, force: bool
+) -> IngestOutcome | None:
+    """The result of an ingest; None for a repository that was forgotten meanwhile, of which nothing
+    was stored."""
+    clock = SystemClock()
+    ingester = ingester_of(settings, index, clock)
+    with _progress(repository.name) as report, _explained(repository):
+        outcome = await ingester.ingest(repository, report, force=force)
+        if await index.stores.repositories.get(repository.id) is None:
+            return None
+    await _note(repository, outcome, clock)
+    return outcome
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """`parley knowledge`: repositories are registered, read, shown and forgotten."""
 
 import json
+import shutil
 import sqlite3
 import stat
 from contextlib import closing
@@ -9,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from parley.cli.knowledge.ingest import ingest_all
+from parley.config import load
+from parley.wiring.knowledge import open_knowledge
 from tests.parley.cli.kit import Ended, parley
 from tests.support.databases import migrated_database
 from tests.support.git import TestRepository, new_repository
@@ -125,6 +129,40 @@ async def test_a_wrong_configuration_of_the_repository_names_file_line_and_key(
     assert ended.status == 3
     assert "ingestion.includes (.agent/config.yaml line 2)" in ended.err
     assert (await shop.as_json("status"))["files"] == 1
+
+
+async def test_a_repository_that_cannot_be_read_does_not_keep_others_from_it(shop: Shop) -> None:
+    broken, gone = new_repository(shop.folder / "broken"), new_repository(shop.folder / "gone")
+    for git in (broken, gone, shop.git):
+        git.commit({"a.md": "a"})
+        await shop.knowledge("init", str(git.folder))
+    broken.commit({".agent/config.yaml": "ingest: {}\n"})
+    shutil.rmtree(gone.folder)
+    commit = shop.git.commit({"a.md": "b"})
+    ended = await shop.knowledge("ingest", "--json")
+    assert ended.status == 1
+    assert "broken: The configuration has a problem" in ended.err
+    assert f"gone: {gone.folder}: cannot be read" in ended.err
+    (read,) = map(json.loads, ended.out.splitlines())
+    assert (read["repository"], read["branches"][0]["commit"]) == ("shop", commit)
+
+
+async def test_an_ingest_says_that_the_repository_was_forgotten_meanwhile(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop.git.commit({"a.md": "a"})
+    await shop.knowledge("init", "shop", "--later")
+    settings = load(shop.config, {})
+    index = open_knowledge(settings)
+    await index.start()
+    try:
+        (repository,) = await index.stores.repositories.all()
+        await index.stores.repositories.forget(repository.id)
+        assert await ingest_all(settings, index, [repository]) == 1
+    finally:
+        await index.stop()
+    assert "shop was forgotten meanwhile" in capsys.readouterr().err
+    assert not (shop.git.folder / ".agent").exists()
 
 
 async def test_forget_leaves_nothing_of_the_repository_in_the_file(shop: Shop) -> None:
