@@ -25,8 +25,9 @@ from parley.config.agent_file import read_agent_file
 from parley.config.sections import MEMORY, sqlite_file
 
 FILE: Final = "knowledge.db"
-SPLITTING: Final = 1
-"""The version of splitting and of the word index. A larger number splits everything again."""
+SPLITTING: Final = 2
+"""The version of splitting, of the word index and of the names of secrets. A larger number splits
+everything again."""
 
 
 @dataclass(frozen=True, slots=True)

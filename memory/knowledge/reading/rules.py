@@ -53,15 +53,14 @@ HARD_FILE_KB: Final = 10_240
 MAX_FILES: Final = 200_000
 """Files of one branch that are indexed."""
 
-_SECRET_WORDS: Final = frozenset(
-    {
-        *("secret", "secrets", "password", "passwords", "passwd"),
-        *("token", "tokens", "credential", "credentials"),
-    }
+_SECRET_WORDS: Final = (
+    *("secret", "secrets", "password", "passwords", "passwd"),
+    *("token", "tokens", "credential", "credentials"),
 )
+"""Ends of words: `apitoken`, but not `tokenizer`."""
 _SECRET_SUFFIXES: Final = frozenset({"key", "pem", "p12", "pfx", "jks", "keystore", "kdbx", "env"})
 _CODE_SUFFIXES: Final = frozenset(_SOURCES.split())
-_WORD: Final = re.compile(r"[a-z]+")
+_WORD: Final = re.compile(r"[A-Z]++[a-z]*+|[a-z]++")
 
 
 class Candidate(Enum):
@@ -119,8 +118,8 @@ def _is_source(path: str) -> bool:
 
 def _tells_of_secrets(path: str) -> bool:
     """True if the file's name says that it holds secrets, as a word or by its suffix."""
-    name = path.rpartition("/")[2].lower()
-    suffixes = name.split(".")[1:]
-    return not _SECRET_SUFFIXES.isdisjoint(suffixes) or not _SECRET_WORDS.isdisjoint(
-        _WORD.findall(name)
+    name = path.rpartition("/")[2]
+    suffixes = name.lower().split(".")[1:]
+    return not _SECRET_SUFFIXES.isdisjoint(suffixes) or any(
+        word.lower().endswith(_SECRET_WORDS) for word in _WORD.findall(name)
     )
