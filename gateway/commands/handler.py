@@ -195,7 +195,7 @@ class CommandHandler:
         summary = summary_in_time(notes.summary, limits, now)
         turns = since(stored, summary, limits, now)
         if not turns and summary is None:
-            return "I remember nothing of this conversation yet."
+            return "I see no earlier messages of this conversation."
         tokens = sum(estimate(each.whole) for each in turns)
         more = "A summary replaces earlier messages." if summary is not None else ""
         hours = round(limits.ttl.total_seconds() / 3600)

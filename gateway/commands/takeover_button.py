@@ -12,7 +12,9 @@ from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 
 PREFIX: Final = "takeover:share:"
-ENDED: Final = "This has ended: I answer here again, and the button shows nothing any more."
+ENDED: Final = (
+    "This button has no effect any more. It works only while somebody of the team answers here."
+)
 NOT_YOURS: Final = "Only the person whose conversation this is can show it."
 SHARED: Final = (
     "{name} can now read the earlier messages of this conversation, until I answer again."

@@ -4,7 +4,8 @@ from typing import Final
 
 NOT_CONFIGURED: Final = (
     "No language model is configured, so Parley's offline model answers, a small program. "
-    "I can tell what you said, use a tool, and show a table, code, a list or a long answer."
+    "I can tell what you said, use a tool, and show a table, code, a list or a long answer. "
+    "The operator can configure a model with `parley init`."
 )
 TABLE: Final = """\
 | Platform | Longest message | Counted in |

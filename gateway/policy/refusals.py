@@ -21,8 +21,8 @@ SHARED: Final[Mapping[Sharing, str]] = {
 }
 """Explains a limit or a budget that a person shares with others."""
 NO_PRICE: Final = (
-    "I cannot answer: a budget is set, but my language model has no price. The operator can add one"
-    " under budgets.prices."
+    "I cannot answer: a budget is set, but my language model has no price. Please tell the "
+    "operator, who can set it in the configuration (`budgets.prices`)."
 )
 
 

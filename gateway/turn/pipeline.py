@@ -98,7 +98,9 @@ MAX_COUNTED = 2_000
 """Turns that passed the rate limits and may be repeated: all that run at once."""
 
 FAILED = "failed"
-SORRY = "Something went wrong on my side. Please try again. (Reference: {reference})"
+SORRY = (
+    "Something went wrong on my side. Please try again. (Reference for the operator: {reference})"
+)
 BROKE_DOWN = (
     "I could not answer this message: the program stopped each time it worked on it, so it will not"
     " be tried again. Please write it in a different way, without unusual characters or"

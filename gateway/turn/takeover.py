@@ -45,8 +45,9 @@ async def is_silenced(turn: TurnContext, services: Services) -> bool:
 NOT_KEPT: Final = "not_kept"
 INSTEAD: Final = "_(Somebody of the team answers here now.)_"
 UNREAD: Final = (
-    "Somebody of the team answers here, and cannot read this message: your memory is off, so I do "
-    "not store it. Turn it on with `/privacy memory on`, or ask again when I answer here again."
+    "Somebody of the team answers here, and cannot read this message: memory is off for you, so "
+    "I do not store it. Turn memory on with `/privacy memory on`, or ask again when I answer here "
+    "again."
 )
 
 

@@ -98,7 +98,8 @@ def pause_before(rounds: int, error: ModelUnavailable, left: float, chance: floa
 
 UNAVAILABLE: Final = "I can't reach my language model right now. Please try again in a few minutes."
 REFUSED: Final = (
-    "My language model does not accept this request. The operator can find the reason in the log."
+    "My language model does not accept this request. Please tell the operator, who can find the "
+    "reason in the log."
 )
 TOO_LONG: Final = "That is too long for me to read at once. Please send a shorter message."
 BROKEN: Final = "_(The answer was interrupted here. Ask again if you need the rest.)_"
@@ -140,7 +141,7 @@ def closing(outcome: Outcome, has_text: bool, reference: str = "") -> str:
     """Return the sentence at the end of a turn, "" if the model's own words are enough."""
     sentence = _AFTER_TEXT.get(outcome, "") if has_text else _WHOLE[outcome]
     if sentence and not has_text and reference and outcome in _WITH_REFERENCE:
-        return f"{sentence} (Reference: {reference})"
+        return f"{sentence} (Reference for the operator: {reference})"
     return sentence
 
 

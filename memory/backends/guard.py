@@ -47,8 +47,8 @@ MAX_ERROR: Final = 200
 MAX_EXPORTED: Final = 10_000
 EXPORT_BOUNDS: Final = Bounds(elements=200_000, total_bytes=20_000_000)
 NOT_ANSWERED: Final = (
-    "The memory backend {name} does not answer. Nothing was {done}. Try again in 30 seconds; if it "
-    "stays away, tell an operator: `parley doctor` shows the reason."
+    "The memory backend {name} does not answer. Nothing was {done}. Try again in 30 seconds. If it "
+    "still does not answer then, tell the operator: `parley doctor` shows the reason."
 )
 
 T = TypeVar("T")

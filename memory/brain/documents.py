@@ -30,7 +30,7 @@ from memory.model.trust import CONFIDENCE, InputKind, derive_trust
 from memory.ports.brain import LABELS, Document, Version
 from memory.stores.brain import BrainStore
 from memory.stores.reviews import ReviewItem, ReviewStore
-from memory.write.prepare import REDACTED, sanitize_brain_content
+from memory.write.prepare import NOTHING_LEFT, REDACTED, sanitize_brain_content
 from safety.injection_detection.detect import detect_injection
 from safety.sanitize import sanitize
 from safety.secret_detection.detect import Redaction, redact_secrets
@@ -44,9 +44,6 @@ MAX_GIVEN: Final = 100_000
 NO_HEARTBEAT: Final = "(No figures yet: ask an operator to sync this project.)"
 STALE_AFTER: Final = timedelta(days=7)
 OLD_FIGURES: Final = "(These figures are old: ask an operator to sync this project.)"
-NOTHING_LEFT: Final = (
-    "After the removal of what may not be stored, no text is left. Please write it in other words."
-)
 FROM_REPOSITORY: Final = (
     "The document stays as it is: a client may have read a repository that not everybody may read, "
     "and rooms use documents. The person changes it in a chat."

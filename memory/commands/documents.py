@@ -50,12 +50,16 @@ class DocumentCommands:
             return ""
         kept = await handle.documents.read("heartbeat")
         at = kept.synced_at if kept else None
-        parts = f"Figures from {at:%Y-%m-%d %H:%M} UTC." if at else texts.NO_FIGURES
+        parts = (
+            f"The status of this project is from {at:%Y-%m-%d %H:%M} UTC."
+            if at
+            else texts.NO_FIGURES
+        )
         problem = await self._problem(access.tenant, access.project)
         if not problem:
             return parts
         why = f": {one_line(problem)}" if access.operates else "."
-        return f"{parts} The last sync failed{why}"
+        return f"{parts} Its last update failed{why}"
 
     async def _done(
         self, handle: MemoryHandle, caller: Caller, document: Writable, text: str

@@ -62,7 +62,7 @@ OWN_CODE: Final = (
     "This is your own code. Enter it on the other platform, in a direct message with me."
 )
 BUSY: Final = (
-    "Another link waits for a confirmation, of you or of the account that made this code. `/link` "
+    "Another link waits for a confirmation, by you or by the account that made this code. `/link` "
     "shows yours, `/link cancel` ends it. Then enter the code again."
 )
 ALREADY: Final = "These two accounts are linked already. `/link` shows all that are."

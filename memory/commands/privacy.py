@@ -74,7 +74,7 @@ NO_FILE: Final = (
     "the platform does not send a text that begins with `/`, mention me first: "
     "`@… /privacy import`."
 )
-UNREAD: Final = "I cannot read this file: {problem}."
+UNREAD: Final = "I did not import this file: {problem}."
 NOTHING_IN: Final = "This file holds no memories, so nothing was imported."
 LINE_OUTCOMES: Final = {
     LineOutcome.STORED: "imported",

@@ -17,8 +17,11 @@ from memory.text.display import one_line
 
 MAX_NAMED: Final = 20
 """Repositories that are named."""
-IN_ROOM: Final = "What I learn about the project `{project}` is used here."
-NO_PROJECT_HERE: Final = "No project is used here."
+IN_ROOM: Final = (
+    "This conversation belongs to the project `{project}`: I use its memories and project notes "
+    "here."
+)
+NO_PROJECT_HERE: Final = "I use no project here."
 BOUND_TO: Final = (
     "An operator bound this channel to the project `{project}`: I search its repositories."
 )
@@ -34,7 +37,7 @@ BOUND: Final = (
 )
 UNBOUND: Final = "This channel is no longer bound to the project `{project}`."
 NOT_BOUND: Final = "This channel is not bound to a project."
-USAGE: Final = "`/project`, `/project bind PROJECT` or `/project unbind`."
+USAGE: Final = "Write `/project`, `/project bind PROJECT` or `/project unbind`."
 
 
 class ProjectCommands:

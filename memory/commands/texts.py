@@ -129,7 +129,7 @@ KINDS: Final[Mapping[str, str]] = {
     "outbox": "answers that are not sent yet",
     "traces": "decisions about your messages, without text",
     "archived_conversations": "conversations that you archived in the console",
-    "takeovers": "conversations that an operator answers instead of the assistant",
+    "takeovers": "conversations that an operator answers instead of me",
     "text_grants": "private texts that operators asked to read, without text",
     "usage": "costs of answers, without text",
     "usage_days": "costs of answers by day, without text",
@@ -165,7 +165,7 @@ PROJECT_OF_ROOM: Final = (
     "In a channel or group I use its own project. To choose one for our direct messages, write "
     "`/project` to me in a direct message."
 )
-NO_FIGURES: Final = "There are no figures of this project yet."
+NO_FIGURES: Final = "This project has no status yet."
 NO_DOCUMENT: Final = "No {label} yet. Add some: `/{name} …`"
 DOCUMENT_WAYS: Final = (
     "_Version {number}, {at}. `/{name} …` rewrites it, `/{name} undo` restores the previous one._"

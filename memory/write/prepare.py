@@ -49,6 +49,10 @@ NOTHING_BESIDE: Final = (
     "This is a password or a key and nothing else. I do not keep those, so nothing was stored. "
     "Keep it in a password manager, and tell me where to find it instead."
 )
+NOTHING_LEFT: Final = (
+    "I removed what I do not store, such as passwords, keys and invisible characters, and no text "
+    "is left. Please write it in other words."
+)
 REDACTED: Final = REDACTION_NOTICE
 
 
@@ -152,7 +156,7 @@ def prepare_turn(text: str, way: InputKind) -> Prepared | Refusal:
 def _refusal(short: str, tier: Tier) -> Refusal | None:
     """Return the reason why a prepared text cannot be stored, None for none."""
     if not short.strip():
-        return Refusal("empty", "After the removal of what may not be stored, no text is left.")
+        return Refusal("empty", NOTHING_LEFT)
     if tier is Tier.SEMANTIC and looks_like_credential(short):
         return Refusal("credential", "This looks like a password or a key, which I do not keep.")
     return None

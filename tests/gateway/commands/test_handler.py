@@ -173,7 +173,7 @@ async def test_a_question_by_command_is_a_question_without_the_command() -> None
 async def test_the_context_of_a_new_conversation_is_empty() -> None:
     async with gateway() as g:
         await g.take(command("context"))
-        assert g.texts == ["I remember nothing of this conversation yet."]
+        assert g.texts == ["I see no earlier messages of this conversation."]
 
 
 async def test_context_lists_only_what_the_model_would_see() -> None:
@@ -181,7 +181,7 @@ async def test_context_lists_only_what_the_model_would_see() -> None:
         await g.take(received("hello"))
         await g.clock.advance(25 * 3600)
         await g.take(command("context"))
-        assert g.texts[-1] == "I remember nothing of this conversation yet."
+        assert g.texts[-1] == "I see no earlier messages of this conversation."
 
 
 async def test_a_denied_person_runs_no_command_and_gets_no_answer() -> None:

@@ -215,7 +215,7 @@ async def test_an_unavailable_model_is_reported_in_a_fixed_sentence_with_a_refer
 
     result = await Turn(TurnLimits(retry_seconds=2.0)).ask("Hello", provider, reference="7f3a")
 
-    assert result.text == f"{tool_loop.UNAVAILABLE} (Reference: 7f3a)"
+    assert result.text == f"{tool_loop.UNAVAILABLE} (Reference for the operator: 7f3a)"
     assert result.outcome == "unavailable"
     assert result.failed
     assert result.messages == (user("Hello"),)

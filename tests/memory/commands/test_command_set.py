@@ -141,7 +141,7 @@ async def test_an_export_is_imported_once() -> None:
 @pytest.mark.parametrize(
     ("data", "problem", "told"),
     [
-        (None, "it could not be fetched", "cannot read this file: it could not be fetched"),
+        (None, "it could not be fetched", "did not import this file: it could not be fetched"),
         (b"", "", "not an export of Parley"),
         (b"\xff\xfe\x00", "", "not an export of Parley"),
         (b'{"format":"parley-memory","version":9}', "", "version 9"),

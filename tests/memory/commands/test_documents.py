@@ -89,21 +89,20 @@ async def test_project_shows_the_age_of_the_figures() -> None:
 
     async with memory_rig() as rig:
         await rig.handle("ada", at=ROOM)
-        assert "igures" not in (await say(rig, "/project", at=AT_HOME)).markdown
+        assert "status" not in (await say(rig, "/project", at=AT_HOME)).markdown
         await say(rig, "/project 1", at=AT_HOME)
         assert (
-            "There are no figures of this project yet."
-            in (await say(rig, "/project", at=AT_HOME)).markdown
+            "This project has no status yet." in (await say(rig, "/project", at=AT_HOME)).markdown
         )
         await rig.brain.set_heartbeat("default", PROJECT, "3 members.", rig.clock.now())
         text = (await say(rig, "/project", at=AT_HOME)).markdown
-        assert text.endswith("Figures from 2026-11-21 09:00 UTC.")
+        assert text.endswith("The status of this project is from 2026-11-21 09:00 UTC.")
         with pytest.raises(SourceFailed):
             await rig.sync.sync_site("default", PROJECT, Broken())
         text = (await say(rig, "/project", at=AT_HOME)).markdown
-        assert text.endswith("09:00 UTC. The last sync failed.")
+        assert text.endswith("09:00 UTC. Its last update failed.")
         text = (await say(rig, "/project", at=AT_HOME, role=Role.OPERATOR)).markdown
-        assert "The last sync failed: shop.example.org answered with status 500" in text
+        assert "Its last update failed: shop.example.org answered with status 500" in text
 
 
 async def test_an_undo_repeated_after_a_failure_goes_back_one_version() -> None:
