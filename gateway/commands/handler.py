@@ -39,7 +39,7 @@ from gateway.turn.audit import audit
 from gateway.turn.context.history import since
 from gateway.turn.context.summary import summary_in_time
 from gateway.turn.context.task import may_set_task
-from gateway.turn.history import limits_of
+from gateway.turn.history_and_summary import limits_of
 from gateway.turn.memory import caller_of, redact_aside
 from gateway.turn.pipeline import ENTRY, LIMITS, Pipeline, private_reader
 from gateway.turn.services import Services

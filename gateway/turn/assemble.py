@@ -26,7 +26,7 @@ from gateway.turn.context.budgets import TokenBudget, budget_for, usage_data
 from gateway.turn.context.history import LoadedHistory
 from gateway.turn.context.knowledge import assemble_deduplicated
 from gateway.turn.context.task import SET_TASK, TaskTool, may_set_task
-from gateway.turn.history import dialogue_turns
+from gateway.turn.history_and_summary import dialogue_turns
 from gateway.turn.prompt import (
     CHOSEN,
     WORDLESS,

@@ -4,7 +4,7 @@ from gateway.outbound.live.answer import LiveAnswer, LiveDependencies, LiveTarge
 from gateway.policy.decision import Decision
 from gateway.ports import ImageBlock
 from gateway.turn.admission import with_sharing
-from gateway.turn.history import BackgroundSummary
+from gateway.turn.history_and_summary import BackgroundSummary
 from gateway.turn.progress_indicator import ProgressIndicator
 from gateway.turn.services import Services
 from gateway.turn.takeover import is_silenced

@@ -14,8 +14,7 @@ import structlog
 
 from gateway.errors import ToolError
 from gateway.ports import Clock, ServerState, ToolSpec
-from gateway.turn.mcp_format import MAX_TOOLS, clean_result, kept_tools, result_text
-from gateway.turn.mcp_server import (
+from gateway.turn.external_mcp_server import (
     CONNECT_SECONDS,
     McpServer,
     cause_of,
@@ -23,6 +22,7 @@ from gateway.turn.mcp_server import (
     listed_tools,
     load_library,
 )
+from gateway.turn.mcp_format import MAX_TOOLS, clean_result, kept_tools, result_text
 from gateway.turn.prompt import clip
 
 log = structlog.get_logger(__name__)

@@ -52,7 +52,7 @@ from gateway.turn.assemble import assemble
 from gateway.turn.attachments import read_attachments
 from gateway.turn.audit import audit
 from gateway.turn.generate import generate
-from gateway.turn.history import read_history
+from gateway.turn.history_and_summary import read_history
 from gateway.turn.memory import open_memory, recall, remember
 from gateway.turn.render import filter_answer, render_answer, screened_reply, settle_task
 from gateway.turn.save import report, save, settle

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from gateway.errors import ConfigurationError, MemoryUnavailable
 from gateway.ports.clock import SystemClock
-from gateway.turn.mcp_server import Probed, probe
+from gateway.turn.external_mcp_server import Probed, probe
 from memory.backends.guard import GuardedBackend
 from memory.brain.figure_sources import SourceFailed
 from memory.brain.heartbeat import read_figures

@@ -18,7 +18,7 @@ from gateway.policy.rate_limits import RateLimits
 from gateway.policy.roles import RolePolicy, ToolPolicy, ToolRule
 from gateway.ports import SendPace
 from gateway.ports.prompt_blocks import ANSWER_RANKS, CHAT_RANKS
-from gateway.turn.mcp_server import McpServer
+from gateway.turn.external_mcp_server import McpServer
 from gateway.turn.services import Policies
 from gateway.turn.types import TurnLimits
 from parley.config import Problem, Settings, sections

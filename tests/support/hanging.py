@@ -41,7 +41,7 @@ def in_front(owner: ModuleType | type, name: str, first: Callable[..., Any] = ha
 def in_stage(first: Callable[[Any], Any]) -> None:
     """Await what `first` returns for a turn before the turn reads its history."""
     from gateway.turn import pipeline  # noqa: PLC0415 - loaded only where it is needed
-    from gateway.turn.history import read_history  # noqa: PLC0415 - loaded only where it is needed
+    from gateway.turn.history_and_summary import read_history  # noqa: PLC0415 - loaded only where it is needed
 
     @functools.wraps(read_history)
     async def both(turn: Any, services: Any) -> Any:

@@ -18,7 +18,7 @@ from gateway.turn.assemble import dialogue
 from gateway.turn.attachments import FILE_LIMITS
 from gateway.turn.context.assembler import assemble
 from gateway.turn.context.budgets import budget_for
-from gateway.turn.history import dialogue_turns
+from gateway.turn.history_and_summary import dialogue_turns
 from gateway.turn.services import Policies
 from gateway.turn.types import TurnLimits
 from tests.support.adapter import RecordingAdapter

@@ -17,9 +17,9 @@ import pytest_asyncio
 from gateway.errors import ConfigurationError, ToolError
 from gateway.llm.offline import OfflineProvider
 from gateway.ports.clock import SystemClock
+from gateway.turn.external_mcp_server import McpServer
 from gateway.turn.mcp_connection import McpTools
 from gateway.turn.mcp_format import result_text, tool_name, tool_spec, usable_schema
-from gateway.turn.mcp_server import McpServer
 from gateway.turn.toolbox import Toolbox
 from tests.gateway.turn.stubs import StubTools, Turn, spec
 from tests.support.clock import HurriedClock

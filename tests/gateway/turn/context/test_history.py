@@ -20,7 +20,7 @@ from gateway.turn.context.summary import (
     noted,
     summary_in_time,
 )
-from gateway.turn.history import dialogue_turns
+from gateway.turn.history_and_summary import dialogue_turns
 from tests.gateway.turn.context.making import AT
 
 LIMITS = ContextLimits(max_messages=10, max_tokens=2_000, ttl=timedelta(hours=24))
