@@ -65,8 +65,8 @@ class RoomBindings:
     async def bind(self, tenant: str, channel: str, project: str, *, by: str = "") -> None:
         """Bind a channel. `by` is the acting `str(PersonId)`, empty for the command line. Raises
         `BadInput`."""
-        _check(project, 3, BAD_PROJECT)
-        _check(channel, 4, BAD_CHANNEL)
+        check_project(project)
+        check_channel(channel)
         if not await self._store.bind(tenant, channel, project, self._clock.now()):
             raise BadInput(TOO_MANY)
         await self._audit.append(
@@ -96,6 +96,16 @@ class RoomBindings:
         if request.place.outsiders:
             raise BadInput(OUTSIDERS)
         return channel
+
+
+def check_project(text: str) -> None:
+    """Raise `BadInput` for what no project can be called."""
+    _check(text, 3, BAD_PROJECT)
+
+
+def check_channel(text: str) -> None:
+    """Raise `BadInput` for what no channel, and no closed thread of one, can be called."""
+    _check(text, 4, BAD_CHANNEL)
 
 
 def _check(text: str, parts: int, problem: str) -> None:

@@ -12,6 +12,7 @@ from gateway.people import DEFAULT_TENANT
 from gateway.ports.clock import SystemClock
 from memory.git.refs import is_branch
 from memory.git.repository import GitRepository, opened_repository
+from memory.knowledge.bindings import check_channel, check_project
 from memory.knowledge.model import MAX_BRANCHES, MAX_NAME, Repository
 from parley.cli.knowledge.ingest import ingest_all
 from parley.cli.knowledge.registered import described
@@ -29,7 +30,7 @@ def init(
         typer.Option(
             "--project",
             help="The project whose conversations may read it, such as slack:main:T0123. Default: "
-            "the whole tenant.",
+            'the whole tenant, also with "".',
         ),
     ] = None,
     name: Annotated[
@@ -45,7 +46,9 @@ def init(
     room: Annotated[
         list[str] | None,
         typer.Option(
-            "--room", help="A public room in which a private repository may be read. Repeatable."
+            "--room",
+            help="A public room in which a private repository may be read, such as "
+            'slack:main:T0123:C0456. Repeatable; "" stands for none.',
         ),
     ] = None,
     branch: Annotated[
@@ -68,7 +71,7 @@ def init(
         "project": project,
         "name": name,
         "private": private,
-        "rooms": None if room is None else tuple(room),
+        "rooms": None if room is None else tuple(filter(None, room)),
         "branches": None if branch is None else _branches(branch),
     }
     changes = {key: value for key, value in given.items() if value is not None}
@@ -121,10 +124,14 @@ def _new(git: GitRepository, tenant: str, remote: str) -> Repository:
 
 
 def _checked(repository: Repository) -> Repository:
-    """Raises `BadInput` for values that cannot be stored or shown."""
-    for name, value in (("--name", repository.name), ("--project", repository.project)):
-        if len(value) > (MAX_NAME if name == "--name" else 1_000) or not value.isprintable():
-            raise BadInput(f"{name} is too long or has control characters.")
+    """Raises `BadInput` for values that cannot be stored or shown, or that no project or room has:
+    nobody could read the repository."""
+    if len(repository.name) > MAX_NAME or not repository.name.isprintable():
+        raise BadInput("--name is too long or has control characters.")
+    if repository.project:
+        check_project(repository.project)
+    for room in repository.rooms:
+        check_channel(room)
     if not repository.name.strip():
         raise BadInput("--name is empty.")
     return repository

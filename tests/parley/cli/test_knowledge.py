@@ -131,6 +131,29 @@ async def test_a_wrong_configuration_of_the_repository_names_file_line_and_key(
     assert (await shop.as_json("status"))["files"] == 1
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "advice"),
+    [
+        ("--project", "shop", "written as `slack:main:T0123`"),
+        ("--project", "slack:main:T 1", "written as `slack:main:T0123`"),
+        ("--room", "general", "written as `slack:main:T0123:C0456`"),
+        ("--room", "slack:main:T1", "written as `slack:main:T0123:C0456`"),
+    ],
+)
+async def test_a_project_or_a_room_that_cannot_exist_is_refused(
+    shop: Shop, option: str, value: str, advice: str
+) -> None:
+    ended = await shop.knowledge("init", "shop", "--later", option, value)
+    assert (ended.status, advice in ended.err) == (1, True)
+
+
+async def test_an_empty_project_and_an_empty_room_take_the_limits_back(shop: Shop) -> None:
+    given = ("--project", "slack:main:T1", "--room", "slack:main:T1:C1")
+    await shop.knowledge("init", "shop", "--later", *given)
+    ended = await shop.knowledge("init", "shop", "--later", "--project", "", "--room", "")
+    assert "read by the whole tenant, private; the branch" in ended.out
+
+
 async def test_a_repository_that_cannot_be_read_does_not_keep_others_from_it(shop: Shop) -> None:
     broken, gone = new_repository(shop.folder / "broken"), new_repository(shop.folder / "gone")
     for git in (broken, gone, shop.git):
