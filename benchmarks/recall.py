@@ -13,6 +13,10 @@
     --compare          each arm alone, reciprocal ranks, each ingredient taken away
     --held-out         weights chosen on all collections but the one that is measured
 
+    python -m benchmarks.recall --leave-one-corpus-out locomo.json cranfield.json
+                                                             weights chosen on two of the three
+                                                             corpora, measured on the third
+
 Everything is a record in a SQLite file, and every question goes through the retriever that the
 gateway uses, one at a time. nDCG counts every answer the same.
 """
@@ -21,7 +25,8 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 if not __package__:
@@ -30,7 +35,7 @@ if not __package__:
 
 from benchmarks.recollection.corpora import Corpus, cranfield, locomo, own
 from benchmarks.recollection.filled import Library, library
-from benchmarks.recollection.held_out import held_out
+from benchmarks.recollection.held_out import corpora_left_out, held_out
 from benchmarks.recollection.made import made, together
 from benchmarks.recollection.measures import summary
 from benchmarks.recollection.models import Remembered, found_in
@@ -43,14 +48,14 @@ def main() -> int:
     """Print the requested measurement; return 2 when there is no data."""
     arguments = _arguments()
     try:
-        corpora = _corpora(arguments)
+        groups = _by_corpus(arguments)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         print(f"cannot read the collection: {error!r}", file=sys.stderr)
         return 2
-    if not any(corpus.questions for corpus in corpora):
+    if not all(any(corpus.questions for corpus in corpora) for corpora in groups.values()):
         print("the collection has no question with an answer in it", file=sys.stderr)
         return 2
-    asyncio.run(_measure(arguments, corpora))
+    asyncio.run(_measure(arguments, groups))
     return 0
 
 
@@ -60,6 +65,9 @@ def _arguments() -> argparse.Namespace:
     source.add_argument("--locomo", type=Path, metavar="PATH")
     source.add_argument("--cranfield", type=Path, metavar="PATH")
     source.add_argument("--own", action="store_true", help="the default")
+    source.add_argument(
+        "--leave-one-corpus-out", nargs=2, type=Path, metavar=("LOCOMO", "CRANFIELD")
+    )
     parser.add_argument("--speed", type=_count, metavar="N")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--models", type=Path, metavar="DIR")
@@ -76,6 +84,14 @@ def _count(text: str) -> int:
     return number
 
 
+def _by_corpus(options: argparse.Namespace) -> dict[str, list[Corpus]]:
+    """The collections by the corpus that they belong to."""
+    if options.leave_one_corpus_out:
+        chats, documents = options.leave_one_corpus_out
+        return {"locomo": locomo(chats), "cranfield": cranfield(documents), "own": own()}
+    return {"": _corpora(options)}
+
+
 def _corpora(options: argparse.Namespace) -> list[Corpus]:
     if options.speed and not (options.locomo or options.cranfield or options.own):
         return [made(options.speed)]
@@ -86,13 +102,16 @@ def _corpora(options: argparse.Namespace) -> list[Corpus]:
     return [together(corpora, options.speed)] if options.speed and corpora else corpora
 
 
-async def _measure(options: argparse.Namespace, corpora: Sequence[Corpus]) -> None:
+async def _measure(options: argparse.Namespace, groups: Mapping[str, Sequence[Corpus]]) -> None:
     local = None if options.without_models else found_in(options.models)
     if local is None and not options.without_models:
         print("no model on this machine: by words alone (parley models pull)", file=sys.stderr)
     try:
         filling = None if local is None else Remembered(local)
-        async with library(corpora, filling) as full:
+        if options.leave_one_corpus_out:
+            await _leave_one_out(groups, filling)
+            return
+        async with library(groups[""], filling) as full:
             if options.held_out:
                 for line in await held_out(full, filling):
                     print(line)
@@ -102,6 +121,16 @@ async def _measure(options: argparse.Namespace, corpora: Sequence[Corpus]) -> No
     finally:
         if local is not None:
             await local.close()
+
+
+async def _leave_one_out(groups: Mapping[str, Sequence[Corpus]], embedder: Embedder | None) -> None:
+    async with AsyncExitStack() as open_ones:
+        full = {
+            name: await open_ones.enter_async_context(library(corpora, embedder))
+            for name, corpora in groups.items()
+        }
+        for line in await corpora_left_out(full, embedder):
+            print(line)
 
 
 async def _compare(full: Library, embedder: Embedder | None) -> None:

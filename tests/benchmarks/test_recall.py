@@ -4,12 +4,15 @@ import json
 import math
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from benchmarks.recollection.cached import CachedSearches
 from benchmarks.recollection.corpora import Corpus, cranfield, locomo, own
 from benchmarks.recollection.filled import id_in, library
+from benchmarks.recollection.held_out import best_on, corpora_left_out, left_out_table, settings
 from benchmarks.recollection.made import together
 from benchmarks.recollection.measures import measured, summary
 from benchmarks.recollection.runs import answered
@@ -65,6 +68,48 @@ def test_collections_become_the_requested_number_of_memories_of_one_person() -> 
     known = {document.id for document in one.documents}
     assert one.questions
     assert all(known.issuperset(ask.relevant) for ask in one.questions)
+
+
+def test_the_setting_for_a_corpus_is_chosen_without_it() -> None:
+    scores = {"chats": [0.5, 0.9, 0.6], "papers": [0.4, 0.2, 0.5], "notes": [0.8, 0.7, 0.8]}
+    assert best_on({"papers": scores["papers"], "notes": scores["notes"]}) == 2
+    _, chats, papers, notes, on_all = left_out_table(scores)
+    assert chats.split() == ["chats", "0.500", "0.600", "(2)", "0.900", "(1)"]
+    assert papers.split() == ["papers", "0.400", "0.200", "(1)", "0.500", "(2)"]
+    assert notes.split() == ["notes", "0.800", "0.800", "(2)", "0.800", "(0)"]
+    assert on_all == "best on all: setting 2"
+
+
+def test_a_corpus_counts_by_its_share_of_the_best_score() -> None:
+    """A corpus with high scores does not decide alone."""
+    assert best_on({"easy": [0.9, 0.8], "hard": [0.1, 0.2]}) == 1
+    assert best_on({"easy": [0.9, 0.9], "hard": [0.2, 0.2]}) == 0
+
+
+def test_the_same_settings_are_drawn_each_time() -> None:
+    drawn = settings(RecallRules())
+    assert drawn == settings(RecallRules())
+    assert all(one.limits == RecallRules().limits for one in drawn)
+    assert len(set(map(str, drawn))) == len(drawn)
+
+
+async def test_searches_that_are_asked_once_give_the_same_results() -> None:
+    corpora = own()[:1]
+    async with library(corpora, None) as full:
+        cached = CachedSearches(full.stores.recall)
+        once = replace(full, stores=replace(full.stores, recall=cached))
+        plain = await answered(full, None, RecallRules())
+        for _ in range(2):
+            again = await answered(once, None, RecallRules())
+            assert [one.results for one in again] == [one.results for one in plain]
+
+
+async def test_every_corpus_is_left_out_once() -> None:
+    corpora = own()
+    async with library(corpora[:1], None) as one, library(corpora[1:2], None) as two:
+        lines = await corpora_left_out({"one": one, "two": two}, None)
+    assert [line.split()[0] for line in lines[:3]] == ["left", "one", "two"]
+    assert all(line.startswith(("best on all: ", "setting ")) for line in lines[3:])
 
 
 @pytest.mark.parametrize("corpus", own(), ids=lambda corpus: corpus.name)
