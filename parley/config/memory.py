@@ -142,7 +142,7 @@ class Memory(Section):
     fail_on_secret: bool = False
     """Refuse a memory with a secret, instead of storing it without the secret."""
     audit_key: SecretStr | None = None
-    """Key that signs the audit: without it, nobody can change an entry without detection. Empty
+    """Key that signs the audit log: without it, nobody can change an entry without detection. Empty
     creates one in a file in `server.key_folder`, or in the folder of the database; several machines
     need the same key here."""
 

@@ -313,8 +313,8 @@ class Invocation(Section):
     """Any of mention, direct_message, reply (to the assistant), prefix, thread (in which the
     assistant has written), all."""
     prefix: Prefix | None = None
-    """Start of a message, such as `!ask`, that addresses the assistant. It works without a
-    trigger."""
+    """Start of a message, such as `!ask`, that addresses the assistant. It needs no entry in
+    `triggers`."""
     ignore_bots: bool = True
     """Do not answer other bots."""
     ignore_if_mentions_others: bool = False
