@@ -121,6 +121,8 @@ class ProgressIndicator:
             task.cancel()
         if self._acknowledgement is not None:
             self._acknowledgement.end()
+        # A cancelled task refers to this object: a cycle would keep the whole turn in memory.
+        self._tasks, self._not_yet, self._acknowledgement = [], None, None
         if self._turn.live is not None:
             await self._turn.live.close()
 

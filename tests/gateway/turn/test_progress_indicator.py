@@ -1,5 +1,7 @@
 """Signs of life while a turn runs; none of them may fail it."""
 
+import gc
+
 import pytest
 from structlog.testing import capture_logs
 
@@ -7,6 +9,7 @@ from gateway.errors import DeliveryError, Permanent, Transient
 from gateway.message import Place
 from gateway.turn.progress_indicator import AFTER, AGAIN_AFTER, FIRST_AFTER, MAX_SIGNS
 from gateway.turn.services import Policies
+from gateway.turn.turn_context import TurnContext
 from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import gateway
 from tests.support.messages import received
@@ -51,6 +54,26 @@ async def test_the_typing_indicator_is_shown_until_the_answer() -> None:
         await g.rest()
         await g.clock.advance(10 * AGAIN_AFTER)
         assert adapter.signs.count("typing m1") == 2
+
+
+async def test_an_ended_turn_is_freed_without_a_garbage_collection() -> None:
+    async with gateway(adapter=Lively()) as g:
+        g.model.open.clear()
+        await g.take(received("hello", message_id="m1"))
+        await g.clock.advance(FIRST_AFTER)
+        gc.collect()
+        gc.disable()
+        try:
+            before = _turns()
+            g.model.open.set()
+            await g.rest()
+            assert before - _turns() == 1
+        finally:
+            gc.enable()
+
+
+def _turns() -> int:
+    return sum(isinstance(one, TurnContext) for one in gc.get_objects())
 
 
 async def test_no_typing_indicator_is_sent_during_a_rate_limit() -> None:
