@@ -41,7 +41,7 @@ def loaded_library() -> None:
 def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
     """A send that failed is repeated soon, and later each time: the real pauses are the deliverer's
     and shown there."""
-    monkeypatch.setattr("gateway.outbound.send_attempt.FIRST_PAUSE", 0.02)
+    monkeypatch.setattr("gateway.outbound.retry_decision.FIRST_PAUSE", 0.02)
 
 
 @pytest.fixture(autouse=True)
