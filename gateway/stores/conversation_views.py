@@ -31,7 +31,15 @@ from gateway.ports.conversation_views import (
 from gateway.ports.traces import FAILED
 from gateway.stores.codec import material_from_json
 from gateway.stores.traces import columns_of, parse_trace
-from gateway.stores.turn_index import DEFAULT, FOUND, MERGING, TurnWords, for_postgres
+from gateway.stores.turn_index import (
+    DEFAULT,
+    FOUND,
+    MERGING,
+    TurnWords,
+    for_postgres,
+    index_all,
+    index_some,
+)
 
 SCANNED: Final = (500, 20_000)
 """Messages that one page of a list looks at: usually the first number has enough conversations, and
@@ -296,6 +304,7 @@ class ConversationViews:
             "most": MAX_HITS,
             "limit": limit + 1,
         }
+        await index_all(self._database)
         async with self._database.reader() as database:
             rows = await database.fetch(SEARCH, params)
             hits = tuple(Hit(str(row[1]), _text(row[2:])) for row in rows[:limit])
@@ -334,6 +343,10 @@ class ConversationViews:
         if names:
             await self._database.run(work)
         return len(names)
+
+    async def index(self) -> int:
+        """Add some of the turns that SQLite's index lacks; return 0 when none is left."""
+        return await index_some(self._database)
 
     async def merge(self) -> int:
         """Do one step of taking deleted words out of SQLite's index; 0 when nothing is left."""

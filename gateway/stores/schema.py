@@ -189,5 +189,6 @@ SCHEMA: Final = Schema(
         text_grants.SCHEMA,
         config_versions.SCHEMA,
         (f"CREATE INDEX traces_given_up ON traces (at) WHERE outcome = '{GAVE_UP}'",),
+        turn_index.LATER,
     ),
 )

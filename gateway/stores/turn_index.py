@@ -3,7 +3,11 @@
 A word is indexed once for each group of readers: the person whose exchange it is, and for a room
 also the operators. The index holds hashes of word and group, so a search reads nothing about texts
 of anybody else, and takes no longer because of them. `turns.words` has the hashes; FTS5 in SQLite
-and a GIN index in PostgreSQL find them, and are kept by the database itself with every change.
+and a GIN index in PostgreSQL find them.
+
+New turns enter the index of SQLite several at once, in the background (`index_some`) and before a
+search, because FTS5 writes about 24 kB at each commit that adds turns. Changes and deletions of
+indexed turns enter it at once, by triggers.
 """
 
 import re
@@ -12,7 +16,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
 
-from db import either
+from db import Database, Statement, Work, either, execute, fetch
 from db.full_text import Merging
 from gateway.people import Audience
 from gateway.ports.conversations import StoredTurn
@@ -60,7 +64,36 @@ SCHEMA: Final = (
         )
     ),
 )
-"""The columns and the index, which no statement but the search names."""
+"""The columns and the index, which no statement but the search and `index_some` names."""
+IS_INDEXED: Final = "old.id <= (SELECT due FROM turn_upkeep WHERE task = 'index')"
+LATER: Final = tuple(
+    either(sqlite=statement, postgres="")
+    for statement in (
+        "INSERT INTO turn_upkeep SELECT 'index', COALESCE(max(id), 0) FROM turns",
+        "DROP TRIGGER turns_indexed",
+        "DROP TRIGGER turns_unindexed",
+        "DROP TRIGGER turns_reindexed",
+        f"""CREATE TRIGGER turns_unindexed AFTER DELETE ON turns
+            WHEN old.words <> '' AND {IS_INDEXED} BEGIN
+            INSERT INTO turns_text (turns_text, rowid, words)
+                VALUES ('delete', old.id, old.words);
+            UPDATE turn_upkeep SET due = 1 WHERE task = 'merge' AND due <> 1;
+        END""",  # noqa: S608 - a constant of this module
+        f"""CREATE TRIGGER turns_reindexed AFTER UPDATE OF words ON turns
+            WHEN old.words <> new.words AND {IS_INDEXED} BEGIN
+            INSERT INTO turns_text (turns_text, rowid, words)
+                SELECT 'delete', old.id, old.words WHERE old.words <> '';
+            INSERT INTO turns_text (rowid, words)
+                SELECT new.id, new.words WHERE new.words <> '';
+            UPDATE turn_upkeep SET due = 1 WHERE task = 'merge' AND due <> 1;
+        END""",  # noqa: S608 - a constant of this module
+    )
+)
+"""Turns up to the id `turn_upkeep.due` of the task `index` are indexed; no id is used twice."""
+AT_ONCE: Final = 100
+"""Turns that one step indexes: some milliseconds."""
+MAX_STEPS: Final = 10_000
+"""Steps before a search. The background leaves at most some thousand turns."""
 FOUND: Final = either(
     sqlite="""
         SELECT rowid AS id FROM turns_text WHERE turns_text MATCH :query AND rowid < :before
@@ -74,6 +107,36 @@ FOUND: Final = either(
 )
 """The ids of turns that have the words of `:query`, newest first. OFFSET 0: the index of the words
 is read, not the table from its end."""
+_LAST: Final = Statement(f"""
+    SELECT count(*), max(id) FROM (SELECT id FROM turns
+        WHERE id > (SELECT due FROM turn_upkeep WHERE task = 'index') ORDER BY id LIMIT {AT_ONCE})
+""")  # noqa: S608 - a constant of this module
+_INDEX: Final = Statement("""
+    INSERT INTO turns_text (rowid, words) SELECT id, words FROM turns
+    WHERE id > (SELECT due FROM turn_upkeep WHERE task = 'index') AND id <= :last AND words <> ''
+""")
+_INDEXED: Final = Statement("UPDATE turn_upkeep SET due = :last WHERE task = 'index'")
+
+
+async def index_some(database: Database) -> int:
+    """Add the oldest turns that SQLite's index lacks, at most `AT_ONCE`; return 0 when none is
+    left, as in PostgreSQL, which indexes each turn itself. Raises `StoreUnavailable`."""
+    return await database.run(_index_some) if database.engine == "sqlite" else 0
+
+
+async def index_all(database: Database) -> None:
+    """Add all turns that SQLite's index lacks. Raises `StoreUnavailable`."""
+    for _ in range(MAX_STEPS):
+        if not await index_some(database):
+            return
+
+
+def _index_some() -> Work[int]:
+    ((number, last),) = yield from fetch(_LAST)
+    if number:
+        yield from execute(_INDEX, {"last": last})
+        yield from execute(_INDEXED, {"last": last})
+    return int(number == AT_ONCE)
 
 
 def plain_words(text: str) -> Sequence[str]:

@@ -1,5 +1,5 @@
-"""Builds the background jobs of a process: deletion of old data, expiry, status, consolidation and
-vectors."""
+"""Builds the background jobs of a process: deletion of old data, expiry, status, consolidation,
+vectors and the index of turns."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -69,6 +69,7 @@ class Jobs:
     consolidation: Background | None = None
     embedding: Background | None = None
     chunk_embedding: Background | None = None
+    turn_index: Background | None = None
 
     @property
     def active(self) -> list[Job]:
@@ -84,6 +85,7 @@ class Jobs:
             self.consolidation,
             self.embedding,
             self.chunk_embedding,
+            self.turn_index,
         )
         return [job for job in jobs if job is not None]
 
@@ -134,6 +136,7 @@ def build_jobs(parts: JobParts, role: Role, extensions: ExtensionRegistry) -> Jo
         _consolidation(parts),
         _embedding(parts),
         _chunk_embedding(parts),
+        _turn_index(parts),
     )
 
 
@@ -237,6 +240,13 @@ def _chunk_embedding(parts: JobParts) -> Background | None:
         parts.settings, index, parts.models, parts.clock, parts.count, parts.guard
     )
     return _background(parts, step, "embedding chunks") if step else None
+
+
+def _turn_index(parts: JobParts) -> Background | None:
+    """Indexes new turns in SQLite; PostgreSQL does it itself."""
+    if parts.settings.database.url.startswith("postgresql://"):
+        return None
+    return _background(parts, parts.storage.conversation_views.index, "indexing turns")
 
 
 def _background(parts: JobParts, step: Callable[[], Awaitable[int]], name: str) -> Background:

@@ -8,7 +8,7 @@ import pytest
 
 from db import Params, Statement, Work, execute
 from gateway.stores import conversation_views as views
-from gateway.stores.turn_index import TurnWords, for_postgres
+from gateway.stores.turn_index import TurnWords, for_postgres, index_all
 from tests.support.databases import Engine
 from tests.support.messages import AT
 
@@ -93,6 +93,7 @@ async def filled(engine: Engine) -> Engine:
                 yield from execute(statement, *rows)
 
         await engine.run(work)
+    await index_all(engine)
     if engine.engine == "postgres":  # which does it by itself after so many rows
         await engine.run(lambda: execute(Statement("ANALYZE"), {}))
     return engine

@@ -25,7 +25,14 @@ from gateway.stores.conversation_views import ConversationViews
 from gateway.stores.conversations import Conversations
 from gateway.stores.history import SqlHistory
 from gateway.stores.personal_data import SqlPersonalData
-from gateway.stores.turn_index import MAX_SEARCHED, MAX_WORDS, TurnWords, plain_words
+from gateway.stores.turn_index import (
+    AT_ONCE,
+    FOUND,
+    MAX_SEARCHED,
+    MAX_WORDS,
+    TurnWords,
+    plain_words,
+)
 from gateway.stores.unit_of_work import TurnWriter
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
@@ -446,6 +453,8 @@ async def test_no_deleted_word_stays_in_the_pages_of_the_index(sqlite: SqliteDat
     pages = Statement(
         "SELECT count(*) FROM turns_text_data WHERE instr(block, CAST(:end AS blob)) > 0"
     )
+    assert await sqlite.fetch(pages, params) == [(0,)]
+    await views.index()
     assert await sqlite.fetch(pages, params) == [(1,)]
     await store.delete("t", ADAS, ("m1",))
     for _ in range(50):
@@ -453,6 +462,67 @@ async def test_no_deleted_word_stays_in_the_pages_of_the_index(sqlite: SqliteDat
             break
     assert await sqlite.fetch(pages, params) == [(0,)]
     assert await views.merge() == 0
+
+
+class TestNewTurns:
+    """SQLite indexes new turns later, several at once. A search finds them before and after."""
+
+    NUMBER = 2 * AT_ONCE + 1
+    CHECK = Statement("INSERT INTO turns_text (turns_text) VALUES ('integrity-check')")
+
+    async def write(self, database: Engine) -> None:
+        turns = [StoredTurn(f"m{n}", "user", f"garden w{n}", AT, ADA) for n in range(self.NUMBER)]
+        await Conversations(database).append(key_of("t", ADAS), turns)
+
+    async def indexed(self, sqlite: SqliteDatabase) -> int:
+        query = TurnWords().query("t", (ADA,), "garden", shared=False)
+        params = {"query": query, "before": conversation_views.MAX_AT, "most": 10_000}
+        return len(await sqlite.fetch(Statement(FOUND), params))
+
+    async def test_they_are_indexed_in_bounded_steps(self, sqlite: SqliteDatabase) -> None:
+        await self.write(sqlite)
+        views, numbers = ConversationViews(sqlite), [await self.indexed(sqlite)]
+        while await views.index():
+            numbers.append(await self.indexed(sqlite))
+        numbers.append(await self.indexed(sqlite))
+        assert numbers == [0, AT_ONCE, 2 * AT_ONCE, self.NUMBER]
+
+    async def test_a_search_finds_all_of_them(
+        self, engine: Engine, views: ConversationViews
+    ) -> None:
+        await self.write(engine)
+        for number in (0, self.NUMBER - 1):
+            assert await found(views, AS_ADA, f"w{number} garden") == [f"garden w{number}"]
+
+    @pytest.mark.parametrize("is_indexed", [False, True])
+    async def test_no_word_of_a_deleted_or_edited_one_is_found(
+        self, engine: Engine, views: ConversationViews, is_indexed: bool
+    ) -> None:
+        await self.write(engine)
+        while is_indexed and await views.index():
+            pass
+        store = Conversations(engine)
+        await store.delete("t", ADAS, ("m1",))
+        assert await store.edit("t", ADAS, "m2", "tulips")
+        assert await found(views, AS_ADA, "w1") == []
+        assert await found(views, AS_ADA, "w2") == []
+        assert await found(views, AS_ADA, "tulips") == ["tulips"]
+
+    async def test_changes_before_and_after_a_step_leave_the_index_sound(
+        self, sqlite: SqliteDatabase
+    ) -> None:
+        store, views = Conversations(sqlite), ConversationViews(sqlite)
+        for first in range(0, 60, 3):
+            turns = [StoredTurn(f"m{first + n}", "user", "garden", AT, ADA) for n in range(3)]
+            await store.append(key_of("t", ADAS), turns)
+            await store.delete("t", ADAS, (f"m{first}", f"m{first - 1}"))
+            await store.edit("t", ADAS, f"m{first + 1}", "the garden again")
+            await store.edit("t", ADAS, f"m{first - 2}", "the garden, and again")
+            if first % 2:
+                await views.index()
+        await views.index()
+        await sqlite.change(self.CHECK)
+        assert await self.indexed(sqlite) == len(await found(views, AS_ADA, "garden")) == 21
 
 
 async def test_a_turn_without_a_known_audience_is_private(
