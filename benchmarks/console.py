@@ -4,8 +4,10 @@
     python -m benchmarks.console --messages 20000      a smaller one
 
 Fills 5,000 conversations of 2,000 people through the stores, as finished turns leave them, on
-SQLite. An operator opens each page, and searches for common and for rare words. Held to
-`MAX_FIRST` for the first page with all that it loads, and to `PROMISED` for the 95th percentile.
+SQLite; one room has a fiftieth of the messages. An operator opens each page, and searches for
+common and for rare words. Held to `MAX_FIRST` for the first page with all that it loads, and to
+`PROMISED` for the 95th percentile. Where Chromium is installed, the operator then scrolls, without
+a stall.
 """
 
 import argparse
@@ -23,6 +25,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
+from benchmarks.console_scrolling import scroll
 from benchmarks.machine import Machine
 from db import Work
 from gateway.conversation import key_of
@@ -40,14 +43,20 @@ from parley.wiring.storage import TURN_WORDS
 from tests.memory.stores.records import access, record
 from tests.parley.console.kit import OPERATOR, Console, Visitor, console_in, console_settings
 from tests.parley.console.talk import DECISIONS, LASTED
+from tests.parley.demo.browser import CHROMIUM
 
 MAX_FIRST: Final = 150_000
 """Bytes of the first page with its scripts and styles, as they are sent."""
 PROMISED: Final = 3.0
 """The 95th percentile of a page over the large database, in that over an empty one."""
 CONVERSATIONS: Final = 5_000
+BUSY: Final = 1
+"""The number of a room in which every `BUSY_EVERY`-th message is written."""
+BUSY_EVERY: Final = 50
 PEOPLE: Final = 2_000
 DAYS: Final = 29
+KEPT: Final = {"ttl_hours": 24 * (DAYS + 1)}
+"""Texts that are kept as long as the decisions about them, so that all can be searched."""
 AT_ONCE: Final = 250
 ROUNDS: Final = 20
 WORDS: Final = 20_000
@@ -58,6 +67,11 @@ PAGES: Final = (
 )
 """Pages that exist are measured; one that is not there is named in the result."""
 _LOADED: Final = re.compile(r'(?:src|href)="(/console/static/[^"]{1,200})"')
+
+
+def turn_id(number: int) -> str:
+    """The id of a turn."""
+    return f"{number:016x}"
 
 
 class Writer:
@@ -77,12 +91,14 @@ class Writer:
         """One exchange: half of the conversations are direct ones."""
         conversation = self._random.randrange(CONVERSATIONS)
         person = f"p{conversation % PEOPLE}"
+        if number % BUSY_EVERY == 0:
+            conversation = BUSY
         direct = conversation % 2 == 0
         place = Place(
             *("web", "main", person if direct else f"c{conversation}"),
             *((Audience.DIRECT, "") if direct else (Audience.PUBLIC_ROOM, "guild")),
         )
-        at, id_ = self._begin + number * self._step, f"{number:016x}"
+        at, id_ = self._begin + number * self._step, turn_id(number)
         who, key = str(PersonId("web", "main", person)), key_of("default", place)
         turns = (
             StoredTurn(f"m{number}", "user", self.text(number), at, who, person),
@@ -157,7 +173,7 @@ def p95(figures: list[float]) -> float:
 
 async def run(messages: int, memories: int, folder: Path) -> bool:
     """Measure the empty and the large database; print a row for each page."""
-    async with console_in(console_settings(folder)) as console:
+    async with console_in(console_settings(folder, context=KEPT)) as console:
         visitor = await console.visitor(OPERATOR)
         await times(visitor, 3)  # templates are compiled
         empty = await times(visitor, ROUNDS)
@@ -168,13 +184,17 @@ async def run(messages: int, memories: int, folder: Path) -> bool:
         await times(visitor, 1)
         large = await times(visitor, ROUNDS)
         first = await bytes_of_first(console, visitor)
-    kept = first <= MAX_FIRST
+        last = turn_id((messages - 1) // BUSY_EVERY * BUSY_EVERY)
+        scrolled = await scroll(console, OPERATOR, last) if CHROMIUM else ()
+    kept = first <= MAX_FIRST and not any(row["stalls"] for row in scrolled)
     for path, figures in large.items():
         ratio = p95(figures) / p95(empty[path])
         kept = kept and ratio <= PROMISED
         row = {"page": path, "empty_p95": round(p95(empty[path]), 1)}
         row |= {"p95": round(p95(figures), 1), "median": round(statistics.median(figures), 1)}
         print(json.dumps({**row, "ratio": round(ratio, 2)}), flush=True)
+    for row in scrolled:
+        print(json.dumps(row), flush=True)
     missing = [path for path in PAGES if path not in large]
     print(
         json.dumps(

@@ -10,8 +10,7 @@ from typing import Final, Literal, cast
 
 from db import Database, Row, Statement, Work, among, either, execute
 from db.database import delete_some, deleting_some
-from db.statements import json_item
-from db.transaction import Params
+from db.statements import Engine, json_item
 from db.values import micros, time_of
 from gateway.conversation import ConversationKey
 from gateway.errors import BadInput
@@ -34,6 +33,7 @@ from gateway.stores.traces import columns_of, parse_trace
 from gateway.stores.turn_index import (
     DEFAULT,
     FOUND,
+    FOUND_NEWEST,
     MERGING,
     TurnWords,
     for_postgres,
@@ -41,11 +41,15 @@ from gateway.stores.turn_index import (
     index_some,
 )
 
-SCANNED: Final = (500, 20_000)
+SCANNED: Final = (75, 500, 20_000)
 """Messages that one page of a list looks at: usually the first number has enough conversations, and
-with rare filters more pages follow the second."""
-MAX_HITS: Final = 2_000
-"""Matching texts that one page of a search looks at."""
+with rare filters more pages follow the last."""
+LOOKED_AT: Final = (75, 2_000)
+"""Matching texts that one page of a search looks at: the second number if a page needs more than
+the first."""
+NEWEST_SCANNED: Final = 1_000
+"""Texts in which PostgreSQL looks for words before it reads its index, which returns all texts of a
+common word."""
 MAX_AT: Final = 2**62
 OUTCOME: Final = f"""CASE
     WHEN {{0}}.outcome = 'answered' THEN 'answered'
@@ -84,15 +88,20 @@ each row, because it expects one row."""
 LIST: Final = Statement(f"""
     SELECT {SHOWN}, COALESCE({PERSON}, ''), {SPEAKER}, {COST.format("t")}, {COUNTED}
     FROM (
-        SELECT id, conversation, audience, at, kind, outcome, milliseconds, platform FROM traces
-        WHERE at <= :at AND (at < :at OR id < :id) ORDER BY at DESC, id DESC LIMIT :scanned
+        SELECT {SHOWN} FROM (
+            SELECT id, conversation, audience, at, kind, outcome, milliseconds, platform FROM traces
+            WHERE at <= :at AND (at < :at OR id < :id) ORDER BY at DESC, id DESC LIMIT :scanned
+        ) AS t
+        WHERE {json_item("t.conversation", 0)} = :tenant AND {_fits("t")}
+            AND (CASE WHEN {ARCHIVED} THEN 1 ELSE 0 END) = :archived
+            AND NOT EXISTS (SELECT 1 FROM traces n WHERE n.conversation = t.conversation
+                AND n.at >= t.at AND (n.at > t.at OR n.id > t.id) AND {_fits("n")} {BY_ROW})
+        ORDER BY t.at DESC, t.id DESC LIMIT :limit
     ) AS t
-    WHERE {json_item("t.conversation", 0)} = :tenant AND {_fits("t")}
-        AND (CASE WHEN {ARCHIVED} THEN 1 ELSE 0 END) = :archived
-        AND NOT EXISTS (SELECT 1 FROM traces n WHERE n.conversation = t.conversation
-            AND n.at >= t.at AND (n.at > t.at OR n.id > t.id) AND {_fits("n")} {BY_ROW})
-    ORDER BY t.at DESC, t.id DESC LIMIT :limit
+    ORDER BY t.at DESC, t.id DESC
 """)  # noqa: S608 - constants of this module
+"""The inner queries choose the conversations, so that what is shown besides is read only for
+these."""
 LAST_SCANNED: Final = Statement("""
     SELECT at, id FROM traces WHERE at <= :at AND (at < :at OR id < :id)
     ORDER BY at DESC, id DESC LIMIT 1 OFFSET :scanned
@@ -156,24 +165,32 @@ TEXTS: Final = Statement(f"""
         WHERE t.channel = :channel AND {among("t.message_id", "message_ids")}) AS e ON e.id = t.id
     WHERE {json_item("t.conversation", 0)} = :tenant AND {READABLE} ORDER BY t.id
 """)  # noqa: S608 - constants of this module
+OF_MESSAGE: Final = f"""r.message_id = t.message_id
+    AND {either(sqlite="+r.conversation", postgres="r.conversation")} = t.conversation"""
+"""The traces of a text. A plus keeps SQLite from the index of conversations, in which it looks at
+each message of a conversation."""
 SEARCH: Final = Statement(f"""
-    SELECT t.id, COALESCE((SELECT r.id FROM traces r WHERE r.message_id = t.message_id
-            AND r.conversation = t.conversation ORDER BY r.at DESC LIMIT 1), ''), {TEXT}
-    FROM ({FOUND}) AS found JOIN turns t ON t.id = found.id
-    JOIN (SELECT t.id, {ASKER} AS person FROM turns t) AS e ON e.id = t.id
-    WHERE {json_item("t.conversation", 0)} = :tenant AND {READABLE}
+    SELECT t.id, COALESCE((SELECT r.id FROM traces r WHERE {OF_MESSAGE}
+            ORDER BY r.at DESC LIMIT 1), ''), {TEXT}
+    FROM turns t JOIN (SELECT t.id, {ASKER} AS person FROM turns t) AS e ON e.id = t.id
+    WHERE {among("t.id", "ids")} AND {json_item("t.conversation", 0)} = :tenant AND {READABLE}
         AND t.at >= :since AND t.at < :until
         AND (:platform = '' OR {json_item("t.conversation", 1)} = :platform)
         AND (:channel = '' OR {json_item("t.conversation", 4)} = :channel)
         AND (:person = '' OR e.person = :person)
         AND ((:outcome = '' AND :micros = 0) OR EXISTS (
-            SELECT 1 FROM traces r WHERE r.message_id = t.message_id
-                AND r.conversation = t.conversation
+            SELECT 1 FROM traces r WHERE {OF_MESSAGE}
                 AND (:outcome = '' OR {OUTCOME.format("r")} = :outcome)
                 AND (:micros = 0 OR {COST.format("r")} >= :micros)))
     ORDER BY t.id DESC LIMIT :limit
 """)  # noqa: S608 - constants of this module
-LAST_FOUND: Final = Statement(f"SELECT id FROM ({FOUND}) AS found ORDER BY id LIMIT 1")  # noqa: S608 - constants of this module
+FIND: Final = Statement(FOUND)
+FIND_NEWEST: Final = Statement(FOUND_NEWEST)
+FINDING: Final[Mapping[Engine, Sequence[tuple[Statement, int]]]] = {
+    "sqlite": tuple((FIND, most) for most in LOOKED_AT),
+    "postgres": ((FIND_NEWEST, LOOKED_AT[0]), (FIND, LOOKED_AT[-1])),
+}
+"""The steps of a search, until a page is full: a statement, and the texts it finds at most."""
 NEWEST: Final = Statement(f"""
     SELECT t.conversation, t.id FROM traces t
     WHERE {among("t.conversation", "conversations")} AND NOT EXISTS (
@@ -301,18 +318,20 @@ class ConversationViews:
             "person": filters.person,
             "query": query if self._database.engine == "sqlite" else for_postgres(query),
             "before": _number(after) if after else MAX_AT,
-            "most": MAX_HITS,
+            "scanned": NEWEST_SCANNED,
             "limit": limit + 1,
         }
         await index_all(self._database)
         async with self._database.reader() as database:
-            rows = await database.fetch(SEARCH, params)
-            hits = tuple(Hit(str(row[1]), _text(row[2:])) for row in rows[:limit])
-            if len(rows) > limit:
-                return HitPage(hits, str(rows[limit - 1][0]))
-            last = await database.fetch(LAST_FOUND, {**params, "most": MAX_HITS})
-            more = last and len(await database.fetch(LAST_FOUND, _beyond(params, last)))
-        return HitPage(hits, str(last[0][0]) if more else "")
+            for find, most in FINDING[self._database.engine]:
+                found = await database.fetch(find, {**params, "most": most + 1})
+                ids = [int(row[0]) for row in found[:most]]
+                rows = await database.fetch(SEARCH, {**params, "ids": ids}) if ids else []
+                if len(rows) > limit:
+                    return HitPage(_hits(rows[:limit]), str(rows[limit - 1][0]))
+                if find is FIND and len(found) <= most:
+                    return HitPage(_hits(rows))
+        return HitPage(_hits(rows), str(ids[-1]))
 
     async def newest(self, conversations: Sequence[str]) -> Mapping[str, str]:
         """Return the ids of the latest turns of these conversations, by conversation."""
@@ -401,8 +420,8 @@ def _number(text: str) -> int:
     return int(text)
 
 
-def _beyond(params: Params, last: Sequence[Row]) -> Params:
-    return {**params, "before": last[0][0], "most": 1}
+def _hits(rows: Sequence[Row]) -> tuple[Hit, ...]:
+    return tuple(Hit(str(row[1]), _text(row[2:])) for row in rows)
 
 
 def _listed(row: Row) -> Listed:

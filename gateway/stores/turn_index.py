@@ -107,6 +107,12 @@ FOUND: Final = either(
 )
 """The ids of turns that have the words of `:query`, newest first. OFFSET 0: the index of the words
 is read, not the table from its end."""
+FOUND_NEWEST: Final = f"""
+    SELECT id FROM (
+        SELECT id, words FROM turns WHERE id < :before ORDER BY id DESC LIMIT :scanned
+    ) AS newest WHERE {VECTOR} @@ CAST(:query AS tsquery) ORDER BY id DESC LIMIT :most
+"""  # noqa: S608 - constants of this module
+"""The same among some texts before `:before`, without the index; PostgreSQL only."""
 _LAST: Final = Statement(f"""
     SELECT count(*), max(id) FROM (SELECT id FROM turns
         WHERE id > (SELECT due FROM turn_upkeep WHERE task = 'index') ORDER BY id LIMIT {AT_ONCE})

@@ -177,6 +177,24 @@ class TestSearch:
         assert texts == ["the garden of the office", "roses in the garden", "my secret garden"]
         assert not after
 
+    async def test_a_page_of_hits_looks_at_a_bounded_number_of_texts(
+        self, views: ConversationViews, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The page is empty where none of these texts fits."""
+        one, two = conversation_views.FIND_NEWEST, conversation_views.FIND
+        steps = {"sqlite": ((two, 1), (two, 2)), "postgres": ((one, 1), (two, 2))}
+        monkeypatch.setattr(conversation_views, "FINDING", steps)
+        monkeypatch.setattr(conversation_views, "NEWEST_SCANNED", 3)
+        everybody, early = Reader("t", (ADA, BOB)), Wanted(until=AT + timedelta(seconds=3))
+        pages, after = [], ""
+        for _ in range(4):
+            page = await views.search(everybody, "garden", early, 2, after)
+            pages.append([hit.text.text for hit in page.rows])
+            after = page.next
+            if not after:
+                break
+        assert pages == [[], ["my garden is small", "roses in the garden"], ["my secret garden"]]
+
     async def test_a_hit_names_the_turn_of_its_message(self, views: ConversationViews) -> None:
         (hit, *_) = (await views.search(AS_BOB, "waters", NO_FILTER, 5)).rows
         assert (hit.turn, hit.text.person, hit.text.audience) == ("x4", BOB, "public_room")
