@@ -3,6 +3,7 @@
 An operator opens each, turns the wheel to the end of the page, and follows the link to the next
 page. The page itself measures the time between animation frames from its begin on, and the tasks
 that hold its thread for more than 50 ms. `benchmarks.console` runs this over its large database.
+A stall without a long task is one of the machine.
 """
 
 from collections.abc import Sequence
@@ -38,9 +39,11 @@ AT_END: Final = "() => scrollY + innerHeight >= document.documentElement.scrollH
 
 @dataclass(slots=True)
 class Scrolled:
-    """The pages of a list: milliseconds between frames, and of long tasks."""
+    """The pages of a list: milliseconds between frames until a page is shown, and from then on; and
+    of long tasks."""
 
     pages: int = 0
+    opening: list[float] = field(default_factory=list)
     gaps: list[float] = field(default_factory=list)
     tasks: list[float] = field(default_factory=list)
 
@@ -54,6 +57,7 @@ class Scrolled:
             "frame_p99_ms": round(ordered[int(0.99 * (len(ordered) - 1))], 1),
             "longest_frame_ms": round(ordered[-1], 1),
             "stalls": sum(gap > STALL_MS for gap in ordered),
+            "longest_frame_while_opening_ms": round(max(self.opening), 1),
             "long_tasks": len(self.tasks),
             "longest_task_ms": round(max(self.tasks, default=0.0), 1),
         }
@@ -77,6 +81,8 @@ async def _through(page: Page, address: str, following: str) -> Scrolled:
     result = Scrolled()
     await page.goto(address)
     while True:
+        await page.evaluate(FRAME)
+        result.opening += await page.evaluate("gaps.splice(0)")
         for _ in range(MAX_TURNS):
             await page.mouse.wheel(0, STEP)
             await page.evaluate(FRAME)

@@ -53,7 +53,8 @@ PEOPLE: Final = 500
 SETTLED: Final = KEEP_TRACES + timedelta(days=5)
 """From here on nothing may grow."""
 DAY_BYTES: Final = 500.0
-"""Maximum bytes of a row of the sums by day, with its two indexes."""
+"""Maximum bytes of a row of the sums, with its indexes."""
+SUMS: Final = ("usage_days", "usage_quarters")
 BOUNDED: Final = (
     *("inbox", "outbox", "turns", "traces", "usage"),
     *("claimed_keys", "reserved", "adapter_state"),
@@ -149,7 +150,7 @@ def counted(file: Path) -> dict[str, float]:
         )
         rows = {
             table: db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
-            for table in (*BOUNDED, "usage_days")
+            for table in (*BOUNDED, *SUMS)
         }
     db.close()
     return {"megabytes": round(pages * size / 1024 / 1024, 2), **rows}
@@ -160,7 +161,7 @@ def judged(rows: list[dict[str, float]]) -> dict[str, object]:
     after = [row for row in rows if row["day"] >= SETTLED.days]
     first, last = after[0], after[-1]
     grown = (last["megabytes"] - first["megabytes"]) * 1024 * 1024
-    recorded = last["usage_days"] - first["usage_days"]
+    recorded = sum(last[table] - first[table] for table in SUMS)
     stands = all(last[table] <= first[table] for table in BOUNDED)
     return {
         "from_day": first["day"],

@@ -43,7 +43,8 @@ class UsageTotal:
 class UsageFilter:
     """The usage to sum: of a tenant and the program's own calls, in whole UTC days from `since` on
     and before `until`. `persons` are the only people, None for everybody; an empty text does not
-    filter. `channel` None does not filter either: the empty one stands for direct conversations."""
+    filter. `channel` None does not filter either: the empty one stands for direct conversations.
+    Without any filter, the sums by day and by model begin at any quarter of an hour."""
 
     tenant: str
     since: datetime

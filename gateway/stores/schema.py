@@ -190,5 +190,6 @@ SCHEMA: Final = Schema(
         config_versions.SCHEMA,
         (f"CREATE INDEX traces_given_up ON traces (at) WHERE outcome = '{GAVE_UP}'",),
         turn_index.LATER,
+        usage_days.QUARTERS,
     ),
 )

@@ -53,8 +53,11 @@ RECENT_OF: Final = Statement(
 )
 OUTCOMES: Final = Statement(f"""
     SELECT outcome, count(*) FROM traces
-    WHERE at >= :since AND {OWN_TENANT} AND (:everybody OR {TRACES})
+    WHERE at >= :since AND {OWN_TENANT} AND {TRACES}
     GROUP BY outcome ORDER BY outcome LIMIT 100
+""")  # noqa: S608 - constants of this module
+REFUSED: Final = Statement(f"""
+    SELECT count(*) FROM traces WHERE slot IS NOT NULL AND at >= :since AND {OWN_TENANT}
 """)  # noqa: S608 - constants of this module
 PRUNE: Final = deleting_some("traces", "id", "at < :before", "at")
 PRUNE_REFUSED: Final = deleting_some("traces", "id", "slot IS NOT NULL AND at < :before", "at")
@@ -116,18 +119,18 @@ class Traces:
         return [parse_trace(row) for row in await self._database.fetch(GIVEN_UP, {"limit": limit})]
 
     async def outcomes(
-        self, tenant: str, since: datetime, persons: Sequence[str] | None
+        self, tenant: str, since: datetime, persons: Sequence[str]
     ) -> dict[str, int]:
-        """Return the number of traces since then by their outcome: of these people, or with None of
-        the tenant."""
-        params = {
-            "tenant": tenant,
-            "since": micros(since),
-            "everybody": persons is None,
-            "persons": list(persons or ()),
-        }
+        """Return the number of traces of these people since then, by their outcome."""
+        params = {"tenant": tenant, "since": micros(since), "persons": list(persons)}
         rows = await self._database.fetch(OUTCOMES, params)
         return {str(outcome): int(number) for outcome, number in rows}
+
+    async def refused(self, tenant: str, since: datetime) -> int:
+        """Return the number of refusals since then whose traces are in slots, which are in no sums
+        of usage."""
+        params = {"tenant": tenant, "since": micros(since)}
+        return int((await self._database.fetch(REFUSED, params))[0][0])
 
     async def prune(self, before: datetime, refused: datetime) -> int:
         """Delete some traces from before then, and of refusals from before `refused`; returns how

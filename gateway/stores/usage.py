@@ -69,8 +69,9 @@ def _calls(of: str, summed: int) -> str:
 
 
 def _days(of: str) -> str:
+    at, table = ("quarter", "usage_quarters") if of == OF_EVERYBODY else ("day", "usage_days")
     return f"""
-        SELECT model, calls, {COSTS} FROM usage_days WHERE calls > 0 AND day >= :since AND {of}
+        SELECT model, calls, {COSTS} FROM {table} WHERE calls > 0 AND {at} >= :since AND {of}
     """  # noqa: S608 - constants of this module
 
 

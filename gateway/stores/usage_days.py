@@ -1,12 +1,14 @@
 """Usage by day: the sums of calls, messages and answer times of each day by person, channel and
-model.
+model; and those of each quarter of an hour by model alone, for the figures of everybody.
+
+In every time zone, a day begins with such a quarter.
 
 A call and a trace are added to their day once, and marked `summed` in the same transaction. So at
 any time, all figures are the days and what is not marked, and the single rows can be deleted later
 without a change of the figures.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -26,6 +28,9 @@ AT_ONCE: Final[Mapping[Engine, int]] = {"sqlite": 100, "postgres": 5_000}
 DAY: Final = 86_400_000_000
 """Microseconds."""
 KEY: Final = ("day", "tenant", "person", "workspace", "channel", "model")
+KEY_OF_QUARTER: Final = ("quarter", "tenant", "model")
+QUARTER: Final = DAY // 96
+"""Microseconds."""
 COUNTS: Final = (
     *("calls", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"),
     *("micros", "messages", "errors"),
@@ -49,6 +54,16 @@ SCHEMA: Final = (
     "CREATE INDEX usage_summed ON usage (at) WHERE summed = 1",
     "CREATE INDEX traces_open ON traces (at) WHERE summed = 0 AND slot IS NULL",
 )
+QUARTERS: Final = (
+    f"""CREATE TABLE usage_quarters (
+        quarter bigint NOT NULL, tenant text NOT NULL, model text NOT NULL,
+        {", ".join(f"{name} bigint NOT NULL DEFAULT 0" for name in SUMS)},
+        PRIMARY KEY ({", ".join(KEY_OF_QUARTER)})
+    ) {BY_KEY}""",
+    f"""INSERT INTO usage_quarters ({", ".join((*KEY_OF_QUARTER, *SUMS))})
+        SELECT day, tenant, model, {", ".join(f"sum({name})" for name in SUMS)} FROM usage_days
+        GROUP BY day, tenant, model""",  # noqa: S608 - constants of this module
+)
 ROOMS: Final = (str(Audience.PRIVATE_ROOM), str(Audience.PUBLIC_ROOM))
 CHANNEL: Final = f"""CASE WHEN {{0}}.audience IN {ROOMS}
     THEN {json_item("{0}.conversation", 4)} ELSE '' END"""
@@ -61,6 +76,11 @@ WORKSPACE: Final = f"""
 def day_of(column: str) -> str:
     """Return the begin of the UTC day of a time."""
     return f"({column} - {column} % {DAY})"
+
+
+def quarter_of(column: str) -> str:
+    """Return the begin of the quarter of an hour of a time."""
+    return f"({column} - {column} % {QUARTER})"
 
 
 def took(alias: str) -> tuple[str, ...]:
@@ -83,6 +103,7 @@ def failed(alias: str) -> str:
 
 CALL: Final = {
     "day": day_of("u.at"),
+    "quarter": quarter_of("u.at"),
     "tenant": "u.tenant",
     "person": "u.person",
     "workspace": "u.workspace",
@@ -94,6 +115,7 @@ CALL: Final = {
 """The columns of a call `u` with its trace `t`, if that is stored."""
 MESSAGE: Final = {
     "day": day_of("t.at"),
+    "quarter": quarter_of("t.at"),
     "tenant": f"COALESCE(u.tenant, {json_item('t.conversation', 0)})",
     "person": "COALESCE(u.person, '')",
     "workspace": f"COALESCE(u.workspace, {WORKSPACE.format('t')})",
@@ -117,30 +139,48 @@ MARK_CALLS: Final = Statement(f"UPDATE usage SET summed = 1 WHERE {among('id', '
 MARK_MESSAGES: Final = Statement(f"UPDATE traces SET summed = 1 WHERE {among('id', 'ids')}")  # noqa: S608 - constants of this module
 
 
-def _adding(columns: dict[str, str], of: str, where: str, sums: tuple[str, ...]) -> Statement:
+TABLES: Final = {"usage_days": KEY, "usage_quarters": KEY_OF_QUARTER}
+
+
+def _adding(
+    table: str, columns: dict[str, str], of: str, where: str, sums: tuple[str, ...]
+) -> Statement:
     """Return a statement that adds rows to their days; `sums` are the columns to sum."""
-    names = (*KEY, *sums)
-    chosen = (*(columns[name] for name in KEY), *(f"sum({columns[name]})" for name in sums))
-    more = ", ".join(f"{name} = usage_days.{name} + excluded.{name}" for name in sums)
-    groups = ", ".join(str(number) for number in range(1, len(KEY) + 1))
+    key = TABLES[table]
+    names = (*key, *sums)
+    chosen = (*(columns[name] for name in key), *(f"sum({columns[name]})" for name in sums))
+    more = ", ".join(f"{name} = {table}.{name} + excluded.{name}" for name in sums)
+    groups = ", ".join(str(number) for number in range(1, len(key) + 1))
     return Statement(f"""
-        INSERT INTO usage_days ({", ".join(names)}) SELECT {", ".join(chosen)} FROM {of}
+        INSERT INTO {table} ({", ".join(names)}) SELECT {", ".join(chosen)} FROM {of}
         WHERE {where} GROUP BY {groups}
-        ON CONFLICT ({", ".join(KEY)}) DO UPDATE SET {more}
+        ON CONFLICT ({", ".join(key)}) DO UPDATE SET {more}
     """)  # noqa: S608 - constants of this module
 
 
-ADD_CALLS: Final = _adding(CALL, OF_CALLS, among("u.id", "ids"), COUNTS[:6])
-ADD_MESSAGES: Final = _adding(
-    MESSAGE, OF_MESSAGES, among("t.id", "ids"), tuple(name for name in MESSAGE if name not in KEY)
+ADD_CALLS: Final = tuple(
+    _adding(table, CALL, OF_CALLS, among("u.id", "ids"), COUNTS[:6]) for table in TABLES
+)
+OF_MESSAGE: Final = tuple(name for name in MESSAGE if name in SUMS)
+ADD_MESSAGES: Final = tuple(
+    _adding(table, MESSAGE, OF_MESSAGES, among("t.id", "ids"), OF_MESSAGE) for table in TABLES
 )
 OWN: Final = f"tenant = :tenant AND {among('person', 'persons')}"
 NAMELESS: Final = (
-    _adding({**{name: name for name in (*KEY, *SUMS)}, "person": "''"}, "usage_days", OWN, SUMS),
+    _adding(
+        "usage_days",
+        {**{name: name for name in (*KEY, *SUMS)}, "person": "''"},
+        "usage_days",
+        OWN,
+        SUMS,
+    ),
     Statement(f"DELETE FROM usage_days WHERE {OWN} AND person <> ''"),  # noqa: S608 - constants of this module
 )
 """Removes the name from the days of a person, in two statements under `LOCK`."""
-PRUNE: Final = deleting_some("usage_days", ", ".join(KEY), "day < :before", "day")
+PRUNE: Final = tuple(
+    deleting_some(table, ", ".join(key), f"{key[0]} < :before", key[0])
+    for table, key in TABLES.items()
+)
 
 
 class UsageDays:
@@ -161,13 +201,16 @@ class UsageDays:
 
     async def prune(self, before: datetime) -> int:
         """Delete some days before then; returns how many rows, 0 at the end."""
-        return await delete_some(self._database, PRUNE, {"before": micros(before)})
+        params = {"before": micros(before)}
+        return sum([await delete_some(self._database, one, params) for one in PRUNE])
 
 
-def _sum_up(find: Statement, add: Statement, mark: Statement, params: dict[str, int]) -> Work[int]:
+def _sum_up(
+    find: Statement, add: Sequence[Statement], mark: Statement, params: dict[str, int]
+) -> Work[int]:
     yield from lock(LOCK)
     ids = [row[0] for row in (yield from fetch(find, params))]
     if ids:
-        yield from execute(add, {"ids": ids})
-        yield from execute(mark, {"ids": ids})
+        for one in (*add, mark):
+            yield from execute(one, {"ids": ids})
     return len(ids)

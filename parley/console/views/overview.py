@@ -10,6 +10,8 @@ from pydantic import Field
 
 from gateway.inbound.crash_loop_guard import MAX_LISTED
 from gateway.ports.inbox import Backlog
+from gateway.ports.traces import FAILED
+from gateway.ports.usage import UsageFilter
 from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Params, Result
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
@@ -17,7 +19,8 @@ from parley.console.viewer import Viewer
 SLOW: Final = timedelta(minutes=5)
 """A message that waits longer needs attention."""
 ANSWERED: Final = "answered"
-FAILED: Final = frozenset({"failed", "gave_up", "unavailable", "broken", "too_long"})
+AHEAD: Final = timedelta(days=1)
+"""The clock of another process may be ahead."""
 READY: Final = "ready"
 CHECK: Final = "Check the model, the platforms and the stores"
 MOST: Final = 50
@@ -142,9 +145,20 @@ def zone_of(name: str) -> tzinfo:
 
 
 async def _today(viewer: Viewer, services: ConsoleServices) -> Today:
-    since = midnight_of(services.gateway.clock.now(), viewer.zone)
-    persons = None if viewer.is_operator else sorted(viewer.persons)
-    stores = services.gateway.stores
+    now, stores = services.gateway.clock.now(), services.gateway.stores
+    since = midnight_of(now, viewer.zone)
+    if viewer.is_operator:
+        wanted = UsageFilter(viewer.tenant, since, now + AHEAD)
+        days = await services.storage.usage_figures.by("day", wanted, MOST)
+        refused = await stores.traces.refused(viewer.tenant, since)
+        return Today(
+            since=since,
+            messages=refused + sum(day.messages for day in days),
+            answered=sum(sum(day.took) for day in days),
+            failed=sum(day.errors for day in days),
+            micros=sum(day.micros for day in days),
+        )
+    persons = sorted(viewer.persons)
     outcomes = await stores.traces.outcomes(viewer.tenant, since, persons)
     totals = await stores.usage.recent_totals(viewer.tenant, since, persons)
     return Today(

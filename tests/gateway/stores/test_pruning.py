@@ -82,6 +82,7 @@ async def test_every_table_deletes_old_rows_in_steps_and_keeps_new_ones(
         ("traces", "id", "at < ?", (0.0,)),
         ("usage", "id", "summed = 1 AND at < ?", (0.0,)),
         ("usage_days", "day, model", "day < ?", (0.0,)),
+        ("usage_quarters", "quarter, model", "quarter < ?", (0.0,)),
         ("spent", "key", "since < ?", (0.0,)),
     ],
 )

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from db import Statement
+from db import Statement, Work, execute
+from db.errors import StoreUnavailable
 from gateway.conversation import ConversationKey
 from gateway.people import Audience
 from gateway.policy.budgets import Account
@@ -23,7 +24,7 @@ from gateway.stores.personal_data import SqlPersonalData
 from gateway.stores.unit_of_work import TurnWriter, withdraw_turn
 from gateway.stores.usage import UsageLedger
 from gateway.stores.usage_days import UsageDays
-from gateway.stores.usage_figures import UsageFigures, quantile
+from gateway.stores.usage_figures import MAX_NAMED, UsageFigures, quantile
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine, sqlite_database, started
 
@@ -35,6 +36,7 @@ KEYS: Final[tuple[UsageKey, ...]] = ("day", "person", "workspace", "channel", "m
 EVERYBODY: Final = UsageFilter("t", FIRST, LATE)
 OPEN: Final = Statement("SELECT count(*) FROM usage WHERE summed = 0")
 ROWS: Final = Statement("SELECT count(*) FROM usage")
+DAYS: Final = Statement("SELECT count(*) FROM usage_quarters")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,7 @@ class Book:
         return {
             "totals": await self.ledger.totals("t", FIRST, persons),
             **{key: await self.figures.by(key, wanted, 1_000) for key in KEYS},
+            "every person": await self.figures.by("person", wanted, MAX_NAMED + 1),
         }
 
     async def count(self, statement: Statement) -> int:
@@ -141,6 +144,7 @@ async def _same_before_and_after(book: Book, turns: list[Turn], cuts: list[int])
     for number, turn in enumerate(late, len(early)):
         await book.store(turn, number)
     before = [await book.everything(one) for one in filters()]
+    assert all(one["person"] == one["every person"] for one in before)
     for cut in cuts:
         await book.sum_up(FIRST + timedelta(hours=cut))
         assert [await book.everything(one) for one in filters()] == before
@@ -249,7 +253,7 @@ async def test_days_are_deleted_when_they_are_old(book: Book) -> None:
         await book.store(Turn(ADA, hours), number)
     await book.sum_up(LATE)
     assert await book.days.prune(FIRST) == 0
-    assert await book.days.prune(FIRST + DAY) == 1
+    assert await book.days.prune(FIRST + DAY) == 2, "of each table"
     assert [one.calls for one in await book.figures.by("day", EVERYBODY, 9)] == [1]
 
 
@@ -286,6 +290,53 @@ async def test_a_turn_of_an_erased_person_is_summed_without_their_name(book: Boo
     await book.sum_up(LATE)
     assert await book.everything() == before
     assert [(one.name, one.calls, one.messages) for one in before["person"]] == [("", 1, 1)]
+
+
+async def test_a_sum_that_is_killed_loses_and_doubles_nothing(
+    book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        await book.store(Turn(ADA if number % 2 else BOB, number), number)
+    before = await book.everything()
+    with monkeypatch.context() as broken:
+        for mark in ("MARK_CALLS", "MARK_MESSAGES"):
+            broken.setattr(days_module, mark, Statement("UPDATE no_such_table SET summed = 1"))
+            with pytest.raises(StoreUnavailable):
+                await book.sum_up(LATE)
+            assert await book.everything() == before
+    assert await book.count(DAYS) == 0
+    await book.sum_up(LATE)
+    assert await book.everything() == before
+    assert await book.count(DAYS) == 4
+
+
+async def test_the_sums_of_everybody_begin_at_any_quarter_of_an_hour(book: Book) -> None:
+    """As a day does in every time zone."""
+    for number, hours in enumerate((1, 2, 3)):
+        await book.store(Turn(ADA, hours, 10**hours), number)
+    since = FIRST + timedelta(hours=1, minutes=45)
+    for _ in range(2):
+        for key in ("day", "model"):
+            (one,) = await book.figures.by(key, replace(EVERYBODY, since=since), 9)
+            assert (one.micros, one.messages, one.calls) == (1_100, 2, 2)
+        await book.sum_up(LATE)
+
+
+async def test_a_database_of_an_earlier_version_gets_the_sums_of_everybody(
+    book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, hours in enumerate((1, 2, 30)):
+        await book.store(Turn(ADA, hours, model="mn"[number % 2]), number)
+    before = await book.everything()
+    await book.sum_up(LATE)
+
+    def again() -> Work[None]:
+        yield from execute(Statement("DROP TABLE usage_quarters"), {})
+        for statement in days_module.QUARTERS:
+            yield from execute(Statement(statement), {})
+
+    await book.engine.run(again)
+    assert await book.everything() == before
 
 
 async def test_two_processes_sum_each_call_once(
