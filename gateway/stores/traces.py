@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from db import Database, Row, Statement, Work, execute
+from db import Database, Row, Statement, Work, either, execute
 from db.database import delete_some, deleting_some
 from db.statements import json_item
 from db.values import micros, time_of
@@ -56,8 +56,10 @@ OUTCOMES: Final = Statement(f"""
     WHERE at >= :since AND {OWN_TENANT} AND {TRACES}
     GROUP BY outcome ORDER BY outcome LIMIT 100
 """)  # noqa: S608 - constants of this module
+SINCE: Final = f"{either(sqlite='+at', postgres='at')} >= :since"
+# A plus keeps SQLite from the index of all traces; that of slots has at most a thousand.
 REFUSED: Final = Statement(f"""
-    SELECT count(*) FROM traces WHERE slot IS NOT NULL AND at >= :since AND {OWN_TENANT}
+    SELECT count(*) FROM traces WHERE slot IS NOT NULL AND {SINCE} AND {OWN_TENANT}
 """)  # noqa: S608 - constants of this module
 PRUNE: Final = deleting_some("traces", "id", "at < :before", "at")
 PRUNE_REFUSED: Final = deleting_some("traces", "id", "slot IS NOT NULL AND at < :before", "at")

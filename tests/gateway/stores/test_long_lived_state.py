@@ -217,6 +217,9 @@ async def test_the_trace_of_a_refusal_replaces_an_older_one(traces: Traces) -> N
         await traces.add(result)
     await traces.add(replace(trace, id="answered", outcome="answered"))
     assert [match.id for match in await traces.recent()] == ["x19", "x18", "answered"]
+    last = AT + timedelta(seconds=19)
+    assert [await traces.refused(KEY.tenant, since) for since in (AT, last)] == [2, 1]
+    assert await traces.refused("another", AT) == 0
     assert await traces.prune(AT - timedelta(days=29), AT + timedelta(hours=1)) == 2
     assert [outcome.id for outcome in await traces.recent()] == ["answered"]
 
