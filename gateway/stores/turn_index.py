@@ -78,7 +78,7 @@ LATER: Final = tuple(
             INSERT INTO turns_text (turns_text, rowid, words)
                 VALUES ('delete', old.id, old.words);
             UPDATE turn_upkeep SET due = 1 WHERE task = 'merge' AND due <> 1;
-        END""",  # noqa: S608 - a constant of this module
+        END""",  # noqa: S608 - joins conditions and numbers of this module; all values are parameters
         f"""CREATE TRIGGER turns_reindexed AFTER UPDATE OF words ON turns
             WHEN old.words <> new.words AND {IS_INDEXED} BEGIN
             INSERT INTO turns_text (turns_text, rowid, words)
@@ -86,7 +86,7 @@ LATER: Final = tuple(
             INSERT INTO turns_text (rowid, words)
                 SELECT new.id, new.words WHERE new.words <> '';
             UPDATE turn_upkeep SET due = 1 WHERE task = 'merge' AND due <> 1;
-        END""",  # noqa: S608 - a constant of this module
+        END""",  # noqa: S608 - joins conditions and numbers of this module; all values are parameters
     )
 )
 """Turns up to the id `turn_upkeep.due` of the task `index` are indexed; no id is used twice."""
@@ -103,7 +103,7 @@ FOUND: Final = either(
         SELECT id FROM (
             SELECT id FROM turns WHERE {VECTOR} @@ CAST(:query AS tsquery) OFFSET 0
         ) AS matching WHERE id < :before ORDER BY id DESC LIMIT :most
-    """,  # noqa: S608 - constants of this module
+    """,  # noqa: S608 - joins conditions and numbers of this module; all values are parameters
 )
 """The ids of turns that have the words of `:query`, newest first. OFFSET 0: the index of the words
 is read, not the table from its end."""
@@ -111,12 +111,12 @@ FOUND_NEWEST: Final = f"""
     SELECT id FROM (
         SELECT id, words FROM turns WHERE id < :before ORDER BY id DESC LIMIT :scanned
     ) AS newest WHERE {VECTOR} @@ CAST(:query AS tsquery) ORDER BY id DESC LIMIT :most
-"""  # noqa: S608 - constants of this module
+"""  # noqa: S608 - joins conditions and numbers of this module; all values are parameters
 """The same among some texts before `:before`, without the index; PostgreSQL only."""
 _LAST: Final = Statement(f"""
     SELECT count(*), max(id) FROM (SELECT id FROM turns
         WHERE id > (SELECT due FROM turn_upkeep WHERE task = 'index') ORDER BY id LIMIT {AT_ONCE})
-""")  # noqa: S608 - a constant of this module
+""")  # noqa: S608 - joins conditions and numbers of this module; all values are parameters
 _INDEX: Final = Statement("""
     INSERT INTO turns_text (rowid, words) SELECT id, words FROM turns
     WHERE id > (SELECT due FROM turn_upkeep WHERE task = 'index') AND id <= :last AND words <> ''

@@ -69,7 +69,7 @@ def prepare(split: Split, skip_binary: bool, raw: RawFile) -> Prepared:
         if not isinstance(text, FileText):
             return text
         parts = split(raw.path, text.text)
-    except Exception as error:  # noqa: BLE001 - no file, made by anybody, may end an ingest
+    except Exception as error:  # noqa: BLE001 - a hostile file may raise anything; it is skipped with the reason
         log.warning("file_not_split", path=raw.path, error=type(error).__name__)
         return SkipReason.UNREADABLE
     if len(parts.chunks) > MAX_CHUNKS:
