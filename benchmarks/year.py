@@ -11,7 +11,7 @@ measured in turn: seconds until `parley run` is ready, and milliseconds from wri
 a steady rate. The last line has the housekeeping of one more day with the longest hold of the event
 loop, and a backup.
 
-Held to `PROMISED`: the figures of the year, in those of the empty installation.
+Held to `BOUNDS`: the figures of the year, in those of the empty installation.
 """
 
 import argparse
@@ -42,6 +42,7 @@ from db import Work
 from gateway.people import PersonId
 from gateway.ports.clock import SystemClock
 from gateway.ports.unit_of_work import CompletedTurn
+from gateway.stores.turn_index import index_all
 from gateway.stores.unit_of_work import write_turn
 from gateway.stores.usage import SUM_AFTER
 from parley.config import Settings, from_mapping
@@ -49,7 +50,7 @@ from parley.runtime.housekeeping import Housekeeping
 from parley.wiring.storage import TURN_WORDS, Storage
 from tests.memory.stores.records import access, record
 
-PROMISED: Final = {"start": 1.5, "p50": 1.5, "p99": 2.0}
+BOUNDS: Final = {"start": 1.5, "p50": 1.5, "p99": 2.0}
 HOLD_MS: Final = 100.0
 """The longest hold of the event loop by the housekeeping."""
 DAYS: Final = 365
@@ -86,6 +87,7 @@ async def fill(folder: Path, messages: int, memories: int) -> None:
             await _write_memories(storage, writer, calendar, range(first, last))
             while await storage.usage_days.sum_up(calendar.at - SUM_AFTER):
                 pass  # as the housekeeping does
+            await index_all(storage.long_lived)  # as the program does in the background
             await housekeeping.round()
     finally:
         await storage.stop()
@@ -229,16 +231,16 @@ def run(folder: Path, rounds: int, rate: float, seconds: float) -> bool:
         for name, of in rows.items():
             print(json.dumps({"installation": name, **of[-1]}), flush=True)
     middle = {
-        name: {figure: statistics.median(row[figure] for row in of) for figure in PROMISED}
+        name: {figure: statistics.median(row[figure] for row in of) for figure in BOUNDS}
         for name, of in rows.items()
     }
     ratios = {
-        figure: round(middle["year"][figure] / middle["empty"][figure], 2) for figure in PROMISED
+        figure: round(middle["year"][figure] / middle["empty"][figure], 2) for figure in BOUNDS
     }
     wrong = sum(row["wrong"] for of in rows.values() for row in of)
     house = asyncio.run(keep_house(folder))
     held = not wrong and house["longest_hold_ms"] <= HOLD_MS
-    held = held and all(ratios[figure] <= bound for figure, bound in PROMISED.items())
+    held = held and all(ratios[figure] <= bound for figure, bound in BOUNDS.items())
     line = {**middle, "ratios": ratios, **house, **back_up(folder), "wrong": wrong}
     print(json.dumps({**line, "others_cpu": machine.others(), "held": held}), flush=True)
     return held

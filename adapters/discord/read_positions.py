@@ -1,6 +1,7 @@
 """The last message read in each channel, kept across restarts: the start of a catch-up."""
 
 import asyncio
+import contextlib
 import json
 from collections import OrderedDict
 from collections.abc import Iterable
@@ -141,9 +142,9 @@ class ReadPositions:
 
     async def _write_periodically(self) -> None:
         while True:
-            waiting = asyncio.create_task(self._new.wait())
-            await asyncio.wait({waiting}, timeout=FLUSH_SECONDS)
-            waiting.cancel()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(FLUSH_SECONDS):
+                    await self._new.wait()
             await asyncio.sleep(NEW_SECONDS)
             self._new.clear()
             await self._flush()

@@ -10,10 +10,12 @@ from memory.knowledge.access import KnowledgeAccess
 from memory.knowledge.model import KnowledgeQuery
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter
+from memory.recall.rules import Arms, RecallRules
 from tests.e2e.conftest import open_lab, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.e2e.test_memory import direct
 from tests.memory.knowledge.indexing import index
+from tests.support.patience import PATIENCE
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("minilm")
@@ -97,7 +99,15 @@ async def service() -> AsyncIterator[Service]:
     await runner.cleanup()
 
 
-async def test_an_embedding_service_makes_the_vectors(tmp_path: Path, service: Service) -> None:
+def wait_for_vectors() -> RecallRules:
+    """The rules of recall, with as much time for vectors as a busy machine needs."""
+    return RecallRules(arms=Arms(embed_seconds=PATIENCE))
+
+
+async def test_an_embedding_service_makes_the_vectors(
+    tmp_path: Path, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("parley.wiring.memory.RecallRules", wait_for_vectors)
     vectors = {
         "embedding_provider": "openai",
         "embedding": {"name": "cars", "base_url": service.url},

@@ -2,6 +2,7 @@
 
 import asyncio
 
+import pytest
 from structlog.testing import capture_logs
 
 from db.errors import StoreUnavailable
@@ -43,6 +44,19 @@ async def test_a_task_that_never_finishes_is_ended() -> None:
     await Housekeeping({"endless": endless, "next": next_one}, FakeClock()).round()
     assert endless.runs == MAX_STEPS
     assert next_one.runs == 2
+
+
+async def test_a_step_that_deletes_is_followed_by_a_pause_of_three_times_its_time() -> None:
+    clock = FakeClock(instant=True)
+    seconds = iter((0.05, 0.2, 0.4))
+
+    class Slow(Chore):
+        async def __call__(self) -> int:
+            clock.skip(next(seconds))
+            return await super().__call__()
+
+    await Housekeeping({"slow": Slow(1, 1)}, clock).round()
+    assert clock.slept == pytest.approx([0.15, 0.6])
 
 
 async def test_a_failing_task_is_retried_and_does_not_affect_the_others() -> None:
