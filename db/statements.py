@@ -20,7 +20,9 @@ def either(*, sqlite: str, postgres: str) -> str:
 
 def for_engine(source: str, engine: Engine) -> str:
     """Return the source with its fragments in the dialect of one engine."""
-    return _EITHER.sub(r"\1" if engine == "sqlite" else r"\2", source)
+    return (
+        _EITHER.sub(r"\1" if engine == "sqlite" else r"\2", source) if _OPEN in source else source
+    )
 
 
 FOR_UPDATE: Final = either(sqlite="", postgres="FOR UPDATE")
@@ -130,12 +132,13 @@ class Statement:
     """Return the values of parameters in the order of their numbers in `sqlite`, lists as JSON."""
 
     def __init__(self, source: str) -> None:
-        named = for_engine(source, "sqlite")
-        names = list(dict.fromkeys(match["name"] for match in _tokens(named) if match["name"]))
+        named, numbers = for_engine(source, "sqlite"), dict[str, int]()
         # Numbers, because the library makes and looks up a text for every name that it binds.
-        self.sqlite = _replaced(named, lambda name: f"?{names.index(name) + 1}", "%")
+        self.sqlite = _replaced(
+            named, lambda name: f"?{numbers.setdefault(name, len(numbers) + 1)}", "%"
+        )
         self.postgres = _replaced(for_engine(source, "postgres"), lambda name: f"%({name})s", "%%")
-        self.for_sqlite = _values_of(names, frozenset(_LIST.findall(named)))
+        self.for_sqlite = _values_of(list(numbers), frozenset(_LIST.findall(named)))
 
     def __repr__(self) -> str:
         return f"Statement({' '.join(self.sqlite.split())[:80]!r})"

@@ -18,6 +18,7 @@ ParleyError
 │   └── ContextTooLong        the conversation does not fit the model's window
 ├── ToolError                 a tool failed; its text goes back to the model
 ├── TenantUnknown             the tenant cannot be determined
+├── TakenOver                 an operator answers the conversation: the turn was not stored
 └── BadInput                  the input is invalid; has its place and the reason
     ├── NotFound              the named thing does not exist, or is not accessible
     └── MemoryUnavailable     a memory backend did not do what was asked
@@ -140,6 +141,10 @@ class ToolError(ParleyError):
 
 class TenantUnknown(ParleyError):
     """The tenant provider failed, or returned an invalid tenant. The request is refused."""
+
+
+class TakenOver(ParleyError):
+    """An operator answers the conversation since the turn began; nothing of the turn was stored."""
 
 
 class BadInput(ParleyError):

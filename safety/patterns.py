@@ -8,7 +8,7 @@ beginning that more text may complete.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Final, TypeAlias
 
 Element: TypeAlias = tuple[str, int, int]
@@ -26,6 +26,11 @@ def literal(text: str) -> tuple[Element, ...]:
 def some(characters: str, least: int, most: int) -> tuple[Element, ...]:
     """Return an element of `least` to `most` characters of a set."""
     return ((characters, least, most),)
+
+
+@cache  # 876 patterns with few sets are asked at the start
+def _parts_words(characters: str) -> bool:
+    return any(re.match(characters, char) for char in _PARTING)
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,7 @@ class Pattern:
     @property
     def in_one_word(self) -> bool:
         """Return True if every match is a run of visible ASCII."""
-        return not any(re.match(chars, char) for chars, _, _ in self.elements for char in _PARTING)
+        return not any(_parts_words(chars) for chars, _, _ in self.elements)
 
     @cached_property
     def whole(self) -> re.Pattern[str]:

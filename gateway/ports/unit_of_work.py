@@ -1,6 +1,7 @@
 """Completion of a turn in one unit of work."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final, Protocol
 
 from gateway.conversation import ConversationKey
@@ -34,6 +35,9 @@ class CompletedTurn:
     """True if the trace is stored."""
     answers: StoredTurn | None = None
     """The stored message that `turns` answer, if it is not among them."""
+    silent_since: datetime | None = None
+    """The turn is stored only if no operator of the conversation took part after this moment; None
+    stores it in any case."""
 
 
 class UnitOfWork(Protocol):
@@ -44,5 +48,5 @@ class UnitOfWork(Protocol):
 
         Otherwise the long-lived rows come first, which is harmless to repeat, and then the events
         are finished and the answer is queued in one step. False if another worker finished them
-        before: nothing may be sent.
+        before: nothing may be sent. Raises `TakenOver`, then nothing is stored.
         """

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from db import Database, Row, Statement
+from db import Database, Row, Statement, Work, fetch
 from db.database import delete_some, deleting_some
 from db.statements import BY_KEY
 from db.values import micros, storable, time_of
+from gateway.errors import TakenOver
 from gateway.ports.takeovers import Takeover
 
 COLUMNS: Final = "id, tenant, conversation, operator, name, person, since, active, shared"
@@ -33,6 +34,9 @@ LISTED: Final = Statement(f"""
     SELECT {COLUMNS} FROM takeovers WHERE tenant = :tenant AND active >= :since
     ORDER BY active DESC, conversation LIMIT :limit
 """)  # noqa: S608 - a constant of this module
+ACTIVE: Final = Statement(
+    "SELECT 1 FROM takeovers WHERE conversation = :conversation AND active > :since"
+)
 TOOK_PART: Final = Statement("UPDATE takeovers SET active = :at WHERE id = :id")
 SHARE: Final = Statement("UPDATE takeovers SET shared = 1 WHERE id = :id")
 END: Final = Statement("DELETE FROM takeovers WHERE id = :id")
@@ -91,6 +95,12 @@ class TakeoverStore:
     async def prune(self, before: datetime) -> int:
         """Delete some takeovers whose operators took no part since then; 0 at the end."""
         return await delete_some(self._database, PRUNE, {"before": micros(before)})
+
+
+def require_silence(conversation: str, since: datetime) -> Work[None]:
+    """Raise `TakenOver` if an operator of the conversation took part after that."""
+    if (yield from fetch(ACTIVE, {"conversation": conversation, "since": micros(since)})):
+        raise TakenOver
 
 
 def _one(rows: Sequence[Row]) -> Takeover | None:

@@ -14,6 +14,7 @@ from gateway.ports.traces import NO_CONVERSATION
 from gateway.ports.unit_of_work import CompletedTurn
 from gateway.stores.conversations import add_turns, remove_turns
 from gateway.stores.sqlite.inbox import finish_events
+from gateway.stores.takeovers import require_silence
 from gateway.stores.traces import add_trace
 from gateway.stores.turn_index import DEFAULT, TurnWords
 from gateway.stores.usage import settle_usage
@@ -56,7 +57,8 @@ class TurnWriter:
         self._words = words
 
     async def keep(self, done: CompletedTurn) -> None:
-        """Store turns, usage and trace of a turn in one transaction; harmless to repeat."""
+        """Store turns, usage and trace of a turn in one transaction; harmless to repeat. Raises
+        `TakenOver`."""
         await self._database.run(lambda: write_turn(done, self._words))
 
     async def withdraw(self, done: CompletedTurn) -> None:
@@ -83,7 +85,9 @@ class TwoStepUnitOfWork:
 
 
 def write_turn(done: CompletedTurn, words: TurnWords) -> Work[None]:
-    """Store turns, usage and trace; repeating it changes nothing."""
+    """Store turns, usage and trace; repeating it changes nothing. Raises `TakenOver`."""
+    if done.silent_since is not None:
+        yield from require_silence(str(done.key), done.silent_since)
     if done.usage or done.accounts:
         yield from settle_usage(done.trace.id, done.usage, done.accounts)
     if done.turns:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import structlog
 
+from gateway.errors import TakenOver
 from gateway.extensions import EXTENSION_SECONDS
 from gateway.message import Outbound, send_key
 from gateway.policy.decision import Decision
@@ -24,7 +25,7 @@ from gateway.store_retry import uninterrupted
 from gateway.turn.memory import kept_answer, kept_material, kept_of, redact_aside
 from gateway.turn.prompt import text_in_place
 from gateway.turn.services import Services
-from gateway.turn.takeover import withhold_if_taken_over
+from gateway.turn.takeover import silent_since, withhold
 from gateway.turn.turn_context import TurnContext
 
 log = structlog.get_logger(__name__)
@@ -68,9 +69,16 @@ async def _keep(turn: TurnContext, services: Services) -> bool:
 
 
 async def _complete(turn: TurnContext, services: Services) -> tuple[bool, CompletedTurn]:
-    """Store the turn; each attempt looks again if an operator answers now. False if the events
+    """Store the turn, without what the model wrote if an operator answers now. False if the events
     were finished meanwhile."""
-    await withhold_if_taken_over(turn, services)
+    try:
+        return await _store(turn, services)
+    except TakenOver:
+        await withhold(turn)
+        return await _store(turn, services)
+
+
+async def _store(turn: TurnContext, services: Services) -> tuple[bool, CompletedTurn]:
     turn.outbound = turn.outbound or dismissal(turn)
     done = completed(turn, services)
     return await services.stores.journal.complete(done), done
@@ -200,6 +208,7 @@ def completed(turn: TurnContext, services: Services) -> CompletedTurn:
         ),
         waiting=turn.footer.turn if answered and turn.outcome != HANDED_OVER else None,
         begun=services.deliverer.immediate_send_key(turn.outbound),
+        silent_since=silent_since(turn, services),
     )
 
 

@@ -4,6 +4,7 @@ An answer that is being written when the conversation is taken over is withheld.
 """
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Final
 
 from gateway.message import Outbound, Reply
@@ -61,13 +62,18 @@ async def hand_over(turn: TurnContext, services: Services) -> Decision:
     return Decision(STAGE, True, HANDED_OVER, "an operator answers this conversation")
 
 
-async def withhold_if_taken_over(turn: TurnContext, services: Services) -> None:
-    """Send nothing of what the model wrote if an operator has taken the conversation over
-    meanwhile. The messages are then stored for the operator, and a note replaces a live message.
-    Raises `StoreUnavailable`."""
+def silent_since(turn: TurnContext, services: Services) -> datetime | None:
+    """Return the moment after which no operator may have taken part for what the model wrote to be
+    sent; None for a turn that is stored in any case."""
     asked = turn.request is not None and turn.outcome != HANDED_OVER
-    if not (asked and await is_silenced(turn, services)):
-        return
+    if not asked or services.stores.takeovers is None:
+        return None
+    return services.clock.now() - services.policies.takeover_idle
+
+
+async def withhold(turn: TurnContext) -> None:
+    """Send nothing of what the model wrote: an operator took the conversation over meanwhile. The
+    messages are then stored for the operator, and a note replaces a live message."""
     turn.outcome, turn.refusal = HANDED_OVER, None
     details = "an operator took the conversation over while the answer was written"
     turn.decisions.append(Decision(STAGE, False, WITHHELD, details))

@@ -8,6 +8,7 @@ import pytest
 from db import Statement
 from db.sqlite import SqliteDatabase
 from gateway.conversation import ConversationKey
+from gateway.errors import TakenOver
 from gateway.message import send_key
 from gateway.observe.correlation import correlation_id
 from gateway.ports import Usage
@@ -15,12 +16,14 @@ from gateway.ports.adapter import AdapterStates
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.inbox import Inbox, InboxEntry
 from gateway.ports.memory import WaitingTurn
+from gateway.ports.takeovers import Takeover
 from gateway.ports.traces import Trace
 from gateway.ports.unit_of_work import ERASED_TURNS, CompletedTurn
 from gateway.ports.usage import UsageRow
 from gateway.stores.personal_data import HotPersonalData
 from gateway.stores.redis.hot_state import RedisHotState
 from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.takeovers import TakeoverStore
 from gateway.stores.unit_of_work import TurnWriter, TwoStepUnitOfWork
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
@@ -86,6 +89,23 @@ async def test_a_turn_of_a_person_erased_meanwhile_stores_its_cost_only(
     for word in ("Luna", ADA, "m1", "C1"):
         assert word not in left, word
     assert "model" in left
+
+
+async def test_a_turn_is_not_stored_if_an_operator_answers_meanwhile(
+    engine: Engine,
+    keeper: TurnWriter,
+    inbox: Inbox,
+    states: AdapterStates,
+) -> None:
+    journal = TwoStepUnitOfWork(keeper, inbox, states.of(*ERASED_TURNS))
+    await accept(inbox)
+    takeover = Takeover("a", "t", str(KEY), "test:main:olga", "Olga", ADA, AT, AT)
+    await TakeoverStore(engine).take(takeover, AT - timedelta(hours=8))
+    with pytest.raises(TakenOver):
+        await journal.complete(replace(done(), silent_since=AT - timedelta(microseconds=1)))
+    assert await rows(engine) == "[[], [], [], []]"
+    assert await journal.complete(replace(done(), silent_since=AT))
+    assert "Luna" in await rows(engine)
 
 
 async def test_a_turn_completed_by_another_worker_keeps_its_rows(

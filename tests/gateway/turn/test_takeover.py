@@ -164,7 +164,27 @@ async def test_a_takeover_is_noticed_while_the_answer_waits_for_the_store(
         await taken(g, direct())
         await g.clock.advance(1)
         await g.rest()
-        assert (len(attempts), g.texts, g.outcomes()) == (2, [], ["handed_over"])
+        without = [done.silent_since is None for done in attempts]
+        assert (without, g.texts, g.outcomes()) == ([False, False, True], [], ["handed_over"])
+
+
+async def test_a_takeover_while_the_answer_is_being_stored_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with gateway() as g:
+        complete = g.services.stores.journal.complete
+
+        async def after_a_takeover(done: CompletedTurn) -> bool:
+            await taken(g, direct())
+            monkeypatch.setattr(g.services.stores.journal, "complete", complete)
+            return await complete(done)
+
+        monkeypatch.setattr(g.services.stores.journal, "complete", after_a_takeover)
+        await g.take(received("where is my parcel?", at=direct()))
+        await g.rest()
+        assert (g.texts, g.outcomes()) == ([], ["handed_over"])
+        assert await g.rows("turns WHERE role = 'assistant'") == 0
+        assert await g.rows("inbox WHERE NOT done") == 0
 
 
 async def test_an_apology_for_a_failing_model_is_withheld_too() -> None:
