@@ -34,7 +34,12 @@ OfPerson = Annotated[
     str, typer.Option("--person", metavar="PLATFORM:ACCOUNT:ID", help="The agent's person.")
 ]
 Tenant = Annotated[str, typer.Option(help="Only this tenant, if the program serves several.")]
-Yes = Annotated[int, typer.Option("--yes", "-y", count=True, help="Do not ask for confirmation.")]
+Yes = Annotated[
+    int,
+    typer.Option(
+        "--yes", "-y", count=True, show_default=False, help="Do not ask for confirmation."
+    ),
+]
 
 
 def show_all(

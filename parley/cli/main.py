@@ -242,7 +242,11 @@ class LazyCommand(TyperCommand):
 
     def make_context(self, *args: Any, **options: Any) -> Any:
         """The context of the loaded command, which then runs instead of this one."""
-        return self.load().make_context(*args, **options)
+        try:
+            return self.load().make_context(*args, **options)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")  # of pydantic, in typer
+            raise
 
 
 def _with_exit_status(function: Callable[..., int]) -> Callable[..., None]:

@@ -39,6 +39,7 @@ Yes = Annotated[
         "--yes",
         "-y",
         count=True,
+        show_default=False,
         help="Do not ask for confirmation; give it twice for two questions.",
     ),
 ]

@@ -16,7 +16,9 @@ from parley.wiring.knowledge import KnowledgeIndex
 
 def forget(
     repo: OneRepository,
-    yes: Annotated[int, typer.Option("--yes", "-y", count=True, help="Do not ask.")] = 0,
+    yes: Annotated[
+        int, typer.Option("--yes", "-y", count=True, show_default=False, help="Do not ask.")
+    ] = 0,
     tenant: Tenant = None,
     config: Config = None,
 ) -> int:

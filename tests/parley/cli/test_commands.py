@@ -50,7 +50,7 @@ def test_help_loads_neither_settings_nor_platforms() -> None:
     ("arguments", "status", "said"),
     [
         (("nonsense",), 2, "No such command"),
-        (("run", "--role", "poet"), 2, "is not one of"),
+        (("run", "--role", "poet"), 2, "'--role': 'poet' is not one of"),
         (("manifest", "discord"), 2, "only slack"),
         (("manifest", "slack", "--url", "http://x"), 1, "https address"),
         (("render", "-p", "slak", "x.md"), 1, 'Did you mean "slack"?'),
