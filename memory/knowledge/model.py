@@ -143,6 +143,7 @@ class SkipReason(StrEnum):
     BINARY = "binary"
     EMPTY = "empty"
     MINIFIED = "minified or generated"
+    SECRET_IN_PATH = "path contains a secret"  # noqa: S105 - a reason, not a secret
     SECRET_NAME = "name of a secret file"  # noqa: S105 - a reason, not a secret
     SECRET = "contains a secret"  # noqa: S105 - a reason, not a secret
     UNREADABLE = "could not be split"

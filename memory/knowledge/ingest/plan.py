@@ -8,7 +8,12 @@ from typing import Final
 from memory.git.errors import GitFailed
 from memory.git.repository import TreeEntry
 from memory.knowledge.model import SkippedFile, SkipReason
-from memory.knowledge.reading.paths import checked_mode, checked_path, shown_path
+from memory.knowledge.reading.paths import (
+    checked_mode,
+    checked_path,
+    path_without_secrets,
+    shown_path,
+)
 from memory.knowledge.reading.rules import Candidate, Rules
 
 MAX_ENTRIES: Final = 2_000_000
@@ -68,8 +73,12 @@ def _sort(plan: Plan, entry: TreeEntry, rules: Rules, most: int) -> None:
     candidate = rules.candidate(path)
     if candidate is Candidate.NEITHER:
         return
+    shown = path_without_secrets(path)
     if not entry.id:
-        plan.removed.append(path)
+        plan.removed.append(shown)
+        return
+    if shown != path:
+        _skip(plan, shown, SkipReason.SECRET_IN_PATH)
         return
     reason = checked_mode(entry)
     if reason is None and candidate is Candidate.SECRET_NAME:

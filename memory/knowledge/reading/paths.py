@@ -9,6 +9,7 @@ from typing import Final
 
 from memory.git.repository import SUBMODULE, SYMLINK, TreeEntry, is_file
 from memory.knowledge.model import MAX_PATH, SkipReason
+from safety.secret_detection.detect import REDACTED, Level, find_secrets
 
 ROOT: Final = "/repository"
 """A stand-in for the top folder."""
@@ -44,6 +45,16 @@ def shown_path(raw: bytes) -> str:
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)[
         :MAX_PATH
     ]
+
+
+def path_without_secrets(path: str) -> str:
+    """Return the path with its definite and probable secrets replaced."""
+    parts, done = [], 0
+    for one in find_secrets(path):
+        if one.kind.level is not Level.POSSIBLE:
+            parts += [path[done : one.start], REDACTED]
+            done = one.end
+    return "".join((*parts, path[done:]))
 
 
 def checked_mode(entry: TreeEntry) -> SkipReason | None:

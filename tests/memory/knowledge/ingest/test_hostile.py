@@ -433,6 +433,19 @@ async def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(knowledge: Knowle
         await knowledge.ingest()
 
 
+async def test_a_secret_in_a_path_is_stored_nowhere(knowledge: Knowledge) -> None:
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+    knowledge.git.commit({"good.md": "text", f"backup/{key[:40]}/notes.md": "notes"})
+    await knowledge.ingest()
+    assert await knowledge.files() == {"good.md": "text"}
+    reason = {"backup/[SECRET_REDACTED].md": "path contains a secret"}
+    assert await knowledge.skipped() == reason
+    knowledge.git.git("rm", "-r", "-q", "backup")
+    knowledge.git.git("commit", "-q", "-m", "Remove the backup")
+    await knowledge.ingest()
+    assert await knowledge.skipped() == {}
+
+
 async def test_paths_that_differ_in_letter_case_are_different_files(knowledge: Knowledge) -> None:
     git = knowledge.git
     entries = (("100644", b"A.md", git.blob(b"large")), ("100644", b"a.md", git.blob(b"small")))
