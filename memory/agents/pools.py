@@ -235,45 +235,15 @@ class PoolRegistry:
             await self._denied(request, "share", pool=pool.id, agent=agent.id)
             return None
         project = pool.project or request.project
-        if not pool.scope.includes(scope):
-            text = TOO_WIDE.format(name=pool.name, pool=pool.scope.name, scope=scope.name)
-            raise BadInput(text)
-        if scope is SharedScope.PROJECT and not project:
-            raise BadInput(NO_PROJECT)
+        _check_scope(pool, scope, project)
         access = access_scope_of(replace(request, agent=agent.id))
-        record = await self.memories.get(access, memory_id)
-        if record is None:
-            raise NotFound(NO_MEMORY.format(id=memory_id[:64]))
-        if record.provenance.from_repository:
-            await self._denied(request, "share", pool=pool.id, agent=agent.id)
-            raise BadInput(FROM_REPOSITORY)
+        record = await self._own_memory(request, access, pool, memory_id)
         wide = not SharedScope.USER.includes(scope)
         if record.behavioral and wide and not access.operates:
             return await self._proposed(request, access, pool, record, scope, project)
         event = self._event(request, EventKind.POOL_SHARED, pool, agent.id, memory_id)
         share = SharedMemory(pool.id, memory_id, agent.id, scope, event.at)
-        of_project = project if scope is SharedScope.PROJECT else ""
-        limit = self.limits.pool_memories
-        shared = await self.store.share(access, share, of_project, limit, event)
-        if isinstance(shared, SharedMemory):
-            await self._note(
-                "pool_operation",
-                request,
-                "share",
-                pool=pool.id,
-                agent=agent.id,
-                memory=memory_id,
-                scope=scope.name,
-                members=shared.members,
-            )
-            return shared
-        await self._denied(request, "share", pool=pool.id, agent=agent.id)
-        if shared == "missing":
-            raise NotFound(NO_MEMORY.format(id=memory_id[:64]))
-        if shared == "full":
-            advice = "Stop sharing one first."
-            raise capacity("pool_memories", "shared memories in this pool", limit, advice)
-        return False
+        return await self._stored_share(request, access, share, project, event)
 
     async def unshare(self, request: RequestScope, pool_id: str, memory_id: str) -> bool:
         """Stop sharing an own memory, or as the pool's owner any; False if it is not shared."""
@@ -378,6 +348,52 @@ class PoolRegistry:
         """Delete a batch of shares whose memberships ended; return their number."""
         return await self.store.prune(PRUNED_AT_ONCE)
 
+    async def _own_memory(
+        self, request: RequestScope, access: AccessScope, pool: Pool, memory_id: str
+    ) -> Record:
+        """Return a memory of the caller. Raises `BadInput` for possible text of a restricted
+        repository."""
+        record = await self.memories.get(access, memory_id)
+        if record is None:
+            raise NotFound(NO_MEMORY.format(id=memory_id[:64]))
+        if record.provenance.from_repository:
+            await self._denied(request, "share", pool=pool.id, agent=access.agent)
+            raise BadInput(FROM_REPOSITORY)
+        return record
+
+    async def _stored_share(
+        self,
+        request: RequestScope,
+        access: AccessScope,
+        share: SharedMemory,
+        project: str,
+        event: AgentEvent,
+    ) -> SharedMemory | Literal[False]:
+        """Store a share. False where the store refuses it. Raises `RegistryCapacityError` at the
+        limit."""
+        of_project = project if share.scope is SharedScope.PROJECT else ""
+        limit = self.limits.pool_memories
+        shared = await self.store.share(access, share, of_project, limit, event)
+        if isinstance(shared, SharedMemory):
+            await self._note(
+                "pool_operation",
+                request,
+                "share",
+                pool=share.pool,
+                agent=share.agent,
+                memory=share.memory,
+                scope=share.scope.name,
+                members=shared.members,
+            )
+            return shared
+        await self._denied(request, "share", pool=share.pool, agent=share.agent)
+        if shared == "missing":
+            raise NotFound(NO_MEMORY.format(id=share.memory[:64]))
+        if shared == "full":
+            advice = "Stop sharing one first."
+            raise capacity("pool_memories", "shared memories in this pool", limit, advice)
+        return False
+
     async def _proposed(
         self,
         request: RequestScope,
@@ -460,6 +476,14 @@ def readable(access: AccessScope, entry: PoolEntry) -> PoolEntry:
 
 def _shown(access: AccessScope, entries: Sequence[PoolEntry]) -> tuple[PoolEntry, ...]:
     return tuple(readable(access, entry) for entry in entries)
+
+
+def _check_scope(pool: Pool, scope: SharedScope, project: str) -> None:
+    """Raises `BadInput` for a scope that is wider than the pool's, or that needs a project."""
+    if not pool.scope.includes(scope):
+        raise BadInput(TOO_WIDE.format(name=pool.name, pool=pool.scope.name, scope=scope.name))
+    if scope is SharedScope.PROJECT and not project:
+        raise BadInput(NO_PROJECT)
 
 
 def _operates(request: RequestScope) -> bool:

@@ -47,6 +47,7 @@ from memory.turns.backend_brief import BackendBriefs
 from memory.turns.brief import BriefLimits
 from memory.turns.memory_port import GatewayMemory, TurnRules
 from memory.write.consolidation import Consolidation
+from memory.write.write_path import WritePath
 from parley.config import Settings
 from parley.config.memory import BUILTIN
 from parley.security.keys import audit_key
@@ -130,73 +131,128 @@ def wire_memory(
     that is configured; `written` receives the outcome and the code of every write. `backends` are
     those of `load_backends`; `repositories` searches repositories in chats.
     """
-    section = settings.memory
-    if not section.enabled:
+    if not settings.memory.enabled:
         return WiredMemory(NoMemory(), NoCommands())
     models = models or RecallModels()
     stores, recall = _with_backends(settings, stores, backends, states, models, clock)
     recall = recall if watch is None else WatchedRecall(recall, clock, watch)
     holders = (*map(BackendPersonalData, backends), *holders)
+    services = _services(settings, stores, states, clock, models, check, guard, judge, written)
+    memory = _memory(
+        settings, stores, services, clock, recall, history, holders, working, repositories
+    )
+    return _wired(settings, stores, services, clock, memory, recall, backends, repositories)
+
+
+@dataclass(frozen=True, slots=True)
+class _Services:
+    """The services that memory, its commands and its agents share."""
+
+    audit: Audit
+    places: DirectPlaces
+    people: People
+    links: Links
+    path: WritePath
+    brain: Brain
+    sync: SiteSync
+    consolidation: Consolidation
+    questions: Questions
+    bindings: RoomBindings
+
+
+def _services(
+    settings: Settings,
+    stores: MemoryStores,
+    states: AdapterStates,
+    clock: Clock,
+    models: RecallModels,
+    check: MembershipCheck | None,
+    guard: WorkGuard,
+    judge: RelevanceJudge | None,
+    written: Callable[[str, str], None] | None,
+) -> _Services:
     key = audit_key(settings)
     audit = Audit(stores.audit_on(key), key, clock)
     places = DirectPlaces(stores.direct_places, clock)
-    people = _people(settings, stores, check, clock, places)
-    links = Links(stores.links, audit, clock)
     path = replace(write_path_of(settings, stores, audit, models, clock, judge), written=written)
     brain = Brain(stores.brain, stores.reviews, audit, clock)
-    sync = SiteSync(brain, states.of("parley", "heartbeats"), clock)
-    consolidation = Consolidation(stores.waiting, path, guard)
-    memory = Memory(
+    return _Services(
+        audit=audit,
+        places=places,
+        people=_people(settings, stores, check, clock, places),
+        links=Links(stores.links, audit, clock),
+        path=path,
+        brain=brain,
+        sync=SiteSync(brain, states.of("parley", "heartbeats"), clock),
+        consolidation=Consolidation(stores.waiting, path, guard),
+        questions=Questions(states.of("parley", "memory-questions")),
+        bindings=RoomBindings(stores.room_bindings, audit, clock),
+    )
+
+
+def _memory(
+    settings: Settings,
+    stores: MemoryStores,
+    services: _Services,
+    clock: Clock,
+    recall: Recall,
+    history: History,
+    holders: Sequence[PersonalDataStore],
+    working: WorkingMemory | None,
+    repositories: KnowledgeReader | None,
+) -> Memory:
+    return Memory(
         MemoryDependencies(
             stores.memories,
             stores.reviews,
-            people,
-            path,
-            audit,
+            services.people,
+            services.path,
+            services.audit,
             clock,
-            brain,
-            consolidation,
+            services.brain,
+            services.consolidation,
             recall,
-            links,
+            services.links,
             history,
             holders,
             working,
-            shares=share_reviews(stores, audit, clock, agent_limits(settings)),
+            shares=share_reviews(stores, services.audit, clock, agent_limits(settings)),
             repositories=repositories,
         )
     )
-    questions = Questions(states.of("parley", "memory-questions"))
-    bindings = RoomBindings(stores.room_bindings, audit, clock)
-    agents = wire_agents(stores, people, path, clock, agent_limits(settings), places)
+
+
+def _wired(
+    settings: Settings,
+    stores: MemoryStores,
+    services: _Services,
+    clock: Clock,
+    memory: Memory,
+    recall: Recall,
+    backends: Sequence[GuardedBackend],
+    repositories: KnowledgeReader | None,
+) -> WiredMemory:
+    """Memory with its agents, its commands and the gateway's port to it."""
+    limits, brain = agent_limits(settings), services.brain
+    agents = wire_agents(stores, services.people, services.path, clock, limits, services.places)
     return WiredMemory(
         remembering=GatewayMemory(
             *(memory, stores.memories, brain, _turn_rules(settings, backends), recall),
             briefs=_backend_briefs(settings, backends),
             repositories=repositories,
         ),
-        commands=_commands(
-            settings,
-            memory,
-            people,
-            questions,
-            LinkCommands(links, clock),
-            agents,
-            sync,
-            clock,
-            bindings,
-            repositories,
-        ),
-        humans=links,
+        commands=_commands(settings, services, memory, agents, clock, repositories),
+        humans=services.links,
         memory=memory,
         brain=brain,
-        sync=sync,
-        consolidation=consolidation,
-        links=links,
+        sync=services.sync,
+        consolidation=services.consolidation,
+        links=services.links,
         agents=agents,
-        chores={**_chores(settings, stores, audit, clock), **agents.chores},
+        chores={**_chores(settings, stores, services.audit, clock), **agents.chores},
         backends=tuple(backends),
         repositories=repositories,
-        erasure=Erasure(questions),
+        erasure=Erasure(services.questions),
     )
 
 
@@ -226,26 +282,22 @@ def _chores(
 
 def _commands(
     settings: Settings,
+    services: _Services,
     memory: Memory,
-    people: People,
-    questions: Questions,
-    links: LinkCommands,
     agents: WiredAgents,
-    sync: SiteSync,
     clock: Clock,
-    bindings: RoomBindings,
     repositories: KnowledgeReader | None,
 ) -> MemoryCommands:
-    section = settings.memory
+    section, questions = settings.memory, services.questions
     return MemoryCommands(
         memory,
-        people,
+        services.people,
         questions,
-        links,
+        LinkCommands(services.links, clock),
         HandoffCommands(agents.handoffs, clock),
         AgentCommands(agents.registry, agents.origins, agents.overview, questions),
-        sync.problem,
-        bindings,
+        services.sync.problem,
+        services.bindings,
         repositories,
         episodic_days=min(section.episodic_ttl_days, section.episodic_max_ttl_days),
         notes=section.notes,

@@ -3,15 +3,12 @@
 import os
 import sys
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Annotated, Final
-
-import typer
+from typing import Final
 
 from gateway.errors import BadInput
 from gateway.platforms import discover
 from parley.cli.chosen_configuration import DEFAULT_CONFIG, own_configuration
-from parley.cli.init import model, people, platforms
+from parley.cli.init import model, options, people, platforms
 from parley.cli.init.files import Answers, assigned, read
 from parley.cli.init.session import Given, Session, complain
 from parley.cli.init.start import may_start, start, starts_unasked
@@ -29,51 +26,22 @@ INTERRUPTED: Final = 130
 
 
 def init(
-    config: Annotated[
-        Path | None,
-        typer.Option("--config", "-c", help=f"The file to write. Default: {DEFAULT_CONFIG}."),
-    ] = None,
-    platform: Annotated[
-        list[str] | None,
-        typer.Option("--platform", help="A platform to connect, such as web; can be repeated."),
-    ] = None,
-    provider: Annotated[
-        str,
-        typer.Option(help="One of anthropic, openai, openrouter, ollama, vllm, other, offline."),
-    ] = "",
-    model_name: Annotated[str, typer.Option("--model", help="The model's name.")] = "",
-    base_url: Annotated[str, typer.Option(help="The address of the model's server.")] = "",
-    who: Annotated[str, typer.Option(help="Who may write: me, approved, or everybody.")] = "",
-    budget: Annotated[str, typer.Option(help="Budget in dollars a month, or none.")] = "",
-    memory: Annotated[
-        bool | None, typer.Option("--memory/--no-memory", help="Switch memory on or off.")
-    ] = None,
-    name: Annotated[str, typer.Option(help="The assistant's name.")] = "",
-    persona: Annotated[str | None, typer.Option(help="The assistant's purpose and tone.")] = None,
-    assign: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Set any other key; can be repeated."),
-    ] = None,
-    yes: Annotated[
-        bool,
-        typer.Option("--yes", "-y", help="Do not ask; credentials come from the environment."),
-    ] = False,
-    secrets_stdin: Annotated[
-        bool,
-        typer.Option(
-            "--secrets-stdin", help="With --yes: read lines NAME=value from standard input."
-        ),
-    ] = False,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Begin without the values of the existing file.")
-    ] = False,
-    check: Annotated[
-        bool, typer.Option("--check/--no-check", help="Check credentials at their services.")
-    ] = True,
-    run_now: Annotated[
-        bool | None,
-        typer.Option("--start/--no-start", help="Start the assistant at the end, or do not."),
-    ] = None,
+    config: options.Config = None,
+    platform: options.Platforms = None,
+    provider: options.Provider = "",
+    model_name: options.ModelName = "",
+    base_url: options.BaseUrl = "",
+    who: options.Who = "",
+    budget: options.Budget = "",
+    memory: options.MemoryOn = None,
+    name: options.AssistantName = "",
+    persona: options.Persona = None,
+    assign: options.Assigned = None,
+    yes: options.Yes = False,
+    secrets_stdin: options.SecretsStdin = False,
+    fresh: options.Fresh = False,
+    check: options.Check = True,
+    run_now: options.RunNow = None,
 ) -> int:
     """Ask the questions, check the credentials, write the files, and start the assistant. Returns
     1 when a service refused something, or when a part does not work."""

@@ -22,59 +22,56 @@ from parley.cli.stores import read_settings
 from parley.cli.terminal import print_text
 from parley.wiring.knowledge import KnowledgeIndex
 
+OfProject = Annotated[
+    str | None,
+    typer.Option(
+        "--project",
+        help="The project whose conversations may read it, such as slack:main:T0123. Default: "
+        'the whole tenant, also with "".',
+    ),
+]
+Name = Annotated[
+    str | None, typer.Option("--name", help="Its name. Default: the name of the folder.")
+]
+Private = Annotated[
+    bool | None,
+    typer.Option(
+        "--private/--public",
+        help="A private repository is never read in public rooms. Default: private.",
+    ),
+]
+Rooms = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--room",
+        help="A public room in which a private repository may be read, such as "
+        'slack:main:T0123:C0456. Repeatable; "" stands for none.',
+    ),
+]
+Branches = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--branch", help="A branch to read. Repeatable. Default: the one that is checked out."
+    ),
+]
+Tenant = Annotated[str, typer.Option("--tenant", help="The tenant of the repository.")]
+Later = Annotated[bool, typer.Option("--later", help="Register it without reading it now.")]
+
 
 def init(
     repo: Annotated[str, typer.Argument(metavar="REPO", help="A folder with a git repository.")],
-    project: Annotated[
-        str | None,
-        typer.Option(
-            "--project",
-            help="The project whose conversations may read it, such as slack:main:T0123. Default: "
-            'the whole tenant, also with "".',
-        ),
-    ] = None,
-    name: Annotated[
-        str | None, typer.Option("--name", help="Its name. Default: the name of the folder.")
-    ] = None,
-    private: Annotated[
-        bool | None,
-        typer.Option(
-            "--private/--public",
-            help="A private repository is never read in public rooms. Default: private.",
-        ),
-    ] = None,
-    room: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--room",
-            help="A public room in which a private repository may be read, such as "
-            'slack:main:T0123:C0456. Repeatable; "" stands for none.',
-        ),
-    ] = None,
-    branch: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--branch", help="A branch to read. Repeatable. Default: the one that is checked out."
-        ),
-    ] = None,
-    tenant: Annotated[
-        str, typer.Option("--tenant", help="The tenant of the repository.")
-    ] = DEFAULT_TENANT,
-    later: Annotated[
-        bool, typer.Option("--later", help="Register it without reading it now.")
-    ] = False,
+    project: OfProject = None,
+    name: Name = None,
+    private: Private = None,
+    room: Rooms = None,
+    branch: Branches = None,
+    tenant: Tenant = DEFAULT_TENANT,
+    later: Later = False,
     config: Config = None,
 ) -> int:
     """Register a repository, or change the given settings of a registered one, and read it."""
     settings = read_settings(config)
-    given: dict[str, object] = {
-        "project": project,
-        "name": name,
-        "private": private,
-        "rooms": None if room is None else tuple(filter(None, room)),
-        "branches": None if branch is None else _branches(branch),
-    }
-    changes = {key: value for key, value in given.items() if value is not None}
+    changes = _changes(project, name, private, room, branch)
     folder = Path(repo).expanduser()
 
     async def job(index: KnowledgeIndex) -> int:
@@ -84,6 +81,24 @@ def init(
         return 0 if later else await ingest_all(settings, index, [repository])
 
     return with_index(settings, job)
+
+
+def _changes(
+    project: str | None,
+    name: str | None,
+    private: bool | None,
+    room: list[str] | None,
+    branch: list[str] | None,
+) -> dict[str, object]:
+    """The given settings, by the name of the field. Raises `BadInput` for a wrong branch."""
+    given: dict[str, object] = {
+        "project": project,
+        "name": name,
+        "private": private,
+        "rooms": None if room is None else tuple(filter(None, room)),
+        "branches": None if branch is None else _branches(branch),
+    }
+    return {key: value for key, value in given.items() if value is not None}
 
 
 async def _registered(
