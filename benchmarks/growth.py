@@ -42,7 +42,8 @@ from gateway.ports.unit_of_work import CompletedTurn
 from gateway.ports.usage import UsageRow
 from parley.config import from_mapping
 from parley.runtime.housekeeping import Housekeeping
-from parley.wiring.storage import KEEP_TRACES, Storage
+from parley.wiring.retention import KEEP_TRACES, storage_chores
+from parley.wiring.storage import Storage
 
 BEGIN: Final = datetime(2026, 1, 1, tzinfo=UTC)
 HOUR: Final = timedelta(hours=1)
@@ -123,9 +124,10 @@ async def turn(storage: Storage, number: int, now: datetime) -> None:
 async def run(days: int, per_hour: int, folder: str) -> list[dict[str, float]]:
     """A line a day: the file in megabytes, and the rows of each table."""
     calendar, file = Calendar(), Path(folder) / "parley.db"
-    storage = Storage(from_mapping({"database": {"url": f"sqlite:///{file}"}}), calendar)
+    settings = from_mapping({"database": {"url": f"sqlite:///{file}"}})
+    storage = Storage(settings, calendar)
     await storage.start()
-    housekeeping = Housekeeping(storage.chores(), calendar)
+    housekeeping = Housekeeping(storage_chores(storage, settings, calendar), calendar)
     rows: list[dict[str, float]] = []
     try:
         for hour in range(days * 24):

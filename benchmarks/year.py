@@ -47,6 +47,7 @@ from gateway.stores.unit_of_work import write_turn
 from gateway.stores.usage import SUM_AFTER
 from parley.config import Settings, from_mapping
 from parley.runtime.housekeeping import Housekeeping
+from parley.wiring.retention import storage_chores
 from parley.wiring.storage import TURN_WORDS, Storage
 from tests.memory.stores.records import access, record
 
@@ -74,9 +75,10 @@ async def fill(folder: Path, messages: int, memories: int) -> None:
     calendar = Calendar()
     calendar.at = begin = SystemClock().now() - timedelta(days=DAYS)
     writer = Writer(messages, DAYS)
-    storage = Storage(settings_in(folder), calendar)
+    settings = settings_in(folder)
+    storage = Storage(settings, calendar)
     await storage.start()
-    housekeeping = Housekeeping(storage.chores(), calendar)
+    housekeeping = Housekeeping(storage_chores(storage, settings, calendar), calendar)
     try:
         for day in range(DAYS):
             await _write_messages(
@@ -163,15 +165,17 @@ async def keep_house(folder: Path) -> dict[str, float]:
     """The housekeeping of one more day: seconds, deleted rows, longest hold in milliseconds."""
     calendar = Calendar()
     calendar.at = SystemClock().now() + timedelta(days=1)
-    storage = Storage(settings_in(folder), calendar)
+    settings = settings_in(folder)
+    storage = Storage(settings, calendar)
     await storage.start()
+    chores = storage_chores(storage, settings, calendar)
     longest, ended = [0.0], asyncio.Event()
     watch = asyncio.create_task(_watch(longest, ended))
     try:
         began = time.perf_counter()
         while await storage.usage_days.sum_up(calendar.at - SUM_AFTER):
             pass
-        rows = await Housekeeping(storage.chores(), calendar).round()
+        rows = await Housekeeping(chores, calendar).round()
         seconds = time.perf_counter() - began
     finally:
         ended.set()

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final, Literal, TypeAlias
 
 from pydantic_core import to_json
@@ -29,7 +29,6 @@ OF: Final = Statement(f"""
 PRUNE: Final = deleting_some("feedback", "message_key, person", "at < :before", "at")
 
 Rating: TypeAlias = Literal[1, -1]
-KEEP_FEEDBACK: Final = timedelta(days=90)
 UP, DOWN = "👍", "👎"
 _TONES: Final = frozenset(map(chr, range(0x1F3FB, 0x1F400)))
 _VARIATION: Final = "\ufe0f"

@@ -31,6 +31,7 @@ from parley.wiring.live_configuration import LiveConfiguration
 from parley.wiring.memory import WiredMemory
 from parley.wiring.recall import RecallModels
 from parley.wiring.repositories import ProgramIndex, chunk_embedding
+from parley.wiring.retention import storage_chores
 from parley.wiring.storage import Storage
 
 ACCESS_EVERY: Final = 3.0
@@ -113,7 +114,7 @@ def build_jobs(parts: JobParts, role: Role, extensions: ExtensionRegistry) -> Jo
     guard, clock, deliverer = parts.guard, parts.clock, parts.services.deliverer
     chores = {
         "quarantine": guard.refresh,
-        **parts.storage.chores(),
+        **storage_chores(parts.storage, parts.settings, clock),
         **parts.memory.chores,
         "counting": parts.calibrations.save,
     }

@@ -1,9 +1,8 @@
 """Builds memory from the configuration and the stores."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
-from typing import Final
+from datetime import timedelta
 
 import structlog
 
@@ -50,16 +49,15 @@ from memory.write.consolidation import Consolidation
 from memory.write.write_path import WritePath
 from parley.config import Settings
 from parley.config.memory import BUILTIN
+from parley.runtime.housekeeping import Chore
 from parley.security.keys import audit_key
 from parley.wiring.agents import WiredAgents, agent_limits, share_reviews, wire_agents
 from parley.wiring.memory_writing import write_path_of
 from parley.wiring.recall import RecallModels, WatchedRecall
+from parley.wiring.retention import memory_chores
 from parley.wiring.storage import MemoryStores
 
 log = structlog.get_logger(__name__)
-
-NEVER: Final = datetime.fromtimestamp(0, UTC)
-"""A time before any memory expired or was replaced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +73,7 @@ class WiredMemory:
     consolidation: Consolidation | None = None
     links: Links | None = None
     agents: WiredAgents | None = None
-    chores: Mapping[str, Callable[[], Awaitable[int]]] = field(default_factory=dict)
+    chores: Mapping[str, Chore] = field(default_factory=dict)
     backends: tuple[GuardedBackend, ...] = ()
     repositories: KnowledgeReader | None = None
     erasure: Erasure | None = None
@@ -249,7 +247,7 @@ def _wired(
         consolidation=services.consolidation,
         links=services.links,
         agents=agents,
-        chores={**_chores(settings, stores, services.audit, clock), **agents.chores},
+        chores={**memory_chores(settings, stores, services.audit, clock), **agents.chores},
         backends=tuple(backends),
         repositories=repositories,
         erasure=Erasure(services.questions),
@@ -267,17 +265,6 @@ def _people(
     seen_for = timedelta(days=section.seen_in_days)
     projects = ProjectRules(seen_for, frozenset(section.shared_rooms))
     return People(stores.people, clock, check or PlatformMembership({}, clock), projects, places)
-
-
-def _chores(
-    settings: Settings, stores: MemoryStores, audit: Audit, clock: Clock
-) -> Mapping[str, Callable[[], Awaitable[int]]]:
-    purge_after = timedelta(days=settings.memory.purge_superseded_days)
-    seen_for = timedelta(days=settings.memory.seen_in_days)
-    return {
-        "memories": _deletion_of_old_memories(stores, audit, purge_after, clock),
-        "seen in projects": lambda: stores.people.prune_seen(clock.now() - seen_for),
-    }
 
 
 def _commands(
@@ -357,24 +344,3 @@ def recall_rules(settings: Settings) -> RecallRules:
             section.max_episodic_results, section.max_semantic_results, section.max_total_tokens
         ),
     )
-
-
-def _deletion_of_old_memories(
-    stores: MemoryStores, audit: Audit, purge_after: timedelta, clock: Clock
-) -> Callable[[], Awaitable[int]]:
-    async def delete() -> int:
-        now = clock.now()
-        expired = len(await stores.memories.prune(now, NEVER))
-        replaced = len(await stores.memories.prune(NEVER, now - purge_after))
-        if expired or replaced:
-            await audit.append(
-                "memory_ttl_cleanup",
-                "",
-                "",
-                deleted=expired + replaced,
-                expired=expired,
-                superseded=replaced,
-            )
-        return expired + replaced
-
-    return delete

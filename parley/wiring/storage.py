@@ -3,7 +3,6 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qs
@@ -26,7 +25,7 @@ from gateway.stores.config_versions import ConfigVersions
 from gateway.stores.console_sessions import ConsoleSessionStore
 from gateway.stores.conversation_views import ConversationViews
 from gateway.stores.conversations import ConversationNoteStore, Conversations, SqlActivity
-from gateway.stores.feedback import KEEP_FEEDBACK, FeedbackStore
+from gateway.stores.feedback import FeedbackStore
 from gateway.stores.history import SqlHistory, SqlOwnConversations
 from gateway.stores.personal_data import HotPersonalData, SqlPersonalData
 from gateway.stores.quarantine import QuarantineStore
@@ -40,7 +39,7 @@ from gateway.stores.text_grants import TextGrantStore
 from gateway.stores.traces import Traces
 from gateway.stores.turn_index import TurnWords
 from gateway.stores.unit_of_work import SqliteUnitOfWork, TurnWriter, TwoStepUnitOfWork
-from gateway.stores.usage import SUM_AFTER, UsageLedger
+from gateway.stores.usage import UsageLedger
 from gateway.stores.usage_days import UsageDays
 from gateway.stores.usage_figures import UsageFigures
 from gateway.turn.services import Stores
@@ -76,12 +75,11 @@ from memory.stores.search import RecallStore, searches_on
 from memory.stores.waiting_turns import WaitingTurns
 from memory.text.terms import index_terms, query_terms
 from parley.config import Settings
+from parley.runtime.housekeeping import Chore
 
 if TYPE_CHECKING:
     from gateway.stores.redis.hot_state import RedisHotState
 
-
-Chore = Callable[[], Awaitable[int]]
 
 SCHEMAS: Final[tuple[Schema, ...]] = (
     gateway_schema.SCHEMA,
@@ -95,8 +93,6 @@ class Storage:
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self._clock = clock
-        self._ttl = timedelta(hours=settings.context.ttl_hours)
-        self._calls_for = timedelta(days=settings.budgets.detail_days)
         self._lasting = open_long_lived(settings.database.url, clock)
         same = settings.storage_url == settings.database.url
         self.hot = open_hot(settings.storage_url, clock, self._lasting.database if same else None)
@@ -165,11 +161,6 @@ class Storage:
         await self._lasting.stop()
         for lock in self._locks:
             lock.release()
-
-    def chores(self) -> dict[str, Callable[[], Awaitable[int]]]:
-        """The chores that delete expired data, by the name of the store."""
-        lasting = self._lasting.chores(self._clock, self._ttl, self._calls_for)
-        return {**self.hot.chores, **lasting}
 
     def _journal(self) -> UnitOfWork:
         database = self._lasting.database
@@ -274,7 +265,7 @@ class MemoryStores:
     origins: SqlOrigins
     agent_overview: SqlAgentOverview
     room_bindings: RoomBindingStore
-    upkeep: Mapping[str, Callable[[], Awaitable[int]]]
+    upkeep: Mapping[str, Chore]
 
 
 def memory_stores(database: Database, clock: Clock) -> MemoryStores:
@@ -315,11 +306,6 @@ def memory_stores(database: Database, clock: Clock) -> MemoryStores:
 TURN_WORDS: Final = TurnWords(
     lambda text: index_terms(text).split(), lambda text: [term.text for term in query_terms(text)]
 )
-KEEP_TRACES = timedelta(days=30)
-KEEP_REFUSALS = timedelta(days=1)
-KEEP_USAGE = timedelta(days=400)
-"""A year, and the month with which it is compared. Budgets cover a month at most."""
-
 Step = Callable[[], Awaitable[None]]
 
 
@@ -350,30 +336,6 @@ class LongLived:
     start: Callable[[], Awaitable[None]]
     stop: Callable[[], Awaitable[None]]
     database: SqliteDatabase | None = None
-
-    def chores(
-        self, clock: Clock, ttl: timedelta, calls: timedelta
-    ) -> dict[str, Callable[[], Awaitable[int]]]:
-        """The chores by name: they delete conversations after `ttl`, traces after `KEEP_TRACES`,
-        feedback after `KEEP_FEEDBACK`, single calls after `calls`, usage after `KEEP_USAGE`, and
-        expired data of memory. Usage is summed by day before anything of it is deleted."""
-        return {
-            "usage_days": lambda: self.usage_days.sum_up(clock.now() - SUM_AFTER),
-            "conversations": lambda: self.conversations.prune(clock.now() - ttl),
-            "conversation_index": self.conversation_views.merge,
-            "archive": lambda: self.conversation_views.prune(clock.now() - KEEP_TRACES),
-            "traces": lambda: self.traces.prune(
-                clock.now() - KEEP_TRACES, clock.now() - KEEP_REFUSALS
-            ),
-            "feedback": lambda: self.feedback.prune(clock.now() - KEEP_FEEDBACK),
-            "usage": lambda: self.usage.prune(clock.now() - calls, clock.now() - KEEP_USAGE),
-            "old_usage": lambda: self.usage_days.prune(clock.now() - KEEP_USAGE),
-            "admissions": lambda: self.admissions.prune(clock.now()),
-            "console_sessions": lambda: self.console_sessions.prune(clock.now()),
-            "text_grants": lambda: self.text_grants.prune(clock.now()),
-            "takeovers": lambda: self.takeovers.prune(clock.now() - KEEP_TRACES),
-            **self.memory.upkeep,
-        }
 
 
 def open_long_lived(url: str, clock: Clock) -> LongLived:

@@ -35,7 +35,7 @@ from parley.console.services import ConsoleServices
 from parley.console.timeline import TimelineOut, timeline_of
 from parley.console.viewer import BREAK_GLASS, TextSource, Viewer, may_read_text
 from parley.console.views.conversations import PATH
-from parley.wiring.storage import KEEP_TRACES
+from parley.wiring.retention import KEEP_TRACES
 
 PAGE: Final = 20
 """Messages of a page, each with its answer."""
