@@ -31,7 +31,7 @@ class Erasure:
     async def run(self, handle: MemoryHandle, caller: Caller) -> Erased:
         """Erase this identity; the notices of the answer ask its linked identities if theirs shall
         be erased too. Raises `StoreUnavailable`."""
-        gone, others = await handle.privacy.erase_all(caller.id)
+        gone, others = await handle.erasure.erase_all(caller.id)
         side = link_texts.in_short(side_of(caller))
         text = link_texts.ERASED_ELSEWHERE.format(side=side)
         notices = []

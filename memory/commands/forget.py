@@ -114,7 +114,7 @@ class ForgetCommands:
         topic = text[:MAX_TOPIC].strip()
         if not topic:
             raise BadInput(texts.WHAT_TO_FORGET)
-        matches = await reader(handle, caller).privacy.matches(topic)
+        matches = await reader(handle, caller).erasure.matches(topic)
         if not matches.items:
             several = len(topic.split()) > 1
             nothing = texts.NOTHING_WITH_ALL if several else texts.NOTHING_TO_FORGET
@@ -127,7 +127,7 @@ class ForgetCommands:
         question = Question(
             "forget",
             person,
-            handle.privacy.hashed(topic),
+            handle.erasure.hashed(topic),
             channel_of(caller.place),
             await self._questions.keep_list(caller.id, person, bound),
             matches.beyond + len(matches.items) - most,
@@ -153,7 +153,7 @@ class ForgetCommands:
         if not bound:
             return Reply(texts.CLOSED)
         page = page_of(bound, int(number) if number.isdecimal() and len(number) < 4 else 1)
-        items = await reader(handle, caller).privacy.current(page.items)
+        items = await reader(handle, caller).erasure.current(page.items)
         shown = ItemPage(tuple(items), page.number, page.first, page.total, page.size)
         yes = Button(f"Forget {len(bound)}", f"{PREFIX}yes:{question_id}")
         no = Button("Cancel", f"{PREFIX}no:{question_id}")
@@ -166,7 +166,7 @@ class ForgetCommands:
         bound = await self._questions.list_of(question_id, question)
         if bound is None:
             return Reply(texts.CLOSED)
-        gone = await handle.privacy.forget(bound, question.topic)
+        gone = await handle.erasure.forget(bound, question.topic)
         await self._questions.drop_list(question_id, question)
         parts = [texts.forgotten(gone.items)]
         if gone.changed:

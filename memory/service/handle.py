@@ -19,6 +19,7 @@ from memory.ports.brain import LABELS, Document, Version
 from memory.ports.memories import ChangedMemory
 from memory.ports.people import PersonChoices, TurnStart
 from memory.service.dependencies import MemoryDependencies
+from memory.service.erasure import MemoryErasure
 from memory.service.privacy import MemoryPrivacy
 from memory.service.read import MemoryReader
 from memory.service.review import MemoryReview
@@ -142,6 +143,7 @@ class MemoryHandle:
         self.read = MemoryReader(*bound)
         self.review = MemoryReview(*bound)
         self.privacy = MemoryPrivacy(*bound)
+        self.erasure = MemoryErasure(*bound)
         self.documents = OwnDocuments(dependencies.brain, request, self.access)
 
     async def in_project(self, project: str) -> "MemoryHandle":

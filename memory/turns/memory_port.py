@@ -91,13 +91,13 @@ class GatewayMemory:
     async def learned(self, caller: Caller, conversation: str) -> int:
         """Return the number of the person's own memories from a conversation."""
         handle = await self._memory.for_principal(caller)
-        return len(await handle.privacy.learned_in(conversation, caller.at))
+        return len(await handle.erasure.learned_in(conversation, caller.at))
 
     async def forget_learned(self, caller: Caller, conversation: str, until: datetime) -> int:
         """Delete the person's own memories from a conversation until a time."""
-        privacy = (await self._memory.for_principal(caller)).privacy
-        learned = await privacy.learned_in(conversation, until)
-        return (await privacy.forget(learned, privacy.hashed(conversation))).items
+        erasure = (await self._memory.for_principal(caller)).erasure
+        learned = await erasure.learned_in(conversation, until)
+        return (await erasure.forget(learned, erasure.hashed(conversation))).items
 
     async def edited(self, tenant: str, place: Place, message_id: str, text: str) -> None:
         """Give the stored turn of an edited message its new text."""

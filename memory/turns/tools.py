@@ -289,7 +289,7 @@ class MemoryTools:
             return as_json({"success": False, "error": ONLY_THE_PERSON})
         memory_id = self._shown.named(args.id)
         try:
-            gone = memory_id is not None and await self._handle.privacy.delete_for_model(memory_id)
+            gone = memory_id is not None and await self._handle.erasure.delete_for_model(memory_id)
         except BadInput as error:
             return as_json({"success": False, "error": str(error)})
         if not gone:

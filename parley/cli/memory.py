@@ -127,7 +127,7 @@ def clear(
         for other in await handle.privacy.linked():
             line = f"{other.side.person} is linked with it and keeps its own memories.\n"
             sys.stderr.write(line)
-        return await handle.privacy.clear(TIERS[what]) if confirmed(questions, yes) else None
+        return await handle.erasure.clear(TIERS[what]) if confirmed(questions, yes) else None
 
     return _report(with_memory(PersonOptions(person, config, as_json), job), as_json=as_json)
 
@@ -143,7 +143,7 @@ def forget(
     after confirmation."""
 
     async def job(handle: MemoryHandle, _: Settings) -> int | None:
-        matches = await handle.privacy.matches(topic)
+        matches = await handle.erasure.matches(topic)
         if not matches.items:
             return 0
         if not as_json:
@@ -152,7 +152,7 @@ def forget(
             return None
         # Only the shown items are deleted, not those that were stored meanwhile.
         bound = [item.refs for item in matches.items]
-        return (await handle.privacy.forget(bound, handle.privacy.hashed(topic))).items
+        return (await handle.erasure.forget(bound, handle.erasure.hashed(topic))).items
 
     return _report(with_memory(PersonOptions(person, config, as_json), job), as_json=as_json)
 

@@ -328,12 +328,12 @@ def rig_on(
 
 async def memories_about(handle: MemoryHandle, topic: str) -> list[Record]:
     """The person's own memories that `/forget` finds for a topic, without reviews."""
-    items = (await handle.privacy.matches(topic)).items
+    items = (await handle.erasure.matches(topic)).items
     return [item.record for item in items if item.record is not None and not item.waits]
 
 
 async def forget_topic(handle: MemoryHandle, topic: str) -> int:
     """Delete what `/forget` finds for a topic; the number of items."""
-    matches = await handle.privacy.matches(topic)
+    matches = await handle.erasure.matches(topic)
     refs = [match.refs for match in matches.items]
-    return (await handle.privacy.forget(refs, handle.privacy.hashed(topic))).items
+    return (await handle.erasure.forget(refs, handle.erasure.hashed(topic))).items

@@ -149,14 +149,14 @@ async def test_a_read_records_kind_and_number(rig: Audited) -> None:
 async def test_a_deletion_records_ids_and_reason(rig: Audited) -> None:
     ada = await rig.handle()
     stored = await ada.write.remember(Draft("Prefers tabs", Kind.PREFERENCE))
-    await ada.privacy.delete([stored.memory_id, "mem-of-nobody"])
+    await ada.erasure.delete([stored.memory_id, "mem-of-nobody"])
     entry = await rig.last("memory_delete")
     assert (entry.person, dict(entry.details)) == (
         ADA,
         {"reason": "asked", "ids": stored.memory_id, "deleted": 1},
     )
     again = await ada.write.remember(Draft("Prefers tabs", Kind.PREFERENCE))
-    assert await ada.privacy.delete_for_model(again.memory_id)
+    assert await ada.erasure.delete_for_model(again.memory_id)
     assert dict((await rig.last("memory_delete")).details)["reason"] == "model"
 
 
@@ -203,7 +203,7 @@ async def test_a_bulk_deletion_records_the_category_or_an_hmac_of_the_topic(rig:
     ada = await rig.handle()
     await ada.write.remember(Draft("Prefers tabs", Kind.PREFERENCE))
     await rig.answered(ada, "t1", "hello", "hi there")
-    await ada.privacy.clear([Tier.EPISODIC])
+    await ada.erasure.clear([Tier.EPISODIC])
     entry = await rig.last("memory_bulk_delete")
     assert (entry.person, dict(entry.details)) == (ADA, {"category": "episodic", "deleted": 2})
     (result,) = await memories_about(ada, "tabs")
@@ -273,7 +273,7 @@ async def test_review_export_import_and_erasure_are_recorded(rig: Audited) -> No
     await ada.review.reject(second.id, "no")
     await ada.read.note_export(3)
     await ada.write.note_import(5, 2)
-    await ada.privacy.erase_all()
+    await ada.erasure.erase_all()
     answers = [(link.entry.action, dict(link.entry.details)) for link in await rig.links()]
     decisions = [d["decision"] for action, d in answers if action == "memory_review"]
     assert decisions == ["queued", "queued", "approved", "rejected"]
@@ -302,11 +302,11 @@ async def use(rig: Audited, texts: list[str], number: int) -> None:
     await rig.memory.remembering.edited("default", DIRECT, f"m{number}", four)
     for pending in (await ada.review.waiting())[:2]:
         await ada.review.reject(pending.id, four)
-    await ada.privacy.delete([stored.memory_id, two], "asked")
+    await ada.erasure.delete([stored.memory_id, two], "asked")
     await forget_topic(ada, one)
     await forget_topic(ada, four)
     await rig.memory.remembering.deleted("default", DIRECT, [f"m{number}"])
-    await ada.privacy.clear([Tier.SEMANTIC])
+    await ada.erasure.clear([Tier.SEMANTIC])
 
 
 def words_of(texts: list[str]) -> set[str]:

@@ -200,7 +200,7 @@ async def read(call: Call, _query: Plain, _body: Nothing) -> Answer:
 
 async def delete(call: Call, _query: Plain, _body: Nothing) -> Answer:
     """Delete a memory. A visible memory of others is refused with 403."""
-    if not await call.handle.privacy.delete([call.item]):
+    if not await call.handle.erasure.delete([call.item]):
         if await call.handle.read.get(call.item) is None:
             raise NotFound(NO_MEMORY)
         raise Refused(

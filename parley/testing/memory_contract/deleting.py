@@ -27,16 +27,16 @@ async def test_a_deleted_statement_is_gone_at_once(memory: MemoryStage) -> None:
     stored = await memory.remember(STATEMENT, kind=Kind.PREFERENCE)
     assert "locker" in await memory.prompted()
     handle = await memory.handle()
-    assert await handle.privacy.delete([stored.memory_id]) == [stored.memory_id]
+    assert await handle.erasure.delete([stored.memory_id]) == [stored.memory_id]
     assert await is_gone(memory)
-    assert await handle.privacy.delete([stored.memory_id]) == []
+    assert await handle.erasure.delete([stored.memory_id]) == []
 
 
 async def test_a_deleted_statement_is_gone_after_a_restart(
     memory: MemoryStage, memory_case: MemoryCase, tmp_path: Path
 ) -> None:
     stored = await memory.remember(STATEMENT)
-    await (await memory.handle()).privacy.delete([stored.memory_id])
+    await (await memory.handle()).erasure.delete([stored.memory_id])
     async with opened_memory(memory_case, tmp_path) as again:
         assert await is_gone(again)
 
@@ -44,10 +44,10 @@ async def test_a_deleted_statement_is_gone_after_a_restart(
 async def test_a_topic_is_found_and_deleted(memory: MemoryStage) -> None:
     await memory.remember(STATEMENT)
     await memory.remember("The library closes at nine.")
-    privacy = (await memory.handle()).privacy
-    matches = await privacy.matches("locker")
+    erasure = (await memory.handle()).erasure
+    matches = await erasure.matches("locker")
     assert [one.record.content for one in matches.items if one.record] == [STATEMENT]
-    await privacy.forget([one.refs for one in matches.items], privacy.hashed("locker"))
+    await erasure.forget([one.refs for one in matches.items], erasure.hashed("locker"))
     assert await is_gone(memory)
     assert await memory.listed() == ["The library closes at nine."]
 
@@ -76,7 +76,7 @@ async def test_everything_of_a_tier_is_cleared(memory: MemoryStage) -> None:
     await memory.remember("The locker is green.", memory.caller("ada", ROOM))
     bob = memory.caller("bob")
     await memory.remember("Bob reads at night.", bob)
-    assert await (await memory.handle()).privacy.clear([Tier.SEMANTIC]) == 2
+    assert await (await memory.handle()).erasure.clear([Tier.SEMANTIC]) == 2
     assert await is_gone(memory)
     assert await memory.listed(bob) == ["Bob reads at night."]
 
@@ -96,7 +96,7 @@ async def test_an_erasure_leaves_nothing_of_the_person(
     await memory.remember(STATEMENT)
     await memory.remember("The locker is green.", memory.caller("ada", ROOM))
     await memory.remember("Bob reads at night.", bob)
-    deleted, _ = await (await memory.handle()).privacy.erase_all()
+    deleted, _ = await (await memory.handle()).erasure.erase_all()
     assert deleted >= 2
     assert await is_gone(memory)
     assert await memory.listed(bob) == ["Bob reads at night."]
@@ -107,7 +107,7 @@ async def test_an_erasure_leaves_nothing_of_the_person(
 async def test_an_erasure_leaves_shared_statements_without_the_person(memory: MemoryStage) -> None:
     olga = memory.caller("olga", ROOM, role=Role.OPERATOR)
     await memory.remember("The office has forty chairs.", olga, scope=Scope.PROJECT)
-    await (await memory.handle(olga)).privacy.erase_all()
+    await (await memory.handle(olga)).erasure.erase_all()
     assert "chairs" not in await memory.exported(memory.caller("olga", ROOM))
     shared = await memory.listed(memory.caller("bob", ROOM))
     assert shared == ["The office has forty chairs."]

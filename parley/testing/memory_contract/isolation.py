@@ -61,7 +61,7 @@ async def test_another_person_cannot_delete_a_statement(memory: MemoryStage) -> 
     stored = await memory.remember(SECRET_PLAN)
     for caller in (memory.caller("bob"), memory.caller("ada", tenant="globex")):
         handle = await memory.handle(caller)
-        assert await handle.privacy.delete([stored.memory_id]) == []
+        assert await handle.erasure.delete([stored.memory_id]) == []
         assert await handle.read.get(stored.memory_id) is None
     assert await memory.listed() == [SECRET_PLAN]
 

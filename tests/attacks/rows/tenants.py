@@ -47,7 +47,7 @@ async def _same_id_other_tenant(scene: Scene) -> None:
     )
     hold(status in (200, 401, 403), f"status {status}")
     hold(scene.words["ada_memory"] not in text, "a token of another tenant reads it")
-    await handle.privacy.erase_all()
+    await handle.erasure.erase_all()
 
 
 async def _handle_of(scene: Scene, tenant: str, person: PersonId) -> MemoryHandle:

@@ -45,7 +45,7 @@ async def test_another_conversation_replaces_the_place(rig: Rig) -> None:
 
 async def test_an_erased_person_can_be_written_to_once_they_write_again(rig: Rig) -> None:
     handle = await rig.handle("ada", at=DIRECT)
-    await handle.privacy.erase_all()
+    await handle.erasure.erase_all()
     assert await place(rig) == ""
     await rig.memory.for_principal(rig.caller("ada"))
     assert await place(rig) == "ada-dm"

@@ -35,7 +35,7 @@ async def test_everything_of_agents_is_exported_and_erased_with_their_person(
         "pool_memories": 2,
     }
     assert all(":ben" not in str(row) for row in rows)
-    await handle.privacy.erase_all()
+    await handle.erasure.erase_all()
     assert [
         r for r in await (await agents.handle()).privacy.export_all() if r["table"] in TABLES
     ] == []
@@ -61,7 +61,7 @@ async def test_a_shared_project_memory_of_an_erased_person_leaves_the_pool(
     shared = await agents.wired.pools.share_memory(operator, pool.id, memory, root.id, TEAM)
     assert isinstance(shared, SharedMemory)
     assert len(await agents.entries("ben", pool, ben)) == 1
-    await handle.privacy.erase_all()
+    await handle.erasure.erase_all()
     assert await agents.entries("ben", pool, ben) == []
 
 
@@ -75,7 +75,7 @@ async def test_what_an_agent_keeps_for_itself_stays_so_through_an_export_and_an_
     person = await agents.handle()
     kept = (await person.review.approve(waits.review_id)).memory_id
     file, _ = await personal_file(person)
-    assert await person.privacy.delete([kept]) == [kept]
+    assert await person.erasure.delete([kept]) == [kept]
     outcomes = [one.outcome async for one in bring_in(person, file) if one.id == kept]
     assert outcomes == [LineOutcome.STORED]
     record = await by_keeper.read.get(kept)

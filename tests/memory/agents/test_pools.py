@@ -147,7 +147,7 @@ async def test_leaving_unsharing_and_deleting_take_effect_at_the_next_query(
     await shared("The third roof")
     assert len(await texts(agents, "ben", pool, ben)) == 3
     assert await pools.unshare(owner, pool.id, first)
-    assert await (await agents.handle()).privacy.delete([second]) == [second]
+    assert await (await agents.handle()).erasure.delete([second]) == [second]
     assert await texts(agents, "ben", pool, ben) == ["The third roof"]
     assert await pools.leave_pool(owner, pool.id, ada.id)
     assert await texts(agents, "ben", pool, ben) == []
@@ -303,14 +303,14 @@ async def test_a_memory_that_an_agent_keeps_for_itself_is_read_by_that_agent_onl
     assert await memories.get(own.access, kept.memory_id) is not None
     other = await agents.handle(agent=sibling.id)
     assert await memories.get(other.access, kept.memory_id) is None
-    assert await other.privacy.delete([kept.memory_id]) == []
+    assert await other.erasure.delete([kept.memory_id]) == []
     assert [one.id async for one in person.read.everything()] == [kept.memory_id]
     pool = await agents.pool("ada", keeper, sibling)
     with pytest.raises(NotFound):
         await agents.wired.pools.share_memory(
             replace(own.request), pool.id, kept.memory_id, keeper.id, TEAM
         )
-    assert await person.privacy.delete([kept.memory_id]) == [kept.memory_id]
+    assert await person.erasure.delete([kept.memory_id]) == [kept.memory_id]
 
 
 async def test_the_limits_of_a_pool_hold_for_writers_at_once(agents: Agents) -> None:
@@ -342,7 +342,7 @@ async def test_a_share_loses_to_the_deletion_of_its_memory(agents: Agents) -> No
         memory = await agents.remember("ada", f"node{number} runs host{number}")
         shared, deleted = await asyncio.gather(
             pools.share_memory(request, pool.id, memory, ada.id, TEAM),
-            handle.privacy.delete([memory]),
+            handle.erasure.delete([memory]),
             return_exceptions=True,
         )
         assert isinstance(shared, SharedMemory | NotFound)

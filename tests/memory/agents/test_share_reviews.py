@@ -77,7 +77,7 @@ async def test_a_take_back_removes_the_waiting_share_and_the_approved_one(agents
 async def test_the_deletion_of_the_memory_takes_the_proposal_with_it(agents: Agents) -> None:
     _, _, _, memory = await proposed(agents)
     (item,) = await waiting(agents)
-    await (await agents.handle("ada")).privacy.delete([memory])
+    await (await agents.handle("ada")).erasure.delete([memory])
     assert await waiting(agents) == []
     with pytest.raises(NotFound):
         await (await operator(agents)).review.approve(item.id)

@@ -185,7 +185,7 @@ async def test_what_changes_behaviour_is_not_updated_for_others(agents: Agents) 
 async def test_the_deletion_of_either_memory_ends_the_share(scene: Scene) -> None:
     await scene.update("ben", NEW)
     handle = await scene.agents.handle()
-    assert await handle.privacy.delete([scene.memory]) == [scene.memory]
+    assert await handle.erasure.delete([scene.memory]) == [scene.memory]
     assert await scene.agents.entries("ben", scene.pool, scene.ben) == []
 
 
@@ -193,7 +193,7 @@ async def test_the_deletion_of_the_text_that_took_its_place_ends_the_share(scene
     await scene.update("ben", NEW)
     handle = await scene.agents.handle("ben")
     (new,) = await handle.read.search(Filter())
-    assert await handle.privacy.delete([new.record.id]) == [new.record.id]
+    assert await handle.erasure.delete([new.record.id]) == [new.record.id]
     assert await scene.agents.entries("ben", scene.pool, scene.ben) == []
     assert await scene.agents.engine.fetch(Statement("SELECT memory FROM pool_memories")) == []
 

@@ -130,7 +130,7 @@ async def test_the_first_place_stores_and_all_are_recalled_and_listed(memory: Me
     assert sorted(await memory.listed()) == sorted(result)
     handle = await memory.handle()
     assert await handle.read.count() == 2
-    assert await handle.privacy.delete(["mem-other"]) == ["mem-other"]
+    assert await handle.erasure.delete(["mem-other"]) == ["mem-other"]
     assert kept("first") == []
 
 
@@ -184,7 +184,7 @@ async def test_learned_memories_of_the_database_are_hidden_but_erased(memory: Me
     assert await memory.listed() == []
     assert await memory.recalled("Which old memory is in the database?") == []
     assert "An old memory" in await memory.exported()
-    await (await memory.handle()).privacy.erase_all()
+    await (await memory.handle()).erasure.erase_all()
     assert "An old memory" not in await memory.exported()
 
 
@@ -236,10 +236,10 @@ async def test_a_failed_erasure_is_reported_before_anything_is_erased(memory: Me
     BROKEN.add("erase")
     handle = await memory.handle()
     with pytest.raises(MemoryUnavailable, match="Nothing was erased"):
-        await handle.privacy.erase_all()
+        await handle.erasure.erase_all()
     assert "An old memory" in await memory.exported()
     BROKEN.clear()
-    assert (await handle.privacy.erase_all())[0] >= 1
+    assert (await handle.erasure.erase_all())[0] >= 1
     assert kept("fragile") == []
 
 

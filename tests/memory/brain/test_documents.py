@@ -310,5 +310,5 @@ async def test_an_erased_person_has_no_soul(rig: Rig) -> None:
     ada = await rig.handle("ada")
     await wrote(ada, "one")
     await wrote(ada, "two")
-    await ada.privacy.erase_all()
+    await ada.erasure.erase_all()
     assert await ada.documents.versions("soul") == []

@@ -20,7 +20,7 @@ from memory.commands import texts
 from memory.commands.forget import page_of
 from memory.model.record import Draft, Kind
 from memory.ports.memories import Filter
-from memory.service.privacy import MAX_MATCHES as MAX_FOUND
+from memory.service.erasure import MAX_MATCHES as MAX_FOUND
 from memory.stores.memories import SqlMemories
 from memory.stores.personal_data import SqlMemoryPersonalData
 from parley.wiring.storage import memory_stores
@@ -222,7 +222,7 @@ async def test_a_page_shows_existing_items_only(rig: Rig) -> None:
     page = await say(rig, "/forget Luna")
     handle = await rig.handle("ada")
     (oldest,) = await memories_about(handle, "trick 00x")
-    await handle.privacy.delete([oldest.id])
+    await handle.erasure.delete([oldest.id])
     page = await press(rig, page, "Next")
     assert "00x" not in page.markdown
     assert texts.CHANGED_ITEM in page.markdown
@@ -309,7 +309,7 @@ async def test_the_history_of_other_people_is_never_searched(
     )
     assert (await say(rig, "/forget Luna")).markdown == texts.NOTHING_TO_FORGET
     result = await rig.memory.for_principal(rig.caller("bob"))
-    assert len((await result.privacy.matches("Luna")).items) == 1
+    assert len((await result.erasure.matches("Luna")).items) == 1
 
 
 async def test_a_soul_that_contains_the_topic_is_reported_and_not_changed(rig: Rig) -> None:

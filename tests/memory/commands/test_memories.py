@@ -141,7 +141,7 @@ async def test_a_page_emptied_meanwhile_names_the_next_step() -> None:
         await learn(rig, *(f"Owns boat number {number}" for number in range(PAGE + 1)))
         first = await say(rig, "/memories")
         ada = await rig.handle("ada")
-        assert await ada.privacy.delete([(await ada.read.page("learned", "", 0)).records[0].id])
+        assert await ada.erasure.delete([(await ada.read.page("learned", "", 0)).records[0].id])
         assert (await press(rig, first, "Next")).markdown == texts.NO_SUCH_PAGE
 
 

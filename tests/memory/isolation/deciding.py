@@ -24,7 +24,7 @@ class Deciding(Acting):
             gone = bool(self.call(turn, "memory_delete", {"id": old.id}).get("success"))
         else:
             handle = self.do(self.rig.memory.for_principal(caller))
-            gone = self.do(handle.privacy.delete([old.id])) == [old.id]
+            gone = self.do(handle.erasure.delete([old.id])) == [old.id]
         if gone:
             assert self.world.may_change(scene, old), "somebody else's was deleted"
             self.deleted(old)

@@ -135,7 +135,7 @@ class TestItsMemory:
         assert await finds(home)
         assert not await finds(await in_rooms(rig))
         file, _ = await personal_file(home)
-        await home.privacy.erase_all()
+        await home.erasure.erase_all()
         home = await rig.handle()
         outcomes = [report.outcome async for report in bring_in(home, file)]
         assert LineOutcome.STORED in outcomes

@@ -12,7 +12,7 @@ from memory.model.plans import Plans
 from memory.model.record import Draft, Evidence, Kind, Scope, SourceType, Tier, Trust
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter, Match
-from memory.service import privacy, read
+from memory.service import erasure, read
 from memory.write.prepare import WriteRules
 from tests.memory.rig import CLOSED, ROOM, forget_topic, memories_about, memory_rig
 from tests.memory.stores.records import AT, record, store
@@ -161,7 +161,7 @@ async def test_the_refusal_of_a_plan_is_the_specified_one() -> None:
             "Memory limit reached (3/3). Upgrade to Pro for up to 15 memories."
         )
         (oldest, *_) = await ada.read.search(Filter(text="dog"))
-        assert await ada.privacy.delete([oldest.record.id])
+        assert await ada.erasure.delete([oldest.record.id])
         assert (
             await ada.write.remember(Draft("Collects stamps", Kind.FACT))
         ).outcome is Outcome.STORED
@@ -189,9 +189,9 @@ async def test_the_model_can_delete_five_times_a_session() -> None:
             await ada.write.remember(Draft(f"Owns boat number {number}", Kind.FACT))
         boats = [match.record.id for match in await ada.read.search(Filter())]
         for memory_id in boats[:5]:
-            assert await ada.privacy.delete_for_model(memory_id)
+            assert await ada.erasure.delete_for_model(memory_id)
         with pytest.raises(BadInput, match="5 memories"):
-            await ada.privacy.delete_for_model(boats[5])
+            await ada.erasure.delete_for_model(boats[5])
 
 
 async def test_other_people_cannot_see_approve_or_delete_a_memory() -> None:
@@ -201,7 +201,7 @@ async def test_other_people_cannot_see_approve_or_delete_a_memory() -> None:
         waiting = await ada.write.infer(Draft("Lives in Rome", Kind.FACT))
         assert await bob.read.search(Filter(text="tabs")) == []
         assert await bob.read.get(stored.memory_id) is None
-        assert await bob.privacy.delete([stored.memory_id]) == []
+        assert await bob.erasure.delete([stored.memory_id]) == []
         assert await bob.review.waiting() == []
         with pytest.raises(BadInput):
             await bob.review.approve(waiting.review_id)
@@ -264,7 +264,7 @@ async def test_forgetting_a_topic_keeps_the_rest_and_the_audit_has_no_word_of_it
 async def test_an_export_is_complete_although_the_end_of_a_page_is_deleted_meanwhile(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for module in (read, privacy):
+    for module in (read, erasure):
         monkeypatch.setattr(module, "MAX_LISTED", 2)
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
@@ -284,7 +284,7 @@ async def test_an_export_is_complete_although_the_end_of_a_page_is_deleted_meanw
         everything = [record.content async for record in ada.read.everything()]
         assert everything == [f"Likes number {number}" for number in (0, 1, 2, 3, 4, 6)]
         monkeypatch.setattr(memories, "find", find_and_delete)
-        learned = await ada.privacy.learned_in(ada.request.conversation, rig.clock.now())
+        learned = await ada.erasure.learned_in(ada.request.conversation, rig.clock.now())
         assert len(learned) == 6, "the deleted one was listed before"
 
 
@@ -294,8 +294,8 @@ async def test_clear_deletes_a_tier_of_one_person_only() -> None:
         await ada.write.remember(TABS)
         await ada.write.remember(Draft("Working on the Parley website", Kind.CONTEXT))
         await bob.write.remember(TABS)
-        assert await ada.privacy.clear([Tier.EPISODIC]) == 1
-        assert await ada.privacy.clear([Tier.SEMANTIC]) == 1
+        assert await ada.erasure.clear([Tier.EPISODIC]) == 1
+        assert await ada.erasure.clear([Tier.SEMANTIC]) == 1
         assert len(await bob.read.search(Filter())) == 1
 
 
@@ -306,7 +306,7 @@ async def test_clear_deletes_pending_memories_of_the_tier_too() -> None:
         for one in (fact, passing):
             assert (await ada.write.infer(one)).review_id
         assert (await bob.write.infer(fact)).review_id
-        assert await ada.privacy.clear([Tier.SEMANTIC]) == 1
+        assert await ada.erasure.clear([Tier.SEMANTIC]) == 1
         assert [one.record.content for one in await ada.review.waiting()] == [passing.content]
         assert len(await bob.review.waiting()) == 1
 
@@ -318,7 +318,7 @@ async def test_erase_deletes_all_data_of_one_person() -> None:
         await ada.write.infer(Draft("Lives in Rome", Kind.FACT))
         await bob.write.remember(TABS)
         assert any(row["table"] == "memories" for row in await ada.privacy.export_all())
-        assert (await ada.privacy.erase_all())[0] > 0
+        assert (await ada.erasure.erase_all())[0] > 0
         assert await ada.privacy.export_all() == []
         assert len(await bob.read.search(Filter())) == 1
 

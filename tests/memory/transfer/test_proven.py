@@ -76,13 +76,13 @@ def memories(draw: st.DrawFn) -> tuple[list[str], Kind, SourceType, Trust, bool,
 async def test_exported_erased_and_imported_memories_are_unchanged(
     rig: Rig, made: list[Any]
 ) -> None:
-    await (await rig.handle()).privacy.erase_all()
+    await (await rig.handle()).erasure.erase_all()
     ada = await rig.handle()
     await stored(rig, ada, made)
     before = await records(ada)
     assert len(before) == len(made)
     file, _ = await personal_file(ada)
-    await ada.privacy.erase_all()
+    await ada.erasure.erase_all()
     ada = await rig.handle()
     outcomes = [
         answer.outcome
@@ -136,7 +136,7 @@ async def given_out(rig: Rig, draft: Draft) -> bytes:
     ada = await rig.handle()
     await ada.write.remember(draft)
     file, _ = await personal_file(await rig.handle())
-    await (await rig.handle()).privacy.erase_all()
+    await (await rig.handle()).erasure.erase_all()
     return file
 
 
@@ -221,7 +221,7 @@ async def test_without_a_key_nothing_is_signed_or_verified(tmp_path: Path) -> No
         await ada.write.remember(Draft("The invoices go to Ada", Kind.FACT))
         file, _ = await personal_file(ada)
         assert b"proof" not in file
-        await ada.privacy.erase_all()
+        await ada.erasure.erase_all()
         ada = await rig.handle()
         await taken_in(ada, changed(file, proof=ada.read.signature("")))
         (record,) = (await records(ada)).values()
@@ -237,7 +237,7 @@ async def test_a_signed_memory_that_is_now_an_injection_is_asked_about(rig: Rig)
                     Evidence(text, at, 0.9), confirmed=True)  # fmt: skip
     await rig.stores.memories.insert(ada.access, record, threshold=0.9, quota=None)
     file, _ = await personal_file(ada)
-    await ada.privacy.erase_all()
+    await ada.erasure.erase_all()
     ada = await rig.handle()
     outcomes = [
         one.outcome for one in await taken_in(ada, file) if one.outcome is not LineOutcome.LEFT

@@ -95,7 +95,7 @@ async def test_exported_and_erased_data_is_complete_after_an_import(
     assert await export(ada, ExportOptions(file, form, key)) == 6
     assert needs_key(file) is bool(key)
     assert (b"Initech" in file.read_bytes()) is (form == "jsonl" and not key)
-    await ada.privacy.erase_all()
+    await ada.erasure.erase_all()
     ada = await rig.handle("ada")
     assert await everything(ada) == []
     answer = await taken_in(ada, file, key)
@@ -112,9 +112,9 @@ async def test_a_replaced_memory_without_its_replacement_is_not_restored(
 ) -> None:
     ada, file = await filled(rig), tmp_path / "ada.jsonl"
     (newer,) = [r for r in await everything(ada) if r.supersedes]
-    await ada.privacy.delete([newer.id])
+    await ada.erasure.delete([newer.id])
     await export(ada, ExportOptions(file))
-    await ada.privacy.erase_all()
+    await ada.erasure.erase_all()
     ada = await rig.handle("ada")
     await taken_in(ada, file)
     assert "Works at Initech" not in [m.record.content for m in await ada.read.search(Filter())]

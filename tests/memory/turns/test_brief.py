@@ -187,7 +187,7 @@ async def test_a_brief_rebuilt_by_one_process_is_used_by_the_others() -> None:
                 "Has a dog" in (await (await process.turn(rig.caller("ada"))).prompt_parts()).brief
             )
         await rig.clock.advance(61)
-        await ada.privacy.delete([gone.memory_id])
+        await ada.erasure.delete([gone.memory_id])
         await ada.write.remember(Draft("Has a cat", Kind.FACT))
         anew = await (await rig.remembrance.turn(rig.caller("ada"))).prompt_parts()
         assert "Has a cat" in anew.brief
@@ -212,7 +212,7 @@ async def test_deleted_memories_are_removed_from_the_brief_of_a_running_session(
 
         await rig.clock.advance(61)
         if how == "deleted":
-            await ada.privacy.delete([kept.memory_id])
+            await ada.erasure.delete([kept.memory_id])
         elif how == "replaced":
             await ada.write.remember(Draft("Lives in Linz", Kind.FACT, supersedes=kept.memory_id))
         again = await (await rig.remembrance.turn(rig.caller("ada"))).prompt_parts()

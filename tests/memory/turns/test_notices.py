@@ -269,6 +269,6 @@ async def test_choices_and_waiting_notes_are_erased_with_the_person() -> None:
         ]
         assert len(rows) == 1
         assert "waiting_notices" in json.dumps(rows[0])
-        await handle.privacy.erase_all()
+        await handle.erasure.erase_all()
         again = await rig.handle(at=ROOM)
         assert (again.choices.notes, again.choices.waiting_notices) == (None, ())

@@ -107,7 +107,7 @@ async def test_all_data_of_a_person_includes_waiting_turns() -> None:
         ]
         await rig.said(ada, "t2", "one thing more", "")
         await rig.said(await rig.handle("bob"), "t3", "bob's", "")
-        await ada.privacy.erase_all()
+        await ada.erasure.erase_all()
         assert await rig.stores.waiting.count() == 1
         assert await contents(ada) == []
 
@@ -116,7 +116,7 @@ async def test_a_cleared_turn_is_not_stored_afterwards() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle()
         await rig.said(ada, "t1", "hello", "hi there")
-        assert await ada.privacy.clear([Tier.EPISODIC]) == 2
+        assert await ada.erasure.clear([Tier.EPISODIC]) == 2
         assert await consolidation(rig).step() == 0
         assert await contents(ada) == []
 
@@ -163,7 +163,7 @@ class Erasing(WaitingTurns):
         self.person = person
 
     async def take_up(self, turns: Sequence[ConsolidatedTurn]) -> set[str]:
-        await self.person.privacy.erase_all()
+        await self.person.erasure.erase_all()
         return await super().take_up(turns)
 
 

@@ -92,7 +92,7 @@ async def test_a_pending_memory_does_not_keep_the_text_that_it_would_replace() -
         await handle.write.infer(Draft("Prefers spaces", Kind.PREFERENCE, quote=text))
         (item,) = await handle.review.waiting()
         assert item.reason.endswith("It would replace “I prefer tabs over spaces”.")
-        assert await ada.privacy.delete([old.memory_id])
+        assert await ada.erasure.delete([old.memory_id])
         (item,) = await handle.review.waiting()
         assert "tabs over spaces" not in f"{item.reason} {item.record.content}"
 

@@ -171,7 +171,7 @@ async def delete(viewer: Viewer, services: ConsoleServices, params: DeleteForm) 
             project=params.project,
             query=query,
         )
-    gone = await handle.privacy.delete(list(all_ids), reason="console")
+    gone = await handle.erasure.delete(list(all_ids), reason="console")
     return DeletionOut(
         deleted=len(gone), number=0, chosen=(), earlier=0, project=params.project, query=query
     )

@@ -152,8 +152,8 @@ async def test_nothing_stays_in_the_indexes(
     assert await pools.share_memory(request, joint.id, memories[1], writer.id, USER)
     assert await pools.unshare(request, joint.id, memories[1])
     handle = await agents.handle("ada")
-    assert await handle.privacy.delete([memories[2]])
-    assert await handle.privacy.delete([memories[0]])
+    assert await handle.erasure.delete([memories[2]])
+    assert await handle.erasure.delete([memories[0]])
     assert await pools.leave_pool(request, joint.id, writer.id)
     assert await pools.prune() == 1
     assert await indexed(agents) == empty

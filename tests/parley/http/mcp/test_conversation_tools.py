@@ -39,7 +39,7 @@ async def test_the_task_is_exported_and_erased_with_the_person(servers: Servers)
         await client.call_tool("set_task_context", TASK)
         handle = await servers.memory_of("ada")
         assert "user authentication" in str(await handle.privacy.export_all())
-        await handle.privacy.erase_all()
+        await handle.erasure.erase_all()
         result = await client.call_tool("get_task_context", {})
     assert result.structured_content == {"task": "", "details": []}
 
