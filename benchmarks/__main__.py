@@ -7,6 +7,7 @@ python -m benchmarks outages twice       six minutes and two, there as well
 python -m benchmarks million             six minutes of a million memories in PostgreSQL, as well
 python -m benchmarks agents              some minutes of 100,000 shared memories, as well
 python -m benchmarks workers             some minutes of several processes; not in `make nightly`
+python -m benchmarks platforms           some minutes of all four platforms; not in `make nightly`
 """
 
 import subprocess
@@ -17,7 +18,7 @@ ALL: Final = (
     *("startup", "gateway", "latency", "growth", "keeping"),
     *("faults", "refusals", "drops", "model_faults", "safety", "memory_write", "vectors", "recall"),
 )
-LONG: Final = ("soak", "outages", "twice", "million", "agents", "workers")
+LONG: Final = ("soak", "outages", "twice", "million", "agents", "workers", "platforms")
 
 
 def main() -> int:

@@ -3,6 +3,7 @@
 import os
 import resource
 import time
+from contextlib import suppress
 from typing import Final
 
 import psutil
@@ -29,6 +30,17 @@ def comes_first() -> bool:
     """Return True if this process and its children have a higher priority than others, so that
     these cannot delay them: `chrt -f 10 python -m benchmarks.latency`, on a shared machine."""
     return os.sched_getscheduler(0) in (os.SCHED_FIFO, os.SCHED_RR)
+
+
+def processor_seconds(pid: int) -> float:
+    """Return what a process and its descendants have used so far."""
+    process = psutil.Process(pid)
+    used = 0.0
+    for each in (process, *process.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):
+            times = each.cpu_times()
+            used += times.user + times.system
+    return used
 
 
 def _busy() -> float:

@@ -16,16 +16,15 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import AsyncExitStack, contextmanager, suppress
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
-import psutil
 import yaml
 
 from benchmarks import echo_bot
 from benchmarks.faults.program import Program
-from benchmarks.machine import Machine
+from benchmarks.machine import Machine, processor_seconds
 from benchmarks.served import mapping_for
 from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
 
@@ -35,17 +34,6 @@ MODEL_SECONDS: Final = 0.3
 PROMISED: Final = 1.15
 """Processor time of a message with several workers, in that with one worker."""
 STOP_SECONDS: Final = 20
-
-
-def processor_seconds(pid: int) -> float:
-    """Return what a process and its descendants have used so far."""
-    process = psutil.Process(pid)
-    used = 0.0
-    for each in (process, *process.children(recursive=True)):
-        with suppress(psutil.NoSuchProcess):
-            times = each.cpu_times()
-            used += times.user + times.system
-    return used
 
 
 @contextmanager
