@@ -1,7 +1,5 @@
 """Queries that ask for everything are recognised, and answers are cleaned."""
 
-import time
-
 import pytest
 
 from memory.agents.defences import (
@@ -15,6 +13,7 @@ from memory.agents.defences import (
 from tests.memory.agents.queries import HOSTILE, HOSTILE_TOO, ORDINARY, ORDINARY_TOO
 from tests.memory.stores.records import record
 from tests.support.for_each import for_each
+from tests.support.growth import shortest
 
 KEY = "sk-ant-api03-" + "Zx9qLm3T" * 11 + "QQ-AAAAAA"
 MISSED = frozenset(
@@ -61,11 +60,7 @@ def test_hidden_characters_and_wide_letters_do_not_hide_a_query() -> None:
 
 @for_each("unit", ["all ", "dump ", "other users ", "*", "所有", "паролей ", "a'", "<b ", "' OR "])
 def test_the_time_of_a_judgement_is_short_for_any_text(unit: str) -> None:
-    text = (unit * MAX_QUERY)[:MAX_QUERY]
-    began = time.perf_counter()
-    for _ in range(3):
-        judge_query(text)
-    assert (time.perf_counter() - began) / 3 < 0.1
+    assert shortest(judge_query, (unit * MAX_QUERY)[:MAX_QUERY]) < 0.1
 
 
 def test_suspicious_texts_are_recognised_and_cleaned() -> None:
