@@ -17,7 +17,9 @@ Held to `BOUNDS`: the figures of the year, in those of the empty installation.
 import argparse
 import asyncio
 import json
+import math
 import signal
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -61,6 +63,9 @@ MEMORIES_AT_ONCE: Final = 64
 STARTS: Final = 3
 STOP_SECONDS: Final = 60
 TICK: Final = 0.005
+WARM: Final = 20.0
+"""Seconds after which nearly everybody's session has begun: its first message costs most, because
+the brief of the person's memories is written."""
 KEPT: Final = {"context": {"ttl_hours": 8_760}}
 """Conversations are kept for a year."""
 
@@ -143,17 +148,31 @@ def measure(folder: Path, rate: float, seconds: float) -> dict[str, float]:
     finally:
         simulator.terminate()
         simulator.wait(STOP_SECONDS)
+    _forget_events(folder / "parley.db")
+    begin, took = answer_times(times, LEAVE_OUT, WARM), answer_times(times, WARM)
     wrong = sum(outcome[name] for name in ("lost", "doubled", "out_of_order"))
-    took = answer_times(times)
-    return {"start": round(ready, 2), "wrong": wrong, **shares(took)}
+    first = {f"{name}_while_sessions_begin": value for name, value in shares(begin).items()}
+    return {"start": round(ready, 2), "wrong": wrong, **shares(took), **first}
 
 
-def answer_times(file: Path) -> list[float]:
-    """Seconds from written to answered, without the first ones."""
+def _forget_events(file: Path) -> None:
+    """Delete the ids of events: the next simulator begins with the same ones."""
+    with sqlite3.connect(file) as database:
+        database.execute("DELETE FROM inbox")
+    database.close()
+
+
+def answer_times(file: Path, since: float, until: float = math.inf) -> list[float]:
+    """Seconds from written to answered, of messages written in this period, in seconds after the
+    first one."""
     kept = doubles(file)
-    first = min(kept[1::3], default=0.0) + LEAVE_OUT
+    first = min(kept[1::3], default=0.0)
     pairs = zip(kept[1::3], kept[2::3], strict=True)
-    return [answered - written for written, answered in pairs if written >= first and answered]
+    return [
+        answered - written
+        for written, answered in pairs
+        if answered and first + since <= written < first + until
+    ]
 
 
 def _stop(gateway: "subprocess.Popen[str]") -> None:
@@ -258,7 +277,7 @@ def main() -> int:
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rate", type=float, default=50.0)
-    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--seconds", type=float, default=40.0)
     arguments = parser.parse_args()
     with _kept(arguments.folder) as folder:
         file = folder / "parley.db"
