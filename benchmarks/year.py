@@ -63,6 +63,7 @@ MEMORIES_AT_ONCE: Final = 64
 STARTS: Final = 3
 STOP_SECONDS: Final = 60
 TICK: Final = 0.005
+WRONG: Final = ("lost", "doubled", "out_of_order")
 WARM: Final = 20.0
 """Seconds after which nearly everybody's session has begun: its first message costs most, because
 the brief of the person's memories is written."""
@@ -150,15 +151,16 @@ def measure(folder: Path, rate: float, seconds: float) -> dict[str, float]:
         simulator.wait(STOP_SECONDS)
     _forget_events(folder / "parley.db")
     begin, took = answer_times(times, LEAVE_OUT, WARM), answer_times(times, WARM)
-    wrong = sum(outcome[name] for name in ("lost", "doubled", "out_of_order"))
+    wrong = {name: outcome[name] for name in WRONG}
     first = {f"{name}_while_sessions_begin": value for name, value in shares(begin).items()}
-    return {"start": round(ready, 2), "wrong": wrong, **shares(took), **first}
+    return {"start": round(ready, 2), **wrong, **shares(took), **first}
 
 
 def _forget_events(file: Path) -> None:
-    """Delete the ids of events: the next simulator begins with the same ones."""
+    """Delete the ids of events and of sends: the next simulator begins with the same ones."""
     with sqlite3.connect(file) as database:
         database.execute("DELETE FROM inbox")
+        database.execute("DELETE FROM outbox")
     database.close()
 
 
@@ -260,7 +262,7 @@ def run(folder: Path, rounds: int, rate: float, seconds: float) -> bool:
     ratios = {
         figure: round(middle["year"][figure] / middle["empty"][figure], 2) for figure in BOUNDS
     }
-    wrong = sum(row["wrong"] for of in rows.values() for row in of)
+    wrong = sum(row[name] for of in rows.values() for row in of for name in WRONG)
     house = asyncio.run(keep_house(folder))
     held = not wrong and house["longest_hold_ms"] <= HOLD_MS
     held = held and all(ratios[figure] <= bound for figure, bound in BOUNDS.items())
