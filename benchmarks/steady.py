@@ -23,6 +23,7 @@ from typing import Final
 
 from simulators.base import SimPerson, SimRoom
 from simulators.telegram import TelegramSimulator
+from simulators.telegram.world import FIRST_MESSAGE
 
 PATIENCE: Final = 30.0
 """Seconds that the last answers may take."""
@@ -128,6 +129,7 @@ def _number_in(values: Mapping[str, object]) -> int | None:
 
 async def _main(arguments: argparse.Namespace) -> int:
     simulator = TelegramSimulator()
+    simulator.world.number_messages_from(arguments.first)
     await simulator.start()
     try:
         _say({"url": simulator.url, "token": simulator.token})
@@ -157,6 +159,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--patience", type=float, default=20.0, help="seconds until the bot polls")
     parser.add_argument("--linger", type=float, default=0.0, help="seconds to serve on at the end")
     parser.add_argument("--times", type=Path)
+    parser.add_argument("--first", type=int, default=FIRST_MESSAGE, help="the first message's id")
     arguments = parser.parse_args()
     if not 0 < arguments.rate * arguments.seconds <= MAX_MESSAGES:
         parser.error(f"at most {MAX_MESSAGES} messages, and at least one")

@@ -108,6 +108,10 @@ class Posted:
         return body
 
 
+FIRST_MESSAGE: Final = 101
+"""A topic is named after a message, and 1 is the general one."""
+
+
 class World:
     """Everything that exists on this Telegram."""
 
@@ -125,7 +129,7 @@ class World:
         self.files: dict[str, SimFile] = {}
         self.messages: dict[int, Posted] = {}
         self._rooms: dict[str, Chat] = {}
-        self._message_ids = count(101)  # a topic is named after a message, and 1 is the general one
+        self._message_ids = count(FIRST_MESSAGE)
         self._person_ids = count(5_000_001)
         self._room_ids = count(1_000_000_001)
         self._file_ids = count(1)
@@ -192,6 +196,10 @@ class World:
         message.chat.messages.append(message)
         self.messages[message.id] = message
         return message
+
+    def number_messages_from(self, first: int) -> None:
+        """Give the next message this id, as on a platform that has been in use."""
+        self._message_ids = count(first)
 
     def next_message_id(self) -> int:
         """A fresh message id."""
