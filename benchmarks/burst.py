@@ -117,8 +117,8 @@ def write_configuration(
 
 
 @asynccontextmanager
-async def parley_run(config: Path) -> AsyncIterator[int]:
-    """The id of the process of a `parley run` that is ready; in the end it is told to stop."""
+async def parley_run(config: Path) -> AsyncIterator[asyncio.subprocess.Process]:
+    """The process of a `parley run` that is ready; in the end it is told to stop."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "parley", "run", "--config", str(config)),
         stdout=asyncio.subprocess.PIPE,
@@ -130,7 +130,7 @@ async def parley_run(config: Path) -> AsyncIterator[int]:
             while b"ready gateway" not in (line := await process.stdout.readline()):
                 if not line:
                     raise RuntimeError("parley ended before it was ready")
-        yield process.pid
+        yield process
     finally:
         if process.returncode is None:
             process.terminate()

@@ -23,6 +23,7 @@ import json
 import statistics
 import sys
 import tempfile
+from asyncio.subprocess import Process
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -55,7 +56,7 @@ WRONG: Final = ("lost", "answered_twice", "out_of_order")
 
 
 @asynccontextmanager
-async def module(name: str, *arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
+async def module(name: str, *arguments: str) -> AsyncIterator[Process]:
     """A module of this project as a process of its own; in the end it is killed."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", name, *arguments), stdout=asyncio.subprocess.PIPE
@@ -69,8 +70,8 @@ async def module(name: str, *arguments: str) -> AsyncIterator[asyncio.subprocess
 
 
 @asynccontextmanager
-async def echo_bot(platform: PlatformSimulator, port: int) -> AsyncIterator[int]:
-    """The id of the process of a bare echo bot."""
+async def echo_bot(platform: PlatformSimulator, port: int) -> AsyncIterator[Process]:
+    """The process of a bare echo bot."""
     section = platform.settings()
     if platform.platform == "telegram":
         where = ("--serve", str(section["base_url"]), "--token", str(section["bot_token"]))
@@ -79,12 +80,12 @@ async def echo_bot(platform: PlatformSimulator, port: int) -> AsyncIterator[int]
         name = f"benchmarks.echo.{platform.platform}"
         started = module(name, json.dumps(section), str(port))
     async with started as process:
-        yield process.pid
+        yield process
 
 
 @asynccontextmanager
-async def gateway(platform: PlatformSimulator, port: int, *, model: bool) -> AsyncIterator[int]:
-    """The id of the process of a gateway, with a model or the offline model."""
+async def gateway(platform: PlatformSimulator, port: int, *, model: bool) -> AsyncIterator[Process]:
+    """The process of a gateway, with a model or the offline model."""
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         choice = {"provider": "offline"}
@@ -114,12 +115,12 @@ async def measure(
             await burst.write(chats)
             await burst.answered(PATIENCE_SECONDS)
             await _delivered(platform)
-            spent = processor_seconds(process)
+            spent = processor_seconds(process.pid)
             began = asyncio.get_running_loop().time()
             await burst.write(messages)
-            await _sent(platform, chats + messages)
+            await _sent(platform, process, chats + messages)
             await _delivered(platform)
-            spent = processor_seconds(process) - spent
+            spent = processor_seconds(process.pid) - spent
             await burst.answered(PATIENCE_SECONDS)
         seconds = max(_sends(platform)) - began
     finally:
@@ -143,13 +144,16 @@ def _sends(platform: PlatformSimulator) -> list[float]:
     return [call.at for call in platform.calls if call.method == method and call.status == 200]
 
 
-async def _sent(platform: PlatformSimulator, count: int) -> None:
-    """Return after so many sends, or after `PATIENCE_SECONDS`."""
+async def _sent(platform: PlatformSimulator, bot: Process, count: int) -> None:
+    """Return after so many sends, or after `PATIENCE_SECONDS`. Raises RuntimeError if the bot ends
+    before."""
     loop = asyncio.get_running_loop()
     until = loop.time() + PATIENCE_SECONDS
     while loop.time() < until:
         if len(_sends(platform)) >= count:
             return
+        if bot.returncode is not None:
+            raise RuntimeError(f"the bot ended with status {bot.returncode}")
         await asyncio.sleep(LOOK_SECONDS)
 
 
