@@ -19,13 +19,14 @@ import asyncio
 import json
 import math
 import signal
+import sqlite3
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -151,10 +152,17 @@ def measure(folder: Path, rate: float, seconds: float) -> dict[str, float]:
     finally:
         simulator.terminate()
         simulator.wait(STOP_SECONDS)
+    _forget_events(folder / "parley.db")
     begin, took = answer_times(times, LEAVE_OUT, WARM), answer_times(times, WARM)
     wrong = {name: outcome[name] for name in WRONG}
     first = {f"{name}_while_sessions_begin": value for name, value in shares(begin).items()}
     return {"start": round(ready, 2), **wrong, **shares(took), **first}
+
+
+def _forget_events(file: Path) -> None:
+    """Delete the ids of events: each simulator numbers its updates from 1."""
+    with closing(sqlite3.connect(file)) as database, database:
+        database.execute("DELETE FROM inbox")
 
 
 def answer_times(file: Path, since: float, until: float = math.inf) -> list[float]:
