@@ -1,9 +1,14 @@
 """Takes the words of deleted rows out of the pages of a full-text index in SQLite.
 
 FTS5 only marks a deleted text until its pages are merged (its `secure-delete` would make the file
-unreadable to SQLite before 3.42). Each merge of a whole index adds levels to the structure that
-FTS5 stores in its first record, and removes none. SQLite before 3.44 takes a structure of more than
-2,000 levels for a damaged file (measured with 3.40), so empty levels are removed here.
+unreadable to SQLite before 3.42). One deleted text leads to a merge of the whole index, so a merge
+of many pages is followed by a rest.
+
+Each merge of a whole index adds levels to the structure that FTS5 stores in its first record, and
+removes none. SQLite before 3.44 takes a structure of more than 2,000 levels for a damaged file
+(measured with 3.40). And every insertion that FTS5 uses for a merge of its own writes up to 64
+pages for each level (`fts5_index.c`): with 31 levels, an insertion took 240 ms. So empty levels are
+removed here.
 """
 
 import sqlite3
@@ -15,10 +20,14 @@ from db.sqlite import SqliteDatabase
 from db.statements import Statement
 from db.transaction import Work, change, fetch
 
-MERGE_PAGES: Final = 200
+MERGE_PAGES: Final = 100
 """Pages of an index that one step rewrites: some milliseconds."""
-MAX_LEVELS: Final = 100
-"""Levels of an index from which the empty ones are removed."""
+REST: Final = 60
+"""Seconds without a merge for each step of the last one beyond `FREE_STEPS`: an index of 100 MB is
+merged at most every four hours."""
+FREE_STEPS: Final = 20
+MAX_LEVELS: Final = 16
+"""Levels of an index from which the empty ones are removed. Segments of texts use up to seven."""
 KEPT_LEVELS: Final = 8
 """Empty levels that stay: FTS5 merges the large segments of higher levels less often."""
 _COOKIE: Final = 4
@@ -26,18 +35,21 @@ _COOKIE: Final = 4
 _SECOND_FORMAT: Final = b"\xff\x00\x00\x01"
 """Follows the cookie in the structure of tables with `contentless_delete`."""
 _CHANGES: Final = Statement("SELECT total_changes()")
+NOW: Final = "CAST(strftime('%s', 'now') AS integer)"
+"""The second since 1970, in SQLite."""
 
 
 @dataclass(frozen=True, slots=True)
 class Merging:
     """The merging of an FTS5 table. `upkeep` is a table with the columns `task` and `due`, whose
-    row for this task a trigger sets to 1 when a text is deleted."""
+    row for this task a trigger sets to 1 when a text is deleted. Two further rows have the number
+    of steps of the present merge, and the second since 1970 at which the next one may begin."""
 
     table: str
     upkeep: str
     task: str
-    _due: Statement = field(init=False)
-    _set_due: Statement = field(init=False)
+    _state: Statement = field(init=False)
+    _set: Statement = field(init=False)
     _merge: Statement = field(init=False)
     _structure: str = field(init=False)
     _replace: str = field(init=False)
@@ -45,8 +57,8 @@ class Merging:
     def __post_init__(self) -> None:
         upkeep, table = self.upkeep, self.table
         statements = {
-            "_due": f"SELECT due FROM {upkeep} WHERE task = :task",  # noqa: S608 - constants of the caller
-            "_set_due": f"UPDATE {upkeep} SET due = :due WHERE task = :task",  # noqa: S608 - likewise
+            "_state": f"SELECT task, due, {NOW} FROM {upkeep}",  # noqa: S608 - constants of the caller
+            "_set": f"INSERT OR REPLACE INTO {upkeep} (task, due) VALUES (:task, :due)",  # noqa: S608 - likewise
             "_merge": f"INSERT INTO {table} ({table}, rank) VALUES ('merge', :pages)",  # noqa: S608 - likewise
         }
         for name, source in statements.items():
@@ -74,17 +86,32 @@ class Merging:
             connection.execute(self._replace, (shorter,))
 
     def step(self) -> Work[int]:
-        """Merge some pages; returns 0 when nothing is left to do."""
-        ((due,),) = yield from fetch(self._due, {"task": self.task})
-        if not due:
-            return 0
-        pages = -MERGE_PAGES if due == 1 else MERGE_PAGES  # the first step marks all for merging
+        """Merge some pages; returns 0 when nothing is left to do now."""
+        rows = yield from fetch(self._state)
+        state = {str(task): int(due) for task, due, _ in rows}
+        steps, now = state.get(self._steps, 0), int(rows[0][2])
+        if not steps:
+            if not state[self.task] or now < state.get(self._rest, 0):
+                return 0
+            yield from change(self._set, {"task": self.task, "due": 0})  # until the next deletion
         ((before,),) = yield from fetch(_CHANGES)
-        yield from change(self._merge, {"pages": pages})
+        # The first step marks all pages for merging.
+        yield from change(self._merge, {"pages": MERGE_PAGES if steps else -MERGE_PAGES})
         ((after,),) = yield from fetch(_CHANGES)
-        done = due > 1 and after - before < 2  # as SQLite documents the end of a merge
-        yield from change(self._set_due, {"task": self.task, "due": 0 if done else 2})
+        done = steps and after - before < 2  # as SQLite documents the end of a merge
+        if done:
+            rest = now + REST * max(0, steps - FREE_STEPS)
+            yield from change(self._set, {"task": self._rest, "due": rest})
+        yield from change(self._set, {"task": self._steps, "due": 0 if done else steps + 1})
         return 1
+
+    @property
+    def _steps(self) -> str:
+        return f"{self.task}: steps"
+
+    @property
+    def _rest(self) -> str:
+        return f"{self.task}: rest until"
 
 
 def without_empty_levels(structure: bytes) -> bytes:

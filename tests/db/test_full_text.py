@@ -74,6 +74,55 @@ async def test_an_index_is_readable_after_a_thousand_merges(database: SqliteData
     assert max(sizes) < 2 * (MAX_LEVELS + 20)
 
 
+async def contains(database: SqliteDatabase, word: str) -> bool:
+    """The pages of the index contain the word."""
+    pages = await database.fetch(Statement("SELECT block FROM texts_data"))
+    return any(word.encode() in block for (block,) in pages)
+
+
+DUE = Statement("UPDATE upkeep SET due = 1 WHERE task = 'merge' AND NOT due")
+"""As the trigger of a table with texts does at a deletion."""
+
+
+async def test_a_text_that_is_deleted_during_a_merge_leaves_the_pages(
+    database: SqliteDatabase,
+) -> None:
+    for number in (10_001, 20_002, 30_003):
+        await database.change(add(number))
+    await database.change(delete(10_001))
+    await database.change(DUE)
+    assert await MERGING.run(database)
+    await database.change(delete(20_002))
+    await database.change(DUE)
+    while await MERGING.run(database):
+        pass
+    words = ["w10001", "w20002", "w30003"]
+    # The first word of a page is whole, the others continue it.
+    assert [await contains(database, word) for word in words] == [False, False, True]
+
+
+async def test_a_merge_of_many_pages_is_followed_by_a_rest(
+    database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("db.full_text.MERGE_PAGES", 1)
+    monkeypatch.setattr("db.full_text.FREE_STEPS", 2)
+    await database.change(Statement("INSERT INTO texts (texts, rank) VALUES ('pgsz', 32)"))
+    for number in range(10_000, 10_400):
+        await database.change(add(number))
+
+    async def steps() -> int:
+        await database.change(DUE)
+        count = 0
+        while await MERGING.run(database):
+            count += 1
+        return count
+
+    assert await steps() > 10
+    assert await steps() == 0
+    await database.change(Statement("UPDATE upkeep SET due = 0 WHERE task = 'merge: rest until'"))
+    assert await steps() > 0
+
+
 async def test_a_structure_that_sqlite_refuses_is_repaired(database: SqliteDatabase) -> None:
     await database.change(Statement("INSERT INTO texts (rowid, words) VALUES (1, 'word')"))
     ((structure,),) = await database.fetch(Statement("SELECT block FROM texts_data WHERE id = 10"))
