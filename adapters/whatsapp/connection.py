@@ -1,5 +1,6 @@
 """One WhatsApp business number: receives over a webhook, sends over the Graph API."""
 
+import asyncio
 import re
 from collections.abc import Awaitable
 from datetime import UTC
@@ -59,9 +60,11 @@ class WhatsAppAdapter(AccountAdapter[WhatsAppSettings]):
         """
         self._require_connection()
         key = outbound.place.channel_id
-        address = await self._identities.address(key)
+        address, is_open = await asyncio.gather(  # in one transaction
+            self._identities.address(key), self._windows.is_open_for(key)
+        )
         now = self._context.clock.now().astimezone(UTC)
-        if await self._windows.is_open_for(key):
+        if is_open:
             body = await self._free_form(outbound)
         else:
             template, name = self._settings.template, self._context.assistant_name

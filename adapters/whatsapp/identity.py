@@ -6,6 +6,7 @@ BSUID changes, because Meta signs the change. A number with another BSUID belong
 So does a number without any BSUID after a silence in which a carrier may have reassigned it.
 """
 
+import asyncio
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final, TypeVar
@@ -54,16 +55,12 @@ class Identities:
         self._state = state
 
     async def key(self, who: Identity) -> str:
-        """The key of the author; stores new ids. Raises `StoreUnavailable`."""
-        key = await self._key(who)
-        await self._store_ids(key, who)
-        return key
-
-    async def _key(self, who: Identity) -> str:
+        """The key of the author; stores new numbers and BSUIDs. Raises `StoreUnavailable`."""
         if not who.user_id:
             return await self._by_phone(who.phone)
-        known = await self._state.get(f"user:{who.user_id}")
-        owner = await self._state.get(f"phone:{who.phone}") if who.phone else None
+        known, owner = await asyncio.gather(  # in one transaction
+            self._state.get(f"user:{who.user_id}"), self._owner(who.phone)
+        )
         adopts = known is None and owner is not None and owner.startswith(_ONLY_PHONE)
         if adopts and await kept_ids(self._state, who.user_id) is None:
             known = (owner or "").removeprefix(_ONLY_PHONE) or who.phone
@@ -87,7 +84,7 @@ class Identities:
         uncertain: a number alone does not identify a person with a BSUID."""
         before, after = change.before, change.after
         key = await self.known_key(before)
-        owner = await self._state.get(f"phone:{before.phone}") if before.phone else None
+        owner = await self._owner(before.phone)
         if not key or not (before.user_id or (owner or "").startswith(_ONLY_PHONE)):
             return False
         if after.user_id and after.user_id != key:
@@ -108,9 +105,19 @@ class Identities:
         """The address of this person: a BSUID or a phone number."""
         return await self._state.get(f"address:{key}") or key
 
-    async def known_ids(self, key: str) -> KnownIds:
-        """The ids of this person, current and former ones."""
+    async def named(self, key: str, who: Identity) -> KnownIds:
+        """The ids of this person, current and former ones; stores those that are new."""
+        known = await self._known_ids(key)
+        now = known.named((who.user_id, who.phone))
+        if now != known:
+            await keep_ids(self._state, key, now)
+        return now
+
+    async def _known_ids(self, key: str) -> KnownIds:
         return await kept_ids(self._state, key) or KnownIds()
+
+    async def _owner(self, phone: str) -> str | None:
+        return await self._state.get(f"phone:{phone}") if phone else None
 
     async def _by_phone(self, phone: str) -> str:
         owner = await self._state.get(f"phone:{phone}")
@@ -134,15 +141,9 @@ class Identities:
         """Assign the number to this person, and remove it from its former owner."""
         former = (before or "").removeprefix(_ONLY_PHONE)
         if former and former != owner.removeprefix(_ONLY_PHONE):
-            known = await self.known_ids(former)
+            known = await self._known_ids(former)
             await keep_ids(self._state, former, known.without(phone))
         await self._state.put(f"phone:{phone}", owner, UNCONFIRMED)
-
-    async def _store_ids(self, key: str, who: Identity) -> None:
-        known = await self.known_ids(key)
-        now = known.named((who.user_id, who.phone))
-        if now != known:
-            await keep_ids(self._state, key, now)
 
 
 async def keys_named(state: AdapterState, id_: str) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Meta's requests: the handshake, and signed deliveries, stored before they are answered."""
 
+import asyncio
 import hashlib
 import hmac
 import json
@@ -109,10 +110,13 @@ class Webhook:
 
     async def _store_event(self, received: ReceivedEvent) -> None:
         key = await self._identities.key(received.who)
-        known = await self._identities.known_ids(key)
+        naming = self._identities.named(key, received.who)
+        if isinstance(received.event, MessageReceived | CommandInvoked | ButtonPressed):
+            # In the same transactions: while Meta waits for an answer, each one counts.
+            known, _ = await asyncio.gather(naming, self._windows.open(key, received.at))
+        else:
+            known = await naming
         event = under_key(received.event, key, received.who, known)
-        if isinstance(event, MessageReceived | CommandInvoked | ButtonPressed):
-            await self._windows.open(key, received.at)
         if not is_open(received.at, self._context.clock.now()):
             event = _outside_window(event)
         await self._sink(event)

@@ -27,7 +27,10 @@ class Rig:
     states: SqliteAdapterStates
 
     async def key(self, user_id: str = "", phone: str = "") -> str:
-        return await self.identities.key(Identity(user_id, phone))
+        who = Identity(user_id, phone)
+        key = await self.identities.key(who)
+        await self.identities.named(key, who)
+        return key
 
     async def moved(self, before: Identity, after: Identity) -> bool:
         return await self.identities.change(IdentityChange(before, after))
