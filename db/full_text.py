@@ -58,14 +58,14 @@ class Merging:
         upkeep, table = self.upkeep, self.table
         statements = {
             "_state": f"SELECT task, due, {NOW} FROM {upkeep}",  # noqa: S608 - constants of the caller
-            "_set": f"INSERT OR REPLACE INTO {upkeep} (task, due) VALUES (:task, :due)",  # noqa: S608 - likewise
-            "_merge": f"INSERT INTO {table} ({table}, rank) VALUES ('merge', :pages)",  # noqa: S608 - likewise
+            "_set": f"INSERT OR REPLACE INTO {upkeep} (task, due) VALUES (:task, :due)",  # noqa: S608 - constants of the caller
+            "_merge": f"INSERT INTO {table} ({table}, rank) VALUES ('merge', :pages)",  # noqa: S608 - constants of the caller
         }
         for name, source in statements.items():
             object.__setattr__(self, name, Statement(source))
-        read = f"SELECT block FROM {table}_data WHERE id = 10"  # noqa: S608 - likewise
+        read = f"SELECT block FROM {table}_data WHERE id = 10"  # noqa: S608 - constants of the caller
         object.__setattr__(self, "_structure", read)
-        replace = f"UPDATE {table}_data SET block = ? WHERE id = 10"  # noqa: S608 - likewise
+        replace = f"UPDATE {table}_data SET block = ? WHERE id = 10"  # noqa: S608 - constants of the caller
         object.__setattr__(self, "_replace", replace)
 
     async def run(self, database: Database) -> int:
