@@ -26,8 +26,8 @@ class DemoAgents:
         """Hand a task from one agent of this person to another, which asks the person to review
         it."""
         import httpx2  # noqa: PLC0415 - the demo starts quickly
-        from mcp import Client  # noqa: PLC0415 - likewise
-        from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415 - likewise
+        from mcp import Client  # noqa: PLC0415 - the demo starts quickly
+        from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415 - the demo starts quickly
 
         url = f"{self._app.local.base_url}{PREFIX}"
         headers = {"Authorization": f"Bearer {self._token(person)}"}

@@ -78,7 +78,7 @@ def remote_accounts(
 ) -> dict[tuple[str, str], ConnectedAccount]:
     """The accounts that adapter processes keep connected."""
     from gateway.stores.redis.rpc import RpcClient  # noqa: PLC0415 - only where configured
-    from parley.runtime.remote_adapter import RemoteAdapter  # noqa: PLC0415 - likewise
+    from parley.runtime.remote_adapter import RemoteAdapter  # noqa: PLC0415 - only where configured
 
     manifests = discover().manifests
     keys = [(account.platform, account.name) for account in settings.accounts()]
