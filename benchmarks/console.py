@@ -140,8 +140,10 @@ async def database_of(console: Console) -> AsyncIterator[Database]:
         return
     database = PostgresDatabase(url, SCHEMAS)
     await database.start()
-    yield database
-    await database.stop()
+    try:
+        yield database
+    finally:
+        await database.stop()
 
 
 async def fill(console: Console, messages: int, memories: int) -> None:
@@ -216,8 +218,7 @@ async def alternating(
 
 @asynccontextmanager
 async def started(folder: Path, server: PostgresServer | None) -> AsyncIterator[Console]:
-    """A program with an empty database of its own."""
-    folder.mkdir()  # noqa: ASYNC240 - before anything is measured
+    """A program with an empty database of its own. The folder exists."""
     database = on_postgres(server, folder) if server else {}
     async with console_in(console_settings(folder, context=KEPT, **database)) as console:
         yield console
@@ -278,6 +279,8 @@ def main() -> int:
     arguments = parser.parse_args()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        for name in ("empty", "large"):
+            (folder / name).mkdir()
         server = stack.enter_context(postgres_server()) if arguments.postgres else None
         kept = asyncio.run(run(arguments.messages, arguments.memories, folder, server))
     return 0 if kept else 1

@@ -6,9 +6,9 @@ of many pages is followed by a rest.
 
 Each merge of a whole index adds levels to the structure that FTS5 stores in its first record, and
 removes none. SQLite before 3.44 takes a structure of more than 2,000 levels for a damaged file
-(measured with 3.40). And every insertion that FTS5 uses for a merge of its own writes up to 64
-pages for each level (`fts5_index.c`): with 31 levels, an insertion took 240 ms. So empty levels are
-removed here.
+(measured with 3.40). An insertion with which FTS5 does a merge of its own writes up to 64 pages for
+each level (`fts5_index.c`): with 31 levels, an insertion took 240 ms. So empty levels are removed
+here.
 """
 
 import sqlite3
@@ -26,6 +26,8 @@ REST: Final = 60
 """Seconds without a merge for each step of the last one beyond `FREE_STEPS`: an index of 100 MB is
 merged at most every four hours."""
 FREE_STEPS: Final = 20
+MAX_REST: Final = 86_400
+"""Seconds. A longer rest comes from a clock that was set back, and is over."""
 MAX_LEVELS: Final = 16
 """Levels of an index from which the empty ones are removed. Segments of texts use up to seven."""
 KEPT_LEVELS: Final = 8
@@ -57,15 +59,15 @@ class Merging:
     def __post_init__(self) -> None:
         upkeep, table = self.upkeep, self.table
         statements = {
-            "_state": f"SELECT task, due, {NOW} FROM {upkeep}",  # noqa: S608 - constants of the caller
-            "_set": f"INSERT OR REPLACE INTO {upkeep} (task, due) VALUES (:task, :due)",  # noqa: S608 - constants of the caller
-            "_merge": f"INSERT INTO {table} ({table}, rank) VALUES ('merge', :pages)",  # noqa: S608 - constants of the caller
+            "_state": f"SELECT task, due, {NOW} FROM {upkeep}",  # noqa: S608 - joins names that are constants of the caller; values are parameters
+            "_set": f"INSERT OR REPLACE INTO {upkeep} (task, due) VALUES (:task, :due)",  # noqa: S608 - joins names that are constants of the caller; values are parameters
+            "_merge": f"INSERT INTO {table} ({table}, rank) VALUES ('merge', :pages)",  # noqa: S608 - joins names that are constants of the caller; values are parameters
         }
         for name, source in statements.items():
             object.__setattr__(self, name, Statement(source))
-        read = f"SELECT block FROM {table}_data WHERE id = 10"  # noqa: S608 - constants of the caller
+        read = f"SELECT block FROM {table}_data WHERE id = 10"  # noqa: S608 - joins names that are constants of the caller; values are parameters
         object.__setattr__(self, "_structure", read)
-        replace = f"UPDATE {table}_data SET block = ? WHERE id = 10"  # noqa: S608 - constants of the caller
+        replace = f"UPDATE {table}_data SET block = ? WHERE id = 10"  # noqa: S608 - joins names that are constants of the caller; values are parameters
         object.__setattr__(self, "_replace", replace)
 
     async def run(self, database: Database) -> int:
@@ -91,7 +93,7 @@ class Merging:
         state = {str(task): int(due) for task, due, _ in rows}
         steps, now = state.get(self._steps, 0), int(rows[0][2])
         if not steps:
-            if not state[self.task] or now < state.get(self._rest, 0):
+            if not state[self.task] or 0 < state.get(self._rest, 0) - now <= MAX_REST:
                 return 0
             yield from change(self._set, {"task": self.task, "due": 0})  # until the next deletion
         ((before,),) = yield from fetch(_CHANGES)
@@ -100,8 +102,8 @@ class Merging:
         ((after,),) = yield from fetch(_CHANGES)
         done = steps and after - before < 2  # as SQLite documents the end of a merge
         if done:
-            rest = now + REST * max(0, steps - FREE_STEPS)
-            yield from change(self._set, {"task": self._rest, "due": rest})
+            rest = min(MAX_REST, REST * max(0, steps - FREE_STEPS))
+            yield from change(self._set, {"task": self._rest, "due": now + rest})
         yield from change(self._set, {"task": self._steps, "due": 0 if done else steps + 1})
         return 1
 

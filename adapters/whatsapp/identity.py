@@ -105,8 +105,9 @@ class Identities:
         """The address of this person: a BSUID or a phone number."""
         return await self._state.get(f"address:{key}") or key
 
-    async def named(self, key: str, who: Identity) -> KnownIds:
-        """The ids of this person, current and former ones; stores those that are new."""
+    async def store_ids(self, key: str, who: Identity) -> KnownIds:
+        """Store new ids of this person; return all, current and former ones. Raises
+        `StoreUnavailable`."""
         known = await self._known_ids(key)
         now = known.named((who.user_id, who.phone))
         if now != known:

@@ -110,12 +110,12 @@ class Webhook:
 
     async def _store_event(self, received: ReceivedEvent) -> None:
         key = await self._identities.key(received.who)
-        naming = self._identities.named(key, received.who)
+        storing = self._identities.store_ids(key, received.who)
         if isinstance(received.event, MessageReceived | CommandInvoked | ButtonPressed):
             # In the same transactions: while Meta waits for an answer, each one counts.
-            known, _ = await asyncio.gather(naming, self._windows.open(key, received.at))
+            known, _ = await asyncio.gather(storing, self._windows.open(key, received.at))
         else:
-            known = await naming
+            known = await storing
         event = under_key(received.event, key, received.who, known)
         if not is_open(received.at, self._context.clock.now()):
             event = _outside_window(event)

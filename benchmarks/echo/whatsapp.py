@@ -1,13 +1,12 @@
 """A bare echo bot for WhatsApp with aiohttp: a webhook, and a request for each answer."""
 
-import hashlib
-import hmac
 import json
 import sys
 
 import aiohttp
 from aiohttp import web
 
+from adapters.shared.signatures import verify_whatsapp
 from adapters.whatsapp.manifest import API_VERSION
 
 
@@ -29,9 +28,8 @@ class Echo:
     async def receive(self, request: web.Request) -> web.Response:
         """Repeat each message of a signed request, then confirm the request."""
         body = await request.read()
-        digest = hmac.new(self._section["app_secret"].encode(), body, hashlib.sha256).hexdigest()
         signature = request.headers.get("X-Hub-Signature-256", "")
-        if not hmac.compare_digest(f"sha256={digest}", signature):
+        if not verify_whatsapp(body, signature, self._section["app_secret"]):
             return web.Response(status=401)
         for entry in json.loads(body)["entry"]:
             for change in entry["changes"]:

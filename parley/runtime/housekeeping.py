@@ -17,6 +17,8 @@ MAX_STEPS = 1_000
 REST: Final = 3.0
 """The pause after a step, in durations of that step. A step holds the event loop or the only writer
 of SQLite: without a pause, half a year of expired data delayed each answer by 11 seconds."""
+MAX_REST: Final = 10.0
+"""Seconds of the longest pause."""
 
 log = structlog.get_logger(__name__)
 
@@ -70,7 +72,8 @@ class Housekeeping:
                 if not step:
                     break
                 deleted += step
-                await self._clock.sleep(REST * (self._clock.monotonic() - began))
+                rest = REST * (self._clock.monotonic() - began)
+                await self._clock.sleep(min(rest, MAX_REST))
         except StoreUnavailable as error:
             log.warning("chore_failed", chore=name, error=str(error))
         except Exception:

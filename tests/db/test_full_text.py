@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from db import Statement
-from db.full_text import KEPT_LEVELS, MAX_LEVELS, Merging, without_empty_levels
+from db.full_text import KEPT_LEVELS, MAX_LEVELS, MAX_REST, Merging, without_empty_levels
 from db.migrations import Schema
 from db.sqlite import SqliteDatabase
 
@@ -84,6 +84,11 @@ DUE = Statement("UPDATE upkeep SET due = 1 WHERE task = 'merge' AND NOT due")
 """As the trigger of a table with texts does at a deletion."""
 
 
+def over(value: str) -> Statement:
+    """Set the second at which the rest is over."""
+    return Statement(f"UPDATE upkeep SET due = {value} WHERE task = 'merge: rest until'")
+
+
 async def test_a_text_that_is_deleted_during_a_merge_leaves_the_pages(
     database: SqliteDatabase,
 ) -> None:
@@ -119,8 +124,20 @@ async def test_a_merge_of_many_pages_is_followed_by_a_rest(
 
     assert await steps() > 10
     assert await steps() == 0
-    await database.change(Statement("UPDATE upkeep SET due = 0 WHERE task = 'merge: rest until'"))
+    await database.change(over("due - 1000000"))
     assert await steps() > 0
+
+
+async def test_a_rest_ends_if_the_clock_was_set_back(database: SqliteDatabase) -> None:
+    await database.change(add(1))
+    await database.change(DUE)
+    while await MERGING.run(database):
+        pass
+    await database.change(over(f"due + {MAX_REST - 60}"))
+    await database.change(DUE)
+    assert await MERGING.run(database) == 0
+    await database.change(over("due + 3600"))
+    assert await MERGING.run(database) == 1
 
 
 async def test_a_structure_that_sqlite_refuses_is_repaired(database: SqliteDatabase) -> None:

@@ -75,10 +75,12 @@ def _sort(plan: Plan, entry: TreeEntry, rules: Rules, most: int) -> None:
         return
     shown = path_without_secrets(path)
     if not entry.id:
-        plan.removed.append(shown)
+        plan.removed += dict.fromkeys((path, shown))
         return
     if shown != path:
         _skip(plan, shown, SkipReason.SECRET_IN_PATH)
+        if not plan.whole:  # an index that was made when the secret was not recognised
+            plan.removed.append(path)
         return
     reason = checked_mode(entry)
     if reason is None and candidate is Candidate.SECRET_NAME:

@@ -29,7 +29,7 @@ class Rig:
     async def key(self, user_id: str = "", phone: str = "") -> str:
         who = Identity(user_id, phone)
         key = await self.identities.key(who)
-        await self.identities.named(key, who)
+        await self.identities.store_ids(key, who)
         return key
 
     async def moved(self, before: Identity, after: Identity) -> bool:

@@ -46,6 +46,11 @@ def moving(
     return HotPersonalData(inbox, outbox, states)
 
 
+@pytest.fixture
+def journal(keeper: TurnWriter, inbox: Inbox, states: AdapterStates) -> TwoStepUnitOfWork:
+    return TwoStepUnitOfWork(keeper, inbox, states.of(*ERASED_TURNS))
+
+
 def done() -> CompletedTurn:
     reply = (
         StoredTurn("m1", "user", "my dog is Luna", AT, ADA, "Ada"),
@@ -75,13 +80,8 @@ async def rows(engine: Engine) -> str:
 
 
 async def test_a_turn_of_a_person_erased_meanwhile_stores_its_cost_only(
-    engine: Engine,
-    keeper: TurnWriter,
-    inbox: Inbox,
-    states: AdapterStates,
-    moving: HotPersonalData,
+    engine: Engine, inbox: Inbox, journal: TwoStepUnitOfWork, moving: HotPersonalData
 ) -> None:
-    journal = TwoStepUnitOfWork(keeper, inbox, states.of(*ERASED_TURNS))
     await accept(inbox)
     assert await moving.erase("t", (ADA,)) == 1
     assert not await journal.complete(done())
@@ -92,12 +92,8 @@ async def test_a_turn_of_a_person_erased_meanwhile_stores_its_cost_only(
 
 
 async def test_a_turn_is_not_stored_if_an_operator_answers_meanwhile(
-    engine: Engine,
-    keeper: TurnWriter,
-    inbox: Inbox,
-    states: AdapterStates,
+    engine: Engine, inbox: Inbox, journal: TwoStepUnitOfWork
 ) -> None:
-    journal = TwoStepUnitOfWork(keeper, inbox, states.of(*ERASED_TURNS))
     await accept(inbox)
     takeover = Takeover("a", "t", str(KEY), "test:main:olga", "Olga", ADA, AT, AT)
     await TakeoverStore(engine).take(takeover, AT - timedelta(hours=8))
@@ -109,12 +105,8 @@ async def test_a_turn_is_not_stored_if_an_operator_answers_meanwhile(
 
 
 async def test_a_turn_completed_by_another_worker_keeps_its_rows(
-    engine: Engine,
-    keeper: TurnWriter,
-    inbox: Inbox,
-    states: AdapterStates,
+    engine: Engine, inbox: Inbox, journal: TwoStepUnitOfWork
 ) -> None:
-    journal = TwoStepUnitOfWork(keeper, inbox, states.of(*ERASED_TURNS))
     await accept(inbox)
     assert await journal.complete(done())
     assert not await journal.complete(replace(done(), outbound=(outbound("other:0"),)))

@@ -7,7 +7,7 @@ from structlog.testing import capture_logs
 
 from db.errors import StoreUnavailable
 from gateway.ports.work_guard import WorkItem
-from parley.runtime.housekeeping import EVERY, MAX_STEPS, Housekeeping
+from parley.runtime.housekeeping import EVERY, MAX_REST, MAX_STEPS, Housekeeping
 from tests.support.clock import FakeClock
 from tests.support.work import deadly
 
@@ -48,15 +48,15 @@ async def test_a_task_that_never_finishes_is_ended() -> None:
 
 async def test_a_step_that_deletes_is_followed_by_a_pause_of_three_times_its_time() -> None:
     clock = FakeClock(instant=True)
-    seconds = iter((0.05, 0.2, 0.4))
+    seconds = iter((0.05, 0.2, 60.0, 0.4))
 
     class Slow(Chore):
         async def __call__(self) -> int:
             clock.skip(next(seconds))
             return await super().__call__()
 
-    await Housekeeping({"slow": Slow(1, 1)}, clock).round()
-    assert clock.slept == pytest.approx([0.15, 0.6])
+    await Housekeeping({"slow": Slow(1, 1, 1)}, clock).round()
+    assert clock.slept == pytest.approx([0.15, 0.6, MAX_REST])
 
 
 async def test_a_failing_task_is_retried_and_does_not_affect_the_others() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from db.errors import StoreUnavailable
 from gateway.message import Outbound, Part
+from gateway.outbound.live.answer import LiveAnswer
 from gateway.outbound.retry_decision import AccountSender
 from gateway.outbound.send_attempt import REPEAT_NOTE
 from gateway.ports import Capabilities, LiveStyle, LiveView
@@ -142,17 +143,24 @@ async def test_a_repeated_request_shows_no_text_of_a_withheld_answer(unavailable
     await on_bench(test)
 
 
+async def second_of(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> LiveAnswer:
+    """The whole answer of the process after a crash. The first one was killed before it stored the
+    id of its message."""
+    first = bench.answer(place())
+    monkeypatch.setattr(first, "_appeared", lambda *_: nothing(""))
+    await write(first, bench.clock, 0.5, PIECES[:4])
+    await first.close()
+    second = bench.answer(place(), again=True)
+    await write(second, bench.clock, 0.5, PIECES)
+    await second.close()
+    return second
+
+
 async def test_without_the_message_id_the_answer_is_sent_below_a_note(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def test(bench: Bench) -> None:
-        first = bench.answer(place())
-        monkeypatch.setattr(first, "_appeared", lambda *_: nothing(""))  # killed before it could
-        await write(first, bench.clock, 0.5, PIECES[:4])
-        await first.close()
-        second = bench.answer(place(), again=True)
-        await write(second, bench.clock, 0.5, PIECES)
-        await second.close()
+        second = await second_of(bench, monkeypatch)
         noted, answer = await bench.deliver(second)
         assert noted.key.rpartition(":")[0] != answer.key.rpartition(":")[0]
         _, *texts = bench.screen.messages.values()
@@ -165,13 +173,7 @@ async def test_a_run_that_cannot_replace_the_first_message_shows_no_second_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def test(bench: Bench) -> None:
-        first = bench.answer(place())
-        monkeypatch.setattr(first, "_appeared", lambda *_: nothing(""))  # killed before it could
-        await write(first, bench.clock, 0.5, PIECES[:4])
-        await first.close()
-        second = bench.answer(place(), again=True)
-        await write(second, bench.clock, 0.5, PIECES)
-        await second.close()  # and then the process is killed
+        await second_of(bench, monkeypatch)  # and then the process is killed
         assert len(bench.screen.messages) == 1
         third = bench.answer(place(), again=True)
         await write(third, bench.clock, 0.5, PIECES)

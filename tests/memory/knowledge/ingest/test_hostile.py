@@ -446,6 +446,25 @@ async def test_a_secret_in_a_path_is_stored_nowhere(knowledge: Knowledge) -> Non
     assert await knowledge.skipped() == {}
 
 
+@pytest.mark.parametrize("deleted", [True, False])
+async def test_a_path_whose_secret_is_recognised_later_leaves_the_index(
+    knowledge: Knowledge, monkeypatch: pytest.MonkeyPatch, deleted: bool
+) -> None:
+    path = f"backup-ghp_{'a1B2c3D4e5F6g7H8i9J0' * 2}"[:51] + ".md"
+    with monkeypatch.context() as before:
+        before.setattr("memory.knowledge.ingest.plan.path_without_secrets", str)
+        knowledge.git.commit({"good.md": "text", path: "notes"})
+        await knowledge.ingest()
+        assert set(await knowledge.files()) == {"good.md", path}
+    if deleted:
+        knowledge.git.git("rm", "-q", path)
+        knowledge.git.git("commit", "-q", "-m", "Remove it")
+    else:
+        knowledge.git.commit({path: "other notes"})
+    await knowledge.ingest()
+    assert await knowledge.files() == {"good.md": "text"}
+
+
 async def test_paths_that_differ_in_letter_case_are_different_files(knowledge: Knowledge) -> None:
     git = knowledge.git
     entries = (("100644", b"A.md", git.blob(b"large")), ("100644", b"a.md", git.blob(b"small")))
