@@ -158,7 +158,8 @@ class SocketCourier:
         try:
             if socket not in self.unresponsive:
                 await socket.send_json(envelope)
-            return await asyncio.wait_for(answer, self.ack_within)
+            async with asyncio.timeout(self.ack_within):  # `wait_for` can lose a cancellation
+                return await answer
         except ConnectionError:
             self.lost(socket)
             return False
