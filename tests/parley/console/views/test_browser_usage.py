@@ -8,6 +8,7 @@ from tests.parley.console.talk import World, world_in
 from tests.parley.console.test_browser import at, console, sign_in
 from tests.parley.demo.browser import (
     IN_CHROMIUM,
+    TELEPHONE,
     check_views,
     window,
 )
@@ -45,3 +46,17 @@ async def test_charts_are_drawn_from_the_table(console: Console, world: World) -
             await page.get_by_role("link", name="CSV file").click()
         assert (await started.value).suggested_filename.startswith("usage-by-person-")
         assert opened.complaints == []
+
+
+async def test_a_chart_that_is_not_drawn_anew_does_not_widen_a_narrow_page(
+    console: Console, world: World
+) -> None:
+    assert world.talk.number == 4
+    async with window(console.app.local.base_url) as opened:
+        page = await sign_in(console, opened, OPERATOR)
+        await page.add_init_script("window.ResizeObserver = class { observe() {} }")
+        await page.goto(at(console, "/usage"))
+        await expect(page.locator("#charts canvas")).to_have_count(5)
+        width, height = TELEPHONE
+        await page.set_viewport_size({"width": width, "height": height})
+        assert await page.evaluate("document.documentElement.scrollWidth") == width
