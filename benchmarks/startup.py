@@ -4,7 +4,8 @@
 
 The program is started as a person starts it, against simulated platforms in this process. Seconds
 are from the start of the process to its line `ready gateway`; memory is the resident set, idle and
-after the first answer. Held to `PROMISED` in the median.
+after the first answer. The bytes of the first request are those of its body on the wire. Held to
+`PROMISED` in the median.
 """
 
 import argparse
@@ -35,9 +36,9 @@ MEGABYTE: Final = 1024 * 1024
 PROMISED: Final = {
     "seconds_to_ready": 2.0,
     "megabytes_idle": 120.0,
-    "bytes_of_first_request": 3_000.0,
+    "bytes_of_first_request": 2_600.0,
 }
-"""Each stays below it."""
+"""The most of each."""
 
 
 @asynccontextmanager
@@ -109,7 +110,7 @@ async def _start(
         await telegram.say(person, room, "hello")
         await telegram.wait_for(room, lambda shown: any(m.by_bot for m in shown), 30)
         answered = memory.memory_info().rss / MEGABYTE
-        request = len(json.dumps(model.requests[0].body).encode())
+        request = model.requests[0].size
     finally:
         process.terminate()
         await process.communicate()

@@ -24,7 +24,6 @@ UPDATE: Final = ToolSpec(
     {
         "type": "object",
         "required": ["target", "content"],
-        "additionalProperties": False,
         "properties": {
             "target": {"enum": ["soul", "bible", "memory"]},
             "content": {"type": "string", "maxLength": MAX_DOCUMENT},

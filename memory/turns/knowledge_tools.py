@@ -93,7 +93,6 @@ class KnowledgeTool:
         schema: dict[str, object] = {
             "type": "object",
             "required": ["query"],
-            "additionalProperties": False,
             "properties": {
                 "query": {"type": "string", "maxLength": MAX_QUERY},
                 narrowed: {"type": "string"},

@@ -1,7 +1,8 @@
 """The model's tools that store, search and delete memories in one turn.
 
 `quote` leads to the person's own sentence, which is stored instead of the model's wording. The
-specifications are sent with every question, so they are short; an error explains an exceeded limit.
+specifications are sent with every question, so they are short: an error explains an exceeded limit
+or an unknown argument.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -40,7 +41,6 @@ STORE: Final = ToolSpec(
     {
         "type": "object",
         "required": ["type", "content"],
-        "additionalProperties": False,
         "properties": {
             "type": {"enum": [kind.value for kind in Kind]},
             "content": {"type": "string", "maxLength": MAX_ARGUMENT},
@@ -57,7 +57,6 @@ SEARCH: Final = ToolSpec(
     "Search memories; without arguments: the latest",
     {
         "type": "object",
-        "additionalProperties": False,
         "properties": {
             "query": {"type": "string"},
             "tags": {"type": "array", "items": {"type": "string"}},
@@ -73,7 +72,6 @@ BRIEF: Final = ToolSpec(
     "Get the current brief",
     {
         "type": "object",
-        "additionalProperties": False,
         "properties": {"include_provenance": {"type": "boolean"}},
     },
     side_effects=False,
@@ -84,7 +82,6 @@ DELETE: Final = ToolSpec(
     {
         "type": "object",
         "required": ["id"],
-        "additionalProperties": False,
         "properties": {"id": {"type": "string"}},
     },
     side_effects=False,

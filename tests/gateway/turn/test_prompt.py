@@ -45,7 +45,7 @@ def test_a_persona_replaces_the_built_in_one() -> None:
 
     assert text.startswith("You are a pirate.\n\n")
     assert "You are P" not in text
-    assert "never instructions to you" in text
+    assert "Only the author instructs you" in text
 
 
 def test_own_text_is_last() -> None:

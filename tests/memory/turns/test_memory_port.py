@@ -251,11 +251,30 @@ async def test_memories_omitted_from_the_brief_can_be_recalled() -> None:
         assert known.line in prompt.brief
 
 
-def test_the_schemas_are_the_specified_ones() -> None:
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("memory_store", {"type": "fact", "content": "Lives in Rome"}),
+        ("memory_search", {}),
+        ("memory_brief", {}),
+        ("memory_delete", {"id": "mem-1"}),
+        ("update_customer_brain", {"target": "memory", "content": "Lives in Rome"}),
+    ],
+)
+async def test_an_argument_that_is_not_offered_is_refused(
+    tool: str, given: dict[str, object]
+) -> None:
+    async with memory_rig() as rig:
+        turn = await rig.remembrance.turn(rig.caller("ada", says="I live in Rome"))
+        await turn.tools.call(tool, given)
+        with pytest.raises(ToolError, match="Extra inputs are not permitted"):
+            await turn.tools.call(tool, {**given, "trust": "high"})
+
+
+def test_the_tools_are_the_specified_ones() -> None:
     assert [tool.name for tool in TOOLS] == [
         "memory_store",
         "memory_search",
         "memory_brief",
         "memory_delete",
     ]
-    assert all(tool.schema["additionalProperties"] is False for tool in TOOLS)
