@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Self
@@ -60,6 +60,7 @@ from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import migrated_database, postgres_database, sqlite_database
 from tests.support.servers import postgres_server
+from values import replace
 
 Engine = SqliteDatabase | PostgresDatabase
 Operation = Callable[[int], Awaitable[object]]

@@ -22,7 +22,6 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -39,6 +38,7 @@ from parley.wiring.storage import MemoryStores, memory_stores
 from tests.memory.stores.records import AT, access, record
 from tests.support.databases import postgres_database, sqlite_database
 from tests.support.servers import postgres_server
+from values import replace
 
 KEPT: Final = 10_000
 AT_ONCE: Final = 100

@@ -8,8 +8,9 @@ apply to one engine only.
 
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from db.errors import SchemaTooNew, StoreUnavailable
 from db.statements import Engine, for_engine
@@ -35,16 +36,14 @@ POSTGRES_COLUMNS: Final = """
 APPLIED: Final = "SELECT schema, version FROM schema_migrations"
 
 
-@dataclass(frozen=True, slots=True)
-class Schema:
+class Schema(Struct, frozen=True):
     """The tables of one domain. `steps` holds the statements of each step, from number 1 on."""
 
     name: str
     steps: tuple[tuple[str, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """A step that a database has not applied yet."""
 
     schema: str

@@ -5,11 +5,11 @@ import math
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final, LiteralString, TypeVar, cast
 
 import psycopg
+from msgspec import Struct
 from psycopg import AsyncConnection, AsyncCursor, AsyncPipeline
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.errors import DeadlockDetected, PipelineAborted
@@ -66,8 +66,7 @@ TRY_LOCK: Final = b"SELECT pg_try_advisory_lock(%s)"
 FREE_LOCKS: Final = b"SELECT pg_advisory_unlock_all()"
 
 
-@dataclass(frozen=True, slots=True)
-class PoolLimits:
+class PoolLimits(Struct, frozen=True):
     """The number of connections, and how long anything may take (seconds).
 
     `checkout` is the wait for a free connection, which also bridges a restart of the server; the

@@ -6,8 +6,10 @@ its authorship. Only own text can be a command, address the assistant or prove a
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
+
+from values import replace
 
 Authorship: TypeAlias = Literal[
     "forwarded",  # a message of another author, or an earlier one of the same author

@@ -1,7 +1,8 @@
 """A connected account with the optional abilities of its adapter."""
 
-from dataclasses import dataclass
 from typing import Self
+
+from msgspec import Struct
 
 from gateway.markdown.text_renderer import Renderer, plain_parts
 from gateway.platforms import renderer_of
@@ -19,8 +20,7 @@ from gateway.ports import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectedAccount:
+class ConnectedAccount(Struct, frozen=True):
     """An account with the facts of its platform and the optional abilities of its adapter."""
 
     manifest: AdapterManifest

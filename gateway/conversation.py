@@ -1,14 +1,16 @@
 """The conversation of a message, and the part of it that the model sees."""
 
 import json
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
+from msgspec import Struct
+
 from gateway.message import Place
 from gateway.people import DEFAULT_TENANT, Audience
 from gateway.ports import Capabilities
+from values import replace
 
 MAX_NAMED: Final = 4_096
 """Conversations with a cached text: a message needs it a dozen times."""
@@ -91,8 +93,7 @@ def place_to_answer(place: Place, message_id: str, capabilities: Capabilities) -
     return place
 
 
-@dataclass(frozen=True, slots=True)
-class ContextLimits:
+class ContextLimits(Struct, frozen=True):
     """The limits of the conversation in the prompt (the source's defaults)."""
 
     max_messages: int = 10
@@ -100,8 +101,7 @@ class ContextLimits:
     ttl: timedelta = timedelta(hours=24)
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryPolicy:
+class SummaryPolicy(Struct, frozen=True):
     """The part of a conversation that leaves the prompt is summarised by a model, extracted from it
     without one, or dropped. `model` writes summaries, empty for the model of the answer."""
 

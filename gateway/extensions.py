@@ -8,10 +8,10 @@ the program neither knows nor imports them. `docs/extensions.md` is for their au
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
 import structlog
+from msgspec import Struct, field
 
 from gateway.errors import TenantUnknown
 from gateway.message import Place
@@ -64,8 +64,7 @@ class AllowAll:
         return Decision("access", True, "no_controller")
 
 
-@dataclass(frozen=True, slots=True)
-class Extension:
+class Extension(Struct, frozen=True):
     """The extension points that one package implements; None for the others."""
 
     tenant_provider: TenantProvider | None = None
@@ -74,8 +73,7 @@ class Extension:
     access_controller: AccessController | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ExtensionRegistry:
+class ExtensionRegistry(Struct, frozen=True):
     """The four extension points, each with its open default. `names` are the loaded extensions, for
     display."""
 

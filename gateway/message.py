@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ClassVar, Final, Literal, TypeAlias
 
+from msgspec import Struct
+
 from gateway.authorship import Material
 from gateway.people import Audience, PersonId
 
@@ -326,8 +328,7 @@ class Part:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Struct, frozen=True):
     """A message to the direct conversation of a person who did not write just now. `person` is the
     reader's `str(PersonId)`."""
 
@@ -338,8 +339,7 @@ class Notice:
     buttons_until: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """An answer of the gateway before rendering. `private_to` names the only reader; `notices`
     inform other people, each in their own direct conversation. `leaves_buttons`: the press that it
     answers decided nothing, and the buttons stay. `forgets`: everything about the person was
@@ -413,8 +413,7 @@ def turn_id_of(key: str) -> str:
     return key.partition(":")[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(Struct, frozen=True):
     """The platform's confirmation of a send."""
 
     message_id: str

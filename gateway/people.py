@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from msgspec import Struct
+
 DEFAULT_TENANT: Final = "default"
 """The only tenant without a tenant provider."""
 
@@ -59,8 +61,7 @@ MAX_FORMER: Final = 8
 """Former ids of a person that are kept, the latest."""
 
 
-@dataclass(frozen=True, slots=True)
-class KnownIds:
+class KnownIds(Struct, frozen=True):
     """Further immutable ids of a person, on platforms with several ids per person.
 
     `current` are the latest ids, one of each kind, empty if unknown; `former` are earlier ones.

@@ -7,11 +7,12 @@ A package provides a platform by an entry point of the group `parley.adapters` t
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from gateway.errors import ConfigurationError
 from gateway.markdown.text_renderer import Renderer, plain_parts
@@ -31,8 +32,7 @@ _LOAD: Final = re.compile(r"^[\w.]+:\w+$")
 _RESERVED_KEYS: Final = ("accounts",)
 
 
-@dataclass(frozen=True, slots=True)
-class Discovery:
+class Discovery(Struct, frozen=True):
     """The platforms by name, and one sentence about each package that cannot be used."""
 
     manifests: Mapping[str, AdapterManifest] = field(default_factory=dict)

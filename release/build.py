@@ -13,7 +13,16 @@ from typing import Final
 
 from release.steps import ROOT, UV, Failed, require, run
 
-PACKAGES: Final = ("adapters", "db", "gateway", "memory", "parley", "safety", "simulators")
+PACKAGES: Final = (
+    "adapters",
+    "db",
+    "gateway",
+    "memory",
+    "parley",
+    "safety",
+    "simulators",
+    "values",
+)
 EXAMPLE: Final = "config/parley.example.yaml"
 PACKAGED_EXAMPLE: Final = "parley/config/parley.example.yaml"
 IN_SDIST: Final = {

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
+from msgspec import Struct
+
 Frozen: TypeAlias = "bool | int | float | str | tuple[Frozen, ...] | Mapping[str, Frozen] | None"
 """An immutable JSON value: objects are read-only mappings, arrays are tuples."""
 
@@ -30,8 +32,7 @@ class OutOfBounds(ValueError):
         self.path = path
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Struct, frozen=True):
     """Limits of one input.
 
     `depth` counts containers inside the outermost one, `keys` those of one object, `elements` all

@@ -8,11 +8,12 @@ ignored.
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import cache
 from html import unescape
 from typing import Final
 from urllib.parse import unquote
+
+from msgspec import Struct
 
 from safety.unicode import HIDDEN
 
@@ -46,8 +47,7 @@ _PLAIN: Final = re.compile(r"[\t\n\r -$'-\[\]-~]*\Z")
 """Characters that are not part of an escape: all visible ASCII except `%`, `&` and `\\`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
+class Decoded(Struct, frozen=True):
     """A decoded text.
 
     `view` is its content; character `i` of it begins at `starts[i]` of the source. `starts` has one

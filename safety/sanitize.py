@@ -11,9 +11,10 @@ and the meaning of the words; `safety.injection_detection.detect` finds some of 
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain
 from typing import Final
+
+from msgspec import Struct
 
 from safety.decoding import Decoded, decoded
 from safety.role_markers import find_sentinels
@@ -62,8 +63,7 @@ _LINK_SCHEME: Final = re.compile(
 _AT_ADDRESS: Final = re.compile(r"[\w\s.]* at 0x[0-9a-fA-F]+$")
 
 
-@dataclass(frozen=True, slots=True)
-class _Tag:
+class _Tag(Struct, frozen=True):
     name: str
     closing: bool
     start: int

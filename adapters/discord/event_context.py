@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from msgspec import Struct
+
 from adapters.shared.json_readers import JsonObject, identifier, integer, items, mapping
 from gateway.message import Place
 from gateway.people import Audience
@@ -13,8 +15,7 @@ THREADS: Final = (10, 11, 12)
 PRIVATE_THREAD: Final = 12
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelFacts:
+class ChannelFacts(Struct, frozen=True):
     """A channel or thread. `parent_id` is set for threads, `closed` for those that only invited
     people read."""
 

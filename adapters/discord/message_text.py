@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
+
+from msgspec import Struct
 
 from adapters.discord.event_context import BotIdentity
 from adapters.shared.json_readers import (
@@ -34,8 +35,7 @@ _GONE: Final = "\0"
 """The mark of a mention of this bot; `text` lets no NUL of the platform through."""
 
 
-@dataclass(frozen=True, slots=True)
-class MessageText:
+class MessageText(Struct, frozen=True):
     """A text and its mentions. The ids are those of Discord's entities."""
 
     content: str

@@ -5,11 +5,11 @@ import contextlib
 import json
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from db.errors import StoreUnavailable
 from gateway.message import Place
@@ -32,8 +32,7 @@ _LATEST: Final = "read:latest"
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelRef:
+class ChannelRef(Struct, frozen=True):
     """A channel, thread or direct conversation. `parent_id` is set for threads, `private` for those
     that only invited people read; `guild_id` is empty for direct conversations."""
 

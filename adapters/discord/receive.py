@@ -2,10 +2,10 @@
 older messages of the channel are being fetched."""
 
 import asyncio
-from dataclasses import dataclass
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from adapters.discord.event_context import BotIdentity, InteractionHandle, place_of
 from adapters.discord.interactions import InteractionResponses
@@ -34,8 +34,7 @@ MAX_DEFERRALS: Final = 100
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class OwnMessage:
+class OwnMessage(Struct, frozen=True):
     """A message of the bot itself. It is no event, but the bot takes part in its channel."""
 
     place: Place

@@ -3,11 +3,11 @@
 import ipaddress
 import logging
 import urllib.request
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
 import aiohttp
+from msgspec import Struct
 from slack_sdk.web.async_client import AsyncWebClient
 
 LOG: Final = logging.getLogger("slack_sdk")
@@ -19,8 +19,7 @@ CONNECT_SECONDS: Final = 5.0
 _SLACK_HOSTS: Final = ("slack.com", "slack-files.com", "slack-gov.com")
 
 
-@dataclass(frozen=True, slots=True)
-class SlackClient:
+class SlackClient(Struct, frozen=True):
     """The Web API of one account, and the HTTP session for files and response addresses."""
 
     web: AsyncWebClient

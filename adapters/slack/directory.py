@@ -4,9 +4,9 @@ direct channel, and channels that are shared with another company."""
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
+from msgspec import Struct
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -52,8 +52,7 @@ class ExpiringCache(Generic[T]):
         self._entries.pop(key, None)
 
 
-@dataclass(frozen=True, slots=True)
-class UserInfo:
+class UserInfo(Struct, frozen=True):
     """A person as Slack describes them. `outside`: not a full member of the bot's workspace."""
 
     name: str

@@ -3,13 +3,16 @@
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
+
+from msgspec import Struct
 
 from adapters.shared.json_readers import JsonObject, identifier, items, mapping, text
 from gateway.message import MessageAuthor, Place
 from gateway.people import Audience
+from values import replace
 
 MAX_EVENT_ID: Final = 200
 
@@ -62,8 +65,7 @@ class BotIdentity:
     agent_view: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class EventContext:
+class EventContext(Struct, frozen=True):
     """The context of one event. `shared`: another company is in the channel; None where the payload
     does not tell."""
 

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from adapters.shared.json_readers import JsonObject, as_mapping, identifier, items, text
 from gateway.authorship import in_one_word
@@ -20,8 +21,7 @@ MAX_NODES: Final = 3_000
 """Parts of one message's blocks that are read, at every depth together."""
 
 
-@dataclass(frozen=True, slots=True)
-class MessageText:
+class MessageText(Struct, frozen=True):
     """A message's text and its mentions."""
 
     content: str

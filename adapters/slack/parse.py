@@ -6,7 +6,6 @@ carries it) and a slash command's form.
 """
 
 import json
-from dataclasses import replace
 from typing import Final
 
 from adapters.shared.json_readers import (
@@ -37,6 +36,7 @@ from gateway.message import (
     Part,
     ReactionChanged,
 )
+from values import replace
 
 _EVENTS: Final = {
     "message",

@@ -3,7 +3,6 @@ acknowledged only after that."""
 
 import asyncio
 import hashlib
-from dataclasses import replace
 from typing import Final
 
 from adapters.shared.json_readers import JsonObject, identifier, mapping, text
@@ -26,6 +25,7 @@ from gateway.message import (
 from gateway.people import Audience
 from gateway.ports import AdapterContext, EventSink
 from gateway.ports.adapter import unpacked
+from values import replace
 
 ACK_SECONDS: Final = 2.5
 """Slack waits 3 seconds. A delivery that takes longer is not acknowledged and comes again."""

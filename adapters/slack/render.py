@@ -7,7 +7,6 @@ and no `<!channel>` in an answer can call anybody.
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final, TypeAlias, assert_never
 
 from gateway.markdown import split, table
@@ -30,6 +29,7 @@ from gateway.markdown.tree import (
     without_links,
 )
 from gateway.message import Part
+from values import replace
 
 MAX_BLOCKS: Final = 49
 """Blocks of one message: 50 (docs.slack.dev/reference/block-kit/blocks), less one for buttons."""

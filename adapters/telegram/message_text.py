@@ -6,6 +6,8 @@ Telegram counts offsets in UTF-16 units (https://core.telegram.org/api/entities)
 from dataclasses import dataclass, field
 from typing import Final
 
+from msgspec import Struct
+
 from adapters.shared.json_readers import (
     JsonObject,
     array,
@@ -34,8 +36,7 @@ class BotIdentity:
         return bool(self.username) and name.lstrip("@").lower() == self.username.lower()
 
 
-@dataclass(frozen=True, slots=True)
-class MessageText:
+class MessageText(Struct, frozen=True):
     """A text and its entities.
 
     `content` has this bot's own mention removed, and "> " before each line of a quotation.

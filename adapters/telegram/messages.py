@@ -4,7 +4,7 @@ Fields: Bot API, "Message", "MessageOrigin", "ExternalReplyInfo". `forward_from`
 are those of versions before 7.0.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from adapters.shared.json_readers import (
@@ -21,6 +21,7 @@ from gateway.authorship import Authorship, Material, within_bounds
 from gateway.message import MAX_CONTENT, ChatMessage, MessageAuthor, Place, Quote
 from gateway.people import Audience
 from gateway.ports.adapter import counted, packed
+from values import replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from typing import Final, TypeAlias
 
 import structlog
@@ -21,6 +20,7 @@ from gateway.message import (
     MessageReceived,
 )
 from gateway.ports import AdapterContext, EventSink
+from values import replace
 
 log = structlog.get_logger(__name__)
 

@@ -1,7 +1,6 @@
 """Shows a person's action on the page before the gateway has stored it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Final
 
 from adapters.web.page_state import Conversation, FileLink, FileStore, PageMessage
@@ -17,6 +16,7 @@ from gateway.message import (
     MessageReceived,
     Quote,
 )
+from values import replace
 
 MAX_QUOTE: Final = 4_000
 

@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Final
 
 import structlog
@@ -46,6 +45,7 @@ from gateway.message import (
 )
 from gateway.ports import AdapterContext, Capabilities, EventSink, LiveStyle, LiveView
 from gateway.ports.http_routes import LocalRoute
+from values import replace
 
 MAX_PART: Final = 400_000
 """Characters of one rendered answer: longer than any renderer's split, a last bound."""

@@ -8,14 +8,17 @@ import asyncio
 import secrets
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import count
 from typing import Final, Literal
 
+from msgspec import Struct
+
 from gateway.errors import BadInput
 from gateway.message import Button
 from gateway.ports.own_conversations import MessageName
+from values import replace
 
 TYPING_SECONDS: Final = 8.0
 """Seconds for which "is writing" stays without being renewed or followed by an answer."""
@@ -24,8 +27,7 @@ MAX_LEFT_OUT: Final = 8_000
 """Names of stored messages that a conversation does not show: four times the largest history."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileLink:
+class FileLink(Struct, frozen=True):
     """A file below a message; `FileStore` keeps its bytes under `id`."""
 
     id: str
@@ -34,8 +36,7 @@ class FileLink:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class PageMessage:
+class PageMessage(Struct, frozen=True):
     """One message on the page.
 
     People's messages have `text` only. The assistant's have `html`, made safe by the renderer.
@@ -67,8 +68,7 @@ class PageMessage:
         return MessageName(self.reply_to, "assistant")
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(Struct, frozen=True):
     """A question that is asked again by another line, which is not shown before its answer."""
 
     question_id: str

@@ -14,9 +14,10 @@ the `Envelope`, from the server's side, never from the object.
 """
 
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from adapters.shared.json_readers import JsonObject, clean_text, integer, objects
 from gateway.message import (
@@ -46,8 +47,7 @@ _COMMAND: Final = re.compile(r"/([A-Za-z][A-Za-z0-9_-]{0,31})(?:\s+(.*))?", re.D
 _KINDS: Final[dict[str, AttachmentKind]] = {"image": "image", "audio": "audio", "video": "video"}
 
 
-@dataclass(frozen=True, slots=True)
-class Envelope:
+class Envelope(Struct, frozen=True):
     """The server's facts of a request: the session's person, the account, the time, and the
     conversation, whose id `is_chat` has accepted."""
 

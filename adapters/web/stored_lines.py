@@ -1,8 +1,9 @@
 """Keeps the page in agreement with the stored conversations: history, deletions, the list."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from adapters.web.page_state import Conversation, Conversations, FileStore, PageMessage
 from adapters.web.parse import place_for
@@ -13,8 +14,7 @@ MAX_LISTED: Final = 100
 MAX_TITLE: Final = 80
 
 
-@dataclass(frozen=True, slots=True)
-class ListedChat:
+class ListedChat(Struct, frozen=True):
     """An entry of the list of conversations. `title` is the beginning of the first message, empty
     for a message without text."""
 

@@ -5,8 +5,9 @@ support/error-codes); the pause for 131056 from "Pair rate limits": one message 
 Codes decide, not HTTP statuses: Meta recommends it, and sends rate limits with 400 as with 429.
 """
 
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from gateway.errors import (
     DeliveryError,
@@ -90,8 +91,7 @@ ACCOUNT_LIMITS: Final = frozenset({4, 80007, 130429})
 """Limits of the application, the business account and the number; 131056 binds one person only."""
 
 
-@dataclass(frozen=True, slots=True)
-class GraphFailure:
+class GraphFailure(Struct, frozen=True):
     """A refusal of the platform. `retry_after` in seconds, None when the answer names none."""
 
     status: int

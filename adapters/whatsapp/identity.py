@@ -7,7 +7,6 @@ So does a number without any BSUID after a silence in which a carrier may have r
 """
 
 import asyncio
-from dataclasses import replace
 from datetime import timedelta
 from typing import Final, TypeVar
 
@@ -25,6 +24,7 @@ from gateway.message import (
 )
 from gateway.people import KnownIds
 from gateway.ports import AdapterState, keep_ids, kept_ids
+from values import replace
 
 REMEMBERED: Final = timedelta(days=3650)
 UNCONFIRMED: Final = timedelta(days=45)

@@ -1,9 +1,11 @@
 """A WhatsApp message as a `ChatMessage`: text, text of others, attachments and extras."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from adapters.shared.json_readers import (
     JsonObject,
@@ -25,6 +27,7 @@ from gateway.message import (
     Quote,
 )
 from gateway.ports.adapter import packed
+from values import replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +85,7 @@ MEDIA: Final[dict[str, AttachmentKind]] = {
 _COMMAND: Final = re.compile(r"/([A-Za-z][A-Za-z0-9_-]{0,31})(?:\s+(.*))?", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
+class Content(Struct, frozen=True):
     """The content of a message of any kind. `text` is the author's own, `material` that of
     others."""
 

@@ -5,9 +5,10 @@ messages without a phone number, `user_changed_number`, `user_changed_user_id`).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from adapters.shared.json_readers import (
     JsonObject,
@@ -58,8 +59,7 @@ NAMED_FIELDS: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(Struct, frozen=True):
     """The ids of a person in a payload; at least one is there."""
 
     user_id: str = ""
@@ -72,8 +72,7 @@ class Identity:
         return self.user_id or self.phone
 
 
-@dataclass(frozen=True, slots=True)
-class ReceivedEvent:
+class ReceivedEvent(Struct, frozen=True):
     """An event with the person's ids in its payload, and the time of writing."""
 
     event: InboundEvent
@@ -81,8 +80,7 @@ class ReceivedEvent:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(Struct, frozen=True):
     """The state of a message of the bot: sent, delivered, read, played or failed."""
 
     message_id: str
@@ -92,16 +90,14 @@ class Status:
     codes: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class IdentityChange:
+class IdentityChange(Struct, frozen=True):
     """A new number or BSUID of the same person."""
 
     before: Identity
     after: Identity
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedPayload:
+class ParsedPayload(Struct, frozen=True):
     """The content of one payload. `ignored` names the kinds that were left out."""
 
     events: tuple[ReceivedEvent, ...] = ()

@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import hmac
 import json
-from dataclasses import replace
 from typing import Final
 
 import structlog
@@ -26,6 +25,7 @@ from gateway.message import (
 )
 from gateway.ports import AdapterContext, EventSink, WebhookRequest, WebhookResponse
 from gateway.ports.adapter import packed, unpacked
+from values import replace
 
 MAX_CHALLENGE: Final = 200
 """Characters of Meta's hub.challenge, which has about ten."""

@@ -2,7 +2,6 @@
 
 import hashlib
 import time
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -25,6 +24,7 @@ from memory.knowledge.stores.files import SqlFiles
 from memory.knowledge.stores.repositories import SqlRepositories
 from memory.knowledge.stores.vectors import SqlChunkVectors
 from memory.knowledge.stores.word_index import word_index_on
+from values import replace
 
 AT: Final = datetime(2026, 1, 1, tzinfo=UTC)
 COMMIT: Final = "0" * 40

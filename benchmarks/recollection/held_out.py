@@ -8,8 +8,9 @@ questions is what a new collection can expect.
 import random
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
 from typing import Any, Final
+
+from msgspec.structs import fields
 
 from benchmarks.recollection.cached import CachedSearches
 from benchmarks.recollection.filled import Library
@@ -17,6 +18,7 @@ from benchmarks.recollection.measures import CUTS, Measured
 from benchmarks.recollection.runs import Answered, answered
 from memory.ports.recall import Embedder
 from memory.recall.rules import Fusion, RecallRules
+from values import replace
 
 SETTINGS: Final = 24
 CHANGED: Final = 0.5

@@ -1,13 +1,13 @@
 """Many memories of one person, for times only: made by counting, or of whole collections."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 from itertools import count as counting
 from itertools import islice
 from typing import Final
 
 from benchmarks.recollection.corpora import BEGINNING, Ask, Corpus, Document
+from values import replace
 
 QUESTIONS: Final = 200
 WHO: Final = ("Ada", "Ben", "Chiara", "Dmitri", "Elif", "Femi")

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from benchmarks.recollection.corpora import Ask, Corpus
@@ -11,6 +11,7 @@ from benchmarks.recollection.measures import CUTS, Measured, measured
 from memory.ports.recall import Embedder, Query, Reranker
 from memory.recall.retriever import Retriever
 from memory.recall.rules import Fusion, Limits, RecallRules, Weights
+from values import replace
 
 DEEP: Final = max(CUTS)
 UNLIMITED: Final = Limits(episodic=DEEP, semantic=DEEP, tokens=1_000_000)

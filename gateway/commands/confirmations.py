@@ -1,9 +1,11 @@
 """Confirmations with buttons before an action that cannot be undone."""
 
 import json
-from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from gateway.conversation import ConversationKey
 from gateway.message import Button
@@ -16,8 +18,7 @@ Answer = Literal["yes", "no", "learned"]
 ANSWERS: Final[tuple[Answer, ...]] = ("yes", "no", "learned")
 
 
-@dataclass(frozen=True, slots=True)
-class Confirmation:
+class Confirmation(Struct, frozen=True):
     """A question and the person who gets it. `person` is a `str(PersonId)`. For a task: its `text`,
     the `name` of the person, and the `message_id` it derives from. `at` is the time of the
     question, in ISO 8601."""

@@ -2,7 +2,6 @@
 the model."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
 
 import structlog
@@ -44,6 +43,7 @@ from gateway.turn.memory import caller_of, redact_aside
 from gateway.turn.pipeline import ENTRY, LIMITS, Pipeline, private_reader
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
+from values import replace
 
 NOT_YOURS = (
     "Only members may delete the history of a channel or group, and your role is guest. Ask a "

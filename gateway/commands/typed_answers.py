@@ -12,9 +12,10 @@ A typed answer is handled as the press of the button, which checks the permissio
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.conversation import ConversationKey
 from gateway.message import (
@@ -29,6 +30,7 @@ from gateway.people import Audience, PersonId
 from gateway.ports import AdapterState
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
+from values import replace
 
 VALID_FOR: Final = timedelta(minutes=5)
 MAX_CHOICES: Final = 5
@@ -44,8 +46,7 @@ SHARED: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class TypedQuestion:
+class TypedQuestion(Struct, frozen=True):
     """An open question to a `person` (`str(PersonId)`). `values` are the values of its buttons by
     word."""
 

@@ -1,6 +1,5 @@
 """The sink of every adapter: stores events for the assistant and ignores the others."""
 
-from dataclasses import replace
 from typing import Final, TypeVar
 
 import structlog
@@ -38,6 +37,7 @@ from gateway.ports.traces import Trace
 from gateway.ports.work_guard import Owner, WorkItem
 from gateway.store_retry import uninterrupted
 from gateway.turn.services import Services
+from values import replace
 
 
 def dedupe_key(event: InboundEvent) -> str:

@@ -1,7 +1,6 @@
 """Applies edits and deletions to waiting questions and stored conversations."""
 
 import asyncio
-from dataclasses import replace
 
 from gateway.conversation import ConversationKey
 from gateway.message import (
@@ -17,6 +16,7 @@ from gateway.policy.history_redaction import redact_for_history, redact_name
 from gateway.ports.inbox import InboxEntry
 from gateway.turn.prompt import text_in_place
 from gateway.turn.services import Services
+from values import replace
 
 
 def _still_somebody_elses(before: ChatMessage, now: ChatMessage) -> ChatMessage:

@@ -1,7 +1,5 @@
 """Decides before an event for the assistant is stored whether it is refused."""
 
-from dataclasses import replace
-
 import structlog
 
 from db.errors import StoreUnavailable
@@ -26,6 +24,7 @@ from gateway.ports.traces import Trace, ring_slot
 from gateway.turn.admission import listed_access, role_in
 from gateway.turn.audit import audit_of
 from gateway.turn.services import Services
+from values import replace
 
 STAGE = "intake"
 

@@ -18,9 +18,10 @@ import stat
 import struct
 from collections.abc import Iterable, Sequence
 from contextvars import ContextVar, Token
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self, get_args
+
+from msgspec import Struct
 
 from gateway.ports.work_guard import MAX_ID, WorkItem, WorkKind
 
@@ -47,8 +48,7 @@ _GROUP: Final = ContextVar("parley_work_group", default=0)
 """The group that the running task works on; tasks that it starts inherit it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Crash:
+class Crash(Struct, frozen=True):
     """The remains of a process that died. `named`: what ran when the watchdog ended it. `hung`: the
     watchdog ended it, whether or not it could name what ran. `stack` is of that moment."""
 

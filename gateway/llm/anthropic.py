@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from msgspec import Struct
+
 from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 from gateway.llm.anthropic_cache import mark_last, marks_for
 from gateway.llm.event_stream import ServerSentEvent
@@ -121,8 +123,7 @@ def _messages(messages: tuple[ModelMessage, ...], model: str) -> Iterator[dict[s
         yield {"role": message.role, "content": content} if content and begun else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Writer:
+class _Writer(Struct, frozen=True):
     model: str
 
     def block(self, block: ContentBlock) -> dict[str, Any] | None:

@@ -7,8 +7,9 @@ after a shorter prefix has no effect and is omitted.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from gateway.llm.tokens import IMAGE_TOKENS, tool_text
 from gateway.ports import ModelRequest
@@ -42,8 +43,7 @@ def shortest_prefix(model: str) -> int:
     return OLDER.get(_DATE.sub("", model), SHORTEST)
 
 
-@dataclass(frozen=True, slots=True)
-class CacheMarks:
+class CacheMarks(Struct, frozen=True):
     """The marks of a request: after the last tool, the stable system prompt, and these messages."""
 
     tools: bool = False

@@ -10,9 +10,11 @@ import json
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from db.errors import StoreUnavailable
 from gateway.ports import AdapterState
@@ -49,8 +51,7 @@ Scripts = tuple[float, float, float, float]
 (emoji)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
+class Calibration(Struct, frozen=True):
     """The ratio of counted to estimated tokens, by script. `constant` is in tokens per prompt."""
 
     latin: float = 1.0

@@ -5,11 +5,11 @@ Only this module retries a model.
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
-from dataclasses import replace
 from typing import Final, cast
 
 from gateway.errors import ModelError, ModelRefused, ModelUnavailable
 from gateway.ports import Clock, LLMProvider, ModelEvent, ModelFinished, ModelRequest, TextDelta
+from values import replace
 
 ATTEMPTS: Final = 2
 """Calls to one provider for one request."""

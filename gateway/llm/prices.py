@@ -3,8 +3,9 @@
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.errors import ConfigurationError
 from gateway.ports import Usage
@@ -14,8 +15,7 @@ AS_OF: Final = "2026-11"
 platform.claude.com/docs/en/about-claude/pricing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
+class Price(Struct, frozen=True):
     """Dollars per million tokens, which equals millionths of a dollar per token.
 
     Without prices of its own the cache costs as much as input. With a prompt of more than

@@ -1,7 +1,8 @@
 """Converts runs to marked-up lines with properly nested marks."""
 
-from dataclasses import dataclass
 from typing import Protocol, TypeAlias
+
+from msgspec import Struct
 
 from gateway.markdown.tree import Inline, Run
 
@@ -36,8 +37,7 @@ class Marker(Protocol):
         """Return a web address that is its own text; `alone` if space or nothing follows."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(Struct, frozen=True):
     text: str
     marks: tuple[Mark, ...]
     code: bool = False

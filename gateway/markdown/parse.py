@@ -3,7 +3,7 @@
 import functools
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from markdown_it import MarkdownIt
@@ -27,6 +27,7 @@ from gateway.markdown.tree import (
     Run,
     Table,
 )
+from values import replace
 
 # A line that begins with a letter and has none of these characters is plain text in every Markdown,
 # and so are several with empty lines between them.

@@ -4,7 +4,6 @@ Sizes are those of the rendered blocks: `Measure` is the platform's own function
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
 from gateway.markdown import boundaries, table
@@ -23,6 +22,7 @@ from gateway.markdown.tree import (
     slice_runs,
     without_links,
 )
+from values import replace
 
 T = TypeVar("T")
 Measure: TypeAlias = Callable[[Block], int]

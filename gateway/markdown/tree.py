@@ -4,8 +4,12 @@ Inline text is flat: a paragraph is a tuple of `Run`s, each with all of its styl
 then slicing, and only quotes and lists are nested.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
+
+from values import replace
 
 MAX_SOURCE: Final = 200_000
 """Characters that are read as Markdown; a longer text is shown literally, so that no input can
@@ -29,8 +33,7 @@ COLUMN_WIDTH: Final = 40
 Align: TypeAlias = Literal["left", "center", "right"]
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """Text in one style; a newline in `text` is a line break.
 
     `link` is its target, empty for none. A bare address links to itself.
@@ -53,23 +56,20 @@ class Run:
 Inline: TypeAlias = tuple[Run, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
+class Paragraph(Struct, frozen=True):
     """Lines of text."""
 
     runs: Inline
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(Struct, frozen=True):
     """A heading of level 1 to 6."""
 
     level: int
     runs: Inline
 
 
-@dataclass(frozen=True, slots=True)
-class CodeBlock:
+class CodeBlock(Struct, frozen=True):
     """Preformatted text; `language` is one word or empty."""
 
     text: str
@@ -83,8 +83,7 @@ class Quote:
     blocks: tuple["Block", ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """A list item.
 
     `number` is None in a bulleted list. `checked` is None unless the item is a task. `continued` is
@@ -97,15 +96,13 @@ class Item:
     continued: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ItemList:
+class ItemList(Struct, frozen=True):
     """A bulleted or numbered list."""
 
     items: tuple[Item, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """A header row, and rows with the same number of cells."""
 
     aligns: tuple[Align, ...]
@@ -113,8 +110,7 @@ class Table:
     rows: tuple[tuple[Inline, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """A horizontal line."""
 
 

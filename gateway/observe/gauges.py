@@ -3,10 +3,10 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+from msgspec import Struct, field
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
@@ -69,8 +69,7 @@ LAST_EVENT: Final = "Unix time of the last event of an account, whoever it was m
 STATES: Final = ("starting", "ready", "unresponsive", "reconnecting", "failed", "stopped")
 
 
-@dataclass(frozen=True, slots=True)
-class GaugeReadings:
+class GaugeReadings(Struct, frozen=True):
     """The current values of all gauges.
 
     `waiting`, `running` and `aside` are turns, `oldest` the seconds for which the oldest of them

@@ -8,10 +8,10 @@ import re
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final, TypeVar
 
+from msgspec import Struct
 from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
@@ -104,8 +104,7 @@ METHODS: Final = ("bm25", "vector", "reranker")
 TOTAL: Final = "total"
 
 
-@dataclass(frozen=True, slots=True)
-class RecallMeasurement:
+class RecallMeasurement(Struct, frozen=True):
     """One recall, and how it `ended`: "ok", "stopped" if it was cancelled, or the error's type.
 
     `steps` are names with seconds, `candidates` the number of results per method; `notes` are codes
@@ -181,8 +180,7 @@ WITH_REASON: Final = frozenset({"not_addressed", "budget_alert", "without_recall
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
-class _Unsent:
+class _Unsent(Struct, frozen=True):
     """A queued answer: when its event was stored (monotonic seconds), and the model's time."""
 
     platform: str

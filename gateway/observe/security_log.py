@@ -9,7 +9,6 @@ import asyncio
 import logging
 from collections import Counter, OrderedDict, deque
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -21,6 +20,7 @@ from gateway.ports import AlarmClock
 from gateway.ports.clock import SystemClock
 from gateway.ports.observer import SecurityEvent, SecuritySink
 from gateway.store_retry import uninterrupted
+from values import replace
 
 WINDOW: Final = timedelta(hours=1)
 """The time within which a repeated event is only counted."""

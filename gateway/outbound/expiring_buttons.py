@@ -6,7 +6,6 @@ they stay until a person presses them.
 
 import heapq
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import datetime
 from itertools import count
 from typing import Final
@@ -14,6 +13,7 @@ from typing import Final
 from gateway.message import Outbound, Receipt
 from gateway.ports import Clock
 from gateway.ports.outbox import Outbox
+from values import replace
 
 MAX_SHOWN: Final = 10_000
 """Messages with buttons that are remembered; of more, the earliest to expire are dropped."""

@@ -2,11 +2,11 @@
 have arrived."""
 
 import asyncio
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
 import structlog
+from msgspec import Struct, field
 
 from gateway.errors import (
     Ambiguous,
@@ -32,8 +32,7 @@ Errors of the platform do not count: the note is then repeated for the lifetime 
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveryRules:
+class DeliveryRules(Struct, frozen=True):
     """`lifetime`: how long an answer may be sent. `repeat_ambiguous`: repeat a send with an unknown
     result, below a note."""
 
@@ -41,8 +40,7 @@ class DeliveryRules:
     repeat_ambiguous: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class AccountSender:
+class AccountSender(Struct, frozen=True):
     """An account with its adapter and send budget. Sends wait while it is not `connected`."""
 
     adapter: PlatformAdapter

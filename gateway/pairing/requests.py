@@ -4,7 +4,6 @@ import hmac
 import secrets
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
@@ -32,6 +31,7 @@ from gateway.ports.admissions import (
 from gateway.ports.clock import Clock
 from gateway.ports.usage import Buckets
 from safety.display_names import shown_name
+from values import replace
 
 QUIET_SECONDS: Final = 60.0
 """The time for which further messages of a person are not looked up."""

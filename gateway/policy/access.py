@@ -1,8 +1,9 @@
 """Access control by ids: decides whether a person may use the assistant in a place."""
 
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from gateway.message import Place
 from gateway.people import Audience, PersonId
@@ -16,8 +17,7 @@ NOT_APPROVED: Final = "not_approved"
 """The reason for a person who may ask for admission."""
 
 
-@dataclass(frozen=True, slots=True)
-class AccessPolicy:
+class AccessPolicy(Struct, frozen=True):
     """Lists of ids: "platform:id" for one platform, or the bare id. A list with entries denies
     everything that is not on it. An empty list has no effect; if all are empty, everybody is
     admitted (the default policy of the source). In a direct conversation a person on

@@ -3,6 +3,9 @@ pause."""
 
 from collections import OrderedDict, deque
 from dataclasses import dataclass, field
+from typing import Final
+
+from msgspec import Struct
 
 from gateway.policy.decision import Decision
 
@@ -10,13 +13,15 @@ STAGE = "loop_guard"
 MAX_ROOMS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class BotLoopLimits:
+class BotLoopLimits(Struct, frozen=True):
     """The number of bot messages in one room within `window` seconds that starts a pause."""
 
     messages: int = 10
     window: float = 60.0
     pause: float = 300.0
+
+
+DEFAULT_LIMITS: Final = BotLoopLimits()
 
 
 @dataclass(slots=True)
@@ -33,7 +38,7 @@ class BotLoopGuard:
     costs at most `BotLoopLimits.messages` answers.
     """
 
-    def __init__(self, limits: BotLoopLimits = BotLoopLimits()) -> None:
+    def __init__(self, limits: BotLoopLimits = DEFAULT_LIMITS) -> None:
         self._limits = limits
         self._paces: OrderedDict[str, _Pace] = OrderedDict()
 

@@ -4,9 +4,10 @@ Amounts are integers in millionths of a dollar, so that sums are exact.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from gateway.message import Place
 from gateway.policy.decision import Decision
@@ -17,8 +18,7 @@ ALERT_SHARES = (0.5, 0.75, 0.9)
 """Shares of a budget that are logged when spending passes them (PEERS R25)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Budgets:
+class Budgets(Struct, frozen=True):
     """Limits in dollars; None is unlimited. Where a workspace has a limit and a person has none, a
     person may use `user_share` of the workspace's limit."""
 
@@ -36,8 +36,7 @@ class Budgets:
 UNLIMITED: Final = Budgets()
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(Struct, frozen=True):
     """One running sum and its limit, in millionths of a dollar. `key` includes the period."""
 
     name: str
@@ -52,8 +51,7 @@ class BudgetAlert(NamedTuple):
     share: float
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetDecision:
+class BudgetDecision(Struct, frozen=True):
     """Says if the estimate fits. `alerts` are the shares of an account that this reservation
     passes."""
 

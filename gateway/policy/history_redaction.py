@@ -6,17 +6,20 @@ and export, holds no password and no key. Pure.
 
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.message import MAX_CONTENT
 from safety.cut import REDACTED
 from safety.secret_detection.adjacent_texts import may_hold_token, may_label
 from safety.secret_detection.detect import find_secrets, redact_secrets, secret_of
 from safety.secret_detection.kinds import Finding, Level
+from values import replace
 
 JOINED: Final = 400
 """Characters at the border of two neighbouring messages that are searched as one text."""
@@ -28,8 +31,7 @@ MAX_NAMES: Final = 1_000
 """Names for which the result of the search is cached."""
 
 
-@dataclass(frozen=True, slots=True)
-class RedactedMessages:
+class RedactedMessages(Struct, frozen=True):
     """Messages of one author as they are stored. `earlier` is the author's previous message, if
     these messages show that a part of it was a secret, otherwise None. `secrets` are the secrets
     found, `possible` the candidates; both stay in the process's memory and are never stored."""
@@ -163,8 +165,7 @@ VALID_FOR: Final = timedelta(hours=24)
 LAST_FOR: Final = timedelta(hours=1)
 
 
-@dataclass(frozen=True, slots=True)
-class LastMessage:
+class LastMessage(Struct, frozen=True):
     """The last message of one author, as it was stored. `before` is the one before it, for a
     repeated attempt to store the last one."""
 

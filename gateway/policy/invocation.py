@@ -2,8 +2,9 @@
 never from names."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from gateway.message import ChatMessage
 from gateway.policy.decision import Decision
@@ -25,16 +26,14 @@ class Trigger(StrEnum):
 DEFAULT_TRIGGERS = frozenset({Trigger.MENTION, Trigger.DIRECT_MESSAGE, Trigger.REPLY})
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelInvocation:
+class ChannelInvocation(Struct, frozen=True):
     """The rules of one channel; None keeps the general rule."""
 
     triggers: frozenset[Trigger] | None = None
     prefix: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class InvocationPolicy:
+class InvocationPolicy(Struct, frozen=True):
     """The rules for when to answer. A set `prefix` is a trigger of its own, as in the source's
     policy."""
 
@@ -58,8 +57,7 @@ class InvocationPolicy:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Invocation:
+class Invocation(Struct, frozen=True):
     """The decision, and the text without the prefix."""
 
     decision: Decision

@@ -7,9 +7,10 @@ The alphabet leaves out characters that look alike (0 O, 1 I L, 2 Z, 5 S, 8 B, U
 import hashlib
 import hmac
 import secrets
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from gateway.people import Role
 from gateway.policy.decision import Decision
@@ -42,8 +43,7 @@ MAX_WRONG_OWNER_CODES: Final = 100
 RequestState = Literal["waiting", "rejected"]
 
 
-@dataclass(frozen=True, slots=True)
-class EarlierRequest:
+class EarlierRequest(Struct, frozen=True):
     """The last request of a person. `codes` were made since `counted_since`."""
 
     state: RequestState

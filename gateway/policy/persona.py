@@ -1,19 +1,18 @@
 """The persona of the assistant, and its persona and model in each channel."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelPersona:
+class ChannelPersona(Struct, frozen=True):
     """The persona and the model of a channel; an empty value stands for the general one."""
 
     persona: str = ""
     model: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Assistant:
+class Assistant(Struct, frozen=True):
     """The assistant that answers. `general` holds outside `channels`; `channels` is by
     "platform:id" or bare id. `default_model` is the name under which a call is priced where a
     channel names none. `window` is the context window of the smallest model, in tokens."""

@@ -6,8 +6,9 @@ Beside the shared buckets each person has a reserve that others cannot use up.
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from gateway.message import MessageAuthor, Place
 from gateway.policy.decision import Decision
@@ -20,8 +21,7 @@ INLINE_RESERVE = 6
 Level = Literal["user", "channel", "workspace", "reserve"]
 
 
-@dataclass(frozen=True, slots=True)
-class RateLimits:
+class RateLimits(Struct, frozen=True):
     """Messages per minute (the source's defaults), requests of one person over HTTP and calls of
     one agent; 0 disables a limit or the reserve."""
 
@@ -33,8 +33,7 @@ class RateLimits:
     agent_per_minute: int = 60
 
 
-@dataclass(frozen=True, slots=True)
-class BucketRule:
+class BucketRule(Struct, frozen=True):
     """One bucket: its key, its capacity and the tokens it regains per minute."""
 
     level: Level
@@ -42,16 +41,14 @@ class BucketRule:
     per_minute: int
 
 
-@dataclass(frozen=True, slots=True)
-class Bucket:
+class Bucket(Struct, frozen=True):
     """The tokens in a bucket at a time (seconds)."""
 
     tokens: float
     at: float
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(Struct, frozen=True):
     """The result of taking a token from several buckets at once.
 
     `buckets` is their new state, in the order of the rules; `level` and `retry_after` (seconds)

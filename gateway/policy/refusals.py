@@ -3,9 +3,10 @@ window."""
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from gateway.message import Place
 from gateway.people import Audience
@@ -38,8 +39,7 @@ def sharing_of(decision: Decision, place: Place, *, linked: bool) -> Sharing | N
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """A sentence, and the time during which it is not repeated to the same person in the same
     place."""
 

@@ -1,9 +1,10 @@
 """Keeps credentials out of public rooms, in complete answers and in answers that are being
 streamed."""
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.people import Audience
 from safety.patterns import AnyOf, Pattern, literal, some
@@ -47,8 +48,7 @@ _PATTERNS: Final[tuple[tuple[str, Pattern], ...]] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FilterDecision:
+class FilterDecision(Struct, frozen=True):
     """The text that may be shown. `reason` is "not_public", "no_secret" or "secret_" and its
     kind."""
 

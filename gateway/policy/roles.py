@@ -2,15 +2,15 @@
 
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from gateway.people import Audience, PersonId, Role
 from gateway.policy.access import listed
 from gateway.tool_spec import ToolSpec
 
 
-@dataclass(frozen=True, slots=True)
-class RolePolicy:
+class RolePolicy(Struct, frozen=True):
     """Ids of owners, operators and members ("platform:id" or bare); everybody else has the
     `default` role."""
 
@@ -45,8 +45,7 @@ def role_of(
     return policy.default
 
 
-@dataclass(frozen=True, slots=True)
-class ToolRule:
+class ToolRule(Struct, frozen=True):
     """The lowest role that may use a tool, and the audiences in front of which it may be used."""
 
     role: Role = Role.MEMBER
@@ -58,8 +57,7 @@ SIDE_EFFECTS = ToolRule(audiences=frozenset({Audience.DIRECT, Audience.PRIVATE_R
 SECRETS = ToolRule(role=Role.OPERATOR, audiences=frozenset({Audience.DIRECT}))
 
 
-@dataclass(frozen=True, slots=True)
-class ToolPolicy:
+class ToolPolicy(Struct, frozen=True):
     """Rules by tool name or by server (the part before `__`); the defaults depend on the tool.
 
     Without a rule, tools with side effects are not used in public rooms, and tools that handle

@@ -3,11 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, runtime_checkable
 
+from msgspec import Struct
+
 from gateway.message import Attachment, Button, Outbound, Part, Place, Receipt
 
 
-@dataclass(frozen=True, slots=True)
-class LiveStyle:
+class LiveStyle(Struct, frozen=True):
     """The style of live answers in a conversation.
 
     `pause`: minimum seconds between two requests. `fades`: seconds after which a preview disappears
@@ -120,8 +121,7 @@ REMOTE_ABILITIES: Final[tuple[type, ...]] = (
 """Those that a process uses which holds no connection, and that its manifest has to name for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Liveness:
+class Liveness(Struct, frozen=True):
     """Shows if a connection has recently proven that it works. `detail` names the problem,
     `seconds_since` is the age of the last proof."""
 
@@ -150,8 +150,7 @@ CheckCause = Literal["", "credential", "wrong_app", "permission", "unreachable"]
 invitation that the app lacks; no connection. Empty: other reasons."""
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """One line of `parley doctor`. `advice` says how to fix a failed check, and `cause` what kind
     of failure it is: `parley init` asks again for a refused credential only."""
 

@@ -2,11 +2,11 @@
 manifest, which imports none of the platform's library."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
+from msgspec import Struct, field
 from pydantic import BaseModel, TypeAdapter
 from pydantic_core import to_jsonable_python
 
@@ -53,8 +53,7 @@ def _reader(kind: type[Kind]) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
-@dataclass(frozen=True, slots=True)
-class Capabilities:
+class Capabilities(Struct, frozen=True):
     """Facts of a platform that no method of its adapter shows; the contract suite proves each.
 
     `answers_open_threads`: an answer to a message in a room starts a thread under it (Slack).
@@ -104,8 +103,7 @@ class Counter(Protocol):
     def __call__(self, what: str, detail: str = "") -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class CommandSpec:
+class CommandSpec(Struct, frozen=True):
     """A command that is registered with the platforms. `argument_help` lists the possible arguments
     in at most 100 characters; empty: the argument's name. `takes_files`: a message with a file can
     be this command. `deletes`: it can delete what earlier commands of the person contain."""
@@ -120,8 +118,7 @@ class CommandSpec:
     deletes: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class AdapterContext:
+class AdapterContext(Struct, frozen=True):
     """The dependencies of an adapter. `account` is "main" unless several are configured. An adapter
     parses a delivery as work of the `guard`, and acknowledges a quarantined one without parsing it.
     `own_conversations` reads what is stored of a person's direct conversations; None: nothing is.
@@ -209,8 +206,7 @@ class AccountSettings(BaseModel, extra="forbid", frozen=True):
         return ()
 
 
-@dataclass(frozen=True, slots=True)
-class SendPace:
+class SendPace(Struct, frozen=True):
     """Sends per second that a platform accepts from one account; 0 is no limit.
 
     `room_per_minute` applies to rooms only, beside the limit of every chat.
@@ -221,8 +217,7 @@ class SendPace:
     room_per_minute: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class SettingChoices:
+class SettingChoices(Struct, frozen=True):
     """The possible values of a setting, as the platform lists them: pairs of a value and its title.
 
     `failed` holds the check that names a refused credential; the values are empty then.
@@ -232,8 +227,7 @@ class SettingChoices:
     failed: tuple[Check, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class AdapterManifest:
+class AdapterManifest(Struct, frozen=True):
     """The description of an adapter that imports none of its platform's library.
 
     Entry points of the group `parley.adapters` name a value of this type. `load` is

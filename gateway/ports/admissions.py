@@ -1,9 +1,10 @@
 """The people who may write: admissions, requests for admission, and the owner code."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
+
+from msgspec import Struct
 
 from gateway.message import Place
 from gateway.people import Role
@@ -17,8 +18,7 @@ AccessChange = Literal[
 ClaimOutcome = Literal["claimed", "again", "none", "wrong", "used", "expired", "void"]
 
 
-@dataclass(frozen=True, slots=True)
-class Applicant:
+class Applicant(Struct, frozen=True):
     """A person who asks. `person` is a `str(PersonId)`, `name` their display name, which nobody
     has verified, `place` their direct conversation."""
 
@@ -28,8 +28,7 @@ class Applicant:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class PairingRequest:
+class PairingRequest(Struct, frozen=True):
     """A person who waits for a decision. `code_hash` is the salted hash of the code."""
 
     id: str
@@ -39,8 +38,7 @@ class PairingRequest:
     until: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Admission:
+class Admission(Struct, frozen=True):
     """A person who may write. `by` is the `str(PersonId)` of the approver, or names the part of
     the program: "command line", "owner code"."""
 
@@ -50,8 +48,7 @@ class Admission:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class OwnerCode:
+class OwnerCode(Struct, frozen=True):
     """A new owner code; `code` is shown once and not stored."""
 
     id: str
@@ -59,8 +56,7 @@ class OwnerCode:
     until: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """The result of an owner code that a person sent; `code_id` is empty without a code."""
 
     outcome: ClaimOutcome

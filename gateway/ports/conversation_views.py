@@ -1,8 +1,9 @@
 """Conversations as people see them in a list: who reads, what is wanted, and the results."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from gateway.authorship import Material
 from gateway.ports.traces import Trace
@@ -14,8 +15,7 @@ OutcomeKind = Literal["answered", "refused", "failed", "other"]
 """The groups of outcomes: "other" are, among others, collected, dropped and deleted messages."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(Struct, frozen=True):
     """The identities of the person who reads. An `operator` sees the messages of everybody in the
     tenant, and the text of rooms; everybody else sees their own."""
 
@@ -29,8 +29,7 @@ class Reader:
         return "" if self.operator else min(self.persons, default="")
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """The filters of a list of conversations; empty ones are off. A conversation is listed if one
     of its messages fits all. `person` is a `str(PersonId)`, `micros` the least cost of a message in
     millionths of a dollar, `outcome` an `OutcomeKind`."""
@@ -45,8 +44,7 @@ class Wanted:
     archived: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """A conversation by its latest fitting message, without text. `id` is the id of that message's
     turn, `messages` their number, at most `MAX_COUNTED`."""
 
@@ -63,16 +61,14 @@ class Listed:
     messages: int
 
 
-@dataclass(frozen=True, slots=True)
-class ListedPage:
+class ListedPage(Struct, frozen=True):
     """A page of a list; `next` is the cursor of the following one, empty at the end."""
 
     rows: tuple[Listed, ...]
     next: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
+class Exchange(Struct, frozen=True):
     """A message with its decisions, cost and person; `tokens` are input, output, read from the
     cache and written to it, of all model calls."""
 
@@ -83,16 +79,14 @@ class Exchange:
     tokens: tuple[int, int, int, int] = (0, 0, 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class ExchangePage:
+class ExchangePage(Struct, frozen=True):
     """Messages of a conversation, oldest first; `before` is the cursor of the earlier ones."""
 
     rows: tuple[Exchange, ...]
     before: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownText:
+class ShownText(Struct, frozen=True):
     """A stored text that the reader may see. `person` is the person of the exchange."""
 
     message_id: str
@@ -106,8 +100,7 @@ class ShownText:
     material: tuple[Material, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """A text that has the words of a search; `turn` is the id of its message's turn, empty if its
     decisions are no longer stored."""
 
@@ -115,8 +108,7 @@ class Hit:
     text: ShownText
 
 
-@dataclass(frozen=True, slots=True)
-class HitPage:
+class HitPage(Struct, frozen=True):
     """Hits, newest first; `next` is the cursor of the following page."""
 
     rows: tuple[Hit, ...]

@@ -1,8 +1,9 @@
 """Stored conversations: their turns, tasks and summaries."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, NamedTuple
+
+from msgspec import Struct
 
 from gateway.authorship import Material, text_of
 
@@ -31,8 +32,7 @@ class StoredTurn(NamedTuple):
         return f"{self.text}\n{text_of(self.material)}" if self.material else self.text
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationTask:
+class ConversationTask(Struct, frozen=True):
     """The topic of a conversation. `person` is a `str(PersonId)`, `name` the display name;
     `message_id` is the message that it comes from, empty for a task set by a command."""
 
@@ -42,8 +42,7 @@ class ConversationTask:
     message_id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationSummary:
+class ConversationSummary(Struct, frozen=True):
     """Replaces the turns up to and including the one with this message and role, sent at `at`.
     `persons` are the people whose words it is derived from."""
 
@@ -54,8 +53,7 @@ class ConversationSummary:
     persons: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationNotes:
+class ConversationNotes(Struct, frozen=True):
     """The task and the summary of one conversation; None for none."""
 
     task: ConversationTask | None = None

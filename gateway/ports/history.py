@@ -6,9 +6,10 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Final, Literal, Protocol
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Activity:
+
+class Activity(Struct, frozen=True):
     """Answered questions, people who asked, tokens, and cost in millionths of a dollar."""
 
     answered: int
@@ -30,8 +31,7 @@ SpokenKind = Literal["message", "answer", "task", "summary"]
 DIGEST_BYTES: Final = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Whose:
+class Whose(Struct, frozen=True):
     """The selected people (`str(PersonId)`) of a tenant; with a `conversation` (a
     `str(ConversationKey)`) only their messages in it."""
 
@@ -55,8 +55,7 @@ class SpokenRef:
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class Spoken:
+class Spoken(Struct, frozen=True):
     """A message of a person, the assistant's answer to one, a task that a person set, or a summary
     of a conversation in which they took part.
 

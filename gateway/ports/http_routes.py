@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypeAlias, runtime_checkable
 
+from msgspec import Struct
+
 MAX_BODY: Final = 3 * 1024 * 1024
 """Bytes of one request's body. Meta's webhooks are the largest, up to 3 MB (Graph API webhooks)."""
 
@@ -20,8 +22,7 @@ class WebhookRequest:
     body: bytes = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class WebhookResponse:
+class WebhookResponse(Struct, frozen=True):
     """The response of the public listener."""
 
     status: int = 200
@@ -85,8 +86,7 @@ class LocalResponse:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class ServerEvent:
+class ServerEvent(Struct, frozen=True):
     """One server-sent event, of one line of data."""
 
     data: str
@@ -94,8 +94,7 @@ class ServerEvent:
     id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class EventStream:
+class EventStream(Struct, frozen=True):
     """A streamed answer:
 
     `events` are sent as they come, until they end or the client disconnects. None stands for a
@@ -110,8 +109,7 @@ class EventStream:
 LocalHandler: TypeAlias = Callable[[LocalRequest], Awaitable[LocalResponse | EventStream]]
 
 
-@dataclass(frozen=True, slots=True)
-class LocalRoute:
+class LocalRoute(Struct, frozen=True):
     """A path of the local listener; `{name}` in it is a placeholder for one segment."""
 
     method: Literal["GET", "POST"]

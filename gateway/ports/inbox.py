@@ -1,9 +1,10 @@
 """The inbox: accepted events, their hand-over to a dispatcher, and to worker processes."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
+
+from msgspec import Struct
 
 from gateway.message import (
     ChatMessage,
@@ -17,8 +18,7 @@ from gateway.message import (
 from gateway.people import PersonId
 
 
-@dataclass(frozen=True, slots=True)
-class InboxEntry:
+class InboxEntry(Struct, frozen=True):
     """An accepted event that waits for its answer. `conversation` is a
     `str(ConversationKey)`; `reason` says why it addresses the assistant, empty where its kind says
     so. A message's content is the author's own text, without a prefix."""
@@ -59,8 +59,7 @@ class Inbox(Protocol):
         """Delete some expired events; returns how many, 0 at the end."""
 
 
-@dataclass(frozen=True, slots=True)
-class QueueDepths:
+class QueueDepths(Struct, frozen=True):
     """The load of a shared store: accepted events, sends, dead letters, and living workers."""
 
     events: int
@@ -69,8 +68,7 @@ class QueueDepths:
     workers: int
 
 
-@dataclass(frozen=True, slots=True)
-class Backlog:
+class Backlog(Struct, frozen=True):
     """Accepted events and queued sends that wait, with the time of the oldest of each; `dead` sends
     are given up."""
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Protocol
 
+from msgspec import Struct
+
 from gateway.authorship import Material
 from gateway.errors import ToolError
 from gateway.message import Button, Place, Reply
@@ -29,8 +31,7 @@ class GivenFile:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(Struct, frozen=True):
     """A caller with their place and their words.
 
     `id` is the turn's, the same when its work is repeated. `words` is the person's own text,
@@ -57,8 +58,7 @@ class Caller:
     """True for a program with a token of the person: it is unknown what it has read."""
 
 
-@dataclass(frozen=True, slots=True)
-class WaitingTurn:
+class WaitingTurn(Struct, frozen=True):
     """A turn, stored with its answer until memory processes it.
 
     `person` is a `str(PersonId)`, `room` empty in private; `channel` is "platform:account:channel",
@@ -75,8 +75,7 @@ class WaitingTurn:
     body: str
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerFooter:
+class AnswerFooter(Struct, frozen=True):
     """The footer of an answer, for the person who asked alone: Markdown and buttons. `typed` is the
     form without buttons, empty if none is needed. `turn` is to be stored with the answer, and so is
     `derived`: the authorship of text that the answer was made from and memory may not keep."""

@@ -7,9 +7,10 @@ that it has.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal, Protocol, runtime_checkable
+
+from msgspec import Struct, field
 
 MAX_STATEMENT: Final = 1_000
 """Characters of a statement; a longer text of a backend is cut."""
@@ -29,8 +30,7 @@ MAX_STATEMENTS: Final = 2_000
 StatementScope = Literal["user", "project", "global"]
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(Struct, frozen=True):
     """One learned statement.
 
     `id` begins with "mem-" and contains letters, digits, `-` and `_`, at most `MAX_STATEMENT_ID`;
@@ -68,8 +68,7 @@ class Statement:
         return self.at, self.id
 
 
-@dataclass(frozen=True, slots=True)
-class BackendAccess:
+class BackendAccess(Struct, frozen=True):
     """The caller and the audience of one call, as the gateway decided them.
 
     `person` asks; `persons` are the linked identities, the caller's included. `room` is empty in a
@@ -106,8 +105,7 @@ class BackendAccess:
         return self.operates and self.sees(statement)
 
 
-@dataclass(frozen=True, slots=True)
-class FoundStatement:
+class FoundStatement(Struct, frozen=True):
     """A statement that answers a question; `score` is 0 to 1."""
 
     statement: Statement

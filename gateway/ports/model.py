@@ -4,11 +4,12 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
+from msgspec import Struct
+
 from gateway.tool_spec import ToolSpec
 
 
-@dataclass(frozen=True, slots=True)
-class TextBlock:
+class TextBlock(Struct, frozen=True):
     """Text of a person, of the assistant, or of the system."""
 
     text: str
@@ -22,8 +23,7 @@ class ImageBlock:
     data: bytes = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(Struct, frozen=True):
     """A tool call of the model. `arguments` is the text of a JSON object."""
 
     id: str
@@ -31,8 +31,7 @@ class ToolCall:
     arguments: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolOutcome:
+class ToolOutcome(Struct, frozen=True):
     """The result of a tool call, as the model reads it."""
 
     call_id: str
@@ -56,16 +55,14 @@ class OpaqueBlock:
 ContentBlock: TypeAlias = TextBlock | ImageBlock | ToolCall | ToolOutcome | OpaqueBlock
 
 
-@dataclass(frozen=True, slots=True)
-class ModelMessage:
+class ModelMessage(Struct, frozen=True):
     """One message of the conversation with the model."""
 
     role: Literal["user", "assistant"]
     content: tuple[ContentBlock, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ModelRequest:
+class ModelRequest(Struct, frozen=True):
     """A call to a model. An empty `model` is the provider's default.
 
     Stable parts come first, so that a service can cache them: `system` is stable through a session,
@@ -88,8 +85,7 @@ class ModelRequest:
         return "\n\n".join(part for part in (self.system, self.system_volatile) if part.strip())
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True):
     """Tokens of one call, as counted by the service."""
 
     input_tokens: int = 0
@@ -106,8 +102,7 @@ class Usage:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class TextDelta:
+class TextDelta(Struct, frozen=True):
     """A piece of the answer."""
 
     text: str
@@ -116,8 +111,7 @@ class TextDelta:
 StopReason: TypeAlias = Literal["end", "tool_use", "max_tokens", "refusal", "other"]
 
 
-@dataclass(frozen=True, slots=True)
-class ModelFinished:
+class ModelFinished(Struct, frozen=True):
     """The last event of a call; `message` is the whole answer with its tool calls. `from_fallback`:
     another model answered than the requested one."""
 
@@ -155,8 +149,7 @@ class ToolProvider(Protocol):
     async def close(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class ServerState:
+class ServerState(Struct, frozen=True):
     """The state of a tool server. `problem` is empty while it is connected, and before the first
     attempt ended; `failures` counts failed attempts and lost connections since the start."""
 

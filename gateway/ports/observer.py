@@ -1,8 +1,9 @@
 """Observers of the gateway: metrics, traces and the security log."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
+
+from msgspec import Struct
 
 from gateway.message import Outbound
 from gateway.people import DEFAULT_TENANT
@@ -11,8 +12,7 @@ from gateway.ports.traces import Trace
 from gateway.ports.usage import UsageRow
 
 
-@dataclass(frozen=True, slots=True)
-class SecurityEvent:
+class SecurityEvent(Struct, frozen=True):
     """A refused or recorded action: codes and ids only.
 
     `person` is a `str(PersonId)`, empty if unknown; `channel` is "platform:account:channel" or the
@@ -50,8 +50,7 @@ class Timing(NamedTuple):
     figures: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FinishedTurn:
+class FinishedTurn(Struct, frozen=True):
     """A finished turn. Its (last) event was `stored`, and it `began`, at these monotonic
     seconds; `last_key` is the send that ends it, empty if nothing is sent. `refusal` is the
     decision of the stage that refused it."""
@@ -65,8 +64,7 @@ class FinishedTurn:
     refusal: Decision | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SendAttempt:
+class SendAttempt(Struct, frozen=True):
     """One attempt of a send; `failed` is the error's type, empty for success."""
 
     outbound: Outbound

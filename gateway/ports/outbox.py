@@ -1,9 +1,10 @@
 """The outbox: answers that wait for delivery, their receipts and dead letters."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal, Protocol
+
+from msgspec import Struct
 
 from gateway.message import Outbound, Receipt
 
@@ -16,8 +17,7 @@ KEEP_OPEN: Final = timedelta(days=60)
 """The time for which events and sends are kept whose account is no longer configured."""
 
 
-@dataclass(frozen=True, slots=True)
-class OutboxEntry:
+class OutboxEntry(Struct, frozen=True):
     """A queued send. `seq` orders the sends; `attempts` counts the attempts that ended.
 
     `begun`: one of the attempts may have reached the platform, because its result was not recorded
@@ -34,8 +34,7 @@ class OutboxEntry:
     not_before: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DeadLetter:
+class DeadLetter(Struct, frozen=True):
     """A send that was given up at `at`, with the reason."""
 
     entry: OutboxEntry
@@ -46,8 +45,7 @@ class DeadLetter:
 DeliveryState = Literal["waiting", "sent", "dead"]
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(Struct, frozen=True):
     """One send without its content. `attempts` counts those that ended, `reason` is that of the
     last failed one; `queued_at` and `ended_at` are None if the store does not hold them."""
 

@@ -1,8 +1,9 @@
 """The stored conversations of one person with the assistant, for an adapter that shows them."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
+
+from msgspec import Struct
 
 from gateway.message import Part, Place
 
@@ -15,8 +16,7 @@ class MessageName(NamedTuple):
     by: Literal["person", "assistant"]
 
 
-@dataclass(frozen=True, slots=True)
-class OwnConversation:
+class OwnConversation(Struct, frozen=True):
     """A stored conversation: its thread, the beginning of its first message, and the time of its
     last message. The beginning may be empty, for a message with files only."""
 
@@ -25,8 +25,7 @@ class OwnConversation:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class OwnMessage:
+class OwnMessage(Struct, frozen=True):
     """A stored message, without its secrets. `parts` show an answer on the adapter's platform."""
 
     name: MessageName

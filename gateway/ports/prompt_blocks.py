@@ -5,10 +5,11 @@ prompt: stable blocks come first, so that the model's service can cache them.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Final, Literal, NamedTuple, TypeAlias
+
+from msgspec import Struct, field
 
 Count: TypeAlias = Callable[[str], int]
 """Counts the tokens of a text: 0 for an empty one, never fewer for a longer beginning of the same
@@ -48,8 +49,7 @@ class Section(NamedTuple):
     share: float
 
 
-@dataclass(frozen=True, slots=True)
-class PromptParts:
+class PromptParts(Struct, frozen=True):
     """Texts from memory for every prompt of a session; they do not change within a session, so that
     the model's service can cache them. Empty texts are left out. `skill` explains how to use
     memory; `shared` holds the memories for everybody."""
@@ -65,8 +65,7 @@ class PromptParts:
 NO_PROMPT_PARTS: Final = PromptParts()
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """The task of a conversation. `set_by` is a person's name."""
 
     text: str
@@ -102,8 +101,7 @@ def spoken(writer: str, words: str) -> str:
     return f"[{writer}] {words}" if writer else words
 
 
-@dataclass(frozen=True, slots=True)
-class KnowledgeItem:
+class KnowledgeItem(Struct, frozen=True):
     """A recalled item; in a sequence the best comes first.
 
     `source` is its origin ("ADR-007", "conversation of 2026-11-02"), `confidence` is 0 to 1,
@@ -130,8 +128,7 @@ class KnowledgeItem:
     ranks: tuple[tuple[str, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ContextParts:
+class ContextParts(Struct, frozen=True):
     """Everything that may go into a prompt, before it is cut to fit.
 
     `own` is the operator's text with the program's rules, which is never cut. `skills` are left out
@@ -152,8 +149,7 @@ class ContextParts:
 Why: TypeAlias = Literal["cut", "left_out", "summarised"]
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
+class Loss(Struct, frozen=True):
     """A part that a block had to leave out: `what` is a section's name, "turns" or an item's id,
     never content. `tokens` is the size of the missing part."""
 
@@ -176,8 +172,7 @@ class Block(NamedTuple):
     losses: tuple[Loss, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Assembled:
+class Assembled(Struct, frozen=True):
     """A prompt that fits. `blocks` are in the order of the prompt; `total` is their common limit.
     `turns` are sent unchanged, `summary` replaces the rest."""
 

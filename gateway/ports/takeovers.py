@@ -1,15 +1,15 @@
 """Takeovers: conversations that an operator answers instead of the assistant."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+
+from msgspec import Struct
 
 MAX_NAME = 60
 """Characters of the name under which an operator answers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Takeover:
+class Takeover(Struct, frozen=True):
     """A conversation in the hands of an operator. `operator` is a `str(PersonId)`, `name` the name
     that people read. `person` is the `str(PersonId)` of a direct conversation, empty for a room.
 

@@ -1,8 +1,9 @@
 """Completion of a turn in one unit of work."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from gateway.conversation import ConversationKey
 from gateway.message import Outbound
@@ -16,8 +17,7 @@ ERASED_TURNS: Final = ("parley", "erased")
 """The adapter state that names the turns of erased people which may still run, by their ids."""
 
 
-@dataclass(frozen=True, slots=True)
-class CompletedTurn:
+class CompletedTurn(Struct, frozen=True):
     """A finished turn: the rows to store and the sends to queue."""
 
     key: ConversationKey

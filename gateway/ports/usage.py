@@ -1,9 +1,10 @@
 """Limits: token buckets, and the usage ledger with tokens, cost and budgets."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal, Protocol
+
+from msgspec import Struct
 
 from gateway.policy.rate_limits import Bucket, BucketRule, Taken
 from gateway.ports import Usage
@@ -16,8 +17,7 @@ LATENCIES: Final = (
 UsageKey = Literal["day", "person", "workspace", "channel", "model"]
 
 
-@dataclass(frozen=True, slots=True)
-class UsageRow:
+class UsageRow(Struct, frozen=True):
     """The cost of one turn. `micros` is in millionths of a dollar."""
 
     tenant: str
@@ -29,8 +29,7 @@ class UsageRow:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class UsageTotal:
+class UsageTotal(Struct, frozen=True):
     """The total cost of the calls of one model, in millionths of a dollar."""
 
     model: str
@@ -39,8 +38,7 @@ class UsageTotal:
     micros: int
 
 
-@dataclass(frozen=True, slots=True)
-class UsageFilter:
+class UsageFilter(Struct, frozen=True):
     """The usage to sum: of a tenant and the program's own calls, in whole UTC days from `since` on
     and before `until`. `persons` are the only people, None for everybody; an empty text does not
     filter. `channel` None does not filter either: the empty one stands for direct conversations.
@@ -56,8 +54,7 @@ class UsageFilter:
     model: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class UsageSum:
+class UsageSum(Struct, frozen=True):
     """The sums of one value of a key. `name` is the value: the microseconds since 1970 of a day,
     a `str(PersonId)`, "platform:account:workspace", a model, or for a channel its workspace and its
     id, separated by a line break. Empty: none is known, or the person was erased.

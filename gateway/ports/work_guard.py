@@ -2,9 +2,10 @@
 repeatedly crash during it."""
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, NamedTuple, Protocol
+
+from msgspec import Struct
 
 from gateway.people import PersonId
 
@@ -28,8 +29,7 @@ class WorkItem(NamedTuple):
         return f"{self.kind}:{self.id}"
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
+class Owner(Struct, frozen=True):
     """The person whom the work concerns, within a tenant, and its place
     ("platform:account:channel"). Empty if unknown."""
 
@@ -95,8 +95,7 @@ class Unguarded:
 UNGUARDED: Final = Unguarded()
 
 
-@dataclass(frozen=True, slots=True)
-class Quarantined:
+class Quarantined(Struct, frozen=True):
     """Work that crashed several processes and is not started any more. No content; `weight` is its
     weight, see `gateway.inbound.crash_loop_guard`."""
 

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from db import Database, Row, Statement, Work, execute
 from db.statements import BY_KEY
@@ -42,8 +43,7 @@ LISTED: Final = Statement(f"""
 FIND: Final = Statement(f"SELECT {COLUMNS} FROM config_versions WHERE number = :number")  # noqa: S608 - a constant of this module
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigVersion:
+class ConfigVersion(Struct, frozen=True):
     """A version. `origin` is the version to which an undo went back, 0 for the beginning, and
     otherwise its own number. `author` is a `str(PersonId)` or names a part of the program;
     `changed` are keys; `overrides` is a JSON merge patch."""

@@ -7,9 +7,10 @@ session in one transaction, whichever process made the link.
 import hashlib
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from db import Database, Row, Statement, Work, change, execute, fetch_first
 from db.database import delete_some, deleting_some
@@ -72,8 +73,7 @@ PRUNE_LINKS: Final = deleting_some("console_links", "secret_hash", "until <= :no
 PRUNE: Final = deleting_some("console_sessions", "id", "until <= :now", "until")
 
 
-@dataclass(frozen=True, slots=True)
-class ConsoleSession:
+class ConsoleSession(Struct, frozen=True):
     """A session without its secret. `person` is a `str(PersonId)`, `label` the browser as it names
     itself, `zone` a name of a time zone, empty if unknown, `theme` "light", "dark" or empty."""
 

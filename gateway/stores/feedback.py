@@ -1,10 +1,10 @@
 """Feedback on answers: a thumb up or down, stored by the turn of the answer."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, TypeAlias
 
+from msgspec import Struct
 from pydantic_core import to_json
 
 from db import Database, Statement, among
@@ -34,8 +34,7 @@ _TONES: Final = frozenset(map(chr, range(0x1F3FB, 0x1F400)))
 _VARIATION: Final = "\ufe0f"
 
 
-@dataclass(frozen=True, slots=True)
-class Feedback:
+class Feedback(Struct, frozen=True):
     """One person's thumb under one message. `message_key` identifies the message, `turn_id` is the
     id that `parley why` shows, `person` a `str(PersonId)`."""
 
@@ -47,8 +46,7 @@ class Feedback:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Thumbs:
+class Thumbs(Struct, frozen=True):
     """The number of people with each thumb under the messages of a turn."""
 
     up: int = 0

@@ -8,10 +8,11 @@ person: they have to be approved again.
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
 from typing import Final
+
+from msgspec import Struct
 
 from db import Database, Row, Statement, Work, among, lock, together
 from db.statements import begins, contains, json_item, json_values, listed
@@ -89,8 +90,7 @@ def _statement(source: str) -> Statement:
     return Statement(source)
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
+class _Table(Struct, frozen=True):
     """A table with a person's rows and its exported columns."""
 
     name: str

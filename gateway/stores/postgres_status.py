@@ -1,10 +1,10 @@
 """The status of a PostgreSQL server, read without changing anything."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import psycopg
+from msgspec import Struct
 from psycopg import AsyncConnection
 from psycopg.rows import TupleRow
 
@@ -30,8 +30,7 @@ ASK: Final = """
 """
 
 
-@dataclass(frozen=True, slots=True)
-class PostgresStatus:
+class PostgresStatus(Struct, frozen=True):
     """`missing` is the number of migration steps to apply; `vectors` is true if pgvector is
     installed, or can be installed by this user."""
 

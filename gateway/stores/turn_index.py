@@ -12,9 +12,10 @@ indexed turns enter it at once, by triggers.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
+
+from msgspec import Struct
 
 from db import Database, Statement, Work, either, execute, fetch
 from db.full_text import Merging
@@ -150,8 +151,7 @@ def plain_words(text: str) -> Sequence[str]:
     return _WORD.findall(text[:MAX_TEXT].casefold())
 
 
-@dataclass(frozen=True, slots=True)
-class TurnWords:
+class TurnWords(Struct, frozen=True):
     """Splits texts, and the questions of people who search them, into index words."""
 
     of_text: Callable[[str], Iterable[str]] = plain_words

@@ -1,7 +1,6 @@
 """Completion of a turn: the long-lived rows, then the finished events and the queued answer."""
 
 import sqlite3
-from dataclasses import replace
 from typing import Final
 
 from db import Database, Statement, Work, execute
@@ -18,6 +17,7 @@ from gateway.stores.takeovers import require_silence
 from gateway.stores.traces import add_trace
 from gateway.stores.turn_index import DEFAULT, TurnWords
 from gateway.stores.usage import settle_usage
+from values import replace
 
 PUT: Final = Statement("""
     INSERT INTO waiting_turns (id, tenant, person, room, channel, message_ids, at, body)

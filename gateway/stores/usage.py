@@ -6,9 +6,10 @@ until it is stored.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from db import Database, Statement, Work, among, execute, lock, together
 from db.database import delete_some, deleting_some
@@ -21,6 +22,7 @@ from gateway.policy.budgets import Account, BudgetDecision, Budgets, accounts_fo
 from gateway.ports import Clock, Usage
 from gateway.ports.identities import IdentityResolver
 from gateway.ports.usage import UsageRow, UsageTotal
+from values import replace
 
 KEEP_RESERVED: Final = timedelta(hours=1)
 """The age at which a reservation belongs to a dead turn and no longer counts."""
@@ -221,8 +223,7 @@ class UsageLedger:
         return PaidLedger(self._database, self._clock, payer)
 
 
-@dataclass(frozen=True, slots=True)
-class Payer:
+class Payer(Struct, frozen=True):
     """The payer of the turns of a playground: `person` is a `str(PersonId)`, `sender` the key
     under which budgets count them, `workspace` the place that the rows of usage name."""
 
@@ -294,8 +295,7 @@ def first_day(now: datetime, days: int) -> datetime:
     return today - timedelta(days=days - 1)
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetUse:
+class BudgetUse(Struct, frozen=True):
     """A budget of a person: `spent` and `limit` in millionths of a dollar; `spent` includes
     reservations of running answers."""
 
@@ -304,8 +304,7 @@ class BudgetUse:
     limit: int
 
 
-@dataclass(frozen=True, slots=True)
-class SpendingSummary:
+class SpendingSummary(Struct, frozen=True):
     """`totals` by model, the dearest first."""
 
     totals: tuple[UsageTotal, ...]
@@ -317,8 +316,7 @@ class SpendingSummary:
         return sum(total.micros for total in self.totals)
 
 
-@dataclass(frozen=True, slots=True)
-class SpendingReader:
+class SpendingReader(Struct, frozen=True):
     """Every method raises `StoreUnavailable`. `budgets` returns those in force."""
 
     ledger: UsageLedger

@@ -2,8 +2,9 @@
 and from the calls and traces that are not in them yet."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, get_args
+
+from msgspec import Struct
 
 from db import Database, Params, Row, Statement, among
 from db.database import Reader
@@ -55,8 +56,7 @@ def _of_persons(columns: Mapping[str, str]) -> str:
     return f"{columns['tenant']} = :tenant AND {among(columns['person'], 'persons')}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
+class _Question(Struct, frozen=True):
     """The figures that a statement reads: the sums `shown` of each value of a key. Without
     `filtered`, no filter is set."""
 

@@ -1,6 +1,5 @@
 """Assembles the request to the model: tools, question, and the five blocks that fit beside them."""
 
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -40,6 +39,7 @@ from gateway.turn.services import Services
 from gateway.turn.toolbox import OverheardTools, Toolbox
 from gateway.turn.turn_context import TurnContext
 from gateway.turn.types import TurnRequest
+from values import replace
 
 ROOMY: Final = 32_000
 """The window in tokens from which tools fit beside the sum of its budget."""

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Final
 
+from msgspec import Struct
+
 from gateway.authorship import Material
 from gateway.errors import BadInput, DeliveryError
 from gateway.message import Attachment
@@ -56,8 +58,7 @@ class FetchedFile:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class AttachmentLimits:
+class AttachmentLimits(Struct, frozen=True):
     """The limits of files that the model reads; the others are named."""
 
     files: int = 10

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+
 from gateway.errors import ConfigurationError
 from gateway.turn.mcp_format import MAX_TOOLS, kept_tools
 
@@ -141,8 +143,7 @@ def cause_of(error: BaseException) -> str:
             return name
 
 
-@dataclass(frozen=True, slots=True)
-class Probed:
+class Probed(Struct, frozen=True):
     """The tools as the model sees them, the number of unusable ones, and the seconds of connecting,
     initialising and listing; instead of these `problem` after a failure."""
 

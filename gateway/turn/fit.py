@@ -6,8 +6,9 @@ shortened. A text that still does not fit is refused.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.errors import ContextTooLong
 from gateway.llm.calibration import Calibration
@@ -22,6 +23,7 @@ from gateway.ports import (
     ToolSpec,
 )
 from gateway.turn.prompt import clip
+from values import replace
 
 RETRIES: Final = 2
 """Attempts after the service said that a request is too long."""
@@ -32,8 +34,7 @@ SHORTEST: Final = 400
 IMAGE_LEFT_OUT: Final = TextBlock("(A picture was left out here, because it did not fit.)")
 
 
-@dataclass(frozen=True, slots=True)
-class Fitted:
+class Fitted(Struct, frozen=True):
     """Messages that fit. `tokens` are the estimate of the whole prompt; `dropped` messages of the
     history are missing, `shortened` texts or pictures of the turn are not whole."""
 

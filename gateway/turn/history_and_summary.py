@@ -7,7 +7,6 @@ until the summary is long; then the model writes it anew, which is a call of its
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final, Self
 
 from gateway.authorship import Material, text_of
@@ -31,6 +30,7 @@ from gateway.turn.metering import Meter
 from gateway.turn.prompt import WORDLESS, clean_name, framed, own_in_room, own_words, quotation
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
+from values import replace
 
 ANSWER: Final = 300
 """Tokens that an answer is expected to add to the history."""

@@ -5,8 +5,9 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from gateway.ports import ToolSpec
 from gateway.turn.prompt import clip, own_words
@@ -159,8 +160,7 @@ MAX_PROBLEMS: Final = 20
 MAX_NAME: Final = 80
 
 
-@dataclass(frozen=True, slots=True)
-class KeptTools:
+class KeptTools(Struct, frozen=True):
     """The offered tools, their names at the server by our names, and the omitted or shortened ones:
     (name, reason)."""
 

@@ -6,7 +6,6 @@ The `remember` stage ends the turn's memory and reports the redaction in the foo
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 import structlog
@@ -27,6 +26,7 @@ from gateway.turn.prompt import text_in_place
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 from safety.cut import REDACTED
+from values import replace
 
 RECALL_SECONDS: Final = 3.0
 MAX_NOTED: Final = 20

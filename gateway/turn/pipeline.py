@@ -3,7 +3,6 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 import structlog
@@ -59,6 +58,7 @@ from gateway.turn.save import report, save, settle
 from gateway.turn.services import Policies, Services
 from gateway.turn.takeover import hand_over, is_taken_over
 from gateway.turn.turn_context import TurnContext
+from values import replace
 
 Stage = Callable[[TurnContext, Services], Awaitable[Decision]]
 

@@ -1,7 +1,6 @@
 """Applies the response filter, and converts Markdown to sends for the platform."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 from gateway.commands import confirmations
@@ -17,6 +16,7 @@ from gateway.turn.context.task import ProposedTask
 from gateway.turn.services import Services
 from gateway.turn.tool_loop import NO_ANSWER
 from gateway.turn.turn_context import TurnContext
+from values import replace
 
 MAX_PARTS = 60
 """Maximum parts of one answer: the longest answer of a model on the platform with the smallest

@@ -7,7 +7,6 @@ may have seen its answer.
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 
 import structlog
 
@@ -27,6 +26,7 @@ from gateway.turn.prompt import text_in_place
 from gateway.turn.services import Services
 from gateway.turn.takeover import silent_since, withhold
 from gateway.turn.turn_context import TurnContext
+from values import replace
 
 log = structlog.get_logger(__name__)
 

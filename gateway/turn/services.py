@@ -1,8 +1,10 @@
 """The services of the stages: policies, stores and ports, put together once in `parley/app.py`."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
+
+from msgspec import Struct
 
 from gateway.background_tasks import BackgroundTasks
 from gateway.connected_account import ConnectedAccount
@@ -48,10 +50,10 @@ from gateway.stores.usage import UsageLedger
 from gateway.turn.slots import Slots
 from gateway.turn.toolbox import Toolbox
 from gateway.turn.types import TurnLimits
+from values import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Stores:
+class Stores(Struct, frozen=True):
     """The stores of the gateway. Without `takeovers` nobody takes a conversation over."""
 
     inbox: Inbox

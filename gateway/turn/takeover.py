@@ -3,7 +3,6 @@
 An answer that is being written when the conversation is taken over is withheld.
 """
 
-from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -15,6 +14,7 @@ from gateway.turn.audit import audit
 from gateway.turn.memory import redact_aside
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
+from values import replace
 
 
 async def is_taken_over(turn: TurnContext, services: Services) -> bool:

@@ -4,8 +4,9 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from gateway.errors import ToolError
 from gateway.llm.json_text import parse_object
@@ -64,8 +65,7 @@ MAX_NAMED: Final = 20
 MAX_NAME: Final = 80
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
+class Round(Struct, frozen=True):
     """The results of the calls of one round, in order; `verdict` is the reason why no more may
     follow."""
 

@@ -5,7 +5,6 @@ import asyncio
 import random
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import replace
 from typing import Final, cast
 
 from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable, ToolError
@@ -37,6 +36,7 @@ from gateway.turn.types import (
     TurnRequest,
     TurnResult,
 )
+from values import replace
 
 FIRST_PAUSE: Final = 1.0
 LONGEST_PAUSE: Final = 15.0

@@ -1,8 +1,9 @@
 """The request, the limits and the result of one turn with the model."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+from msgspec import Struct, field
 
 from gateway.llm.calibration import Calibration
 from gateway.ports import ContentBlock, ModelMessage, Usage
@@ -33,8 +34,7 @@ Outcome: TypeAlias = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class TurnRequest:
+class TurnRequest(Struct, frozen=True):
     """The request of one turn.
 
     `history` has the earlier messages, oldest first, beginning with a user message. `window` is the
@@ -55,8 +55,7 @@ class TurnRequest:
     system_volatile: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TurnLimits:
+class TurnLimits(Struct, frozen=True):
     """The limits of a turn.
 
     `rounds` are calls to the model that may use tools; one last call without tools may follow.
@@ -76,8 +75,7 @@ class TurnLimits:
     tool_result: int = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class ToolUse:
+class ToolUse(Struct, frozen=True):
     """A tool call in the trace: no arguments, no results."""
 
     name: str
@@ -86,8 +84,7 @@ class ToolUse:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TurnResult:
+class TurnResult(Struct, frozen=True):
     """The result of a turn.
 
     `text` is never empty and can be shown unchanged. `messages` are the turn's own for the history,

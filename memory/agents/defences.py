@@ -7,9 +7,10 @@ it. Everything here is pure and linear in the text.
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
+
+from msgspec import Struct
 
 from memory.agents import query_words as lexicon
 from memory.model.record import Record
@@ -17,6 +18,7 @@ from safety.injection_detection.detect import detect_injection, neutralise_marke
 from safety.sanitize import sanitize
 from safety.secret_detection.detect import redact_secrets
 from safety.unicode import safe_unicode
+from values import replace
 
 REVIEW_ABOVE: Final = 0.5
 """A query with a higher score is refused and noted for operators."""
@@ -31,8 +33,7 @@ OTHERS, INJECTS, WILDCARDS, ABOUT, TOPIC, MOST_TOPICS = 0.3, 0.6, 0.6, 0.1, 0.1,
 `MOST_TOPICS`, lowers the score."""
 
 
-@dataclass(frozen=True, slots=True)
-class QueryScore:
+class QueryScore(Struct, frozen=True):
     """The judgement of a query: 0 for ordinary, 1 for an attack, and the reasons as codes."""
 
     score: float
@@ -59,8 +60,7 @@ class MEXTRAValidator:
         return neutralise_markers(sanitize(safe_unicode(text)))
 
 
-@dataclass(frozen=True, slots=True)
-class FilteredOutput:
+class FilteredOutput(Struct, frozen=True):
     """Records as an agent reads them; `redacted` and `marked` are the ids of the changed ones,
     `left_out` the number of those beyond the maximum."""
 

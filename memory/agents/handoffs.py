@@ -6,7 +6,6 @@ the end of its time; an accepted one has the same time again.
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -33,6 +32,7 @@ from memory.agents.ports.handoffs import (
 )
 from memory.audit import Audit
 from memory.model.scope import RequestScope
+from values import replace
 
 KEEP_ENDED: Final = timedelta(days=7)
 """The time for which the housekeeping keeps ended handoffs, so that both sides can read them."""

@@ -1,9 +1,10 @@
 """The values of agents, pools and handoffs, and their limits."""
 
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum, StrEnum
 from typing import Final, Literal
+
+from msgspec import Struct, field
 
 from gateway.errors import BadInput
 from memory.model.record import Record
@@ -85,8 +86,7 @@ class RegistryCapacityError(BadInput):
     """A limit of agents, sessions, pools, members, shared memories or handoffs is reached."""
 
 
-@dataclass(frozen=True, slots=True)
-class AgentLimits:
+class AgentLimits(Struct, frozen=True):
     """The limits of one installation, and of one person, so that nobody uses all of it. The last
     five have no setting: the shortest and the longest time of a handoff, the handoffs that a person
     receives in an hour from the agents of one person, and in all, and those from the agents of one
@@ -117,8 +117,7 @@ Admission = Literal["stored", "full", "person_full"]
 of the person."""
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
+class Agent(Struct, frozen=True):
     """A registered agent. It acts for the person `owner`, a `str(PersonId)`, and never reaches more
     than that person. `id` has 128 random bits, as 32 hexadecimal digits."""
 
@@ -135,8 +134,7 @@ class Agent:
         return capability in self.capabilities
 
 
-@dataclass(frozen=True, slots=True)
-class Activity:
+class Activity(Struct, frozen=True):
     """The numbers of what an agent gave: memories, memories that wait for review, shares in pools,
     and handoffs that are open."""
 
@@ -146,8 +144,7 @@ class Activity:
     handoffs: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class AgentSummary:
+class AgentSummary(Struct, frozen=True):
     """An agent and its activity. `agent` is None if it was unregistered; its memories stay."""
 
     id: str
@@ -155,8 +152,7 @@ class AgentSummary:
     activity: Activity
 
 
-@dataclass(frozen=True, slots=True)
-class AgentSession:
+class AgentSession(Struct, frozen=True):
     """A session of an agent. It ends on request, or after `SESSION_IDLE` without use."""
 
     id: str
@@ -165,8 +161,7 @@ class AgentSession:
     ended_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Pool:
+class Pool(Struct, frozen=True):
     """A pool of shared memories. `scope` is the widest scope that is shared in it; `project` is
     empty unless the scope is PROJECT."""
 
@@ -179,8 +174,7 @@ class Pool:
     project: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PoolMember:
+class PoolMember(Struct, frozen=True):
     """The membership of an agent in a pool. `granted`: the pool's owner added the agent, so that it
     reads the pool wherever its person is."""
 
@@ -191,8 +185,7 @@ class PoolMember:
     granted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Membership:
+class Membership(Struct, frozen=True):
     """A pool of an agent, with the number of memories that the agent shares in it."""
 
     pool: str
@@ -201,8 +194,7 @@ class Membership:
     shares: int
 
 
-@dataclass(frozen=True, slots=True)
-class PoolSummary:
+class PoolSummary(Struct, frozen=True):
     """A pool with the numbers of its members and of its shared memories."""
 
     pool: Pool
@@ -210,8 +202,7 @@ class PoolSummary:
     memories: int
 
 
-@dataclass(frozen=True, slots=True)
-class SharedMemory:
+class SharedMemory(Struct, frozen=True):
     """A memory that an agent shared with a pool. `version` counts its changes from 1; `agent` wrote
     the present one. `members` is the number of the pool's members when it was shared."""
 
@@ -224,8 +215,7 @@ class SharedMemory:
     members: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class PoolEntry:
+class PoolEntry(Struct, frozen=True):
     """A shared memory with its present text. The record of another person has neither person nor
     place nor messages."""
 
@@ -233,8 +223,7 @@ class PoolEntry:
     record: Record
 
 
-@dataclass(frozen=True, slots=True)
-class ShareWaits:
+class ShareWaits(Struct, frozen=True):
     """A share that waits for the decision of an operator, with the sentence for the person."""
 
     review_id: str
@@ -250,8 +239,7 @@ class UpdateOutcome(StrEnum):
     REFUSED = "refused"
 
 
-@dataclass(frozen=True, slots=True)
-class SharedUpdate:
+class SharedUpdate(Struct, frozen=True):
     """The result of an update of a shared memory.
 
     `version` and `text` are the present ones in the pool; `own_text` is the text of the update.
@@ -266,8 +254,7 @@ class SharedUpdate:
     review_id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class HandoffContext:
+class HandoffContext(Struct, frozen=True):
     """The task of a handoff. `current_state` is JSON; lists and texts are bounded at the edge.
     `findings` are codes of what looks like an instruction in its texts."""
 
@@ -278,8 +265,7 @@ class HandoffContext:
     findings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Handoff:
+class Handoff(Struct, frozen=True):
     """A task that one agent hands to another, or to a person.
 
     `target` is the id of an agent, or empty where `target_person` (a `str(PersonId)`) receives it;
@@ -312,8 +298,7 @@ it was, and its time is over. `not_open`: its state does not allow the step, for
 another session accepted it first."""
 
 
-@dataclass(frozen=True, slots=True)
-class HandoffStep:
+class HandoffStep(Struct, frozen=True):
     """The outcome of accepting, rejecting or completing, and the handoff as it is now."""
 
     outcome: HandoffOutcome
@@ -344,8 +329,7 @@ class EventKind(StrEnum):
     HANDOFF_EXPIRED = "handoff.expired"
 
 
-@dataclass(frozen=True, slots=True)
-class AgentEvent:
+class AgentEvent(Struct, frozen=True):
     """An event, without content. `person` and `other` are the people whose agents take part, as
     `str(PersonId)`; empty ids do not apply. `number` grows with time and has gaps; 0 before it is
     stored."""
@@ -362,8 +346,7 @@ class AgentEvent:
     number: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class EventPage:
+class EventPage(Struct, frozen=True):
     """Events in order. `last` is the number up to which the table was read, the next `after`; with
     `more`, there may be further events."""
 

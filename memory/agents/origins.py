@@ -5,9 +5,10 @@ if it had never been stored, also where it is shared or waits for review; its ot
 open handoffs are rejected.
 """
 
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.errors import NotFound
 from gateway.ports import Clock
@@ -15,12 +16,12 @@ from memory.agents.registry import EVER, AgentRegistry
 from memory.agents.stores.origins import SqlOrigins
 from memory.audit import Audit
 from memory.model.scope import RequestScope, access_scope_of
+from values import replace
 
 MAX_BATCHES: Final = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class TakenBack:
+class TakenBack(Struct, frozen=True):
     """The numbers of what was taken back."""
 
     memories: int

@@ -3,8 +3,9 @@
 Operators see no names and no texts of other people's agents.
 """
 
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.errors import BadInput, NotFound
 from gateway.people import Role
@@ -16,6 +17,7 @@ from memory.model.record import Record
 from memory.model.scope import RequestScope, access_scope_of
 from memory.ports.memories import MemoryStore
 from memory.recall.selection import displayable
+from values import replace
 
 MAX_LISTED: Final = 500
 """Agents and pools of one list."""
@@ -31,8 +33,7 @@ NO_POOL: Final = "You have no pool with this id."
 OPERATORS_ONLY: Final = "Only operators see all agents and pools."
 
 
-@dataclass(frozen=True, slots=True)
-class AgentPage:
+class AgentPage(Struct, frozen=True):
     """An agent with its latest memories and its pools."""
 
     summary: AgentSummary
@@ -40,8 +41,7 @@ class AgentPage:
     memberships: tuple[Membership, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AgentOverview:
+class AgentOverview(Struct, frozen=True):
     """Lists agents and pools. Every method raises `StoreUnavailable`, and `NotFound` for the
     request of an agent: only people see these lists."""
 

@@ -7,9 +7,10 @@ permission, where the pool's scope covers them. Only the owner of a memory share
 import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from gateway.errors import BadInput, NotFound
 from gateway.people import Role
@@ -49,6 +50,7 @@ from memory.model.scope import (
 from memory.ports.audit import AuditAction
 from memory.ports.memories import MemoryStore
 from memory.recall.selection import AT_ONCE, shown_to
+from values import replace
 
 MAX_LISTED: Final = 10_000
 NAMED_BY: Final = 4
@@ -80,8 +82,7 @@ Reaches = Callable[[RequestScope, str], Awaitable[bool]]
 """True if the person of a request belongs to a project."""
 
 
-@dataclass(frozen=True, slots=True)
-class PoolRegistry:
+class PoolRegistry(Struct, frozen=True):
     """Manages pools. Every method raises `StoreUnavailable`, and `NotFound` for a pool, an agent or
     a memory that the caller cannot see."""
 

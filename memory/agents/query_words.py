@@ -2,12 +2,12 @@
 and Chinese. Each text is a list of beginnings of words; Chinese has no spaces, so its terms are
 looked for anywhere."""
 
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Words:
+
+class Words(Struct, frozen=True):
     """A group of words. `whole` are complete words, `stems` beginnings of words, `parts` occur
     anywhere."""
 

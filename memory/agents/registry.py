@@ -2,9 +2,10 @@
 
 import secrets
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.errors import BadInput, NotFound
 from gateway.ports import Clock
@@ -28,6 +29,7 @@ from memory.ports.audit import AuditAction
 from memory.ports.memories import MemoryStore
 from safety.sanitize import sanitize
 from safety.unicode import safe_unicode
+from values import replace
 
 MAX_LISTED: Final = 10_000
 """Agents of one person that are listed."""
@@ -48,8 +50,7 @@ FULL: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class AgentRegistry:
+class AgentRegistry(Struct, frozen=True):
     """Registers agents and their sessions. Every method raises `StoreUnavailable`."""
 
     store: AgentStore

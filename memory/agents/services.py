@@ -1,6 +1,6 @@
 """The services of agents, as the HTTP API uses them."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from memory.agents.handoffs import HandoffManager
 from memory.agents.origins import Origins
@@ -9,8 +9,7 @@ from memory.agents.pools import PoolRegistry
 from memory.agents.registry import AgentRegistry
 
 
-@dataclass(frozen=True, slots=True)
-class AgentServices:
+class AgentServices(Struct, frozen=True):
     """Registers agents, manages pools and handoffs, takes back what agents gave, and lists them."""
 
     registry: AgentRegistry

@@ -7,8 +7,9 @@ pool (`memory/agents/stores/origins.py`).
 """
 
 import uuid
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.errors import BadInput, NotFound
 from gateway.ports import Clock
@@ -26,6 +27,7 @@ from memory.audit import Audit
 from memory.model.record import Record, Scope
 from memory.model.scope import AccessScope, RequestScope
 from memory.stores.reviews import ReviewItem, ReviewStore, ShareProposal
+from values import replace
 
 WAITS: Final = (
     "It changes how the assistant works for others, so an operator decides about it. Until then, "
@@ -47,8 +49,7 @@ FULL: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ShareReviews:
+class ShareReviews(Struct, frozen=True):
     """Queues and approves shares. Every method raises `StoreUnavailable`."""
 
     pools: PoolStore

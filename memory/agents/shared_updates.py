@@ -6,8 +6,9 @@ of another person, stay as they are, and only the pool shows the new text. Of tw
 one wins. The other one gets both texts, and its own memory is deleted.
 """
 
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.ports import Clock
 from memory.agents.events import event_of
@@ -21,6 +22,7 @@ from memory.ports.memories import MemoryStore
 from memory.recall.selection import displayable
 from memory.write.replacement import named_rightly
 from memory.write.write_path import WritePath
+from values import replace
 
 CONFLICT: Final = (
     "Another agent changed this memory to version {version}. Merge both texts and update that"
@@ -31,8 +33,7 @@ GONE: Final = "The memory is no longer shared here."
 WAITS: Final = "{reason} After its approval, update the shared memory with the same text again."
 
 
-@dataclass(frozen=True, slots=True)
-class SharedUpdates:
+class SharedUpdates(Struct, frozen=True):
     """Writes new versions of shared memories."""
 
     store: PoolStore

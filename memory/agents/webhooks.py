@@ -6,11 +6,11 @@ webhook waits for another one, so that a slow receiver delays its own events onl
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from gateway.ports import Clock
 from memory.agents.model import AgentEvent
@@ -18,6 +18,7 @@ from memory.agents.ports.events import EventStore
 from memory.agents.ports.webhooks import WebhookState, WebhookStore
 from memory.agents.webhook_signature import body_of, signed_headers
 from safety.http.client import GuardedClient, OutboundError
+from values import replace
 
 PAUSES: Final = (5, 30, 120, 600, 1_800, 3_600, 7_200)
 """Seconds after the first failure, the second one …; after one failure more the event is dead."""
@@ -30,8 +31,7 @@ MAX_ANSWER: Final = 10_000
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class EventWebhook:
+class EventWebhook(Struct, frozen=True):
     """A receiver of the events of a tenant. `kinds` is empty for all; `key` signs."""
 
     name: str

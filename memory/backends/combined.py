@@ -6,7 +6,6 @@ the database (`builtin`), backends, or both. New ones are stored in the first pl
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
@@ -23,6 +22,7 @@ from memory.ports.memories import (
     TextVector,
     Unembedded,
 )
+from values import replace
 
 AN_INSTANT: Final = timedelta(microseconds=1)
 

@@ -5,7 +5,6 @@ redacted, its markers are neutralised, and it never has high trust.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Final
@@ -28,6 +27,7 @@ from memory.model.trust import CONFIDENCE, InputKind
 from memory.write.prepare import Refusal, prepare
 from safety.cut import REDACTED
 from safety.secret_detection.detect import redact_secrets
+from values import replace
 
 CACHED: Final = 5_000
 """Texts whose check is cached: question after question returns the same ones."""

@@ -8,10 +8,10 @@ checked: a statement of another tenant, person or room is dropped.
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeGuard, TypeVar
 
 import structlog
+from msgspec import Struct
 
 from gateway.errors import MemoryUnavailable
 from gateway.ports import Clock
@@ -56,8 +56,7 @@ T = TypeVar("T")
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """Statements, newest first, and the one after which the next page begins; None at the end."""
 
     statements: tuple[Statement, ...]

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 from gateway.errors import MemoryUnavailable
@@ -20,6 +19,7 @@ from memory.recall.selection import Count, label_of, labelled_line, rough_tokens
 from safety.cut import cut
 from safety.secret_detection.detect import redact_secrets
 from safety.unicode import safe_unicode
+from values import replace
 
 BACKEND: Final = "backend"
 """The name of this search in `Recalled.source_scores` and in measurements."""

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
@@ -23,6 +22,7 @@ from memory.model.scope import AccessScope, alone, may_change
 from memory.ports.memories import ChangedMemory, Duplicate, Filter, Insertion, Match
 from memory.stores.insert import duplicate_in, duplicate_keys_of
 from memory.stores.limits import check_limit, check_writable
+from values import replace
 
 LOCKS: Final = 64
 """Locks of writers; the people of two tenants may share one."""

@@ -7,9 +7,10 @@ be restored.
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from gateway.errors import BadInput
 from gateway.ports import Clock
@@ -56,8 +57,7 @@ NEARLY_FULL: Final = 9_000
 """Characters from which the remaining space is reported to the person."""
 
 
-@dataclass(frozen=True, slots=True)
-class BrainResult:
+class BrainResult(Struct, frozen=True):
     """The result of writing a document; `notices` are for the person."""
 
     written: Written
@@ -66,8 +66,7 @@ class BrainResult:
     notices: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class BrainParts:
+class BrainParts(Struct, frozen=True):
     """The accessible documents as the model reads them; empty if there is none.
 
     The numbers are those of the versions on which a rewrite is based, 0 for none.

@@ -10,12 +10,13 @@ import sqlite3
 import time
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import timedelta
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Final, NoReturn
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from db.errors import StoreUnavailable
 from gateway.errors import ConfigurationError, ParleyError
@@ -162,8 +163,7 @@ class PostgresSource:
         return _first_row(names, row)
 
 
-@dataclass(frozen=True, slots=True)
-class GatewaySource:
+class GatewaySource(Struct, frozen=True):
     """The assistant's own activity in a project over the last seven days."""
 
     log: ActivityLog

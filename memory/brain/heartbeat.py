@@ -7,10 +7,11 @@ pure and deterministic.
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from safety.cut import cut
 from safety.sanitize import sanitize
@@ -45,8 +46,7 @@ _UNITS: Final[Mapping[str, tuple[str, str]]] = {
 _NOT_COUNTED: Final = ("ss", "us", "is")
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(Struct, frozen=True):
     """Figures at a time; names are readable, texts safe and short."""
 
     at: datetime

@@ -2,8 +2,9 @@
 difference of two versions. All functions are pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from gateway.errors import BadInput
 from memory.model.record import MAX_DOCUMENT
@@ -22,16 +23,14 @@ NO_TEXT: Final = "A line needs a text."
 Sign = Literal["same", "added", "removed"]
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A line with text. `number` counts all lines of the document from 1, the empty ones too."""
 
     number: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class DiffLine:
+class DiffLine(Struct, frozen=True):
     """A line of a comparison."""
 
     sign: Sign

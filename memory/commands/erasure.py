@@ -1,7 +1,8 @@
 """The erasure of everything about one account, and the question to its linked accounts."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.message import Notice, Reply
 from gateway.ports.memory import Caller
@@ -14,16 +15,14 @@ from memory.service.links import side_of
 YES: Final = "Erase everything"
 
 
-@dataclass(frozen=True, slots=True)
-class Erased:
+class Erased(Struct, frozen=True):
     """The number of deleted entries, and the answer to the person."""
 
     entries: int
     reply: Reply
 
 
-@dataclass(frozen=True, slots=True)
-class Erasure:
+class Erasure(Struct, frozen=True):
     """Erases without a further question."""
 
     questions: Questions

@@ -2,8 +2,9 @@
 neither shows nor deletes memories from other places."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Final, Generic, TypeVar
+
+from msgspec import Struct
 
 from gateway.errors import BadInput
 from gateway.message import Button, Reply
@@ -24,22 +25,21 @@ from memory.service.deletion_topics import TopicMatch, is_memory_id, with_all_wo
 from memory.service.handle import MemoryHandle
 from memory.text.display import one_line
 from safety.secret_detection.detect import redact_secrets
+from values import replace
 
 T = TypeVar("T")
 
 PAGE_SIZE: Final = 10
 
 
-@dataclass(frozen=True, slots=True)
-class PageButton:
+class PageButton(Struct, frozen=True):
     """A choice of another page; `number` counts from 1."""
 
     label: str
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class ItemPage(Generic[T]):
+class ItemPage(Struct, Generic[T], frozen=True):
     """A page. `items` are its entries, `first` is the number of the first one, from 1; an empty
     list has one empty page."""
 

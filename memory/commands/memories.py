@@ -3,7 +3,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 from gateway.message import Button, Reply
@@ -21,6 +20,7 @@ from memory.service.undo import UndoResult, document_named
 from memory.stores.reviews import ReviewItem
 from memory.text.display import one_line
 from memory.turns.notices import BESIDE, DISCARD, KEEP, keep_buttons, places_of, unformatted
+from values import replace
 
 PREFIX: Final = "memory:page:"
 CHAT: Final = "chat"

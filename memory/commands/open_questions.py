@@ -3,10 +3,11 @@
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from typing import Final, Literal
 
+from msgspec import Struct
+from msgspec.structs import asdict
 from pydantic import TypeAdapter
 
 from gateway.message import Button, Place
@@ -14,6 +15,7 @@ from gateway.people import Audience
 from gateway.ports import AdapterState
 from memory.model.scope import channel_of
 from memory.service.deletion_topics import ItemRefs
+from values import replace
 
 PREFIX: Final = "memory:"
 VALID_FOR: Final = timedelta(minutes=10)
@@ -34,8 +36,7 @@ Action = Literal["forget", "erase", "erase_surely", "unregister_agent", "take_ba
 _BOUND: Final = TypeAdapter(tuple[ItemRefs, ...])
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """An open question. `person` is the `str(PersonId)` who may answer; `channel` is
     "platform:account:channel", empty for any direct conversation.
 
@@ -60,8 +61,7 @@ class Question:
         return self.person == person and (not channel or self.channel in ("", channel))
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """The owner of a shown list, and the text that it was searched for."""
 
     person: str

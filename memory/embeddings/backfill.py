@@ -5,10 +5,10 @@ all vectors are made again. Until then words find a memory.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from db.errors import StoreUnavailable
 from gateway.errors import ModelError, ModelUnavailable
@@ -17,6 +17,7 @@ from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
 from memory.embeddings.attempts import Attempts, nothing_to_warm
 from memory.ports.memories import MemoryStore, TextVector, Unembedded
 from memory.ports.recall import BackgroundEmbedder
+from values import replace
 
 BATCH: Final = 16
 """Texts of one step: a tenth of a second for a model on this machine."""
@@ -121,8 +122,7 @@ class EmbeddingBackfill:
         log.info("vectors_computed", model=self._embedder.model, made=made, of=of)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """The progress: memories up to number `newest` existed at the start, those from `before` on are
     done, and a new round starts at `whole_at`. `newest` is None before the start; `before` is None
     at the newest memory."""

@@ -4,9 +4,10 @@ A model is a folder with its files. This module does no I/O over the network; `p
 downloads models.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 TOKENIZER: Final = (
     "tokenizer.json",
@@ -16,8 +17,7 @@ TOKENIZER: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LocalModel:
+class LocalModel(Struct, frozen=True):
     """A model in the ONNX format. `repository` is its place on huggingface.co, `fastembed` its name
     in the library, `megabytes` its approximate size on the disk."""
 

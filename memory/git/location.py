@@ -9,9 +9,10 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from memory.git.errors import NotARepository
 
@@ -21,8 +22,7 @@ MAX_OBJECT_ENTRIES: Final = 500_000
 """Entries of the folder of objects that are checked for links."""
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(Struct, frozen=True):
     """A repository on disk. All paths are absolute and without links.
 
     `folder` is the work tree, or the bare repository itself; `git_dir` has the HEAD of this work

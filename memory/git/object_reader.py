@@ -4,9 +4,10 @@ import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Literal, Self
+
+from msgspec import Struct
 
 from memory.git.errors import GitFailed
 from memory.git.process import SECONDS, Git
@@ -20,8 +21,7 @@ MAX_STARTS: Final = 50
 """Starts of git; an object that ends it, such as a bomb, is passed over."""
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectInfo:
+class ObjectInfo(Struct, frozen=True):
     """The type ("blob", "tree", "commit", "tag") and the size in bytes of an object."""
 
     type: str

@@ -4,9 +4,10 @@ each branch, or lines of `packed-refs`."""
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from memory.git.errors import NotARepository
 from memory.git.location import Location, read_small
@@ -22,8 +23,7 @@ _HASH: Final = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _NAME: Final = re.compile(r"[^\x00-\x20\x7f~^:?*\[\\]{1,250}")
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Struct, frozen=True):
     """The checked out branch and its commit. `branch` is "" for a detached HEAD; `commit` is ""
     before the first commit."""
 

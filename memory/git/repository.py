@@ -3,9 +3,10 @@
 import re
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from memory.git import refs
 from memory.git.errors import GitFailed
@@ -30,8 +31,7 @@ SUBMODULE: Final = "160000"
 FOLDER: Final = "040000"
 
 
-@dataclass(frozen=True, slots=True)
-class TreeEntry:
+class TreeEntry(Struct, frozen=True):
     """A path in a commit with its mode and the id of its object. `mode` and `id` are "" for a path
     that a change removed."""
 

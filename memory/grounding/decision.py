@@ -7,10 +7,11 @@ automatically.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from memory.grounding.citations import find_citations
 from memory.grounding.hedges import HedgeAction, HedgeResult, analyze_hedges
@@ -20,6 +21,7 @@ from memory.model.record import Evidence, Kind, SourceType, Trust
 from memory.model.trust import CONFIDENCE
 from memory.ports.grounding import Checked, CitationVerifier, RelevanceJudge
 from memory.ports.memories import Duplicate
+from values import replace
 
 MAX_CHECKS: Final = 20
 MAX_CHECK: Final = 120
@@ -38,8 +40,7 @@ class WritePolicy(StrEnum):
 ImportState: TypeAlias = Literal["", "restored", "imported"]
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """A text to store, with what the handler derived about it.
 
     `confirmed`: its owner approved this text. `external`: it was stored in a turn with external
@@ -60,20 +61,18 @@ class Claim:
     import_state: ImportState = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
+class Findings(Struct, frozen=True):
     """The results of the checks. `injections` are names; `duplicate_unchecked`: the search for
     duplicates failed."""
 
-    hedges: HedgeResult = HedgeResult(HedgeAction.NONE)  # noqa: RUF009 -- frozen
+    hedges: HedgeResult = HedgeResult(HedgeAction.NONE)
     citations: tuple[Checked, ...] = ()
     injections: tuple[str, ...] = ()
     duplicate: Duplicate | None = None
     duplicate_unchecked: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class GroundingDecision:
+class GroundingDecision(Struct, frozen=True):
     """A tier and its reason, a sentence for people."""
 
     tier: IngestionTier
@@ -247,8 +246,7 @@ def _bounded(checks: Sequence[str]) -> tuple[str, ...]:
     return tuple(check[:MAX_CHECK] for check in checks[:MAX_CHECKS])
 
 
-@dataclass(frozen=True, slots=True)
-class Grounding:
+class Grounding(Struct, frozen=True):
     """Runs the checks of a claim.
 
     `relevance`: a citation must also support the claim; `judge` is the model that decides about

@@ -13,9 +13,10 @@ import html
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 _ADVERB: Final = (
     "really|still|just|also|do|did|sort of|kind of|kinda|personally|honestly|actually|frankly|"
@@ -154,8 +155,7 @@ class HedgeAction(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class HedgeResult:
+class HedgeResult(Struct, frozen=True):
     """The consequence and up to `MAX_WORDS` words that led to it, folded and in lower case."""
 
     action: HedgeAction

@@ -14,11 +14,11 @@ import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from aiohttp.abc import AbstractResolver
+from msgspec import Struct
 
 from memory.grounding.repositories import Repositories
 from memory.grounding.web_sources import Pages, Tracker, Trackers
@@ -32,6 +32,7 @@ from memory.ports.grounding import (
     Verification,
 )
 from safety.http.addresses import HostRule, Network
+from values import replace
 
 MAX_VERIFIED: Final = 5
 """Citations of one text that are verified."""
@@ -63,8 +64,7 @@ async def verify_all(
     return (*checked, *(Checked(c, Verification(False, Reason.TOO_MANY)) for c in rest))
 
 
-@dataclass(frozen=True, slots=True)
-class GroundingSources:
+class GroundingSources(Struct, frozen=True):
     """The listed places. `networks` are internal networks in which listed hosts may be."""
 
     hosts: tuple[HostRule, ...] = ()

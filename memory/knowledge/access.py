@@ -12,8 +12,9 @@ because people can take the assistant into new rooms. People from outside read o
 the whole tenant that are not private.
 """
 
-from dataclasses import dataclass
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from db import among, either
 from db.values import storable
@@ -36,8 +37,7 @@ class Guarded(Protocol):
     def rooms(self) -> tuple[str, ...]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class KnowledgeAccess:
+class KnowledgeAccess(Struct, frozen=True):
     """The repositories that may be read in one place by one person, or by an agent of theirs.
 
     `projects` are the projects of the conversation, at most two: its own and the one that its room

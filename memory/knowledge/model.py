@@ -6,10 +6,11 @@ Files with the same content share its chunks, over paths, branches and commits o
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
 from typing import Final, TypeAlias
+
+from msgspec import Struct, field
 
 Day: TypeAlias = date
 """A date, for classes with a field of that name."""
@@ -34,8 +35,7 @@ class FileKind(StrEnum):
     """Instructions of a project to its assistants, such as AGENTS.md; never those of a person."""
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(Struct, frozen=True):
     """A git repository that the operator registered.
 
     `project` is the project whose conversations may read it, "" for the whole tenant. A `private`
@@ -60,8 +60,7 @@ class Repository:
     created_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(Struct, frozen=True):
     """A part of a file that is found and shown as one. Lines begin with 1, both ends included.
 
     `symbol` is the qualified name of the function or class in code; `heading` the headings above
@@ -75,8 +74,7 @@ class Chunk:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class SplitFile:
+class SplitFile(Struct, frozen=True):
     """A file as `memory.knowledge.splitting` understands it.
 
     The chunks depend on the text, `kind` and `language` alone, so that files with the same three
@@ -98,8 +96,7 @@ class SplitFile:
     chunks: tuple[Chunk, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class StoredFile:
+class StoredFile(Struct, frozen=True):
     """A file of a branch in the index.
 
     `content` is the SHA-256 of its bytes in hexadecimal. `commit` is a commit of the branch in
@@ -150,16 +147,14 @@ class SkipReason(StrEnum):
     TOO_MANY = "too many files"
 
 
-@dataclass(frozen=True, slots=True)
-class SkippedFile:
+class SkippedFile(Struct, frozen=True):
     """A file that the include lists name and that is not in the index."""
 
     path: str
     reason: SkipReason
 
 
-@dataclass(frozen=True, slots=True)
-class BranchState:
+class BranchState(Struct, frozen=True):
     """A branch in the index.
 
     `commit` is the commit to which the index was brought completely, "" before the first ingest
@@ -176,8 +171,7 @@ class BranchState:
     ingested_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(Struct, frozen=True):
     """The number of files, contents and chunks of a repository, and of skipped files by reason."""
 
     files: int = 0
@@ -186,8 +180,7 @@ class Totals:
     skipped: Mapping[SkipReason, int] = field(default_factory=Counter)
 
 
-@dataclass(frozen=True, slots=True)
-class KnowledgeQuery:
+class KnowledgeQuery(Struct, frozen=True):
     """A search. Empty `kinds`, `services` and `topics` do not filter."""
 
     text: str
@@ -197,8 +190,7 @@ class KnowledgeQuery:
     limit: int = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """A chunk that a search found. It is the text of a repository, never of a person."""
 
     repository: Repository

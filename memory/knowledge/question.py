@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from memory.knowledge.splitting.languages import language_of
 from memory.knowledge.words import COMMON, MAX_TERMS, last_name, parts_of, telling_words, whole_word
@@ -42,8 +43,7 @@ _SYMBOL: Final = re.compile(r"[^\W\d][\w$]*+(?:(?:\.|::|#|->)[^\W\d][\w$!?]*+)*+
 _JOINTS: Final = re.compile(r"::|#|->")
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """A question as a search sees it.
 
     `words` are looked up in texts. `names` are identifiers that it may mean, as whole words;

@@ -9,13 +9,16 @@ both are added. Every rule is a field of `RankingRules` and has a value that swi
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct
 
 from memory.knowledge.model import FileKind
 from memory.knowledge.question import Question
 from memory.knowledge.splitting.languages import DOCUMENTS
 from memory.knowledge.words import DEFINED, count_in, last_name, whole_word, words_of
+from values import replace
 
 SATURATION: Final = 1.2
 LENGTH: Final = 0.75
@@ -45,8 +48,7 @@ _ASIDE_NAME: Final = re.compile(
 _ASIDE_ENDINGS: Final = ("Test", "Tests", "Spec", "TestCase", "IT", "Benchmark")
 
 
-@dataclass(frozen=True, slots=True)
-class RankingRules:
+class RankingRules(Struct, frozen=True):
     """The weights of the rules, in units of a word's weight, and factors from 0 to 1.
 
     `definition` and `file_name` count once for each name of the question that a chunk defines, or
@@ -72,8 +74,7 @@ class RankingRules:
     nearness: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class FoundChunk:
+class FoundChunk(Struct, frozen=True):
     """A chunk that has words of the question, or whose vector is near. `words` are its filed words,
     `length` their number. `nearness` is the cosine of its vector and the question's, 0 if it is not
     among the nearest."""
@@ -103,8 +104,7 @@ class FoundFile:
     chunks: list[FoundChunk] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Statistics:
+class Statistics(Struct, frozen=True):
     """The number of chunks and words in the searched partitions, and of chunks with each word."""
 
     chunks: int
@@ -118,8 +118,7 @@ class Statistics:
         return math.log1p((total - having + 0.5) / (having + 0.5))
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(Struct, frozen=True):
     """A file with its score and its best chunk."""
 
     file: FoundFile

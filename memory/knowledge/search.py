@@ -9,8 +9,9 @@ reads only what the access allows, and the statistics count only what is searche
 import asyncio
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
 
 from db import Database, Row, Work, fetch
 from db.values import storable, texts_of
@@ -33,6 +34,7 @@ from memory.knowledge.stores.word_index import Matches, WordSearch
 from memory.knowledge.supersession import Supersession
 from memory.knowledge.words import DEFINED
 from memory.model.record import Embedding
+from values import replace
 
 MAX_LIMIT: Final = 50
 """Results of one search."""
@@ -42,8 +44,7 @@ PORTIONS: Final = 5
 """Portions of `CLOSE` chunks that are read at most while a filter leaves too few."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(Struct, frozen=True):
     """The result of reading by words. `partitions` are those of the readable repositories."""
 
     files: FoundFiles

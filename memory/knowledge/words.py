@@ -8,9 +8,10 @@ lose their English endings. Texts in scripts other than Latin are split as memor
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
+
+from msgspec import Struct
 
 from memory.knowledge.model import Chunk
 from memory.text.function_words import STOP_WORDS
@@ -31,8 +32,7 @@ COMMON: Final = frozenset(stem(word) for word in STOP_WORDS)
 """Stems that say nothing of what a question is about."""
 
 
-@dataclass(frozen=True, slots=True)
-class FiledWords:
+class FiledWords(Struct, frozen=True):
     """The words of a chunk with their counts, and the number of all."""
 
     counts: dict[str, int]

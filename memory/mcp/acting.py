@@ -1,7 +1,6 @@
 """Makes a call that of an agent. The agent belongs to the caller and has the needed capability; it
 reaches what the caller reaches, and what pools share with it."""
 
-from dataclasses import replace
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -10,6 +9,7 @@ from gateway.errors import ToolError
 from memory.agents.model import Capability
 from memory.mcp.tool_definition import ToolCall
 from memory.turns.tools import Arguments
+from values import replace
 
 MAX_ID: Final = 100
 NO_CAPABILITY: Final = "This agent lacks the capability {name}. Use an agent of another type."

@@ -11,9 +11,10 @@ import hashlib
 import hmac
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.ports.memory import Caller
 
@@ -22,13 +23,11 @@ LABEL: Final = b"parley mcp confirmation 1"
 CODE_DIGITS: Final = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Confirmed:
+class Confirmed(Struct, frozen=True):
     """The person agreed."""
 
 
-@dataclass(frozen=True, slots=True)
-class CodeRequired:
+class CodeRequired(Struct, frozen=True):
     """The client cannot ask the person: the question, and the code of a second call."""
 
     question: str

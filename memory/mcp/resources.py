@@ -2,8 +2,9 @@
 caller."""
 
 import json
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from gateway.errors import BadInput, MemoryUnavailable, NotFound
 from memory.agents.model import AgentEvent
@@ -33,8 +34,7 @@ JSON: Final = "application/json"
 NAMES: Final[dict[str, Document]] = {"soul": "soul", "bible": "bible", "heartbeat": "heartbeat"}
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """A resource in the list, or a template, whose address has a part in braces."""
 
     uri: str
@@ -77,8 +77,7 @@ TEMPLATES: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
+class Content(Struct, frozen=True):
     """The content of a resource."""
 
     text: str

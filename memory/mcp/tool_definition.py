@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Generic, TypeVar
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.ports.memory import Caller
@@ -80,8 +81,7 @@ class McpServices:
     """Searches repositories, where that is enabled."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(Struct, frozen=True):
     """One call: the caller, and their memory."""
 
     services: McpServices
@@ -97,8 +97,7 @@ class ToolCall:
 A = TypeVar("A", bound=Arguments)
 
 
-@dataclass(frozen=True, slots=True)
-class ToolDefinition(Generic[A]):
+class ToolDefinition(Struct, Generic[A], frozen=True):
     """A tool. `question` returns the text that the person confirms before `run`. `agent` is the
     argument with the id of the agent that calls it, and `needed` the capability that it needs; a
     tool without `agent` is called by the person.

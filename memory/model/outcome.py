@@ -1,7 +1,8 @@
 """The result of grounding a claim, and the outcome of a write."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from memory.model.record import Evidence
 
@@ -36,8 +37,7 @@ class Code(StrEnum):
     IMPORTED = "imported"
 
 
-@dataclass(frozen=True, slots=True)
-class ValidationResult:
+class ValidationResult(Struct, frozen=True):
     """The tier of a claim, and the reason.
 
     `code` is stable; `reason` is a sentence for people. Checks are up to 20 codes such as
@@ -70,8 +70,7 @@ class Outcome(StrEnum):
     REFUSED = "refused"
 
 
-@dataclass(frozen=True, slots=True)
-class WriteResult:
+class WriteResult(Struct, frozen=True):
     """The result of a write. `code` is stable, `reason` is a sentence. `memory_id` is set if it is
     stored, `review_id` if it waits; `replaces` if it waits and would replace another memory.
     `notices` are sentences for the person: on redaction, on shortening, on a replaced memory; the

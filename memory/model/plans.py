@@ -4,15 +4,15 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 UNLIMITED: Final = None
 DEFAULT_PLAN: Final = "self_hosted"
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """`memories` current memories at most, None for no limit. `refusal` is the text when they are
     used, with `{count}` and `{limit}` in it."""
 
@@ -29,8 +29,7 @@ BUILT_IN: Final[Mapping[str, Plan]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class PlanUse:
+class PlanUse(Struct, frozen=True):
     """`count` current memories of `limit`, None for no limit."""
 
     count: int
@@ -40,8 +39,7 @@ class PlanUse:
         return f"{self.count:,}" if self.limit is None else f"{self.count:,} of {self.limit:,}"
 
 
-@dataclass(frozen=True, slots=True)
-class Plans:
+class Plans(Struct, frozen=True):
     """The plan of each person; `people` has keys `str(PersonId)`, "platform:id" or a bare id."""
 
     default: str = DEFAULT_PLAN

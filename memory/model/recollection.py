@@ -1,21 +1,20 @@
 """The results of recall, and how they were found."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from memory.model.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(Struct, frozen=True):
     """A step of recall and its duration."""
 
     name: str
     ms: float
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
+class Recalled(Struct, frozen=True):
     """A memory that answers a question, without secrets.
 
     `score` is 0 to 1. `source_scores` and `source_ranks` (from 1) are those of each method ("bm25",
@@ -35,8 +34,7 @@ class Recalled:
         return self.record.id
 
 
-@dataclass(frozen=True, slots=True)
-class Recollection:
+class Recollection(Struct, frozen=True):
     """The results of a question, best first.
 
     `arms` are the searches that answered, with their numbers of candidates. `notes` give reasons

@@ -11,6 +11,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final, Literal
 
+from msgspec import Struct
+
 from gateway.people import Audience
 
 ID_PREFIX: Final = "mem-"
@@ -193,8 +195,7 @@ class Record:
         return not self.superseded_by
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Struct, frozen=True):
     """A text to store, as its author asks for it.
 
     `quote` is what the model claims that the person wrote. `supersedes` is the id of the memory

@@ -17,22 +17,23 @@ shared with it in pools (`shows_shared`, `SHOWS_SHARED`). What an agent keeps fo
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from db import among, either
 from db.values import storable
 from gateway.message import Place
 from gateway.people import Audience, Principal, Role
 from memory.model.record import Record, Scope
+from values import replace
 
 WIDEST: Final = 4
 """`SharedScope.GLOBAL`, which includes all shares."""
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(Struct, frozen=True):
     """A share of a record with a pool, as the rule sees it. `readers` are the pool's members, each
     with True if the pool's owner added it. `scope` is as in `SharedScope`."""
 
@@ -44,8 +45,7 @@ class Share:
     readers: frozenset[tuple[str, bool]]
 
 
-@dataclass(frozen=True, slots=True)
-class RequestScope:
+class RequestScope(Struct, frozen=True):
     """The caller, place and time of one turn, command or request.
 
     `persons` are the `str(PersonId)` of all linked identities, the caller's included. `words` are
@@ -70,8 +70,7 @@ class RequestScope:
     """True if what the caller writes may contain text of a restricted repository."""
 
 
-@dataclass(frozen=True, slots=True)
-class AccessScope:
+class AccessScope(Struct, frozen=True):
     """The memories that may be read and changed. `person` writes; `persons` are their identities.
 
     `room` is empty in private. `private`: the person's own memories may be shown. `operates`:

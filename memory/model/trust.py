@@ -4,9 +4,10 @@ What the model stores is its own
 inference, unless the person wrote that sentence in this turn (`memory/write/statement.py`).
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from memory.model.record import SourceType, Trust
 
@@ -24,8 +25,7 @@ class InputKind(StrEnum):
     IMPORT = "import"
 
 
-@dataclass(frozen=True, slots=True)
-class Derived:
+class Derived(Struct, frozen=True):
     """The derived source and trust."""
 
     source: SourceType

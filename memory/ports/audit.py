@@ -1,8 +1,9 @@
 """Storage of the audit log."""
 
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
+
+from msgspec import Struct, field
 
 AuditAction = Literal[
     "memory_write",
@@ -30,8 +31,7 @@ AuditAction = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class AuditEntry:
+class AuditEntry(Struct, frozen=True):
     """An action on memory, without content: ids, counts, sizes, codes. At most 20 details."""
 
     action: AuditAction
@@ -47,8 +47,7 @@ class AuditLog(Protocol):
     async def append(self, entry: AuditEntry) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """An entry in the chain; `number` counts from 1 without gaps."""
 
     number: int
@@ -57,8 +56,7 @@ class Link:
     hash: str
 
 
-@dataclass(frozen=True, slots=True)
-class AuditFilter:
+class AuditFilter(Struct, frozen=True):
     """Entries of these tenants from `since` on and before `until`. `persons` are the only people,
     None for everybody: an entry is theirs if they acted, or if it names them. `person` and `action`
     narrow this down, if they are not empty."""
@@ -71,8 +69,7 @@ class AuditFilter:
     action: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class AuditPage:
+class AuditPage(Struct, frozen=True):
     """Entries, the latest first. `next` is the number before which the next page begins, 0 at the
     end; a page may be empty and have a next one."""
 

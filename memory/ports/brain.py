@@ -1,9 +1,10 @@
 """Storage of the documents SOUL, BIBLE and HEARTBEAT, and of their versions."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, Protocol
+
+from msgspec import Struct
 
 Document = Literal["soul", "bible", "heartbeat"]
 LABELS: Final[Mapping[str, str]] = {
@@ -14,8 +15,7 @@ LABELS: Final[Mapping[str, str]] = {
 """The names of the documents in chat."""
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(Struct, frozen=True):
     """A version of a document. `author` is a `str(PersonId)` or "system"; `number` counts from 1;
     `synced_at` is set for a HEARTBEAT."""
 

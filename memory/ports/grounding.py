@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from msgspec import Struct
+
 
 class CitationKind(StrEnum):
     """The kind of a cited source."""
@@ -14,8 +16,7 @@ class CitationKind(StrEnum):
     ISSUE = "issue"
 
 
-@dataclass(frozen=True, slots=True)
-class Citation:
+class Citation(Struct, frozen=True):
     """A citation at `start` to `end` of its text.
 
     `id` is "ADR-003", the hash in lower case, the address, or the issue's number; `repository` is
@@ -56,8 +57,7 @@ class Verification:
     excerpt: str = field(default="", repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """A citation and its result."""
 
     citation: Citation

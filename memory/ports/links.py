@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from msgspec import Struct
+
 from gateway.message import Place
 
 LinkState = Literal["offered", "redeemed", "confirmed", "linked"]
@@ -38,16 +40,14 @@ class LinkSide:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Linked:
+class Linked(Struct, frozen=True):
     """A linked identity, and the time of the link if known."""
 
     side: LinkSide
     since: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LinkRequest:
+class LinkRequest(Struct, frozen=True):
     """A request to link two identities. `redeemer` is None until the code is entered."""
 
     id: str
@@ -66,8 +66,7 @@ class LinkRequest:
         return next((s for s in (self.maker, self.redeemer) if s and s.person == person), None)
 
 
-@dataclass(frozen=True, slots=True)
-class LinkStep:
+class LinkStep(Struct, frozen=True):
     """The outcome of a step, and the request after it, or as it ended."""
 
     outcome: LinkOutcome

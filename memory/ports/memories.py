@@ -1,24 +1,23 @@
 """Storage of memories: storing, finding, deleting, and following edits of chat messages."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+
+from msgspec import Struct
 
 from memory.model.record import Embedding, Kind, Record, Scope, SourceType, Tier, Trust
 from memory.model.scope import AccessScope
 
 
-@dataclass(frozen=True, slots=True)
-class Duplicate:
+class Duplicate(Struct, frozen=True):
     """A stored memory with nearly the same text; `similarity` is 0 to 1."""
 
     id: str
     similarity: float
 
 
-@dataclass(frozen=True, slots=True)
-class Insertion:
+class Insertion(Struct, frozen=True):
     """The result of storing a record.
 
     `stored` is false if there is a `duplicate`, if the plan is full (`quota`: used, limit), or if
@@ -31,8 +30,7 @@ class Insertion:
     missing: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(Struct, frozen=True):
     """A selection of memories. Empty values do not filter; all `tags` have to match.
 
     With a `text` the best matches of its words come first, otherwise the newest. `unfinished`: the
@@ -59,16 +57,14 @@ class Filter:
     trusts: tuple[Trust, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     """A memory and its score from 0 to 1, 1 for the best; 0 without a text."""
 
     record: Record
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Unembedded:
+class Unembedded(Struct, frozen=True):
     """A memory without a vector. Numbers grow with every memory."""
 
     number: int
@@ -76,8 +72,7 @@ class Unembedded:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class TextVector:
+class TextVector(Struct, frozen=True):
     """The vector of a memory's text. It is not stored if the memory has another text by now."""
 
     memory_id: str
@@ -85,8 +80,7 @@ class TextVector:
     embedding: Embedding
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedMemory:
+class ChangedMemory(Struct, frozen=True):
     """A memory or open review of `person` that an edit or a deletion changed or removed."""
 
     person: str

@@ -1,15 +1,15 @@
 """Storage of projects, choices about privacy, waiting notices and sessions."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
+
+from msgspec import Struct
 
 from memory.ports.brain import Document, Version
 
 
-@dataclass(frozen=True, slots=True)
-class PersonChoices:
+class PersonChoices(Struct, frozen=True):
     """A person's choices, and what is known about them.
 
     `persons` are the linked identities, their own included, at most 10. `project` is the one chosen
@@ -34,16 +34,14 @@ class PersonChoices:
         return not (self.memory_off or self.off_here)
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(Struct, frozen=True):
     """A person in a conversation until 30 minutes idle. Its brief is frozen as of `brief_at`."""
 
     id: str
     brief_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TurnStart:
+class TurnStart(Struct, frozen=True):
     """The person, the session and the newest readable version of each document. `remembers` is
     false if there is certainly no visible memory."""
 

@@ -1,8 +1,9 @@
 """Export and erasure of a person's data."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 
 class PersonalDataStore(Protocol):
@@ -22,8 +23,7 @@ class PersonalDataStore(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceCount:
+class PlaceCount(Struct, frozen=True):
     """The data about a person in one place: memories that were learned there, and sides of
     turns. `room` is empty for direct messages, otherwise as `room_of` returns it."""
 
@@ -33,8 +33,7 @@ class PlaceCount:
     said: int
 
 
-@dataclass(frozen=True, slots=True)
-class TenantProject:
+class TenantProject(Struct, frozen=True):
     """A project of a tenant, and the number of entries that wait for an operator there."""
 
     id: str
@@ -55,8 +54,7 @@ class WorkingMemory(PersonalDataStore, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class PersonCount:
+class PersonCount(Struct, frozen=True):
     """The number of a person's memories and open reviews; `person` is a `str(PersonId)`."""
 
     person: str

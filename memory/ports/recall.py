@@ -5,9 +5,10 @@ the query, so the first `limit` hits are the first ones that this person may see
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Protocol
+
+from msgspec import Struct, field
 
 from memory.model.recollection import Recollection
 from memory.model.record import Embedding
@@ -17,8 +18,7 @@ from memory.ports.memories import Filter
 MAX_RESULTS: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Struct, frozen=True):
     """A question to memory. `at` is the time of the question; `limit` is 1 to 100.
 
     `unfinished`: the question is still being typed, and its last word may go on. `filters` narrows
@@ -36,8 +36,7 @@ class Query:
             raise ValueError(f"limit must be 1 to {MAX_RESULTS}, not {self.limit}")
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """A candidate of one search; scores are comparable within one list only."""
 
     id: str

@@ -4,9 +4,10 @@ English and German; days are UTC.
 """
 
 import re
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 MAX_DATES: Final = 8
 NEAR_DAYS: Final = 3
@@ -52,8 +53,7 @@ _AGO: Final = {
 _RELATIVE: Final = re.compile(rf"\b(?:{'|'.join(_AGO)})\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionDates:
+class QuestionDates(Struct, frozen=True):
     """A date as far as it is named, None for what is not; or the days `first` to `last`."""
 
     year: int | None = None

@@ -6,9 +6,10 @@ to its answer only; one that says that nothing is known lends nothing.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from memory.model.record import Record
 from memory.recall.repeat_filter import asks
@@ -18,8 +19,7 @@ SITTING: Final = timedelta(hours=6)
 """A longer pause ends the neighbourhood of a turn."""
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbours:
+class Neighbours(Struct, frozen=True):
     """Candidates, and the neighbours of some of them.
 
     `beside` is the result of `RecallStore.neighbours` for the ids `lending`: grouped by

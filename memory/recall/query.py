@@ -1,8 +1,9 @@
 """Reads a question: its words, literals and dates."""
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from memory.ports.recall import Query
 from memory.recall.dates import QuestionDates, dates_in
@@ -36,8 +37,7 @@ _MINE: Final = frozenset({"i", "my", "me", "mine", "ich", "mein", "meine", "mein
 _YOURS: Final = frozenset({"you", "your", "yours", "du", "dein", "deine", "dir", "dich"})
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """The features of a query.
 
     `search` is the text for the searches; `words` are folded and in order. `literals` (quotations,

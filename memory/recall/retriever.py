@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -31,6 +31,7 @@ from memory.recall.selection import (
     rough_tokens,
 )
 from memory.stores.search import RecallStore
+from values import replace
 
 RERANK_SECONDS: Final = 1.0
 

@@ -3,9 +3,10 @@
 The weights were chosen by measurement (`docs/recall.md`).
 """
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct, field
 
 MAX_DEPTH: Final = 200
 """Candidates of one search."""
@@ -20,8 +21,7 @@ class Fusion(StrEnum):
     RANKS = "ranks"
 
 
-@dataclass(frozen=True, slots=True)
-class Arms:
+class Arms(Struct, frozen=True):
     """Finding and fusing candidates.
 
     `depth` candidates of each arm, 1 to 200. `lexical` and `vector` are their weights, 0 to 1, any
@@ -52,8 +52,7 @@ class Arms:
             raise ValueError("the arms' weights must not be negative, and one has to be above 0")
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
+class Weights(Struct, frozen=True):
     """The weights of features besides the searches; 0 switches one off.
 
     A candidate lends its score to the turns after (`after`, nearest first) and before it. A
@@ -94,8 +93,7 @@ class Weights:
         return max(len(self.after), len(self.before))
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """The limits of one recall; `tokens` is the total, with labels."""
 
     episodic: int = 10
@@ -103,8 +101,7 @@ class Limits:
     tokens: int = 4_000
 
 
-@dataclass(frozen=True, slots=True)
-class RecallRules:
+class RecallRules(Struct, frozen=True):
     """Everything together. `rerank` candidates are given to a reranker where there is one, and its
     word counts `rerank_weight`, 0 to 1."""
 

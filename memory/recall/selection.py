@@ -2,15 +2,17 @@
 that tells the model its source."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
+
+from msgspec import Struct
 
 from memory.model.recollection import Recalled
 from memory.model.record import Record, Scope, SourceType, Tier, Trust
 from memory.model.scope import AccessScope
 from memory.recall.rules import Limits
 from safety.secret_detection.detect import redact_secrets
+from values import replace
 
 SHORT: Final = 1_000
 """Characters of a text whose redaction is cached: nearly every memory."""
@@ -38,8 +40,7 @@ MEMBERS_WORDS: Final = "words of another member"
 MEMORY: Final = "memory"
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(Struct, frozen=True):
     """The scores and ranks of each search, by id."""
 
     scores: Mapping[str, Mapping[str, float]]

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
+from msgspec import Struct
+
 from gateway.ports.history import Spoken, SpokenRef, digest_of
 from memory.model.record import ID_PREFIX, Record, Scope
 from memory.stores.reviews import ReviewItem
@@ -32,8 +34,7 @@ ItemRefs = tuple[Ref, ...]
 """References to everything that is stored of one shown item; the first is the shown one."""
 
 
-@dataclass(frozen=True, slots=True)
-class TopicMatch:
+class TopicMatch(Struct, frozen=True):
     """A match of a topic. `record` is None for a message that only its conversation stores
     (`spoken`). `waits`: it waits for a decision."""
 
@@ -52,8 +53,7 @@ class TopicMatch:
         return self.spoken.at
 
 
-@dataclass(frozen=True, slots=True)
-class TopicMatches:
+class TopicMatches(Struct, frozen=True):
     """`items` are memories, then open reviews, then messages, each newest first. `beyond` counts
     further matches. `unread`: older conversations were not searched."""
 

@@ -1,7 +1,8 @@
 """The stores and services that memory consists of, and the same bound to one request."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from gateway.ports import Clock
 from gateway.ports.history import History
@@ -23,8 +24,7 @@ from memory.write.imports import ImportRateLimit
 from memory.write.write_path import WritePath
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryDependencies:
+class MemoryDependencies(Struct, frozen=True):
     """Everything that the services use. `working` is None where no conversations are kept."""
 
     memories: MemoryStore
@@ -46,8 +46,7 @@ class MemoryDependencies:
     """Searches repositories, where that is enabled."""
 
 
-@dataclass(frozen=True, slots=True)
-class RequestMemory:
+class RequestMemory(Struct, frozen=True):
     """Memory for one request. Every method raises `StoreUnavailable`."""
 
     dependencies: MemoryDependencies

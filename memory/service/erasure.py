@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.errors import BadInput
 from gateway.ports.history import Spoken, SpokenRef, Whose
@@ -33,6 +34,7 @@ from memory.service.deletion_topics import (
 from memory.service.dependencies import RequestMemory
 from memory.service.read import MAX_LISTED, all_pages
 from memory.stores.reviews import ReviewItem
+from values import replace
 
 MAX_MATCHES: Final = 200
 """Maximum items that one `/forget` deletes; the same command again finds the rest."""
@@ -42,16 +44,14 @@ AN_INSTANT: Final = timedelta(microseconds=1)
 SAME_TURN: Final = timedelta(seconds=1)
 
 
-@dataclass(frozen=True, slots=True)
-class DeletionResult:
+class DeletionResult(Struct, frozen=True):
     """`items` were deleted; `changed` were changed or deleted since they were shown."""
 
     items: int
     changed: int
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryErasure(RequestMemory):
+class MemoryErasure(RequestMemory, frozen=True):
     """Deletes what is stored about this person."""
 
     async def delete(self, memory_ids: Sequence[str], reason: str = "asked") -> list[str]:

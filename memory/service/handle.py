@@ -2,7 +2,6 @@
 and so is that to the documents that this person may read and write."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Literal
 
@@ -25,6 +24,7 @@ from memory.service.read import MemoryReader
 from memory.service.review import MemoryReview
 from memory.service.write import MemoryWriter
 from memory.write.prepare import Prepared
+from values import replace
 
 Writable = Literal["soul", "bible"]
 

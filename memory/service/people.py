@@ -7,9 +7,10 @@ decided.
 import asyncio
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.errors import BadInput
 from gateway.message import Place
@@ -20,6 +21,7 @@ from memory.agents.direct_places import DirectPlaces
 from memory.model.scope import RequestScope, choice_names, project_of
 from memory.ports.people import PersonChoices, Session, SessionUse, TurnStart
 from memory.stores.people import PeopleStore
+from values import replace
 
 SEEN_AGAIN: Final = timedelta(hours=12)
 """The precision of the time when a person was last seen in a project."""
@@ -47,8 +49,7 @@ TOO_MANY_OFF: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectRules:
+class ProjectRules(Struct, frozen=True):
     """`seen_for`: how long a project stays available in private after the person was last seen in
     it. `shared_rooms`: rooms with outsiders ("platform:id" or the bare id) that still use their
     project."""

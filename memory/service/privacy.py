@@ -4,14 +4,12 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from memory.ports.links import Linked
 from memory.service.dependencies import RequestMemory
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryPrivacy(RequestMemory):
+class MemoryPrivacy(RequestMemory, frozen=True):
     """Shows what is stored about this person, and changes their choices."""
 
     async def choose(

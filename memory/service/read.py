@@ -3,9 +3,10 @@ the gateway stores for `context.ttl_hours`."""
 
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from gateway.people import Audience
 from memory.model.plans import PlanUse
@@ -18,6 +19,7 @@ from memory.ports.recall import Query
 from memory.recall.repeat_filter import without_repeats
 from memory.recall.selection import displayable, nameless_for, shown_to
 from memory.service.dependencies import RequestMemory
+from values import replace
 
 WORKING_PREFIX: Final = "wrk-"
 NAMES: Final = uuid.UUID("7c1e2c39-7f39-4c55-93d4-0c6f4a7f0f0b")
@@ -46,8 +48,7 @@ ORDER: Final = (
 ListName = Literal["learned", "said"]
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryPage:
+class MemoryPage(Struct, frozen=True):
     """Entries of a list from position `first`, of `total`. `other` is the length of the other
     list."""
 
@@ -174,8 +175,7 @@ def _record(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryReader(RequestMemory):
+class MemoryReader(RequestMemory, frozen=True):
     """Searches and lists memories that this request may see."""
 
     async def search(self, filters: Filter) -> list[Match]:

@@ -1,8 +1,9 @@
 """The review queue for one request: memories and documents that wait for a decision."""
 
 import asyncio
-from dataclasses import dataclass, replace
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from gateway.errors import NotFound
 from memory.model.outcome import Outcome, WriteResult
@@ -13,6 +14,7 @@ from memory.service.write import MEMORY_OFF
 from memory.stores.reviews import ReviewItem, ShareProposal
 from memory.write.write_path import naming
 from safety.secret_detection.detect import redact_secrets
+from values import replace
 
 MAX_REASON: Final = 500
 MAX_PROJECTS: Final = 5
@@ -22,8 +24,7 @@ EDITED: Final = "edited"
 """The note of an entry that was decided with another text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Proposals:
+class Proposals(Struct, frozen=True):
     """The number of open proposals in a project; `project` is empty for the whole tenant."""
 
     project: str
@@ -31,8 +32,7 @@ class Proposals:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryReview(RequestMemory):
+class MemoryReview(RequestMemory, frozen=True):
     """Lists and decides what waits for this person."""
 
     async def waiting(self, limit: int = 10) -> list[ReviewItem]:

@@ -4,9 +4,10 @@ A memory is named by its id or its beginning, a version of a document as "soul-3
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from gateway.errors import NotFound
 from memory.model.record import ID_PREFIX, UNDO_FOR, Record, Scope, SourceType, Tier
@@ -14,6 +15,7 @@ from memory.model.scope import AccessScope
 from memory.ports.memories import Filter, MemoryStore
 from memory.recall.selection import displayable
 from memory.service.dependencies import RequestMemory
+from values import replace
 
 MAX_LOOKED: Final = 100
 """The latest memories, of each kind, that are searched."""
@@ -28,8 +30,7 @@ UNDO_EXPIRED: Final = (
 SHARED: Final = (Scope.PROJECT, Scope.GLOBAL)
 
 
-@dataclass(frozen=True, slots=True)
-class UndoResult:
+class UndoResult(Struct, frozen=True):
     """The deleted memories, newest first, and those that are valid again."""
 
     gone: tuple[Record, ...]

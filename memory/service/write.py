@@ -1,6 +1,5 @@
 """Storing memories for one request, and taking back what the assistant stored."""
 
-from dataclasses import dataclass, replace
 from typing import Final
 
 from gateway.errors import NotFound
@@ -14,6 +13,7 @@ from memory.write.external_text import ExternalText
 from memory.write.imports import ImportedHistory, imported_kind
 from memory.write.statement import find_statement
 from memory.write.turns import Speaker
+from values import replace
 
 MEMORY_OFF: Final = (
     "Memory is off for you, so nothing is kept. `/privacy memory on` turns it on again."
@@ -28,8 +28,7 @@ FROM_REPOSITORY: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryWriter(RequestMemory):
+class MemoryWriter(RequestMemory, frozen=True):
     """Stores memories. Refuses everything while the person's memory is off."""
 
     async def remember(self, draft: Draft) -> WriteResult:

@@ -1,9 +1,10 @@
 """The issued tokens of the HTTP API."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from db import Database, Row, Statement, among
 from db.values import micros, storable, time_of
@@ -35,8 +36,7 @@ CLEAR: Final = Statement("DELETE FROM person_tokens")
 PRUNE: Final = Statement("DELETE FROM person_tokens WHERE until <= :now")
 
 
-@dataclass(frozen=True, slots=True)
-class ApiToken:
+class ApiToken(Struct, frozen=True):
     """A token without its signature, so it grants no access. It is revoked by its `name`; `person`
     is a `str(PersonId)`."""
 

@@ -4,9 +4,10 @@ A statement is put together from constant parts, so that there are few different
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
+
+from msgspec import Struct
 
 from db import Statement, among
 from db.statements import json_values, listed
@@ -36,8 +37,7 @@ TAGGED: Final = f"""
 """  # noqa: S608 - constants of this module
 
 
-@dataclass(frozen=True, slots=True)
-class ByReader:
+class ByReader(Struct, frozen=True):
     """A statement with the rule of visibility, for people and for agents: the one for people does
     not read the tables of pools."""
 

@@ -5,8 +5,9 @@ first stored. It takes two round trips: the checks and the write.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from db import FOR_UPDATE, Params, Row, Statement, Work, among, execute, fetch, lock, together
 from db.statements import listed, within
@@ -27,8 +28,7 @@ from memory.text.similarity import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DuplicateKeys:
+class DuplicateKeys(Struct, frozen=True):
     """The words of a record and their index keys; `ordered` are the words in order.
 
     `stored` are its own keys, `lookup` those of possible duplicates, `sizes` the range of a
@@ -137,8 +137,7 @@ UNCOMPARED: Final = DuplicateKeys()
 """The keys of a turn, which is not compared."""
 
 
-@dataclass(frozen=True, slots=True)
-class NewRecord:
+class NewRecord(Struct, frozen=True):
     """A record to store: its access, its index keys and the step that sets its vector."""
 
     access: AccessScope

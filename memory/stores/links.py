@@ -2,10 +2,10 @@
 
 import uuid
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, cast
 
+from msgspec import Struct
 from pydantic import TypeAdapter
 
 from db import (
@@ -27,6 +27,7 @@ from db.values import micros, time_of, time_or_none
 from gateway.message import Place
 from memory.ports.links import Linked, LinkOutcome, LinkRequest, LinkSide, LinkState, LinkStep
 from memory.stores.limits import MAX_LINKED
+from values import replace
 
 EXPIRE_AT_ONCE: Final = 100
 _SIDES: Final = TypeAdapter(tuple[LinkSide, LinkSide | None])
@@ -34,8 +35,7 @@ STORED_PLACE: Final = TypeAdapter(Place)
 ACTIVE: Final[tuple[LinkState, ...]] = ("redeemed", "confirmed")
 
 
-@dataclass(frozen=True, slots=True)
-class KeptRequest:
+class KeptRequest(Struct, frozen=True):
     """A row of `link_requests`. `turn_id` is the turn that changed it last."""
 
     request: LinkRequest

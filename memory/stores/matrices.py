@@ -6,11 +6,11 @@ for whom, and under which filter.
 
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 MAX_BYTES: Final = 256 * 1024 * 1024
 """Of all matrices together: 174,000 vectors of 384 numbers."""
@@ -23,8 +23,7 @@ BLOCK: Final = 4_096
 Floats = npt.NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True)
-class Partition:
+class Partition(Struct, frozen=True):
     """A group of vectors: `column` is "owner" or "room", `name` its value; or "share" and the name
     of an audience; or "chunk" and a partition of the index of repositories."""
 

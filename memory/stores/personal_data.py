@@ -6,9 +6,10 @@ message.
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from db import Database, Row, Statement, Work, among, lock, together
 from db.statements import in_byte_order
@@ -35,8 +36,7 @@ LISTS: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PersonalTable:
+class PersonalTable(Struct, frozen=True):
     """A table with a column `tenant`: its exported columns, and the condition for a person's
     rows."""
 

@@ -1,10 +1,10 @@
 """The store of the review queue. Writers take turns, so that its limits hold."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal
 
+from msgspec import Struct
 from pydantic import TypeAdapter
 
 from db import Database, Row, Statement, Work, among, execute, fetch_first, lock
@@ -13,6 +13,7 @@ from memory.model.record import Record, Scope
 from memory.model.scope import CONFINED, OPERATED, SHOWN, AccessScope
 from memory.stores.limits import MAX_HISTORY, MAX_WAITING, MAX_WAITING_IN_ALL, check_submitted
 from memory.stores.rows import columns_of, record_of
+from values import replace
 
 FORGET_AT_ONCE: Final = 100
 """Decided entries that one decision may delete; it adds one."""
@@ -77,8 +78,7 @@ _RECORDS: TypeAdapter[Record] = TypeAdapter(Record)
 ReviewState = Literal["pending", "approved", "rejected"]
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewItem:
+class ReviewItem(Struct, frozen=True):
     """A memory or document that waits for a decision; `reason` says why it was not stored."""
 
     id: str
@@ -107,8 +107,7 @@ class ReviewItem:
 SHARE: Final = "share:"
 
 
-@dataclass(frozen=True, slots=True)
-class ShareProposal:
+class ShareProposal(Struct, frozen=True):
     """A memory that an agent would share with a pool, for an operator's decision. `pool` has 32
     characters, `scope` is as in `SharedScope`."""
 

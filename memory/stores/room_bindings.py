@@ -1,9 +1,10 @@
 """The projects that channels are bound to."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from db import Database, Statement, Work, change, fetch_first, lock
 from db.values import micros, storable, time_of
@@ -30,8 +31,7 @@ ALL: Final = Statement(f"""
 """)  # noqa: S608 - constants of this module
 
 
-@dataclass(frozen=True, slots=True)
-class RoomBinding:
+class RoomBinding(Struct, frozen=True):
     """A channel, as `memory.knowledge.access.channel_name`, and its project."""
 
     channel: str

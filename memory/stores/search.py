@@ -2,8 +2,9 @@
 its own way."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from db import Database, Params, Statement, among, either
 from db.values import micros, storable
@@ -84,8 +85,7 @@ class VectorSearch(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Searches:
+class Searches(Struct, frozen=True):
     """`upkeep` is what the indexes need now and then; it returns the number of steps done."""
 
     words: WordSearch

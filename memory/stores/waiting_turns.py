@@ -1,8 +1,9 @@
 """Turns that wait to become memories."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from db import Database, Row, Statement, Work, among, either, execute, fetch, together
 from db.statements import json_values, within
@@ -45,8 +46,7 @@ RELEASE: Final = Statement(f"""
 COUNT: Final = Statement("SELECT count(*) FROM waiting_turns")
 
 
-@dataclass(frozen=True, slots=True)
-class ConsolidatedTurn:
+class ConsolidatedTurn(Struct, frozen=True):
     """A waiting turn and the records that replace it."""
 
     turn: WaitingTurn

@@ -12,8 +12,9 @@ first.
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from memory.text.terms import Term
 
@@ -31,8 +32,7 @@ LENGTH: Final = 0.75
 """BM25's usual k1 and b."""
 
 
-@dataclass(frozen=True, slots=True)
-class Statistics:
+class Statistics(Struct, frozen=True):
     """The number of memories and words in the searched partitions, and of memories with each
     word."""
 

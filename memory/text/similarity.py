@@ -10,10 +10,11 @@ import operator
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
 from typing import Final
+
+from msgspec import Struct
 
 from memory.model.record import Embedding
 from memory.ports.memories import Duplicate
@@ -35,8 +36,7 @@ _NEGATIONS: Final = frozenset(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
+class Meaning(Struct, frozen=True):
     """A text's vector, and its words, also as they follow each other."""
 
     embedding: Embedding

@@ -10,11 +10,11 @@ syntax.
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
+from msgspec import Struct
 from py_rust_stemmers import SnowballStemmer
 
 from memory.text.function_words import STOP_WORDS
@@ -47,8 +47,7 @@ _ENGLISH: Final = SnowballStemmer("english")
 _RUSSIAN: Final = SnowballStemmer("russian")
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(Struct, frozen=True):
     """A word of a question. `prefix`: words that begin with it count; `also` are further words that
     count as this one."""
 

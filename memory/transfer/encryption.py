@@ -5,8 +5,9 @@ import hmac
 import io
 import os
 import struct
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Final
+
+from msgspec import Struct
 
 from gateway.errors import BadInput
 
@@ -33,8 +34,7 @@ _PROOF: Final = 16
 NOT_THE_KEY: Final = "this key does not decrypt the file (or its first line was changed)"
 
 
-@dataclass(frozen=True, slots=True)
-class _Keys:
+class _Keys(Struct, frozen=True):
     """The keys derived from a person's key: one encrypts, the other proves the key."""
 
     header: bytes

@@ -4,9 +4,10 @@ import asyncio
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal, cast
+
+from msgspec import Struct
 
 from gateway.errors import BadInput
 from memory.model.record import Record
@@ -18,8 +19,7 @@ from memory.transfer.parquet import ParquetWriter
 Form = Literal["jsonl", "parquet"]
 
 
-@dataclass(frozen=True, slots=True)
-class ExportOptions:
+class ExportOptions(Struct, frozen=True):
     """The options of an export; with a `key` the file is encrypted."""
 
     target: Path

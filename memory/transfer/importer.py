@@ -11,6 +11,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+from msgspec import Struct
+
 from gateway.errors import BadInput
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import ID_PREFIX, Draft, Kind, Scope, SourceType
@@ -62,8 +64,7 @@ class LineOutcome(StrEnum):
     UNREADABLE = "unreadable"
 
 
-@dataclass(frozen=True, slots=True)
-class LineReport:
+class LineReport(Struct, frozen=True):
     """`line` counts from 1, the header being the first. `id` is the memory's, or the review's."""
 
     line: int

@@ -4,10 +4,10 @@ what a signature proves."""
 import hmac
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Literal
 
+from msgspec import Struct
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from pydantic_core import from_json, to_json
 
@@ -122,23 +122,20 @@ class Line(BaseModel):
 Values = Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A memory of a file, and all fields of its line, by which a signature can be checked."""
 
     line: Line
     values: Values
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(Struct, frozen=True):
     """The reason why a line is not valid."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Elsewhere:
+class Elsewhere(Struct, frozen=True):
     """A line of `/privacy export` that is no memory; `table` is its kind of data."""
 
     table: str

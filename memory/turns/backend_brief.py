@@ -1,8 +1,9 @@
 """The brief that a memory backend writes by itself: external text, shown as a quotation."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.authorship import Material
 from gateway.errors import MemoryUnavailable
@@ -22,8 +23,7 @@ TITLE: Final = (
 MAX_LINES: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
-class BackendBrief:
+class BackendBrief(Struct, frozen=True):
     """A checked brief; it names no ids and has no lines of memories."""
 
     personal: str = ""

@@ -7,12 +7,13 @@ memories give the same text every day and the provider can cache it.
 import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from db.errors import StoreUnavailable
 from gateway.authorship import Material
@@ -24,6 +25,7 @@ from memory.ports.memories import Filter, MemoryStore
 from memory.recall.selection import label_of
 from memory.service.handle import MemoryHandle
 from safety.secret_detection.detect import redact_secrets
+from values import replace
 
 MAX_ENTRIES: Final = 50
 MAX_CHARS: Final = 10_000
@@ -46,12 +48,14 @@ BriefKey = tuple[str, str, str, bool, str]
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class BriefLimits:
+class BriefLimits(Struct, frozen=True):
     """At most `entries`, and `characters` in all."""
 
     entries: int = MAX_ENTRIES
     characters: int = MAX_CHARS
+
+
+DEFAULT_LIMITS: Final = BriefLimits()
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class Brief:
     records: tuple[Record, ...]
     made_at: datetime
     total: int
-    limits: BriefLimits = BriefLimits()
+    limits: BriefLimits = DEFAULT_LIMITS
 
     @cached_property
     def by_block(self) -> tuple[str, str]:

@@ -7,10 +7,10 @@ write, like a file.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Final
 
 import structlog
+from msgspec import Struct
 from pydantic import Field, StringConstraints
 
 from db.errors import StoreUnavailable
@@ -71,8 +71,7 @@ class TopicArguments(Arguments):
     limit: Limit = DEFAULT_RESULTS
 
 
-@dataclass(frozen=True, slots=True)
-class KnowledgeTool:
+class KnowledgeTool(Struct, frozen=True):
     """A tool: the kinds of files that it searches, and its filter."""
 
     name: str

@@ -1,9 +1,10 @@
 """The gateway's port to memory."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct, field
 
 from gateway.message import Place
 from gateway.people import PersonId, Principal
@@ -23,8 +24,7 @@ from memory.write.prepare import Refusal, prepare_turn
 MAX_SUGGESTED: Final = 5
 
 
-@dataclass(frozen=True, slots=True)
-class TurnRules:
+class TurnRules(Struct, frozen=True):
     """`episodic`: turns are stored as episodic memory. `notes`: people who made no choice are shown
     what was noted. `has_backends`: memories may also be outside the database."""
 

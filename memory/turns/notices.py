@@ -6,9 +6,10 @@ deleted memories are never shown.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.message import Button
 from gateway.ports.memory import NO_FOOTER, AnswerFooter
@@ -41,8 +42,7 @@ DOCUMENTS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class SavedNotice:
+class SavedNotice(Struct, frozen=True):
     """A notice: `text` describes the writes, `name` is the argument of `/undo`."""
 
     text: str

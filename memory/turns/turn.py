@@ -1,7 +1,6 @@
 """Memory in one turn: the prompt, the tools, recall, and the notices for the person."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from gateway.authorship import Material
@@ -37,6 +36,7 @@ from memory.turns.short_ids import ShownIds
 from memory.turns.tools import TOOLS, MemoryTools
 from memory.write.consolidation import TurnText, waiting_turn
 from memory.write.external_text import ExternalText, shown_before
+from values import replace
 
 OWN_TOOLS: Final = frozenset({UPDATE.name, *(tool.name for tool in TOOLS)})
 

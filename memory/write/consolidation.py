@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Final
 
 import structlog
+from msgspec import Struct
 from pydantic import TypeAdapter, ValidationError
 
 from db.values import storable
@@ -35,8 +36,7 @@ MAX_STEPS: Final = 1_000
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class TurnText:
+class TurnText(Struct, frozen=True):
     """The text of one turn with its request. `external`: the turn contained external text. `shown`
     is what the person showed and others wrote."""
 

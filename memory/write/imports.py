@@ -5,18 +5,19 @@ signature proves that this program exported them; otherwise they are those of an
 """
 
 from collections import OrderedDict, deque
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.errors import BadInput
 from memory.grounding.decision import ImportState
 from memory.model.record import Evidence, Provenance, Record, Tier, Trust
 from memory.model.trust import InputKind
+from values import replace
 
 
-@dataclass(frozen=True, slots=True)
-class ProvenHistory:
+class ProvenHistory(Struct, frozen=True):
     """The part that a signature proves: the provenance and the evidence."""
 
     provenance: Provenance
@@ -26,8 +27,7 @@ class ProvenHistory:
     agent_private: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedHistory:
+class ImportedHistory(Struct, frozen=True):
     """`id` is the memory's own, so it is imported once. `proven` is None without a valid
     signature."""
 

@@ -5,9 +5,10 @@ The order is: bounds, Unicode, sanitise (uncut), secrets, injection, trust, mark
 text, cut, credential check.
 """
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.ports.memory import REDACTION_NOTICE
 from memory.model.record import (
@@ -56,16 +57,14 @@ NOTHING_LEFT: Final = (
 REDACTED: Final = REDACTION_NOTICE
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """The reason why a draft cannot be stored; `code` is stable."""
 
     code: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(Struct, frozen=True):
     """A text that may be stored, and the findings in it.
 
     `secrets` and `injections` are codes; `places` are positions of secrets, "12-32" or "tag".
@@ -228,8 +227,7 @@ def _at_rest(text: str, max_length: int) -> str:
     return cut(sanitize(safe_unicode(text)).strip(), max_length).strip()
 
 
-@dataclass(frozen=True, slots=True)
-class WriteRules:
+class WriteRules(Struct, frozen=True):
     """The `memory.*` settings for writing."""
 
     fail_on_secret: bool = False

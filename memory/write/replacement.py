@@ -7,8 +7,9 @@ the model names the replaced memory, one shared word less is enough.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from memory.model.record import Record, Scope
 from memory.text import terms
@@ -56,8 +57,7 @@ _CHANGES_UNSPACED: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Replaced:
+class Replaced(Struct, frozen=True):
     """The memory that a statement replaces; `certain` is False if the person must be asked."""
 
     record: Record

@@ -1,7 +1,8 @@
 """Finds stored memories with the same meaning in other words."""
 
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
 
 from memory.model.record import Embedding, Record, Scope
 from memory.model.scope import AccessScope, alone
@@ -9,13 +10,13 @@ from memory.ports.memories import Duplicate, Filter, MemoryStore
 from memory.ports.recall import Embedder
 from memory.stores.search import RecallStore
 from memory.text.similarity import VECTOR_THRESHOLD, Meaning, in_order, same_meaning, words
+from values import replace
 
 LOOKED_AT: Final = 20
 """The closest memories that are compared; a number or a "not" may exclude several of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class MeaningCheck:
+class MeaningCheck(Struct, frozen=True):
     """Compares by vectors, within the same owner, scope, project and tier."""
 
     embedder: Embedder

@@ -2,8 +2,9 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from gateway.ports import Clock
 from memory.audit import Audit
@@ -14,6 +15,7 @@ from memory.model.trust import InputKind
 from memory.ports.memories import MemoryStore
 from memory.write.imports import ImportedHistory, is_proven, with_imported_history
 from memory.write.prepare import Prepared, Refusal, WriteRules, new_record, prepare_turn
+from values import replace
 
 TURNS: Final = uuid.UUID("5d1bd6a5-6f7b-4f0b-9d0c-3f6f0d5d3c51")
 """The namespace of turn ids, so that the same turn always has the same id."""
@@ -28,16 +30,14 @@ WAYS: Final[Mapping[Speaker, InputKind]] = {
 """The input kinds of the sides of a turn."""
 
 
-@dataclass(frozen=True, slots=True)
-class TurnRecords:
+class TurnRecords(Struct, frozen=True):
     """The records of a turn, and the findings in each of its sides."""
 
     kept: tuple[Record, ...]
     findings: tuple[Prepared, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TurnWriter:
+class TurnWriter(Struct, frozen=True):
     """Stores sides of turns. Every method raises `StoreUnavailable`."""
 
     memories: MemoryStore

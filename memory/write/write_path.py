@@ -7,11 +7,11 @@ store's transaction), store, audit. Uncertain texts wait in the review queue.
 
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from db.errors import StoreUnavailable
 from gateway.errors import ModelError
@@ -41,6 +41,7 @@ from memory.write.turns import TurnWriter, note_findings
 from memory.write.validate import validate
 from safety.cut import cut
 from safety.secret_detection.detect import redact_secrets
+from values import replace
 
 REVIEW_PREFIX: Final = "rev-"
 DOUBTFUL: Final = "It may contain a password or a key."
@@ -68,8 +69,7 @@ MAX_IN_NOTICE: Final = 120
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class WritePath:
+class WritePath(Struct, frozen=True):
     """Stores memories. Every method raises `StoreUnavailable`."""
 
     memories: MemoryStore

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
+
+from msgspec import Struct
 
 from gateway.errors import BadInput
 from gateway.extensions import ExtensionRegistry
@@ -37,8 +38,7 @@ OPERATOR: Final = PersonId(PLATFORM, "main", "operator")
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedAgents:
+class OpenedAgents(Struct, frozen=True):
     """The agents of the configured tenants, or of one."""
 
     services: AgentServices

@@ -13,9 +13,10 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.errors import ConfigurationError
 from parley.cli.file_writing import write_beside
@@ -39,8 +40,7 @@ OF_ANOTHER: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Struct, frozen=True):
     """A configuration, None for the environment alone. Relative paths in it begin at `folder`;
     `tree` is the repository of somebody else that holds this folder, if there is one."""
 

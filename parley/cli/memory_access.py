@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
 import typer
+from msgspec import Struct
 
 from gateway.errors import BadInput, ModelError, TenantUnknown
 from gateway.extensions import ExtensionRegistry
@@ -45,8 +45,7 @@ HOW_TO_NAME: Final = "name a person as PLATFORM:ACCOUNT:ID, as `parley memory pe
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class PersonOptions:
+class PersonOptions(Struct, frozen=True):
     """The options of a command about one person. Raises `typer.BadParameter` without a person."""
 
     person: str

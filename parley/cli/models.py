@@ -7,13 +7,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Final, Protocol
 
 import httpx2
 import typer
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from db.errors import StoreUnavailable
 from gateway.errors import ParleyError
@@ -49,8 +50,7 @@ Progress = Callable[[str, int, int], None]
 """Called with the file, the bytes received, and the size (0 where it is unknown)."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Vectors:
+class _Vectors(Struct, frozen=True):
     """The numbers of memories with a vector of the configured model, and of all; `problem` says
     why that cannot be counted."""
 
@@ -198,8 +198,7 @@ class _Digest(Protocol):
     def hexdigest(self) -> str: ...
 
 
-@dataclass(frozen=True, slots=True)
-class _Stated:
+class _Stated(Struct, frozen=True):
     """The size and the checksum that the publisher states. A SHA-256 has 64 digits; 40 are the
     SHA-1 of a git blob."""
 

@@ -7,8 +7,9 @@ import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from gateway.extensions import ExtensionRegistry
 from gateway.inbound.work_record import Crash, WorkRecord
@@ -31,8 +32,7 @@ Beside = Callable[[App], Awaitable[None]]
 STATUS_ENDED_AT_ONCE: Final = 130
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessWatch:
+class ProcessWatch(Struct, frozen=True):
     """The supervision of a process: the record of its work, the crashes of earlier processes,
     systemd, and the watchdog."""
 

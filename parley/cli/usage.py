@@ -2,10 +2,10 @@
 
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Annotated, Final
 
 import typer
+from msgspec.structs import asdict
 
 from gateway.errors import BadInput
 from gateway.extensions import ExtensionRegistry

@@ -4,11 +4,11 @@ YAML. Secrets are left out."""
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal
 
 import yaml
+from msgspec import Struct
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
@@ -31,8 +31,7 @@ _PRIVATE: Final = frozenset({"args"})
 _DEFAULT: Final = Origin("file", "")
 
 
-@dataclass(frozen=True, slots=True)
-class ListedValue:
+class ListedValue(Struct, frozen=True):
     """A value. `text` is what people see, one item of a list in each line; `value` is for YAML,
     None for a secret. `rule` says which values are valid. `place` is the line of the file, or the
     name of the variable."""
@@ -60,8 +59,7 @@ def listed(
     yield from _values(settings, (), sources)
 
 
-@dataclass(frozen=True, slots=True)
-class _Sources:
+class _Sources(Struct, frozen=True):
     origins: Origins
     overridden: frozenset[tuple[str, ...]]
 

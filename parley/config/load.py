@@ -4,11 +4,11 @@ and the example configuration, with every key and its default."""
 import copy
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
+from msgspec import Struct
 from pydantic import ValidationError
 
 from gateway.errors import ConfigurationError
@@ -30,8 +30,7 @@ API_KEYS: Final = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 EXAMPLE: Final = "parley.example.yaml"
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """Where a value comes from: a line of the file, or a variable. `template` is a text of the file
     with references to secrets, as it stands there."""
 
@@ -43,8 +42,7 @@ class Origin:
 Origins: TypeAlias = Mapping[KeyPath, Origin]
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(Struct, frozen=True):
     """A configuration with the origin of each value that is no default."""
 
     settings: Settings

@@ -7,9 +7,9 @@ file. Only the keys of `CHANGEABLE` and entries of `ENTRIES` are changed while t
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from msgspec import Struct
 from pydantic import Field, ValidationError
 
 from gateway.ports import AdapterManifest
@@ -92,8 +92,7 @@ class ChangeableSections(Section):
     budgets: sections.Budgets = sections.Budgets()
 
 
-@dataclass(frozen=True, slots=True)
-class Override:
+class Override(Struct, frozen=True):
     """One override. `value` is None where it removes a value of the file."""
 
     path: tuple[str, ...]
@@ -105,8 +104,7 @@ class Override:
         return dotted(self.path)
 
 
-@dataclass(frozen=True, slots=True)
-class Overlaid:
+class Overlaid(Struct, frozen=True):
     """The configuration with its overrides. `ignored` are overrides that cannot be used, each with
     its problem."""
 

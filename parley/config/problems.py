@@ -2,8 +2,9 @@
 
 import difflib
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from gateway.errors import ConfigurationError
 
@@ -11,8 +12,7 @@ Path: TypeAlias = tuple[str | int, ...]
 MAX_SHOWN = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """One problem. `origin` is a file with its line, or a variable; never a value. `value` is the
     value of an override without secrets, empty for a problem of the file or the environment."""
 

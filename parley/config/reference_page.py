@@ -10,11 +10,11 @@ import json
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
 from pydantic import BaseModel, SecretStr
 
 from gateway.platforms import Discovery, discover
@@ -36,8 +36,7 @@ END: Final = "<!-- end of reference -->"
 _KINDS: Final = {bool: "true or false", int: "whole number", float: "number"}
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(Struct, frozen=True):
     """One key: its path, type, default and meaning."""
 
     path: str
@@ -46,8 +45,7 @@ class Key:
     meaning: str
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """A section with its keys."""
 
     path: str

@@ -1,9 +1,9 @@
 """The whole configuration: our sections, and one section per platform that was discovered."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from pydantic import Field, SerializeAsAny, create_model
 
 from gateway.ports import AccountSettings, AdapterManifest
@@ -14,8 +14,7 @@ from parley.config.memory import Grounding, Heartbeat, Memory, Plans
 from parley.config.sections import MAIN, AccountName, Section
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(Struct, frozen=True):
     """One account of one platform, as configured."""
 
     platform: str

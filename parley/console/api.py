@@ -1,8 +1,8 @@
 """The console's functions as JSON, for programs with a person's token."""
 
-from dataclasses import dataclass
 from typing import Any, Final
 
+from msgspec import Struct
 from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -37,8 +37,7 @@ _REFUSALS: Final = {
 _VIEWER: Final = "parley.viewer"
 
 
-@dataclass(frozen=True, slots=True)
-class ConsoleApi:
+class ConsoleApi(Struct, frozen=True):
     """Serves the routes below `/api/v1/console`."""
 
     routes: tuple[AnyRoute, ...]
@@ -54,8 +53,7 @@ class ConsoleApi:
         return UniformErrors(_Known(Router(routes, redirect_slashes=False), self.identity))
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
+class _Known(Struct, frozen=True):
     """Authenticates first: an unknown caller does not learn which paths exist."""
 
     app: ASGIApp
@@ -69,8 +67,7 @@ class _Known:
         await self.app(scope, receive, send)
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
+class _Call(Struct, frozen=True):
     """Runs one route."""
 
     api: ConsoleApi

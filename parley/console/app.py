@@ -6,11 +6,11 @@ same functions (`parley.console.api`).
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import parse_qsl, quote
 
 import structlog
+from msgspec import Struct, field
 from pydantic import ValidationError
 from starlette.responses import Response
 from starlette.routing import Route, Router
@@ -69,16 +69,14 @@ NOT_ALLOWED: Final = "Only {} may use this page."
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class SignedIn:
+class SignedIn(Struct, frozen=True):
     """The viewer of a request with a session, and the token of their forms."""
 
     viewer: Viewer
     csrf: str
 
 
-@dataclass(frozen=True, slots=True)
-class ConsoleApp:
+class ConsoleApp(Struct, frozen=True):
     """Serves the console below `/console`."""
 
     routes: tuple[AnyRoute, ...]
@@ -152,8 +150,7 @@ DONE: Final = "done"
 """The parameter with the name of the action that led to a page."""
 
 
-@dataclass(frozen=True, slots=True)
-class _View:
+class _View(Struct, frozen=True):
     """Shows a view."""
 
     console: ConsoleApp
@@ -177,8 +174,7 @@ class _View:
         await page(scope, receive, send)
 
 
-@dataclass(frozen=True, slots=True)
-class _Action:
+class _Action(Struct, frozen=True):
     """Runs an action of a form, and shows the page after it, or a fragment to htmx."""
 
     console: ConsoleApp
@@ -215,8 +211,7 @@ class _Action:
         await answer(scope, receive, send)
 
 
-@dataclass(frozen=True, slots=True)
-class _SignInPage:
+class _SignInPage(Struct, frozen=True):
     """Shows the page of a login link. It changes nothing: previews of chat platforms open links."""
 
     console: ConsoleApp
@@ -226,8 +221,7 @@ class _SignInPage:
         await page(scope, receive, send)
 
 
-@dataclass(frozen=True, slots=True)
-class _SignIn:
+class _SignIn(Struct, frozen=True):
     """Uses a login link. The session is always a new one, and an earlier one of this browser
     ends."""
 
@@ -260,8 +254,7 @@ class _SignIn:
             await sessions.store.end(earlier.tenant, earlier.person, earlier.id)
 
 
-@dataclass(frozen=True, slots=True)
-class _SignOut:
+class _SignOut(Struct, frozen=True):
     """Ends the session of this browser."""
 
     console: ConsoleApp
@@ -279,8 +272,7 @@ class _SignOut:
         await answer(scope, receive, send)
 
 
-@dataclass(frozen=True, slots=True)
-class _Static:
+class _Static(Struct, frozen=True):
     """Serves a static file, also before the sign-in."""
 
     console: ConsoleApp
@@ -292,8 +284,7 @@ class _Static:
         await answer(scope, receive, send)
 
 
-@dataclass(frozen=True, slots=True)
-class _Redirect:
+class _Redirect(Struct, frozen=True):
     """Leads to another page."""
 
     path: str
@@ -302,8 +293,7 @@ class _Redirect:
         await _see(self.path)(scope, receive, send)
 
 
-@dataclass(frozen=True, slots=True)
-class _Errors:
+class _Errors(Struct, frozen=True):
     """Shows every error as a page with the next step."""
 
     console: ConsoleApp

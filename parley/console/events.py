@@ -6,9 +6,9 @@ A page asks again for the parts that show a topic. It works the same without thi
 
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
+from msgspec import Struct, field
 from starlette.datastructures import QueryParams
 from starlette.types import Receive, Scope, Send
 
@@ -45,8 +45,7 @@ Admit = Callable[[Scope], Awaitable[Viewer]]
 Followed: TypeAlias = Exchange | Literal["playground"] | None
 
 
-@dataclass(frozen=True, slots=True)
-class LiveEvents:
+class LiveEvents(Struct, frozen=True):
     """Serves the stream of a viewer: an event with the name of each topic that changed."""
 
     services: ConsoleServices

@@ -1,8 +1,9 @@
 """From a session or a token to the viewer, with the present role and access."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, cast
+
+from msgspec import Struct
 
 from gateway.people import Principal, Role, identity_of
 from gateway.ports.memory import MemoryPort
@@ -17,8 +18,7 @@ from parley.security.tokens import TokenClaims
 _NEVER: Final = datetime.max.replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(Struct, frozen=True):
     """Finds viewers. Roles and access lists are looked up at each request, as in a chat."""
 
     authenticator: Authenticator

@@ -2,16 +2,18 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 import structlog
+from msgspec import Struct
 
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput
 from gateway.ports import Clock
 from parley.http.api.operations import Refused
+from values import replace
 
 if TYPE_CHECKING:
     from parley.maintenance.audit_chain import ChainReport
@@ -27,8 +29,7 @@ Report = Callable[[int, int], None]
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Job(Generic[T]):
+class Job(Struct, Generic[T], frozen=True):
     """The latest run of a kind of job. `ended` is None while it runs; then it has its `result`, or
     a `problem` in words."""
 

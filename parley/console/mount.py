@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.people import identity_of
@@ -41,8 +42,7 @@ PAID_IN: Final = "console:playground:"
 API_PREFIX: Final = f"{API}/console"
 
 
-@dataclass(frozen=True, slots=True)
-class ConsoleParts:
+class ConsoleParts(Struct, frozen=True):
     """The parts of the running program that the console shows and changes."""
 
     settings: Settings

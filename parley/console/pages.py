@@ -1,13 +1,13 @@
 """Renders pages with Jinja2. Loaded with the first request to the console."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from msgspec import Struct
 
 from parley.console.route import AnyRoute, may_use
 from parley.console.security import path_to
@@ -24,8 +24,7 @@ TYPES: Final[Mapping[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class StaticFile:
+class StaticFile(Struct, frozen=True):
     """A file that pages load. Its address changes with its content, so browsers keep it."""
 
     name: str
@@ -38,8 +37,7 @@ class StaticFile:
         return f"/static/{sha256(self.content).hexdigest()[:16]}/{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class MenuEntry:
+class MenuEntry(Struct, frozen=True):
     """A page in the navigation and in the command palette."""
 
     label: str
@@ -48,8 +46,7 @@ class MenuEntry:
     current: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """The frame of one page. `viewer` is None before the sign-in; `fragment`: htmx asked for a
     part, so the page comes without its head."""
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
 import structlog
+from msgspec import Struct
 
 from db.errors import StoreUnavailable
 from gateway.background_tasks import BackgroundTasks
@@ -122,8 +123,7 @@ class Playground:
         return now - self.used > (GRACE if self.watched else IDLE)
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
+class Owner(Struct, frozen=True):
     """The owner of the playground: the id of the session, empty for the API."""
 
     tenant: str

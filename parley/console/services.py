@@ -1,8 +1,9 @@
 """The parts of the program that views and actions of the console use."""
 
 import uuid
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.message import Place
 from gateway.people import Audience
@@ -24,12 +25,12 @@ from parley.wiring.live_configuration import LiveConfiguration
 from parley.wiring.memory import WiredMemory
 from parley.wiring.observe import AuditSink
 from parley.wiring.storage import Storage
+from values import replace
 
 MEMORY_OFF: Final = "Memory is off: the operator set memory.enabled."
 
 
-@dataclass(frozen=True, slots=True)
-class ConsoleServices:
+class ConsoleServices(Struct, frozen=True):
     """The running program as the console sees it. `gateway` are the services of turns (clock,
     policies, stores, pairing, admissions), `storage` every store, `memory` the memory with its
     agents; `audit` appends to the audit log, `playgrounds` and `jobs` are those of this process,

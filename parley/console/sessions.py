@@ -3,9 +3,10 @@
 import hashlib
 import hmac
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.ports import Clock
 from gateway.stores.console_sessions import ConsoleSession, ConsoleSessionStore
@@ -16,8 +17,7 @@ SIGN_IN: Final = "/sign-in"
 _CSRF: Final = b"parley console csrf v1"
 
 
-@dataclass(frozen=True, slots=True)
-class Sessions:
+class Sessions(Struct, frozen=True):
     """Makes links, signs in, finds sessions. `address` returns the address of the local listener.
     Every asynchronous method raises `StoreUnavailable`."""
 

@@ -1,7 +1,8 @@
 """The viewer of the console, and the texts that a viewer may read."""
 
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from gateway.people import Audience, PersonId, Principal, Role
 from gateway.policy.decision import Decision
@@ -16,8 +17,7 @@ BREAK_GLASS: Final = "break_glass"
 Theme = Literal["", "light", "dark"]
 
 
-@dataclass(frozen=True, slots=True)
-class Viewer:
+class Viewer(Struct, frozen=True):
     """The person who uses the console or its API, with the present role.
 
     `persons` are the `str(PersonId)` of this person and of all linked identities. `session` is the
@@ -58,8 +58,7 @@ class Viewer:
         return self.role is Role.OWNER
 
 
-@dataclass(frozen=True, slots=True)
-class TextSource:
+class TextSource(Struct, frozen=True):
     """A stored text: its tenant, who could read it when it was written, and the `str(PersonId)` of
     the people it belongs to, empty for a text that belongs to everybody there. A private memory has
     the audience DIRECT. `shown_to` is the `str(PersonId)` of the operator who took the conversation

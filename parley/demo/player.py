@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from gateway.people import PersonId
 from gateway.ports.traces import Trace
@@ -11,6 +12,7 @@ from parley.config.sections import MAIN
 from parley.demo.story import DECISION, Expect, Scene
 from parley.demo.world import Refused, Seen, Where, World
 from simulators.base import ApiCall
+from values import replace
 
 ANSWER_SECONDS: Final = 45.0
 """Time limit for the answer of a scene; a real model may be slow."""
@@ -44,8 +46,7 @@ class Knowledge(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """The outcome of a scene. `traces` and `calls` are oldest first."""
 
     scene: Scene

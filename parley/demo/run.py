@@ -9,10 +9,10 @@ import socket
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
 from rich.console import Console
 
 from db.errors import StoreUnavailable
@@ -44,8 +44,7 @@ CONNECT_SECONDS: Final = 20.0
 DRAIN_SECONDS: Final = 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class Demo:
+class Demo(Struct, frozen=True):
     """The running demo: `url` is the page; `problems` has the platforms that did not connect."""
 
     world: World

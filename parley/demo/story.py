@@ -1,8 +1,9 @@
 """The scripted conversation: the messages, their places, and the expected outcomes."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from parley.demo.world import DIRECT, Where, World
 
@@ -27,8 +28,7 @@ class Expect(StrEnum):
     NOT_CITED = "answered without the repository"
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
+class Scene(Struct, frozen=True):
     """One action of a person.
 
     `thread` opens a thread with that title; `below` names an earlier scene, in whose thread this

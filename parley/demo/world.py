@@ -5,10 +5,12 @@ import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from typing import Final
 
+from msgspec import Struct
+
 from simulators.base import NotSupported, PlatformSimulator, RoomKind, Shown, SimPerson, SimRoom
+from values import replace
 
 PEOPLE: Final = ("Ada", "Ben", "Cleo")
 DIRECT: Final = "direct"
@@ -33,8 +35,7 @@ UNSHOWN_COMMANDS: Final = frozenset({"discord", "slack"})
 UNSHOWN_PRESSES: Final = frozenset({"discord", "slack", "telegram"})
 
 
-@dataclass(frozen=True, slots=True)
-class Interaction:
+class Interaction(Struct, frozen=True):
     """A command or a press, shown below the message `after`, which is empty at the beginning.
     `text` is what was typed, or the label of the button; `room` names a room or a thread."""
 
@@ -46,8 +47,7 @@ class Interaction:
     after: str
 
 
-@dataclass(frozen=True, slots=True)
-class Reaction:
+class Reaction(Struct, frozen=True):
     """An emoji under a message, with the names of those who chose it."""
 
     emoji: str
@@ -96,8 +96,7 @@ class Refused(Exception):
     """A request for an unknown platform, room, person or message, or for nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
+class Where(Struct, frozen=True):
     """A place on the page. `thread` is the first message of the thread, or empty."""
 
     platform: str
@@ -106,8 +105,7 @@ class Where:
     thread: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RoomEntry:
+class RoomEntry(Struct, frozen=True):
     """A room, or a thread in the room `parent`, in the list of the page."""
 
     key: str
@@ -116,8 +114,7 @@ class RoomEntry:
     parent: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """A message as one person sees it; `root` is the message above a thread shown inline."""
 
     shown: Shown

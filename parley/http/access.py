@@ -9,9 +9,10 @@ page.
 import hashlib
 import hmac
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from parley.http.host_header import read_host
 from safety.http.addresses import is_loopback_name
@@ -34,8 +35,7 @@ Reason: TypeAlias = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class RequestFacts:
+class RequestFacts(Struct, frozen=True):
     """The facts that decide on a request. Header names are in lower case; `cookie` is the value of
     our own cookie."""
 
@@ -56,8 +56,7 @@ class RequestFacts:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class AccessDecision:
+class AccessDecision(Struct, frozen=True):
     """The decision, with the HTTP status of a refusal."""
 
     allowed: bool

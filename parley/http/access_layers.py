@@ -4,9 +4,9 @@ mounted applications, which check tokens of their own."""
 import secrets
 import time
 from collections import OrderedDict
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from starlette.datastructures import QueryParams
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -52,8 +52,7 @@ class LoginLinks:
         return bool(used)
 
 
-@dataclass(frozen=True, slots=True)
-class PageAccess:
+class PageAccess(Struct, frozen=True):
     """Applies the access rule to the local pages, and takes login links."""
 
     app: ASGIApp
@@ -82,8 +81,7 @@ class PageAccess:
         return Response(status_code=303, headers=headers)
 
 
-@dataclass(frozen=True, slots=True)
-class MountedAppAccess:
+class MountedAppAccess(Struct, frozen=True):
     """Refuses requests from pages of other sites to a mounted application."""
 
     app: ASGIApp

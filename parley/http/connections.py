@@ -12,9 +12,10 @@ import resource
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from parley.http.client_address import Network, forwarded_for, is_one_of, rate_limit_key
 
@@ -30,8 +31,7 @@ BACKLOG: Final = 256
 MakeProtocol: TypeAlias = Callable[[], asyncio.Protocol]
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionBounds:
+class ConnectionBounds(Struct, frozen=True):
     """The limits of a listener.
 
     Seconds are totals, so that a sender of one byte per second gains nothing. `connections` are

@@ -1,9 +1,9 @@
 """The endpoints `/healthz` and `/readyz` of the local listener."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from msgspec import Struct, field
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -13,8 +13,7 @@ from parley.http.asgi import exchange_of
 from parley.http.starlette_routes import as_http
 
 
-@dataclass(frozen=True, slots=True)
-class Readiness:
+class Readiness(Struct, frozen=True):
     """The readiness of the program; `parts` has the state of each part, `problems` the reasons of
     failures."""
 
@@ -23,8 +22,7 @@ class Readiness:
     problems: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Health:
+class Health(Struct, frozen=True):
     """The health of the process; `loop_lag` is the delay of its loop in seconds."""
 
     well: bool = True
@@ -35,8 +33,7 @@ HealthCheck: TypeAlias = Callable[[], Health]
 ReadyCheck: TypeAlias = Callable[[], Readiness]
 
 
-@dataclass(frozen=True, slots=True)
-class HealthEndpoints:
+class HealthEndpoints(Struct, frozen=True):
     """Answers with 200 or 503. Only a request with access to the pages learns the parts."""
 
     health: HealthCheck

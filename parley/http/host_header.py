@@ -8,8 +8,9 @@ refused rather than interpreted, because the result decides if a request address
 
 import ipaddress
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 MAX_NAME: Final = 253
 """Characters of a host name (RFC 1035 section 2.3.4, without the dot at the end)."""
@@ -20,8 +21,7 @@ _LETTERS: Final = _DIGITS | frozenset("abcdefghijklmnopqrstuvwxyz-_")
 _IPV6: Final = frozenset("0123456789abcdef:.")
 
 
-@dataclass(frozen=True, slots=True)
-class Host:
+class Host(Struct, frozen=True):
     """A requested host: `name` in lower case, without brackets; `port` is None if there is none."""
 
     name: str

@@ -8,11 +8,11 @@ revision: no session is lost by a restart, and a revoked token is refused at the
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Protocol
 
 import structlog
+from msgspec import Struct
 from starlette.types import Receive, Scope, Send
 
 from gateway.people import Principal
@@ -25,6 +25,7 @@ from parley.http.asgi import exchange_of, headers_of
 from parley.http.host_header import read_host
 from parley.security.tokens import TokenClaims
 from safety.http.addresses import is_loopback_name
+from values import replace
 
 CONVERSATION: Final = "mcp"
 NAMES: Final[Mapping[str, ServerName | None]] = {"": None, SESSION: SESSION, KNOWLEDGE: KNOWLEDGE}
@@ -99,8 +100,7 @@ class McpServers:
                 ready.set_exception(error)
 
 
-@dataclass(frozen=True, slots=True)
-class McpEndpoint:
+class McpEndpoint(Struct, frozen=True):
     """The ASGI application for the prefix, which the local listener mounts."""
 
     servers: McpServers

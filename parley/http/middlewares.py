@@ -7,10 +7,10 @@ refusals, bounds, bodies, Host header. The access rule is in `parley.http.access
 import asyncio
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import Final
 
 import structlog
+from msgspec import Struct
 from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -47,8 +47,7 @@ SECURITY_HEADERS: Final[Mapping[str, str]] = {
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class SecurityHeaders:
+class SecurityHeaders(Struct, frozen=True):
     """Adds `SECURITY_HEADERS` where an answer has none of the name."""
 
     app: ASGIApp
@@ -66,8 +65,7 @@ class SecurityHeaders:
         await self.app(scope, receive, sending)
 
 
-@dataclass(frozen=True, slots=True)
-class UnexpectedErrors:
+class UnexpectedErrors(Struct, frozen=True):
     """Logs an error that nobody expected, and answers without its text."""
 
     app: ASGIApp
@@ -91,8 +89,7 @@ class UnexpectedErrors:
             await refusal(scope, 500, "failed")(scope, receive, send)
 
 
-@dataclass(frozen=True, slots=True)
-class DeniedAudit:
+class DeniedAudit(Struct, frozen=True):
     """Audits refusals by their status."""
 
     app: ASGIApp
@@ -112,8 +109,7 @@ class DeniedAudit:
         await self.app(scope, receive, sending)
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Struct, frozen=True):
     """Counts the requests of a sender, and disconnects a client that reads nothing of a streamed
     answer for `seconds`."""
 
@@ -147,8 +143,7 @@ class Bounds:
                 await answer(scope, receive, sending)
 
 
-@dataclass(frozen=True, slots=True)
-class PlainBodies:
+class PlainBodies(Struct, frozen=True):
     """Refuses compressed bodies, and bodies of more than `most` bytes."""
 
     app: ASGIApp
@@ -183,8 +178,7 @@ class PlainBodies:
             await refusal(scope, 413, "too_large")(scope, receive, send)
 
 
-@dataclass(frozen=True, slots=True)
-class HostRule:
+class HostRule(Struct, frozen=True):
     """Refuses a request without exactly one valid host, or with a target that is not a path."""
 
     app: ASGIApp

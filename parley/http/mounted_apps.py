@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import structlog
+from msgspec import Struct
 from starlette.routing import Match, Mount
 from starlette.types import ASGIApp, Scope
 
@@ -19,8 +19,7 @@ LIFESPAN_SECONDS: Final = 1.0
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class MountedApp:
+class MountedApp(Struct, frozen=True):
     """An ASGI application and its prefix. `lifespan` is entered after `make`, before the port
     opens, and left when the port is closed."""
 

@@ -2,8 +2,9 @@
 
 import html
 import json
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 MAX_ACCEPT: Final = 1_000
 """Characters of an `Accept` header that are read; a browser sends about 150."""
@@ -53,8 +54,7 @@ PAGE: Final = """\
 """
 
 
-@dataclass(frozen=True, slots=True)
-class RefusalBody:
+class RefusalBody(Struct, frozen=True):
     """A body with its content type."""
 
     text: str

@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
 
+from msgspec import Struct
 from starlette.datastructures import QueryParams
 from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
@@ -45,8 +45,7 @@ def starlette_routes(routes: Iterable[LocalRoute]) -> list[Route]:
     return [Route(path, Methods(methods)) for path, methods in served.items()]
 
 
-@dataclass(frozen=True, slots=True)
-class Methods:
+class Methods(Struct, frozen=True):
     """The applications of one path by their methods."""
 
     apps: Mapping[str, ASGIApp]
@@ -63,8 +62,7 @@ def params_of(scope: Scope) -> dict[str, str]:
     return {name: unquote(value) for name, value in scope["path_params"].items()}
 
 
-@dataclass(frozen=True, slots=True)
-class _Handler:
+class _Handler(Struct, frozen=True):
     handler: LocalHandler
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -8,12 +8,12 @@ import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import Final
 
 import structlog
 from aiohttp import HttpVersion11, web
 from aiohttp.web_protocol import RequestHandler
+from msgspec import Struct
 from multidict import MultiMapping
 
 from gateway.errors import ConfigurationError
@@ -26,6 +26,7 @@ from parley.http.connections import ConnectionBounds
 from parley.http.host_header import is_valid_host_request
 from parley.http.listener import Listener
 from parley.http.refusal_audit import audit_refusal
+from values import replace
 
 MAX_QUERY: Final = 32
 """Parameters in a query string; Meta's handshake has three."""
@@ -194,8 +195,7 @@ class WebhookListener(Listener):
         return _as_http(answer)
 
 
-@dataclass(frozen=True, slots=True)
-class _Route:
+class _Route(Struct, frozen=True):
     handler: WebhookHandler
     max_body: int
     proof: str

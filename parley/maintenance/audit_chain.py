@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.errors import BadInput
 from memory.audit import FIRST, first_broken
@@ -18,8 +19,7 @@ NO_KEY: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ChainReport:
+class ChainReport(Struct, frozen=True):
     """The result of a check: the number of correct entries, the time of the first and the last of
     them, the number of the first wrong entry (0 for none), the number and hash of the last correct
     one."""

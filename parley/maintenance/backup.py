@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput
@@ -20,8 +21,7 @@ KEY_SUFFIX: Final = ".audit.key"
 """Added to the name of the copy for the key that seals the audit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Copied:
+class Copied(Struct, frozen=True):
     """A file and its copy, with the bytes of a database; 0 for the key of the audit."""
 
     source: Path

@@ -6,9 +6,10 @@ import stat
 import sys
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from db.errors import StoreUnavailable
 from db.migrations import applied_in, missing
@@ -19,6 +20,7 @@ from parley.config.sections import MEMORY, sqlite_file
 from parley.installation import ADVICE, conflicting_distributions
 from parley.wiring.storage import SCHEMAS
 from safety.http.addresses import is_loopback_name
+from values import replace
 
 MINIMUM_PYTHON: Final = (3, 11)
 MINIMUM_SQLITE: Final = (3, 38)
@@ -26,8 +28,7 @@ MINIMUM_SQLITE: Final = (3, 38)
 Status = Literal["ok", "note", "broken"]
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One line of the doctor's report; `advice` says what to do when it is not ok."""
 
     status: Status

@@ -6,9 +6,10 @@ people: names of stages and tools, codes, ids, durations.
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.conversation import ConversationKey
 from gateway.policy.decision import Decision
@@ -26,8 +27,7 @@ NOTED: Final = ("tool", "invocation", "queue")
 """Decisions that a stage notes beside its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class LogEntry:
+class LogEntry(Struct, frozen=True):
     """One line: its time, None if the store does not hold it; the part of the program, the text
     for people, and the values for programs."""
 
@@ -37,8 +37,7 @@ class LogEntry:
     values: Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class MessageLog:
+class MessageLog(Struct, frozen=True):
     """A trace, the deliveries of its turn, and audit entries of its person or chat meanwhile."""
 
     trace: Trace

@@ -1,10 +1,10 @@
 """Checks that a language model's service accepts the key and knows the model, without cost."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import httpx2
+from msgspec import Struct
 
 from gateway.llm import anthropic, openai_compatible
 from parley.config import Settings
@@ -15,8 +15,7 @@ from parley.wiring.policies import model_name
 SECONDS: Final = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Request:
+class _Request(Struct, frozen=True):
     method: str
     base: str
     path: str

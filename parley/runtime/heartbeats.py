@@ -5,11 +5,11 @@ Where several processes share the work, the first one that claims the round sync
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput, ParleyError
@@ -30,8 +30,7 @@ AT_ONCE: Final = 4
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(Struct, frozen=True):
     """A project: its tenant, the source of its figures, and the time between two syncs."""
 
     tenant: str

@@ -8,10 +8,10 @@ import base64
 import hashlib
 import hmac
 import json
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Final, Literal
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gateway.errors import BadInput
@@ -26,8 +26,7 @@ _PURPOSE: Final = b"parley person token v1\0"
 TokenProblem = Literal["token_wrong", "token_expired"]
 
 
-@dataclass(frozen=True, slots=True)
-class TokenClaims:
+class TokenClaims(Struct, frozen=True):
     """The person of a token, and its expiry. It is revoked by its `id`; without one it is valid
     until it expires, or all tokens are revoked."""
 

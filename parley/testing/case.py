@@ -1,8 +1,9 @@
 """An adapter as the contract suite tests it, with the few facts that the suite cannot find out."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, Protocol, runtime_checkable
+
+from msgspec import Struct, field
 
 from gateway.platforms import adapter_class
 from gateway.ports import AccountSettings, AdapterManifest, CanCheckLiveness, PlatformAdapter
@@ -29,8 +30,7 @@ class HostedPlatform(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class AdapterCase:
+class AdapterCase(Struct, frozen=True):
     """One adapter in one way of connecting.
 
     `name` stands in the names of the tests. `platform` makes the simulator for an account, "main"

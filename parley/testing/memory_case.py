@@ -1,12 +1,12 @@
 """A memory as its contract suite tests it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class MemoryCase:
+
+class MemoryCase(Struct, frozen=True):
     """One configuration of memory.
 
     `name` stands in the names of the tests. `settings` returns the configuration for an empty

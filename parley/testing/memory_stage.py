@@ -4,10 +4,11 @@ import asyncio
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.message import Place
 from gateway.people import DEFAULT_TENANT, Audience, PersonId, Principal, Role
@@ -24,6 +25,7 @@ from parley.testing.memory_case import MemoryCase
 from parley.wiring.memory import WiredMemory, wire_memory
 from parley.wiring.memory_backends import load_backends
 from parley.wiring.storage import Storage
+from values import replace
 
 DIRECT: Final = Place("chat", "main", "direct", Audience.DIRECT)
 ROOM: Final = Place("chat", "main", "general", Audience.PUBLIC_ROOM, "team")
@@ -40,8 +42,7 @@ class _Members:
         return MembershipStatus.MEMBER
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryStage:
+class MemoryStage(Struct, frozen=True):
     """An opened memory. `backend` is the tested backend without the gateway's checks around it,
     None for Parley's own memory."""
 

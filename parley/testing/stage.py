@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Protocol, TypeVar, runtime_checkable
 
@@ -26,6 +26,7 @@ from parley.testing.case import AdapterCase, HostedPlatform
 from parley.testing.gateway_side import EventRecorder, MemoryState
 from parley.testing.patience import PATIENCE
 from simulators.base import PlatformSimulator, Shown, SimPerson, SimRoom
+from values import replace
 
 Event = TypeVar("Event")
 

@@ -1,6 +1,6 @@
 """Builds what decides who may write. The command line uses the same parts as the program."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from gateway.pairing.admissions import Admissions
 from gateway.pairing.owner_codes import OwnerClaims, OwnerCodes
@@ -11,8 +11,7 @@ from parley.wiring.observe import AuditSink
 from parley.wiring.storage import Storage
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(Struct, frozen=True):
     """The parts that decide who may write."""
 
     admissions: Admissions

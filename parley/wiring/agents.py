@@ -1,10 +1,11 @@
 """Builds agents, their pools, handoffs and events from the stores."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from ipaddress import ip_network
 from typing import Final
 from urllib.parse import urlsplit
+
+from msgspec import field
 
 from gateway.errors import TenantUnknown
 from gateway.message import Place
@@ -62,8 +63,7 @@ class ServedPeople:
         return (await served(principal, place, known, services)).allowed
 
 
-@dataclass(frozen=True, slots=True)
-class WiredAgents(AgentServices):
+class WiredAgents(AgentServices, frozen=True):
     """Agents as the rest of the program uses them. `chores` end idle sessions and handoffs, and
     delete old events, places, and shares that nobody can read."""
 

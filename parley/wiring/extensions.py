@@ -8,11 +8,11 @@ isolation and access, so the program does not start when one cannot be loaded.
 import asyncio
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final, TypeVar
 
 import structlog
+from msgspec import Struct
 
 from gateway.extensions import (
     EXTENSION_SECONDS,
@@ -51,8 +51,7 @@ log = structlog.get_logger(__name__)
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Candidate(Struct, frozen=True):
     """An extension to load, and the key that names it."""
 
     name: str
@@ -197,8 +196,7 @@ def _one_of(
     return parts[0] if len(parts) == 1 else several(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Trackers:
+class Trackers(Struct, frozen=True):
     """Implements `UsageTracker` for several trackers; a failure of one does not affect the
     others."""
 
@@ -209,8 +207,7 @@ class Trackers:
         await _call_all([one.track(row) for one in self.all])
 
 
-@dataclass(frozen=True, slots=True)
-class Audits:
+class Audits(Struct, frozen=True):
     """Implements `AuditLogger` for several loggers; a failure of one does not affect the others."""
 
     all: tuple[AuditLogger, ...]
@@ -220,8 +217,7 @@ class Audits:
         await _call_all([one.audit(event, person, place, decision) for one in self.all])
 
 
-@dataclass(frozen=True, slots=True)
-class Gates:
+class Gates(Struct, frozen=True):
     """Implements `AccessController` for several controllers; the first refusal decides."""
 
     all: tuple[AccessController, ...]

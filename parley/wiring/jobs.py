@@ -3,8 +3,9 @@ vectors and the index of turns."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from db.errors import StoreUnavailable
 from gateway.extensions import ExtensionRegistry
@@ -56,8 +57,7 @@ class Job(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Jobs:
+class Jobs(Struct, frozen=True):
     """The jobs of one process; a job is None where it is off or belongs to other processes."""
 
     housekeeping: Housekeeping
@@ -91,8 +91,7 @@ class Jobs:
         return [job for job in jobs if job is not None]
 
 
-@dataclass(frozen=True, slots=True)
-class JobParts:
+class JobParts(Struct, frozen=True):
     """The parts of the program that jobs use."""
 
     settings: Settings

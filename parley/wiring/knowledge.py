@@ -1,9 +1,10 @@
 """Opens the index of repositories, and puts together what reads and ingests them."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from db import AddressInvalid, Database
 from db.sqlite import SqliteDatabase
@@ -30,8 +31,7 @@ SPLITTING: Final = 2
 everything again."""
 
 
-@dataclass(frozen=True, slots=True)
-class KnowledgeIndex:
+class KnowledgeIndex(Struct, frozen=True):
     """The index and its stores. `file` is its SQLite file, None with PostgreSQL."""
 
     database: Database

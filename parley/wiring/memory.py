@@ -1,10 +1,10 @@
 """Builds memory from the configuration and the stores."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 import structlog
+from msgspec import Struct, field
 
 from gateway.errors import ConfigurationError, MemoryUnavailable
 from gateway.observe.metrics import RecallMeasurement
@@ -56,12 +56,12 @@ from parley.wiring.memory_writing import write_path_of
 from parley.wiring.recall import RecallModels, WatchedRecall
 from parley.wiring.retention import memory_chores
 from parley.wiring.storage import MemoryStores
+from values import replace
 
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class WiredMemory:
+class WiredMemory(Struct, frozen=True):
     """Memory as the rest of the program uses it. `chores` delete expired memories."""
 
     remembering: MemoryPort
@@ -142,8 +142,7 @@ def wire_memory(
     return _wired(settings, stores, services, clock, memory, recall, backends, repositories)
 
 
-@dataclass(frozen=True, slots=True)
-class _Services:
+class _Services(Struct, frozen=True):
     """The services that memory, its commands and its agents share."""
 
     audit: Audit

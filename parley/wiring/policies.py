@@ -1,6 +1,5 @@
 """Turns the configuration into the values of the gateway."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
@@ -22,6 +21,7 @@ from gateway.turn.external_mcp_server import McpServer
 from gateway.turn.services import Policies
 from gateway.turn.types import TurnLimits
 from parley.config import Problem, Settings, sections
+from values import replace
 
 INPUT_OF_SUMMARY: Final = 4
 """Tokens that a summary reads for each one that it writes, about."""

@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from gateway.observe.metrics import RecallMeasurement
 from gateway.ports import Clock
@@ -28,8 +28,7 @@ log = structlog.get_logger(__name__)
 Action = Callable[[], Awaitable[None]]
 
 
-@dataclass(frozen=True, slots=True)
-class RecallModels:
+class RecallModels(Struct, frozen=True):
     """The models of recall; each may be None. `behind` is the same model as `embedder`, for
     background work."""
 

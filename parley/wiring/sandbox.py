@@ -6,9 +6,10 @@ with the process. Only its cost is stored: the person who tries things out pays 
 
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.connected_account import ConnectedAccount
 from gateway.conversation import key_of, place_to_answer
@@ -59,6 +60,7 @@ from parley.config.sections import MEMORY
 from parley.wiring.memory import WiredMemory, wire_memory
 from parley.wiring.recall import RecallModels
 from parley.wiring.storage import Storage
+from values import replace
 
 TENANT: Final = "playground"
 """The tenant of everything in a sandbox; its stores have no other."""
@@ -70,8 +72,7 @@ NOT_RUN: Final = (
 NOT_SENT: Final = "a sandbox sends nothing"
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """Receives what happens while an answer is written: the text so far, and each request to the
     model."""
 
@@ -79,8 +80,7 @@ class Progress:
     on_request: Callable[[ModelRequest], None]
 
 
-@dataclass(frozen=True, slots=True)
-class SandboxTurn:
+class SandboxTurn(Struct, frozen=True):
     """The result of a message: `trace` has its decisions, and `outbound` what the platform would
     receive. `answer` is the answer of the model as it would be stored, empty for none."""
 

@@ -2,10 +2,11 @@
 (conversations, usage, traces and memory)."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qs
+
+from msgspec import Struct, field
 
 from db import AddressInvalid, Database
 from db.migrations import Schema
@@ -76,6 +77,7 @@ from memory.stores.waiting_turns import WaitingTurns
 from memory.text.terms import index_terms, query_terms
 from parley.config import Settings
 from parley.runtime.housekeeping import Chore
+from values import replace
 
 if TYPE_CHECKING:
     from gateway.stores.redis.hot_state import RedisHotState
@@ -170,8 +172,7 @@ class Storage:
         return TwoStepUnitOfWork(self._lasting.keeper, self.hot.inbox, erased)
 
 
-@dataclass(frozen=True, slots=True)
-class HotState:
+class HotState(Struct, frozen=True):
     """An engine and the stores on it. `shared` is set where several processes share the work;
     `database` and `unsent` for SQLite only, where one process does everything."""
 
@@ -239,8 +240,7 @@ async def _nothing() -> None:
     """Do nothing: the long-lived state opens and closes the shared file."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryStores:
+class MemoryStores(Struct, frozen=True):
     """The stores of memory. `audit_on` takes the key that seals the audit; `personal` exports and
     erases the data of a person, `census` counts; `upkeep` are the chores without settings."""
 
@@ -309,8 +309,7 @@ TURN_WORDS: Final = TurnWords(
 Step = Callable[[], Awaitable[None]]
 
 
-@dataclass(frozen=True, slots=True)
-class LongLived:
+class LongLived(Struct, frozen=True):
     """An engine and the stores on it. `database` is set for SQLite only."""
 
     conversations: Conversations

@@ -3,7 +3,6 @@ placeholders, such as https://api.example.org/issues/{number}."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from ipaddress import (
     AddressValueError,
     IPv4Address,
@@ -15,6 +14,8 @@ from ipaddress import (
 )
 from typing import Final, TypeAlias
 from urllib.parse import quote, urlsplit
+
+from msgspec import Struct
 
 Address: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network
@@ -104,8 +105,7 @@ def _ipv6(text: str) -> tuple[str, Address]:
     return str(address), address
 
 
-@dataclass(frozen=True, slots=True)
-class HostRule:
+class HostRule(Struct, frozen=True):
     """An allowed host:
 
     `name` is exact, or with `below` any name under it. `port` is the only allowed one; None allows

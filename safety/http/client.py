@@ -14,13 +14,13 @@ import re
 import socket
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import urljoin
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
+from msgspec import Struct
 from yarl import URL
 
 from safety.http.addresses import Address, HostRule, Network, may_connect, read_host
@@ -74,8 +74,7 @@ class Unreachable(OutboundError):
     """Name resolution, connection, certificate or protocol failed."""
 
 
-@dataclass(frozen=True, slots=True)
-class OutboundPolicy:
+class OutboundPolicy(Struct, frozen=True):
     """Allowed hosts and limits.
 
     Without `hosts` no request is allowed. `timeout` is in seconds for a request with all its
@@ -89,8 +88,7 @@ class OutboundPolicy:
     max_redirects: int = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """A response. `headers` has names in lower case; `complete` is false for a cut body."""
 
     status: int
@@ -100,8 +98,7 @@ class Answer:
     complete: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """A URL that is allowed by its text."""
 
     url: URL

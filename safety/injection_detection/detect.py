@@ -6,9 +6,10 @@ determined attacker can avoid it. Each pattern requires the form of an attack, n
 """
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from safety.decoding import decoded
 from safety.injection_detection.patterns import PROMPT, SQL, XSS, Rule, build_rule
@@ -146,8 +147,7 @@ class InjectionKind(StrEnum):
     PROMPT = "prompt"
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """A match from `start` to `end`; `name` is a stable code for logs."""
 
     kind: InjectionKind

@@ -1,14 +1,14 @@
 """The patterns of common injections. Every gap is bounded, so the time is linear in the text."""
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 _GAP: Final = r"[\s\"'`*_.,:;()-]{1,12}"
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """A pattern; `name` is a stable code. It matches only in a text that contains one of its
     `stems` in lower case."""
 

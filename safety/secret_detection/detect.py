@@ -8,8 +8,9 @@ are in `vendors/`, labelled secrets in `labelled.py` and `contextual.py`, secret
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from safety.cut import REDACTED
 from safety.secret_detection.api_keys import (
@@ -63,8 +64,7 @@ _PASSES: Final = 4
 _ALL: Final = list(Level)
 
 
-@dataclass(frozen=True, slots=True)
-class Redaction:
+class Redaction(Struct, frozen=True):
     """A text with `[SECRET_REDACTED]` for every definite and probable secret.
 
     `findings` also has the possible ones, which remain in `text` until a person decides. Their

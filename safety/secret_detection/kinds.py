@@ -1,7 +1,8 @@
 """The kinds of secrets."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from safety.patterns import Pattern
 
@@ -14,8 +15,7 @@ class Level(StrEnum):
     POSSIBLE = "possible"
 
 
-@dataclass(frozen=True, slots=True)
-class SecretKind:
+class SecretKind(Struct, frozen=True):
     """A kind of secret; `name` is a stable code for logs.
 
     `alone` kinds begin where no letter, digit, `_`, `/` or `+` precedes. `exact` ones also end so:
@@ -29,8 +29,7 @@ class SecretKind:
     exact: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """A secret from `start` to `end` of a text; it does not contain the secret itself."""
 
     kind: SecretKind

@@ -3,10 +3,11 @@
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 from itertools import groupby
 from typing import Final
+
+from msgspec import Struct
 
 from safety.secret_detection.languages import LANGUAGES
 
@@ -20,8 +21,7 @@ class Class(Enum):
     CODE = "code"
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(Struct, frozen=True):
     """A label. `spaced`: its script puts spaces between words."""
 
     kind: Class

@@ -5,12 +5,12 @@ translations of widely used sign-in forms (Django's `contrib.auth`, Android's se
 usage of people in chats.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Language:
+
+class Language(Struct, frozen=True):
     """One language. `whole` words count only between characters that are not letters, the others as
     part of a longer name (`dbPassword`, "паролем") as well. `codes` are codes for one use;
     `code_words` mean any code, and count only near a word that says so."""

@@ -4,8 +4,9 @@ Hidden characters inside a token, and its letters in full width, would hide it f
 """
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from safety.unicode import HIDDEN
 
@@ -21,8 +22,7 @@ _FULL_WIDTH: Final = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F) if c
 """Full-width forms of ASCII (Unicode's block U+FF00); the colon is one of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Visible:
+class Visible(Struct, frozen=True):
     """A text as it is read. `places` has, for each of its characters and for its end, the position
     in the given text; None if both are the same."""
 

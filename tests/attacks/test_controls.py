@@ -1,7 +1,5 @@
 """The checks of the suite can fail: permitted people take the same steps, and are detected."""
 
-from dataclasses import replace
-
 import pytest
 
 from tests.attacks.conftest import Theatre
@@ -9,6 +7,7 @@ from tests.attacks.rows.identity import asks_directly, project
 from tests.attacks.scene import GotThrough, Scene
 from tests.attacks.steps import not_remembered, says
 from tests.attacks.table import EVERYWHERE, ROOMS
+from values import replace
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="package"),

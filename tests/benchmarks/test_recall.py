@@ -4,7 +4,6 @@ import json
 import math
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from benchmarks.recollection.made import together
 from benchmarks.recollection.measures import measured, summary
 from benchmarks.recollection.runs import answered
 from memory.recall.rules import RecallRules
+from values import replace
 
 FLOOR = 0.75
 

@@ -3,10 +3,11 @@
 import json
 import subprocess
 import sys
-from dataclasses import fields
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Final
+
+from msgspec.structs import fields
 
 from gateway.platforms import GROUP
 from gateway.ports import Capabilities

@@ -1,7 +1,6 @@
 """Work waits for PostgreSQL once for each step whose result it needs, and once at its end."""
 
 from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
 
 import pytest
 
@@ -12,6 +11,7 @@ from tests.db.conftest import PATIENT, THINGS
 from tests.support.databases import new_database
 from tests.support.round_trips import round_trips
 from tests.support.servers import PostgresServer
+from values import replace
 
 pytestmark = pytest.mark.xdist_group("databases")
 PUT = Statement("INSERT INTO things (id, size) VALUES (:id, :size)")

@@ -20,6 +20,7 @@ from simulators.base import Fault, FaultKind, SimFile
 from tests.e2e.conftest import EVERY_CONNECTION, open_lab, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.e2e.test_faults import SEND
+from tests.support.immutable import force
 from tests.support.waiting import eventually
 
 CANARY = "xylophonecanary"
@@ -142,8 +143,8 @@ async def test_no_text_is_logged_in_errors(
 
     async with open_lab(variant, tmp_path) as lab:
         extensions, gossip = lab.app.services.extensions, Gossip()
-        object.__setattr__(extensions, "usage_tracker", gossip)
-        object.__setattr__(extensions, "audit_logger", gossip)
+        force(extensions, "usage_tracker", gossip)
+        force(extensions, "audit_logger", gossip)
         ada = lab.platform.person(NAME)
         room = lab.platform.direct(ada)
         await lab.platform.say(ada, room, CANARY)
@@ -151,7 +152,7 @@ async def test_no_text_is_logged_in_errors(
         monkeypatch.setattr("gateway.turn.pipeline.TURN", (broken,))
         await lab.platform.say(ada, room, CANARY)
         assert "Something went wrong" in (await lab.answer(room, after=1)).text
-        object.__setattr__(extensions, "access_controller", gossip)
+        force(extensions, "access_controller", gossip)
         await lab.platform.say(ada, room, CANARY)
         await log.has("access_controller_failed")
         await lab.idle()
@@ -162,7 +163,7 @@ async def test_no_text_is_logged_in_errors(
 
         monkeypatch.undo()
         monkeypatch.setattr(adapter, "send", refuse)
-        object.__setattr__(extensions, "access_controller", type(extensions)().access_controller)
+        force(extensions, "access_controller", type(extensions)().access_controller)
         await lab.platform.say(ada, room, CANARY)
         await log.has("dead_letter")
         await lab.idle()

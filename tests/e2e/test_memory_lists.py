@@ -1,12 +1,12 @@
 """The lists of memories and the review, through the real client libraries, button by button."""
 
-from dataclasses import replace
 from pathlib import Path
 
 from simulators.base import Shown
 from tests.e2e.conftest import ROOMS, only, open_lab
 from tests.e2e.harness import Lab, by_bot
 from tests.e2e.test_memory import Talk, direct, kept
+from values import replace
 
 EVERYWHERE = only("discord", "slack-socket", "telegram-polling", "whatsapp")
 FACTS = [f"Boat {number} is blue" for number in range(12)]

@@ -1,7 +1,6 @@
 """A person on WhatsApp is one to the chat, the terminal and HTTP, by number and by user id."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from simulators.whatsapp import WhatsAppSimulator
 from tests.e2e.harness import Lab, app_on, configuration, running, simulated
 from tests.e2e.test_memory import Talk
 from tests.parley.cli.kit import parley
+from values import replace
 
 
 @pytest.fixture

@@ -1,13 +1,12 @@
 """The conversation of a message, and the part of it that the model sees."""
 
-from dataclasses import replace
-
 import pytest
 
 from gateway.conversation import ConversationKey, key_of, place_to_answer
 from gateway.people import Audience
 from gateway.ports import Capabilities
 from tests.support.messages import direct, place
+from values import replace
 
 SLACK = Capabilities(answers_open_threads=True)
 

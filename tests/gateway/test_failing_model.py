@@ -1,6 +1,5 @@
 """Questions that wait for a model that does not answer hold up no other conversation."""
 
-from dataclasses import replace
 from pathlib import Path
 
 from gateway.errors import ModelUnavailable
@@ -15,6 +14,7 @@ from tests.support.adapter import RecordingAdapter
 from tests.support.databases import sqlite_database
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, received
+from values import replace
 
 PLACES = 16
 POLICIES = Policies(limits=RateLimits(0, 0, 0))

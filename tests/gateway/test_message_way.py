@@ -1,7 +1,6 @@
 """The message's way through the whole gateway, with model and platform in the test's hand."""
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,6 +35,7 @@ from tests.support.failing_store import fail_first
 from tests.support.gateway import gateway
 from tests.support.messages import direct, message, place, received
 from tests.support.patience import PATIENCE
+from values import replace
 
 LIFTED = RateLimits(0, 0, 0)
 ADA = MessageAuthor("ada", "Ada")

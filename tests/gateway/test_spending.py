@@ -3,7 +3,6 @@ answer."""
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -34,7 +33,9 @@ from gateway.turn.services import Policies
 from gateway.turn.types import TurnLimits
 from tests.support.databases import sqlite_database
 from tests.support.gateway import Gateway, Model, gateway
+from tests.support.immutable import force
 from tests.support.messages import direct, received
+from values import replace
 
 MODEL = "priced"
 PRICES = {MODEL: Price(1, 1)}
@@ -165,7 +166,7 @@ async def test_an_interrupted_answer_is_charged_in_full() -> None:
             raise ModelUnavailable("connection lost")
 
     async with gateway(policies=policies(1.0), assistant=ASSISTANT, prices=PRICES) as g:
-        object.__setattr__(g.services, "provider", Breaking())
+        force(g.services, "provider", Breaking())
         await g.take(received("hello"))
         await g.clock.advance(TurnLimits().seconds)
         await g.rest()
@@ -181,7 +182,7 @@ async def test_a_model_that_never_answered_costs_nothing() -> None:
             raise ModelUnavailable("overloaded")
 
     async with gateway(policies=policies(1.0), assistant=ASSISTANT, prices=PRICES) as g:
-        object.__setattr__(g.services, "provider", Overloaded())
+        force(g.services, "provider", Overloaded())
         await g.take(received("hello"))
         await g.clock.advance(TurnLimits().seconds)
         await g.rest()

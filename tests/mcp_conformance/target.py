@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -16,6 +15,7 @@ from parley.security.keys import token_key
 from parley.wiring.mcp import add_endpoint, add_mcp_servers
 from tests.mcp_conformance.fixtures import fixture_server
 from tests.parley.http.api.kit import Program
+from values import replace
 
 
 class ListenerWithToken(LocalListener):

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from db.sqlite import SqliteDatabase
 from gateway.authorship import Material
@@ -47,6 +47,7 @@ from parley.wiring.agents import share_reviews, wire_agents
 from parley.wiring.storage import MemoryStores, memory_stores
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
+from values import replace
 
 DIRECT = Place("telegram", "main", "ada-dm", Audience.DIRECT)
 ROOM = Place("discord", "main", "general", Audience.PUBLIC_ROOM, "guild")

@@ -28,6 +28,7 @@ from parley.config import Settings, from_mapping
 from parley.runtime.supervisor import Supervisor
 from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import Model
+from tests.support.immutable import force
 from tests.support.messages import message, place
 from tests.support.patience import PATIENCE
 from tests.support.program import running_app
@@ -163,7 +164,7 @@ async def test_ready_is_reported_only_while_messages_are_accepted(app: App) -> N
 async def test_shutdown_finishes_running_turns(app: App) -> None:
     await app.start()
     model = Model()
-    object.__setattr__(app.services, "provider", model)
+    force(app.services, "provider", model)
     await Account.made.ask()
     await eventually(lambda: model.requests)
     stopping = asyncio.create_task(app.stop(10))
@@ -181,7 +182,7 @@ async def test_shutdown_ends_in_time_and_the_next_start_continues(
     Account.made.hangs_in = "send"
     await Account.made.ask("m1")
     await Account.made.begun.wait()
-    object.__setattr__(app.services, "provider", Model())
+    force(app.services, "provider", Model())
     await Account.made.ask("m2")
     await asyncio.wait_for(app.stop(0.2), PATIENCE)
     assert Account.made.sent == []

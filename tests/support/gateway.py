@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from db.sqlite import SqliteDatabase
 from gateway.commands.catalogue import APPROVE, COMMANDS
@@ -61,6 +61,7 @@ from gateway.turn.toolbox import Toolbox
 from tests.support.adapter import MANIFEST, RecordingAdapter
 from tests.support.clock import FakeClock, InlineThreads, settle
 from tests.support.databases import sqlite_database
+from values import replace
 
 
 @dataclass

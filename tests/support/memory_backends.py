@@ -1,9 +1,11 @@
 """A memory backend in the memory of the process: the shortest one that keeps the contract."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+
+from msgspec.structs import asdict
 
 from gateway.ports.memory_backend import BackendAccess, FoundStatement, Statement
+from values import replace
 
 SHELVES: dict[str, dict[tuple[str, str], Statement]] = {}
 """The statements by the option `shelf`, so that they outlive a backend."""

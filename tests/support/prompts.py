@@ -1,7 +1,5 @@
 """The memory part of a prompt, as the gateway assembles it."""
 
-from dataclasses import replace
-
 from gateway.llm.tokens import estimate
 from gateway.people import Audience
 from gateway.ports.memory import TurnMemory
@@ -9,6 +7,7 @@ from gateway.turn.assemble import parts_of
 from gateway.turn.context.assembler import assemble
 from gateway.turn.context.budgets import LARGE, budget_for
 from gateway.turn.context.history import LoadedHistory
+from values import replace
 
 
 async def prompt_of(turn: TurnMemory, question: str = "") -> str:

@@ -5,7 +5,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, TypeVar
@@ -15,6 +15,7 @@ from parley_memory_markdown.files import File, Files
 from parley_memory_markdown.names import file_id, file_name
 from parley_memory_markdown.notes import Note, Owner, read_note, statement_of, written
 from parley_memory_markdown.search import links_of, name_of, scored, with_links, words_of
+from values import replace
 
 BEHAVIORAL: Final = ("preference", "instruction", "correction")
 LISTED_SECONDS: Final = 5.0

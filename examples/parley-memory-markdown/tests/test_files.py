@@ -2,7 +2,6 @@
 
 import os
 import time
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from parley_memory_markdown.names import MAX_NAME, file_name, folder_name
 from parley_memory_markdown.notes import Note, Owner, read_note, written
 
 from gateway.ports.memory_backend import MAX_STATEMENTS, BackendAccess, CanBrief, Statement
+from values import replace
 
 ADA = "chat:main:ada"
 ACCESS = BackendAccess("acme", ADA, (ADA,), private=True)

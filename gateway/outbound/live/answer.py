@@ -6,11 +6,11 @@ The model never waits for it, and a failed request costs the live text, never th
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from db.errors import StoreUnavailable
 from gateway.errors import Ambiguous, Busy, DeliveryError, Transient
@@ -54,8 +54,7 @@ BROKEN: Final = "_(The answer was interrupted here.)_"
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class LiveTarget:
+class LiveTarget(Struct, frozen=True):
     """The answer and its destination. `key` is the same when the work is repeated after a crash;
     `again` is set if an earlier run may have shown something already."""
 
@@ -71,8 +70,7 @@ async def _never() -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class LiveDependencies:
+class LiveDependencies(Struct, frozen=True):
     """The dependencies of a live answer. `free`: the account is connected, and no send to the chat
     waits. `silenced` returns True if the answer will not be sent; it raises `StoreUnavailable`."""
 

@@ -1,7 +1,8 @@
 """The text of a live answer: which part may be shown, and how it is rendered."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.markdown.text_renderer import Renderer
 from gateway.markdown.unfinished import close_unfinished
@@ -16,8 +17,7 @@ MAX_PIECES: Final = 100_000
 """Unread pieces; an answer of a model has some thousands."""
 
 
-@dataclass(frozen=True, slots=True)
-class RenderedText:
+class RenderedText(Struct, frozen=True):
     """A rendered state: `length` characters of Markdown, of which `added` are new."""
 
     part: Part

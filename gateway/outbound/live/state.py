@@ -5,11 +5,13 @@ once for an answer that ends, and once more only after the platform refused to c
 message.
 """
 
-from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final, TypeAlias
 
+from msgspec import Struct
+
 from gateway.ports import LiveStyle
+from values import replace
 
 FIRST_CHARACTERS: Final = 24
 """The minimum for a first message: a single word looks like a complete answer."""
@@ -34,27 +36,23 @@ class Phase(Enum):
     CANCELLED = "cancelled"
 
 
-@dataclass(frozen=True, slots=True)
-class Show:
+class Show(Struct, frozen=True):
     """Show the text so far."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(Struct, frozen=True):
     """Show nothing now; check again after `seconds`, None for "when there is more text"."""
 
     seconds: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Deliver:
+class Deliver(Struct, frozen=True):
     """Send the final text. `replaces` is the message that it replaces, empty for none."""
 
     replaces: str
 
 
-@dataclass(frozen=True, slots=True)
-class Remove:
+class Remove(Struct, frozen=True):
     """Delete a message that appeared too late."""
 
     handle: str
@@ -63,8 +61,7 @@ class Remove:
 Look: TypeAlias = Show | Wait
 
 
-@dataclass(frozen=True, slots=True)
-class LiveMessage:
+class LiveMessage(Struct, frozen=True):
     """The state. `shown` counts the visible characters, times are monotonic.
 
     `asking`: a request is running; there is never more than one. `held`: a sentence explains why

@@ -8,11 +8,11 @@ the last second or two, with `always` everything.
 import asyncio
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
 import structlog
+from msgspec import Struct
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
@@ -41,8 +41,7 @@ Argument = str | bytes | int | float
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(Struct, frozen=True):
     """A Lua script with its hash."""
 
     text: str

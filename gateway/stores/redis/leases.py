@@ -7,7 +7,8 @@ more.
 
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gateway.stores.redis.client import RedisClient, Script, milliseconds
 from gateway.stores.redis.keys import Keys
@@ -59,8 +60,7 @@ end
 """)
 
 
-@dataclass(frozen=True, slots=True)
-class LeaseChange:
+class LeaseChange(Struct, frozen=True):
     """The result of a renewal: positions of streams."""
 
     gained: frozenset[int]

@@ -5,7 +5,6 @@ The stream holds the queue in order; the hash holds the state. A receipt is kept
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import cast
 
@@ -26,6 +25,7 @@ from gateway.ports.outbox import (
 from gateway.stores.codec import outbound_from_json, outbound_to_json
 from gateway.stores.redis.client import Argument, RedisClient, Script, milliseconds, quoted
 from gateway.stores.redis.keys import GROUP, WAKE, Keys
+from values import replace
 
 AT_ONCE = 500
 """Sends that one call deletes."""

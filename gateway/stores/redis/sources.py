@@ -12,10 +12,10 @@ import random
 import time
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import structlog
+from msgspec import Struct
 from pydantic import ValidationError
 
 from db.errors import StoreUnavailable
@@ -74,8 +74,7 @@ return rows
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class StreamItem(Generic[T]):
+class StreamItem(Struct, Generic[T], frozen=True):
     """An entry of a stream with the id under which it is reported as done."""
 
     id: str

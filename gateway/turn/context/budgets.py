@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
 from functools import lru_cache
 from typing import Final
 
-from pydantic import TypeAdapter, ValidationError
+from msgspec import Struct, ValidationError, convert
+from msgspec.structs import astuple
 
 from gateway.ports.prompt_blocks import Assembled, Block, BlockKind, Loss
 
@@ -14,8 +14,7 @@ MAX_LOSSES: Final = 20
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.:-]+")
 
 
-@dataclass(frozen=True, slots=True)
-class TokenBudget:
+class TokenBudget(Struct, frozen=True):
     """Tokens per part. `user_query` and `response` are reserved, `safety_buffer` covers the error
     of the count."""
 
@@ -98,8 +97,7 @@ def allot(needs: Sequence[int], shares: Sequence[int], total: int) -> list[int]:
     return given
 
 
-@dataclass(frozen=True, slots=True)
-class BlockFigures:
+class BlockFigures(Struct, frozen=True):
     """One block: its used tokens, the table's budget, the tokens of all its content, its allotment,
     and the losses. `more` losses are not named."""
 
@@ -117,8 +115,7 @@ class BlockFigures:
         return round(100 * self.tokens / self.budget) if self.budget else 0
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
+class Figures(Struct, frozen=True):
     """All blocks, and the window that the budgets are for. `reserved` are the tokens for question,
     answer and buffer."""
 
@@ -145,7 +142,7 @@ def usage_data(made: Assembled, window: int, reserved: int) -> dict[str, object]
 def figures_in(data: Mapping[str, object] | None) -> Figures | None:
     """Return the figures from their stored form; None for other data."""
     try:
-        return TypeAdapter(Figures).validate_python(data)
+        return convert(data, Figures)
     except ValidationError:
         return None
 

@@ -1,10 +1,11 @@
 """The conversation so far: a summary of the older part, and the later messages unchanged."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.conversation import ContextLimits
 from gateway.ports.conversations import ConversationSummary, ConversationTask, StoredTurn
@@ -13,6 +14,7 @@ from gateway.turn.context.budgets import allot
 from gateway.turn.context.sentence_cut import shortened
 from gateway.turn.context.summary import extracted, lines_of, points, question_groups
 from gateway.turn.prompt import escaped, tagged
+from values import replace
 
 MESSAGE: Final = 6
 """Tokens of the frame around a message."""
@@ -20,8 +22,7 @@ SUMMARY_SHARE: Final = 0.3
 """The part of the block that a summary may take if not everything fits."""
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryFit:
+class HistoryFit(Struct, frozen=True):
     """The part of the conversation that is sent. `text` is the summary in its tags, empty for
     none."""
 
@@ -141,8 +142,7 @@ class HistoryFitter:
         return HistoryFit(text, summary, tuple(turns), tokens, losses)
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedHistory:
+class LoadedHistory(Struct, frozen=True):
     """The stored conversation: its task, its summary, the turns since, and the tokens of each
     turn."""
 

@@ -1,7 +1,6 @@
 """Recalled knowledge as the model reads it: complete items with their sources."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
 from typing import Final
 
 from gateway.ports.prompt_blocks import (
@@ -13,6 +12,7 @@ from gateway.ports.prompt_blocks import (
     Loss,
 )
 from gateway.turn.prompt import escaped, tagged
+from values import replace
 
 TAG = BlockKind.KNOWLEDGE.value
 EMPTY = tagged(TAG, "")

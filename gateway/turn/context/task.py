@@ -8,8 +8,9 @@ a question to that person. It is stored when the answer is complete, and shown b
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.errors import ToolError
 from gateway.people import Audience, Principal, Role
@@ -33,8 +34,7 @@ MAX_NOTED: Final = 500
 """Characters of a proposed task: all of it is shown below the answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProposedTask:
+class ProposedTask(Struct, frozen=True):
     """The task that the model proposed; an empty text ends it. `stated`: it is a sentence of the
     asking person in this turn."""
 

@@ -1,15 +1,15 @@
 """Storage of events."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+
+from msgspec import Struct
 
 from memory.agents.model import AgentEvent, EventPage
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(Struct, frozen=True):
     """The reader of events: a person by all linked identities, or one agent of theirs."""
 
     tenant: str

@@ -1,9 +1,10 @@
 """Storage of handoffs, and what the service of handoffs needs to know of agents and people."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
+
+from msgspec import Struct
 
 from gateway.message import Notice, Place
 from memory.agents.model import Agent, AgentLimits, Handoff, HandoffStep
@@ -18,8 +19,7 @@ among them from the agents of one other person, of those that the receiver, a pe
 hour."""
 
 
-@dataclass(frozen=True, slots=True)
-class Receiver:
+class Receiver(Struct, frozen=True):
     """The caller as a receiver: one of their agents, or the person by all linked identities."""
 
     tenant: str
@@ -82,8 +82,7 @@ class HandoffStore(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(Struct, frozen=True):
     """The ways to write to a person. `place` is their latest direct conversation, None if none is
     known; `persons` are all linked identities; `memory_off` for one of them, or there."""
 

@@ -1,9 +1,10 @@
 """Storage of pools, their members and their shared memories."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
+
+from msgspec import Struct
 
 from memory.agents.model import (
     Admission,
@@ -20,8 +21,7 @@ Refused = Literal["missing", "denied", "full"]
 """There is no such memory, pool or member; the member may not; a limit is reached."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReplacedText:
+class ReplacedText(Struct, frozen=True):
     """The new text of a shared memory: the stored memory `record_id`, which `agent` wrote, in place
     of the version `expected`."""
 

@@ -1,12 +1,12 @@
 """Storage of the deliveries to event webhooks."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class WebhookState:
+
+class WebhookState(Struct, frozen=True):
     """The progress of a webhook. `number` is the last event that was delivered or given up,
     `attempts` the failures of the next one, `dead` the events that were given up, `error` the last
     failure."""

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec.structs import asdict
 
 from db import (
     SKIP_LOCKED,

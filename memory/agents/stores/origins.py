@@ -1,8 +1,9 @@
 """Takes back what an agent gave: shares in pools, open handoffs, and what waits for review."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from db import Database, Row, Statement, Work, among, change, fetch
 from db.statements import json_text
@@ -47,8 +48,7 @@ HANDOFFS: Final = Statement(f"""
 REASON: Final = "It was taken back, with everything that this agent wrote, shared and handed over."
 
 
-@dataclass(frozen=True, slots=True)
-class Gone:
+class Gone(Struct, frozen=True):
     """The numbers of shares, handoffs and waiting reviews that one step took back."""
 
     shares: int

@@ -2,9 +2,10 @@
 
 import os
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.errors import BadInput
 
@@ -27,8 +28,7 @@ NOT_HERE: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class HookFolder:
+class HookFolder(Struct, frozen=True):
     """The folders of one repository, all absolute. `git_dir` is shared by all work trees;
     `in_work_tree`: git shows changes of the hooks as changes of the repository, unless they are
     ignored."""

@@ -9,9 +9,10 @@ import os
 import stat
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from gateway.errors import BadInput
 from memory.knowledge.hooks.folder import HookFolder, find_hooks
@@ -65,8 +66,7 @@ SECOND: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Installed:
+class Installed(Struct, frozen=True):
     """The result for one hook. `kept` is true if an earlier hook stays in effect."""
 
     event: str

@@ -10,9 +10,10 @@ import os
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 EVENTS: Final = ("post-commit", "post-merge", "post-rewrite")
 STATE: Final = "parley"
@@ -41,8 +42,7 @@ exit 0
 """
 
 
-@dataclass(frozen=True, slots=True)
-class HookCommand:
+class HookCommand(Struct, frozen=True):
     """The process that a hook starts: `program` with its arguments, in the folder `home`, for the
     repository with the shared folder `git_dir`. All paths are absolute."""
 

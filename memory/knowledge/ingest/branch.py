@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, TypeVar
 
+from msgspec import Struct
+
 from memory.git.object_reader import ObjectReader
 from memory.knowledge.ingest.outcome import BranchOutcome, Mode, Progress, Report
 from memory.knowledge.ingest.plan import Plan
@@ -50,8 +52,7 @@ class Counts:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class BranchPlace:
+class BranchPlace(Struct, frozen=True):
     """A branch in the index, and the commit to which it is brought."""
 
     repository: str

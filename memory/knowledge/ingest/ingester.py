@@ -7,12 +7,12 @@ has released the lock, so that no commit is missed.
 
 import posixpath
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final, TypeAlias
 
 import structlog
+from msgspec import Struct
 
 from gateway.errors import ConfigurationError
 from memory.git.repository import SYMLINK, GitRepository, is_file, opened_repository
@@ -40,16 +40,14 @@ Raises `ConfigurationError`, which names file, line and key."""
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Splitter:
+class Splitter(Struct, frozen=True):
     """The function that splits files, and its version: another one splits everything again."""
 
     split: Split
     version: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Wanted(Struct, frozen=True):
     """A branch to ingest, and its commit in git."""
 
     name: str

@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from memory.knowledge.model import SkipReason, Totals
 
@@ -21,8 +22,7 @@ class Mode(StrEnum):
     an interruption, with other rules, or when everything is read again."""
 
 
-@dataclass(frozen=True, slots=True)
-class BranchOutcome:
+class BranchOutcome(Struct, frozen=True):
     """The result for one branch. `name` is "" for a detached HEAD, `previous` "" at first.
 
     `read` files were read and split, `kept` ones had a stored content, `removed` ones are gone.
@@ -42,8 +42,7 @@ class BranchOutcome:
     skipped: Mapping[SkipReason, int] = field(default_factory=Counter)
 
 
-@dataclass(frozen=True, slots=True)
-class IngestOutcome:
+class IngestOutcome(Struct, frozen=True):
     """The result for a repository. `busy`: another process ingests it, and nothing was done here.
 
     `missing` are configured branches that do not exist.
@@ -55,8 +54,7 @@ class IngestOutcome:
     missing: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """Files of a branch that are done, of all that have to be looked at."""
 
     branch: str

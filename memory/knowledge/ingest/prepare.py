@@ -12,13 +12,13 @@ import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from threading import Thread
 from types import TracebackType
 from typing import Final, Self, TypeAlias
 
 import structlog
+from msgspec import Struct
 
 from memory.git.errors import GitFailed
 from memory.knowledge.model import SkipReason, SplitFile
@@ -41,8 +41,7 @@ Split: TypeAlias = Callable[[str, str], SplitFile]
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class RawFile:
+class RawFile(Struct, frozen=True):
     """A file as git has it."""
 
     path: str
@@ -50,8 +49,7 @@ class RawFile:
     content: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedFile:
+class PreparedFile(Struct, frozen=True):
     """A file to store, with the number of its replaced secrets. `guessed` as in `FileText`."""
 
     file: NewFile

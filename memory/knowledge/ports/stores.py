@@ -6,9 +6,10 @@ take an access (`memory.knowledge.search`).
 
 from collections.abc import Collection, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+
+from msgspec import Struct
 
 from db import Work
 from memory.knowledge.model import (
@@ -22,8 +23,7 @@ from memory.knowledge.model import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class IndexedChunk:
+class IndexedChunk(Struct, frozen=True):
     """A chunk with the number of its row in `knowledge_chunks`, for the word index."""
 
     number: int
@@ -49,8 +49,7 @@ class WordIndex(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class NewFile:
+class NewFile(Struct, frozen=True):
     """A file to store. `content` is the SHA-256 of its bytes, `blob` its object id in git; `size`
     counts bytes."""
 
@@ -61,8 +60,7 @@ class NewFile:
     split: SplitFile
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Struct, frozen=True):
     """Changes of one branch that are written in one transaction; a path is in one field only.
 
     `kept` are paths that the branch has with the same content: they get the new commit. `copied`
@@ -180,8 +178,7 @@ class IngestLock(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class KnowledgeStores:
+class KnowledgeStores(Struct, frozen=True):
     """The stores on one database."""
 
     repositories: RepositoryStore

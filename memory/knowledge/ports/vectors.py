@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Protocol
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from memory.model.record import Embedding
@@ -21,16 +22,14 @@ EMBED_SECONDS: Final = 1.0
 """How long a search waits for the vector of its question."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedText:
+class ClaimedText(Struct, frozen=True):
     """A text as a model reads it, and the numbers of the chunks that have it."""
 
     text: str
     chunks: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """Texts whose vectors this process makes now. `last` is the number of the last chunk that was
     looked at; `copied` counts the chunks that got the vector of another chunk with the same
     text."""

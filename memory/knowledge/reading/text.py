@@ -1,8 +1,9 @@
 """Turns the bytes of a file into text, or into the reason for which it is not indexed."""
 
 import codecs
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from memory.knowledge.model import SkipReason
 from safety.secret_detection.detect import REDACTED, Level, find_secrets
@@ -28,8 +29,7 @@ _MARKS: Final = (
 _CONTROL: Final = bytes(set(range(32)) - {9, 10, 12, 13, 27}) + b"\x7f"
 
 
-@dataclass(frozen=True, slots=True)
-class FileText:
+class FileText(Struct, frozen=True):
     """The text of a file without secrets, with lines that end with a line feed."""
 
     text: str

@@ -1,9 +1,10 @@
 """Installs the skills in a repository, and removes them. A file that somebody changed stays."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from gateway.errors import BadInput
 from memory.knowledge.skills.texts import FILE, Skill
@@ -24,8 +25,7 @@ OUTSIDE: Final = "{directory} leads out of {top}. Name a folder within it: --dir
 NOT_A_FOLDER: Final = "{path} is no folder."
 
 
-@dataclass(frozen=True, slots=True)
-class SkillFile:
+class SkillFile(Struct, frozen=True):
     """The file of a skill in a repository, its text and its state."""
 
     text: str

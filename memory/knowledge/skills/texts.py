@@ -1,10 +1,10 @@
 """The skills, as they are installed and served."""
 
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
 
 import yaml
+from msgspec import Struct
 
 PACKAGE: Final = "memory.knowledge.skills"
 NAMES: Final = ("session-init", "session-save")
@@ -18,8 +18,7 @@ NEXT: Final = "\ncompatibility:"
 ON_REQUEST: Final = "Use it only when the\n  user asks for it by its name."
 
 
-@dataclass(frozen=True, slots=True)
-class Skill:
+class Skill(Struct, frozen=True):
     """A skill: the whole file, and its parts. `on_request` is the file for repositories whose
     agents do not discover skills by themselves."""
 

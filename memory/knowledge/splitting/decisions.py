@@ -6,9 +6,10 @@ Read are the usual forms: Nygard's sections, MADR's list and front matter, and l
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Final
+
+from msgspec import Struct
 
 from memory.knowledge.model import Day
 from memory.knowledge.splitting.documents import Heading, plain
@@ -47,8 +48,7 @@ _DAY: Final = re.compile(r"(?<!\d)(\d{4})[-/](\d\d)[-/](\d\d)(?!\d)")
 _WORDS: Final = re.compile(r"[a-z]++")
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Struct, frozen=True):
     """The state of a decision or an incident, as its file gives it."""
 
     status: str = ""

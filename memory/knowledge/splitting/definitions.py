@@ -8,8 +8,9 @@ stands in strings and in unusual layouts can be taken for a definition, or be mi
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 MAX_LINE: Final = 400
 """Characters of a line that are looked at."""
@@ -22,8 +23,7 @@ _SIGNS: Final = "_#@~(-$*"
 _NO_CODE: Final = ("# ", "* ", "*/", "--")
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(Struct, frozen=True):
     """A name that is defined in a line (from 0). `name` includes what it belongs to:
     "Router.use". `introduces` is false for a line that only continues a type, as Rust's `impl`."""
 
@@ -32,8 +32,7 @@ class Definition:
     introduces: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(Struct, frozen=True):
     name: str
     owner: str = ""
     introduces: bool = True

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from memory.knowledge.model import Chunk
 from memory.knowledge.splitting.pieces import Section, chunks_of
@@ -27,8 +28,7 @@ _LINK: Final = re.compile(r"\[([^\[\]]*+)\]\([^()]*+\)")
 _TAGS: Final = re.compile(r"<[^<>]*+>|\{#[^{}]*+\}")
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(Struct, frozen=True):
     """A heading in a line (from 0), level 1 to 6; its text begins at line `below`."""
 
     line: int

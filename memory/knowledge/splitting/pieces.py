@@ -5,8 +5,9 @@ chunks of a text cover it without gaps: joined in order, they are the text.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from memory.knowledge.model import Chunk
 from memory.knowledge.splitting.definitions import indentation
@@ -21,8 +22,7 @@ MAX_SYMBOLS: Final = 400
 """Characters of the names of a chunk."""
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """Lines from `first` (from 0) to the next section, with the name or heading that begins it."""
 
     first: int
@@ -59,8 +59,7 @@ def chunks_of(
     return tuple(chunks)
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(Struct, frozen=True):
     first: int
     last: int
     text: str

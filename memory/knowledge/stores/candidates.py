@@ -4,7 +4,7 @@ Every statement applies the rule of who may read (`memory.knowledge.access`) its
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from db import Params, Row, Statement, Work, among, either, fetch
@@ -15,6 +15,7 @@ from memory.knowledge.model import FileKind, Hit, KnowledgeQuery
 from memory.knowledge.ranking import FoundChunk, FoundFile, Ranked
 from memory.knowledge.stores.repositories import COLUMNS, repository_of
 from memory.stores.filters import statement
+from values import replace
 
 MAX_REPOSITORIES: Final = 100
 """Repositories of one search, by name."""

@@ -7,10 +7,10 @@ that do not exist any more are removed from the matrix.
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from db import Database, Row, Statement, among
 from db.values import storable
@@ -40,8 +40,7 @@ CHUNKS: Final = Statement(
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class _Searched:
+class _Searched(Struct, frozen=True):
     """A partition with the number of its chunks."""
 
     partition: Partition

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from db import Database, Statement, Work, among, change, either, execute, fetch, lock
 from db.values import micros, storable
@@ -76,8 +77,7 @@ NOTE: Final = Statement("""
 PROBLEM: Final = Statement("SELECT problem FROM knowledge_vector_problems WHERE model = :model")
 
 
-@dataclass(frozen=True, slots=True)
-class _Vector:
+class _Vector(Struct, frozen=True):
     dimension: int
     data: bytes
 

@@ -7,8 +7,9 @@ narrow a search; the rule of who may read (`memory.knowledge.access`) is applied
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from db import Database, Statement, Work, among, change, execute, fetch, together
 from db.transaction import Fetch
@@ -39,8 +40,7 @@ ROWS: Final = Statement(
 DELETE: Final = Statement(f"DELETE FROM knowledge_words WHERE {among('number', 'numbers')}")  # noqa: S608 - constants of this module
 
 
-@dataclass(frozen=True, slots=True)
-class Matches:
+class Matches(Struct, frozen=True):
     """Chunks by number with the words that they have, as bits; how many chunks have each word; and
     the number of chunks and of words in the searched partitions."""
 

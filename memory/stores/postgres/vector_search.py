@@ -9,11 +9,11 @@ of what it finds fits (`hnsw.iterative_scan`).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final, LiteralString
 
 import structlog
+from msgspec import Struct
 from psycopg.sql import SQL, Identifier, Literal
 
 from db import Params, Statement, among
@@ -48,8 +48,7 @@ INDEXED: Final = """
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Indexed:
+class Indexed(Struct, frozen=True):
     """An HNSW index: of which model's vectors, and how long they are."""
 
     model: str
@@ -171,8 +170,7 @@ SHARED: Final = f"""m.seq IN (
     WHERE {among("r.name", "names")})"""  # noqa: S608 - constants of this module
 
 
-@dataclass(frozen=True, slots=True)
-class Searched:
+class Searched(Struct, frozen=True):
     """The memories among which a search takes place, as a condition on `m`."""
 
     within: str

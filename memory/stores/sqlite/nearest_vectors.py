@@ -8,10 +8,10 @@ and the query determines which of them exist, for whom, and under which filter.
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from db import Database, Row, Statement, Work, among, fetch
 from db.values import storable
@@ -58,8 +58,7 @@ OLDEST: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Numbered:
+class Numbered(Struct, frozen=True):
     """A table whose rows number vectors: `pick` is the beginning of the statement that reads the
     ids of the memories, `gone` finds the numbers that are no longer there."""
 
@@ -175,8 +174,7 @@ class NearestVectors:
         return [(picked[number], score) for number, score in some if number in picked]
 
 
-@dataclass(frozen=True, slots=True)
-class _Search:
+class _Search(Struct, frozen=True):
     """The vectors that are searched, and their table."""
 
     table: Numbered

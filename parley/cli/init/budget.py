@@ -1,8 +1,9 @@
 """A monthly budget, and what it means in messages."""
 
 import math
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.errors import BadInput
 from gateway.llm.prices import Price, cost
@@ -41,8 +42,7 @@ def dollars_of(text: str) -> float:
     return round(amount, 2)
 
 
-@dataclass(frozen=True, slots=True)
-class PricedBudget:
+class PricedBudget(Struct, frozen=True):
     """A monthly budget, and the prices of a model that the price list does not have; all in
     dollars, the prices per million tokens of input and of output."""
 

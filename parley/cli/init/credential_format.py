@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 MAX_LENGTH: Final = 4_096
 _MARKS: Final = "\"'`<>\u200b\u200e\u200f\ufeff\u2060 \t\r\n"
@@ -11,8 +12,7 @@ _MARKS: Final = "\"'`<>\u200b\u200e\u200f\ufeff\u2060 \t\r\n"
 _ALLOWED: Final = re.compile(r"[!-~]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(Struct, frozen=True):
     """A kind of credential: its name with its article, an example, and where it is found."""
 
     title: str

@@ -2,9 +2,9 @@
 left."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from pydantic import SecretStr
 
 from gateway.ports import AccountSettings, AdapterManifest
@@ -15,8 +15,7 @@ from parley.config.schema import shapes
 MANIFEST_FILE: Final = "slack-app.yaml"
 
 
-@dataclass(frozen=True, slots=True)
-class Credential:
+class Credential(Struct, frozen=True):
     """A value to ask for, under the question `title`. `checks` are the names of the platform's
     checks that fail when it is wrong. An `own_word` is not asked for but generated."""
 
@@ -32,8 +31,7 @@ class Credential:
         return self.key.replace("_", " ")
 
 
-@dataclass(frozen=True, slots=True)
-class Guidance:
+class Guidance(Struct, frozen=True):
     """One line about the platform; the steps on it; the credentials; where the owner writes, empty
     for a page of Parley's own; the steps afterwards."""
 

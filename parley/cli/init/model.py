@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from msgspec import Struct
 from pydantic import SecretStr
 
 from gateway.errors import BadInput, ConfigurationError
@@ -42,8 +42,7 @@ DEFAULT_WINDOW: Final = 200_000
 DEFAULT_TOKENS: Final = 4_096
 
 
-@dataclass(frozen=True, slots=True)
-class Preset:
+class Preset(Struct, frozen=True):
     """A service or a server with OpenAI's interface. `start` says how to start a server that does
     not run, `fill` how it gets a model."""
 

@@ -4,11 +4,11 @@ import ipaddress
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
 import httpx2
+from msgspec import Struct
 
 from gateway.errors import BadInput
 from safety.http.addresses import is_loopback_name
@@ -22,8 +22,7 @@ SMALLEST_WINDOW, LARGEST_WINDOW = 2_048, 10_000_000
 Trouble = Literal["unreachable", "key", "other"]
 
 
-@dataclass(frozen=True, slots=True)
-class ServedModel:
+class ServedModel(Struct, frozen=True):
     """A model of a server; `prices` in dollars per million tokens of input and output, and `window`
     in tokens, where the server names them (0: it does not)."""
 

@@ -3,8 +3,9 @@
 import asyncio
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.errors import BadInput, ConfigurationError
 from gateway.ports import AdapterManifest, Check
@@ -34,8 +35,7 @@ REFUSED: Final = frozenset({"credential", "wrong_app"})
 TITLE: Final = "platforms"
 
 
-@dataclass(frozen=True, slots=True)
-class Entered:
+class Entered(Struct, frozen=True):
     """The credentials of one platform. `refused` are failed checks that were met before all of the
     credentials were known."""
 

@@ -9,6 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from gateway.platforms import Discovery
 from parley.cli.chosen_configuration import DEFAULT_CONFIG, record
 from parley.cli.init.files import Answers, keep_copy, secrets_path, write
@@ -19,8 +21,7 @@ from parley.config.yaml_file import Value
 _REFERENCE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]{0,99})\}")
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(Struct, frozen=True):
     """The answers that the command line gives; empty or None: not given."""
 
     platforms: tuple[str, ...] = ()

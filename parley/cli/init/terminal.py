@@ -5,8 +5,9 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeVar, overload
+
+from msgspec import Struct
 
 from gateway.errors import BadInput
 from parley.config.problems import closest
@@ -27,8 +28,7 @@ class Stopped(Exception):
         self.interrupted = interrupted
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Struct, frozen=True):
     """One line of a choice; `key` is what a person may type instead of its number."""
 
     key: str

@@ -1,7 +1,6 @@
 """`parley knowledge init REPO`."""
 
 import uuid
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +20,7 @@ from parley.cli.options import Config
 from parley.cli.stores import read_settings
 from parley.cli.terminal import print_text
 from parley.wiring.knowledge import KnowledgeIndex
+from values import replace
 
 OfProject = Annotated[
     str | None,

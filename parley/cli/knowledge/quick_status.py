@@ -11,10 +11,12 @@ import os
 import sys
 import sysconfig
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final, TypeAlias, cast
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from db import Database, StoreUnavailable
 from db.plain_reader import plain_reader, result_of
@@ -42,8 +44,7 @@ CHANGING: Final = frozenset({"_", "COLUMNS", "LINES", "OLDPWD", "PWD", "SHLVL"})
 Signature: TypeAlias = list[int]
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True):
     """Where a configuration leads: the file of the index and the model of vectors. `key` names the
     configuration, folder and environment; `files` are what it depends on, each with its
     signature."""
@@ -55,8 +56,7 @@ class Note:
     files: Mapping[str, Signature]
 
 
-@dataclass(frozen=True, slots=True)
-class _Arguments:
+class _Arguments(Struct, frozen=True):
     repo: str | None = None
     tenant: str | None = None
     config: Path | None = None

@@ -4,8 +4,9 @@ Imports no library, for `parley.cli.knowledge.quick_status`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from memory.git.errors import NotARepository
 from memory.git.location import locate
@@ -18,8 +19,7 @@ from parley.cli.knowledge.vectors import VectorModel, VectorProgress, progress_o
 from parley.cli.terminal import json_line
 
 
-@dataclass(frozen=True, slots=True)
-class Indexed:
+class Indexed(Struct, frozen=True):
     """The stores of an index that its status is read from."""
 
     repositories: RepositoryStore
@@ -27,8 +27,7 @@ class Indexed:
     vectors: ChunkVectors
 
 
-@dataclass(frozen=True, slots=True)
-class _Standing:
+class _Standing(Struct, frozen=True):
     """A branch in the index beside the branch in git. `commit` is "" if git has none."""
 
     state: BranchState

@@ -1,13 +1,12 @@
 """The progress of the vectors of chunks, and the reason why there are none."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from memory.knowledge.model import Repository
 from memory.knowledge.ports.vectors import ENOUGH, ChunkVectors
 
 
-@dataclass(frozen=True, slots=True)
-class VectorModel:
+class VectorModel(Struct, frozen=True):
     """The configured model, and the reason why it makes no vectors of repositories; each may be
     empty."""
 
@@ -15,8 +14,7 @@ class VectorModel:
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
-class VectorProgress:
+class VectorProgress(Struct, frozen=True):
     """The numbers of chunks with a vector of the configured model, and of all; `problem` says why
     no more of them get one."""
 

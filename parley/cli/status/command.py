@@ -2,11 +2,11 @@
 
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Final
 
 import typer
+from msgspec.structs import asdict
 
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput

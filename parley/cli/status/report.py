@@ -3,9 +3,10 @@ program, and the problems that need an operator."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from gateway.errors import BadInput
 from gateway.inbound.crash_loop_guard import MAX_LISTED
@@ -47,8 +48,7 @@ STRANGE: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class AccountStatus:
+class AccountStatus(Struct, frozen=True):
     """One account: `state` is a state of the supervisor, or "not running"; `last_event` is that of
     the running program, otherwise the time of the last traced message."""
 
@@ -59,8 +59,7 @@ class AccountStatus:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetStatus:
+class BudgetStatus(Struct, frozen=True):
     """The account of a budget that spent most of it, in millionths of a dollar."""
 
     budget: str
@@ -69,8 +68,7 @@ class BudgetStatus:
     limit: int
 
 
-@dataclass(frozen=True, slots=True)
-class RecentProblem:
+class RecentProblem(Struct, frozen=True):
     """A failed message or a dead letter; no text of a person."""
 
     at: datetime
@@ -78,8 +76,7 @@ class RecentProblem:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class LiveState:
+class LiveState(Struct, frozen=True):
     """The report of the running program; `parts` are stores and listeners, by their state."""
 
     ready: bool
@@ -88,8 +85,7 @@ class LiveState:
     problems: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class StoredState:
+class StoredState(Struct, frozen=True):
     """Counts from the stores. `last_messages` are times by account; `micros` is today's cost."""
 
     backlog: Backlog
@@ -100,8 +96,7 @@ class StoredState:
     last_messages: tuple[tuple[str, datetime], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class StatusReport:
+class StatusReport(Struct, frozen=True):
     """Everything. `live` is None if no program answers, which `running` explains. `stored` is None
     if the stores cannot be read, for the reason `unreadable`. `accounts` and `memory` (the places
     of learned memories) are those configured."""

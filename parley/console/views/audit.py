@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Final, Literal, get_args
 
+from msgspec.structs import asdict
 from pydantic import Field
 
 from memory.ports.audit import AuditAction, AuditFilter, AuditPage, Link
@@ -151,8 +152,7 @@ def _verification(services: ConsoleServices) -> VerificationOut:
     )
     if found is None:
         return state
-    known = {name: getattr(found, name) for name in ChainReport.__slots__}
-    return state.model_copy(update=known)
+    return state.model_copy(update=asdict(found))
 
 
 def state_of(job: Job[Any]) -> JobState:

@@ -3,7 +3,6 @@ model; limits and budgets in use."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Final, Literal
 
@@ -32,6 +31,7 @@ from parley.console.services import ConsoleServices
 from parley.console.text import csv_text
 from parley.console.viewer import Viewer
 from parley.http.api.models import Digits
+from values import replace
 
 PATH: Final = "/usage"
 ROWS: Final = 100

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -49,8 +49,7 @@ CALLER: Final = "parley.caller"
 """The key of the caller in a scope."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryApi:
+class MemoryApi(Struct, frozen=True):
     """Serves `OPERATIONS` and their description. `turns`: turns are stored as memory. `described`
     returns the operations below the same prefix that another application serves."""
 
@@ -73,8 +72,7 @@ class MemoryApi:
         return UniformErrors(known)
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
+class _Known(Struct, frozen=True):
     """Authenticates first: an unknown caller does not learn which paths exist."""
 
     app: ASGIApp
@@ -89,8 +87,7 @@ class _Known:
         await self.app(scope, receive, send)
 
 
-@dataclass(frozen=True, slots=True)
-class _Operation:
+class _Operation(Struct, frozen=True):
     """Serves one operation."""
 
     api: MemoryApi
@@ -128,8 +125,7 @@ def _as_http(answer: Answer) -> Response:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Description:
+class _Description(Struct, frozen=True):
     """Serves the OpenAPI description."""
 
     api: MemoryApi

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 import structlog
+from msgspec import Struct
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import QueryParams
 from starlette.exceptions import HTTPException
@@ -56,8 +57,7 @@ def refusal(refused: Refused) -> Response:
     return as_http(json_response({"error": error}, refused.status, refused.headers))
 
 
-@dataclass(frozen=True, slots=True)
-class UniformErrors:
+class UniformErrors(Struct, frozen=True):
     """Answers every error in the one form."""
 
     app: ASGIApp
@@ -181,8 +181,7 @@ MAX_BODY: Final = 64 * 1024
 Method = Literal["GET", "PUT", "POST", "DELETE"]
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """An authenticated request. `item` is the id in the path, empty if there is none; `turns` is
     true if turns are stored as memory; `spending` reads the cost of answers."""
 
@@ -194,8 +193,7 @@ class Call:
     turns: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """A successful response; without a model it has no body."""
 
     status: int

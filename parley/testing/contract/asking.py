@@ -1,6 +1,5 @@
 """Commands, buttons and inline queries, where they are declared."""
 
-from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
 import pytest
@@ -21,6 +20,7 @@ from parley.testing.marks import lacks, proves
 from parley.testing.patience import PATIENCE
 from parley.testing.stage import Stage, buttons, by_bot
 from simulators.base import SimPerson, SimRoom
+from values import replace
 
 
 @runtime_checkable

@@ -1,7 +1,6 @@
 """A send happens once, and what goes wrong has a type that says what to do."""
 
 import asyncio
-from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -12,6 +11,7 @@ from parley.testing.marks import where
 from parley.testing.patience import PATIENCE
 from parley.testing.stage import Stage, by_bot
 from simulators.base import Fault, FaultKind
+from values import replace
 
 served: Final = where(lambda case: "send" in case.methods, "its case names no request for sending")
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -15,6 +14,7 @@ from gateway.ports.memory_backend import (
     Statement,
 )
 from parley.testing.memory_stage import MemoryStage
+from values import replace
 
 ADA: Final = "chat:main:ada"
 BOB: Final = "chat:main:bob"

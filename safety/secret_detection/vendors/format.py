@@ -8,8 +8,9 @@ without notice.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from safety.patterns import Element, Pattern, literal, some
 from safety.secret_detection.kinds import Level, SecretKind
@@ -43,8 +44,7 @@ UUID: Final[tuple[Part, ...]] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(Struct, frozen=True):
     """One row; `alone` and `exact` as in `SecretKind`."""
 
     name: str

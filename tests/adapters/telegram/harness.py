@@ -3,7 +3,7 @@
 import contextlib
 from collections import Counter
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
 from aiohttp import web
@@ -20,6 +20,7 @@ from simulators.telegram import TelegramSimulator
 from tests.adapters.telegram.updates import ME
 from tests.support.adapter_context import EventRecorder, MemoryState
 from tests.support.clock import HurriedClock
+from values import replace
 
 
 class Listener:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 
@@ -24,6 +23,7 @@ from tests.adapters.telegram.harness import (
 from tests.support.adapter_context import EventRecorder, MemoryState, unavailable
 from tests.support.patience import PATIENCE
 from tests.support.waiting import eventually
+from values import replace
 
 
 @MODES

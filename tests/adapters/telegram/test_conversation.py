@@ -1,7 +1,5 @@
 """Actions of people on a simulated Telegram arrive over real sockets, by polling and by webhook."""
 
-from dataclasses import replace
-
 import pytest
 
 from gateway.authorship import Material
@@ -31,6 +29,7 @@ from tests.adapters.telegram.harness import (
     text,
 )
 from tests.support.waiting import eventually
+from values import replace
 
 
 @MODES

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +37,7 @@ from tests.adapters.telegram.updates import (
     update,
 )
 from tests.support.for_each import for_each
+from values import replace
 
 PAYLOADS = Path(__file__).parents[4] / "shared" / "data" / "payloads" / "telegram.json"
 

@@ -1,7 +1,5 @@
 """Answers in a chat, and the meaning of Telegram's refusals."""
 
-from dataclasses import replace
-
 import pytest
 
 from adapters.telegram.send import inline_request
@@ -25,6 +23,7 @@ from tests.adapters.telegram.harness import (
     place_in,
     text,
 )
+from values import replace
 
 
 async def test_the_general_topic_is_named_for_typing_only() -> None:

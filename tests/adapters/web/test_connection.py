@@ -2,7 +2,6 @@
 
 import asyncio
 from contextlib import ExitStack
-from dataclasses import replace
 
 import pytest
 
@@ -26,6 +25,7 @@ from tests.adapters.web.conftest import Inbox, answer, context
 from tests.adapters.web.test_stored_lines import Stored
 from tests.support.patience import PATIENCE
 from tests.support.waiting import eventually
+from values import replace
 
 ADA = "web-ada"
 PLACE = Place("web", "main", ADA, Audience.DIRECT)

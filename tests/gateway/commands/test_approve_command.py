@@ -3,7 +3,6 @@
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 
 import pytest
 
@@ -21,6 +20,7 @@ from gateway.turn.access_notices import AccessNotices
 from gateway.turn.services import Policies
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, message, place, received
+from values import replace
 
 POLICIES = Policies(
     access=AccessPolicy(admission="approved"),

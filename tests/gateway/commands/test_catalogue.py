@@ -1,7 +1,5 @@
 """A message that is a command, and one that only begins like one."""
 
-from dataclasses import replace
-
 import pytest
 
 from gateway.commands.catalogue import text_command
@@ -9,6 +7,7 @@ from gateway.message import Attachment, MessageReceived
 from gateway.ports import CommandSpec
 from tests.support.for_each import for_each
 from tests.support.messages import message, received
+from values import replace
 
 KNOWN = tuple(CommandSpec(name, name) for name in ("ask", "context", "clear", "stop", "help"))
 

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import replace
 
 import pytest
 
@@ -24,6 +23,7 @@ from tests.gateway.turn.stubs import StubTools
 from tests.support.for_each import for_each
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, message, place, received
+from values import replace
 
 KEY = ConversationKey("default", "test", "main", "W1", "C1")
 BY = ConversationTask("", "test:main:ada", "Ada", "m1")

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -35,6 +34,7 @@ from tests.support.failing_store import fail_first
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, message, place, received
 from tests.support.patience import PATIENCE
+from values import replace
 
 LIFTED = RateLimits(0, 0, 0)
 ADA = MessageAuthor("ada", "Ada")

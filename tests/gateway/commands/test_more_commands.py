@@ -1,6 +1,6 @@
 """Commands of another package: run for people with the right, with the caller and the place."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from gateway.commands.handler import MAX_BYTES, NOT_FETCHED, TOO_LARGE
 from gateway.errors import BadInput, DeliveryError
@@ -11,7 +11,9 @@ from gateway.ports import Capabilities, CommandSpec
 from gateway.ports.memory import Caller, GivenFile
 from gateway.turn.services import Policies
 from tests.support.gateway import Gateway, gateway
+from tests.support.immutable import force
 from tests.support.messages import direct, received
+from values import replace
 
 ADA = MessageAuthor("ada", "Ada")
 BUTTONS = Capabilities(max_buttons=3)
@@ -42,8 +44,8 @@ class Shop:
 
 def with_shop(g: Gateway) -> Shop:
     shop = Shop()
-    object.__setattr__(g.services, "more_commands", shop)
-    object.__setattr__(g.services, "commands", (*g.services.commands, *shop.specs))
+    force(g.services, "more_commands", shop)
+    force(g.services, "commands", (*g.services.commands, *shop.specs))
     return shop
 
 
@@ -114,10 +116,10 @@ async def test_a_command_with_files_receives_the_first_file_or_the_reason() -> N
     async with gateway(capabilities=BUTTONS) as g:
         shop = with_shop(g)
         specs = (replace(shop.specs[0], takes_files=True),)
-        object.__setattr__(g.services, "commands", (*g.services.commands, *specs))
+        force(g.services, "commands", (*g.services.commands, *specs))
         connected = g.services.connected["test", "main"]
         held = {"small": b"red", "huge": b"x" * (MAX_BYTES + 1)}
-        object.__setattr__(connected, "files", Files(held))
+        force(connected, "files", Files(held))
         for ref, size in (("small", 3), ("huge", None), ("claimed", MAX_BYTES + 1), ("gone", 1)):
             files = (Attachment("document", ref, f"{ref}.txt", size=size),) * 2
             sent = replace(received("/buy", message_id=ref).message, attachments=files)

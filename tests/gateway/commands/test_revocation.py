@@ -1,7 +1,6 @@
 """`/approve list` and `/approve revoke`: approvals are seen and taken back in a direct message."""
 
 import secrets
-from dataclasses import replace
 
 import pytest
 
@@ -14,6 +13,7 @@ from gateway.stores.admissions import SqlAdmissions
 from tests.gateway.commands.test_approve_command import asked, is_served, plain, say
 from tests.support.gateway import Gateway
 from tests.support.messages import direct, place, received
+from values import replace
 
 
 async def claims(g: Gateway, applicant: Applicant) -> None:

@@ -1,6 +1,6 @@
 """Answers that are typed where a platform has no buttons: who may, for how long, in which words."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -22,7 +22,9 @@ from gateway.ports import Capabilities, CommandSpec
 from gateway.ports.memory import AnswerFooter, Caller, NoMemory, TurnMemory
 from gateway.turn.services import Policies
 from tests.support.gateway import Gateway, gateway
+from tests.support.immutable import force
 from tests.support.messages import direct, message, place, received
+from values import replace
 
 ADA = MessageAuthor("ada", "Ada")
 BOB = MessageAuthor("bob", "Bob")
@@ -55,8 +57,8 @@ class Shop:
 
 def with_shop(g: Gateway, buttons: tuple[Button, ...] = BUTTONS) -> Shop:
     shop = Shop(buttons=buttons)
-    object.__setattr__(g.services, "more_commands", shop)
-    object.__setattr__(g.services, "commands", (*g.services.commands, *shop.specs))
+    force(g.services, "more_commands", shop)
+    force(g.services, "commands", (*g.services.commands, *shop.specs))
     return shop
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -15,6 +14,7 @@ from gateway.store_retry import uninterrupted
 from gateway.turn.slots import Slots
 from tests.support.clock import settle
 from tests.support.messages import AT, direct, received
+from values import replace
 
 
 class Worker:

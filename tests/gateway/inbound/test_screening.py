@@ -1,7 +1,6 @@
 """The data that strangers can make the program store: bounded, and listed in docs/operations.md."""
 
 import sqlite3
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
@@ -27,6 +26,7 @@ from gateway.turn.services import Policies
 from gateway.turn.slots import Slots
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import conversation, direct, message, place, received
+from values import replace
 
 BLOCKED = Policies(access=AccessPolicy(blocked_users=frozenset({"eve"})))
 TABLES = (

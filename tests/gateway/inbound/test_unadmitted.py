@@ -1,7 +1,6 @@
 """The reply to strangers, and the person who sends the owner code."""
 
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -26,6 +25,7 @@ from gateway.stores.admissions import SqlAdmissions
 from gateway.turn.services import Policies
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, message, place, received
+from values import replace
 
 APPROVED = Policies(access=AccessPolicy(admission="approved"))
 OWNERS = Policies(access=AccessPolicy(admission="owners"))

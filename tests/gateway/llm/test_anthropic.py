@@ -4,7 +4,6 @@ import base64
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
-from dataclasses import replace
 from typing import Any
 
 import anthropic
@@ -25,6 +24,7 @@ from gateway.ports import (
 from simulators.anthropic import MODELS, Answer, AnthropicSimulator, UseTool
 from simulators.base import Fault
 from tests.gateway.llm.asking import ADD, ask, assistant, question, user
+from values import replace
 
 PNG = b"\x89PNG\r\n\x1a\n and so on"
 

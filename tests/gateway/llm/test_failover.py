@@ -1,7 +1,6 @@
 """Failover when a model does not answer."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 
 import pytest
 
@@ -15,6 +14,7 @@ from simulators.base import Fault
 from simulators.openai import OpenAISimulator
 from tests.gateway.llm.asking import ask, assistant, question
 from tests.support.clock import FakeClock
+from values import replace
 
 
 class Stub:

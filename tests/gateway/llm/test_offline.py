@@ -1,7 +1,5 @@
 """The model that needs no key."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +8,7 @@ from gateway.llm.offline import OfflineProvider
 from gateway.llm.offline_samples import NOT_CONFIGURED
 from gateway.ports import ImageBlock, ModelMessage, TextBlock, ToolOutcome, ToolSpec
 from tests.gateway.llm.asking import ADD, Heard, ask, assistant, question, user
+from values import replace
 
 WEATHER = ToolSpec("city__weather", "Weather.", {"type": "object"}, side_effects=False)
 

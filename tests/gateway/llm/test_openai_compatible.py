@@ -1,7 +1,6 @@
 """Chat completions, against a simulated server."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from simulators.anthropic import Answer, UseTool
 from simulators.base import Fault
 from simulators.openai import OpenAISimulator
 from tests.gateway.llm.asking import ADD, ask, assistant, question
+from values import replace
 
 
 @pytest.fixture

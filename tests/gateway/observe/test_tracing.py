@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.support.immutable import force
+
 pytest.importorskip("opentelemetry.sdk", reason="the extra otel is not installed")
 
 from opentelemetry.sdk.trace import ReadableSpan
@@ -42,8 +44,8 @@ def spans() -> Spans:
 def watched(g: Gateway, spans: Spans) -> None:
     """Let the spans see what this gateway does."""
     spans.tracing._clock = g.clock
-    object.__setattr__(g.services, "observer", spans.tracing)
-    object.__setattr__(g.services, "provider", TimedProvider(g.model, g.clock))
+    force(g.services, "observer", spans.tracing)
+    force(g.services, "provider", TimedProvider(g.model, g.clock))
     g.services.deliverer._observer = spans.tracing
 
 

@@ -1,7 +1,6 @@
 """Recovery after a run that ended during a send."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 
@@ -18,6 +17,7 @@ from tests.gateway.outbound.conftest import Bench
 from tests.support.adapter import RecordingAdapter
 from tests.support.messages import direct, outbound, place
 from tests.support.work import deadly
+from values import replace
 
 
 class Last:

@@ -1,7 +1,6 @@
 """Buttons whose time is over go; those that were pressed, and those of the erased, are left."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 
 from db.sqlite import SqliteDatabase
@@ -11,6 +10,7 @@ from gateway.stores.sqlite.outbox import SqliteOutbox
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
 from tests.support.messages import outbound
+from values import replace
 
 MINUTE = timedelta(minutes=1)
 

@@ -1,7 +1,5 @@
 """Access lists and roles: places in which a person is served, and the abilities there."""
 
-from dataclasses import replace
-
 import pytest
 
 from gateway.message import Place
@@ -10,6 +8,7 @@ from gateway.policy.access import AccessPolicy, decide_access
 from gateway.policy.roles import RolePolicy, ToolPolicy, ToolRule, allowed_tools, role_of
 from gateway.ports import ToolSpec
 from tests.support.messages import direct, place
+from values import replace
 
 ADA = PersonId("test", "main", "ada")
 BEN = PersonId("test", "main", "ben")

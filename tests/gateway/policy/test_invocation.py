@@ -11,6 +11,7 @@ from gateway.policy.invocation import (
     Trigger,
     decide_invocation,
 )
+from tests.support.immutable import force
 from tests.support.messages import direct, message, place
 
 
@@ -54,9 +55,9 @@ def test_a_prefix_is_removed_from_the_text_for_the_model() -> None:
 
 def test_a_reply_to_the_assistant_needs_no_mention() -> None:
     reply = message(at=place())
-    object.__setattr__(reply, "quote", Quote("m0", "earlier", by_this_bot=True))
+    force(reply, "quote", Quote("m0", "earlier", by_this_bot=True))
     assert reason(reply) == (True, "reply_to_bot")
-    object.__setattr__(reply, "quote", Quote("m0", "earlier", by_this_bot=False))
+    force(reply, "quote", Quote("m0", "earlier", by_this_bot=False))
     assert reason(reply) == (False, "not_addressed")
 
 

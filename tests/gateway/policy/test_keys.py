@@ -1,6 +1,5 @@
 """Limits apply to the right accounts, tenants, platforms and channels."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -20,6 +19,7 @@ from gateway.policy.access import AccessPolicy, decide_access
 from gateway.policy.budgets import Budgets, accounts_for
 from gateway.policy.rate_limits import RateLimits, rules_for
 from tests.support.messages import message, place
+from values import replace
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 HERE = place()

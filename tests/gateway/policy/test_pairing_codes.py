@@ -1,6 +1,5 @@
 """Pairing codes and owner codes, and who gets one."""
 
-from dataclasses import replace
 from datetime import timedelta
 from math import log2
 
@@ -30,6 +29,7 @@ from gateway.policy.pairing_codes import (
     pairing_code_in,
 )
 from tests.support.messages import AT
+from values import replace
 
 ASKED = EarlierRequest("waiting", AT, AT + CODE_VALID, 1, AT)
 

@@ -15,6 +15,7 @@ from gateway.policy.refusals import NO_PRICE, refusal_for, sharing_of
 from gateway.ports import Capabilities, ModelMessage, ModelRequest, ToolCall, ToolOutcome, ToolSpec
 from gateway.turn.services import Policies
 from tests.support.gateway import gateway
+from tests.support.immutable import force
 from tests.support.messages import direct, place, received
 
 ONE = Policies(limits=RateLimits(1, 20, 100))
@@ -242,6 +243,6 @@ async def test_names_give_no_access() -> None:
     policies = Policies(access=AccessPolicy(allowed_users=frozenset({"ada"})))
     async with gateway(policies=policies) as g:
         impostor = received("hi", author="mallory", at=place(audience=Audience.DIRECT))
-        object.__setattr__(impostor.message, "author", MessageAuthor("mallory", "ada"))
+        force(impostor.message, "author", MessageAuthor("mallory", "ada"))
         await g.take(impostor)
         assert g.outcomes() == ["refused:access"]

@@ -1,7 +1,5 @@
 """The details of the platforms: stored as JSON, read back as their type, named in the trace."""
 
-from dataclasses import replace
-
 import pytest
 
 from adapters.discord.messages import DiscordExtras
@@ -13,6 +11,7 @@ from gateway.ports.adapter import PlatformExtras, packed, unpacked
 from gateway.stores.codec import event_from_json, event_to_json
 from tests.support.gateway import gateway
 from tests.support.messages import direct, received
+from values import replace
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """The task and the summary of a conversation, in both databases."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -14,6 +13,7 @@ from gateway.turn.context.summary import FROM_REPOSITORY, SHOWN
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
 from tests.support.messages import AT, place
+from values import replace
 
 ADA, BOB = "test:main:ada", "test:main:bob"
 HERE = place()

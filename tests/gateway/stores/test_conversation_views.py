@@ -1,7 +1,6 @@
 """Conversations and texts that a reader finds, on both databases."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -37,6 +36,7 @@ from gateway.stores.unit_of_work import TurnWriter
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
 from tests.support.messages import AT
+from values import replace
 
 ADA, BOB, EVE = "test:main:ada", "test:main:bob", "test:main:eve"
 ROOM = Place("test", "main", "C1", Audience.PUBLIC_ROOM, "W1")

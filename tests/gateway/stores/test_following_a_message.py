@@ -2,7 +2,6 @@
 `why` and `status`, on either engine."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -25,6 +24,7 @@ from gateway.stores.traces import Traces
 from gateway.stores.usage import UsageLedger
 from tests.support.clock import FakeClock
 from tests.support.messages import AT, outbound, received
+from values import replace
 
 KEY = ConversationKey("t", "test", "main", "W1", "C1")
 TRACE = Trace(

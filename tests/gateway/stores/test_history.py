@@ -2,7 +2,6 @@
 shown."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -16,6 +15,7 @@ from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.stores.history import SqlHistory
 from tests.support.databases import Engine
 from tests.support.messages import AT
+from values import replace
 
 ADA, BOB = "test:main:ada", "test:main:bob"
 ROOM = ConversationKey("t", "test", "main", "W1", "C1")

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -27,6 +26,7 @@ from gateway.stores.sqlite.outbox import SqliteOutbox
 from tests.support.clock import FakeClock
 from tests.support.events import events
 from tests.support.messages import direct, outbound, received
+from values import replace
 
 DAY = timedelta(days=1)
 PassTime = Callable[[float], Awaitable[None]]

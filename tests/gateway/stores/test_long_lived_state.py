@@ -1,7 +1,6 @@
 """Conversations, usage, traces: the contract of the ports for long-lived data."""
 
 import asyncio
-from dataclasses import replace
 from datetime import timedelta
 
 from gateway.authorship import Material
@@ -19,6 +18,7 @@ from gateway.stores.unit_of_work import TurnWriter
 from gateway.stores.usage import UsageLedger
 from tests.support.clock import FakeClock
 from tests.support.messages import AT, place
+from values import replace
 
 KEY = ConversationKey("t", "test", "main", "W1", "C1")
 

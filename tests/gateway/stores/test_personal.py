@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 from typing import Protocol
 
@@ -36,6 +35,7 @@ from tests.memory.stores.records import access as reach_to
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
 from tests.support.messages import AT, direct, message, outbound, place
+from values import replace
 
 ADA, BOB = "test:main:ada", "test:main:bob"
 KEY = ConversationKey("t", "test", "main", "W1", "C1")

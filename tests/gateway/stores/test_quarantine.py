@@ -1,6 +1,5 @@
 """Quarantined work: the list on both databases, and the counts on both stores."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -21,6 +20,7 @@ from gateway.ports.work_guard import Owner, Quarantined, WorkItem
 from gateway.stores.quarantine import QuarantineStore
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
+from values import replace
 
 DAY = timedelta(days=1)
 ADA = Owner("tenant", "telegram:main:7", "telegram:main:C1")

@@ -1,6 +1,5 @@
 """Takeovers on both databases."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -14,6 +13,7 @@ from gateway.stores.takeovers import TakeoverStore
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
 from tests.support.messages import AT
+from values import replace
 
 HOUR = timedelta(hours=1)
 ADA, OLGA, OTTO = "test:main:ada", "test:main:olga", "test:main:otto"

@@ -1,6 +1,5 @@
 """Completion of a turn over two databases, also if its person was erased while it ran."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -28,6 +27,7 @@ from gateway.stores.unit_of_work import TurnWriter, TwoStepUnitOfWork
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
 from tests.support.messages import AT, outbound, received
+from values import replace
 
 ADA = "test:main:ada"
 KEY = ConversationKey("t", "test", "main", "", "C1")

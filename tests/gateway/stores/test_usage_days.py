@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -27,6 +27,7 @@ from gateway.stores.usage_days import UsageDays
 from gateway.stores.usage_figures import MAX_NAMED, UsageFigures, quantile
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine, sqlite_database, started
+from values import replace
 
 FIRST: Final = datetime(2026, 11, 1, tzinfo=UTC)
 DAY: Final = timedelta(days=1)

@@ -1,7 +1,6 @@
 """A model and tools that do what a test wants."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import replace
 
 from gateway.errors import ToolError
 from gateway.ports import (
@@ -19,6 +18,7 @@ from gateway.ports import (
 from gateway.ports.clock import SystemClock
 from gateway.turn.tool_loop import run_turn
 from gateway.turn.types import TurnLimits, TurnRequest, TurnResult
+from values import replace
 
 Says = Callable[[ModelRequest, int], tuple[ContentBlock, ...]]
 Tool = Callable[[Mapping[str, object]], Awaitable[str]]

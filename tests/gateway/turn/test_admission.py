@@ -1,7 +1,5 @@
 """Admission recognises a person by any of their immutable ids."""
 
-from dataclasses import replace
-
 import pytest
 
 from gateway.message import MessageAuthor, MessageReceived
@@ -12,6 +10,7 @@ from gateway.policy.roles import RolePolicy
 from gateway.turn.services import Policies
 from tests.support.gateway import gateway
 from tests.support.messages import message
+from values import replace
 
 PHONE = "4915112345678"
 

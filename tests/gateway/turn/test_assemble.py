@@ -3,7 +3,6 @@ histories."""
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Literal
 
 import pytest
@@ -31,8 +30,10 @@ from gateway.turn.services import Policies
 from tests.gateway.llm.asking import ADD
 from tests.gateway.turn.stubs import StubTools
 from tests.support.gateway import Gateway, gateway
+from tests.support.immutable import force
 from tests.support.messages import AT, direct, place, received
 from tests.support.patience import PATIENCE
+from values import replace
 
 LIFTED = Policies(limits=RateLimits(0, 0, 0))
 RYE = KnowledgeItem("k1", "Rye needs <b>time</b>.", "ADR-007", 0.9, at=AT)
@@ -71,7 +72,7 @@ class Remembers(NoMemory):
 
 
 def with_memory(g: Gateway, memory: Remembers) -> None:
-    object.__setattr__(g.services, "memory", memory)
+    force(g.services, "memory", memory)
 
 
 def texts(message: ModelMessage) -> list[str]:

@@ -1,7 +1,5 @@
 """Cutting a conversation until it fits, with proof of progress."""
 
-from dataclasses import replace
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +18,7 @@ from gateway.ports import (
 from gateway.turn.fit import IMAGE_LEFT_OUT, Fitted, fit, smaller_room
 from gateway.turn.prompt import clip
 from tests.gateway.llm.asking import ADD, assistant, user
+from values import replace
 
 WORDS = st.text("abc de\n", max_size=3_000)
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import replace
 
 import pytest
 
@@ -23,8 +22,10 @@ from gateway.turn.services import Policies
 from gateway.turn.types import TurnLimits
 from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import Gateway, Model, gateway
+from tests.support.immutable import force
 from tests.support.messages import AT, message, received
 from tests.support.patience import PATIENCE
+from values import replace
 
 
 def user(text: str) -> StoredTurn:
@@ -121,7 +122,7 @@ async def test_a_failed_turn_stores_the_question_and_no_answer() -> None:
             raise ModelUnavailable("down")
 
     async with gateway() as g:
-        object.__setattr__(g.services, "provider", Unreachable())
+        force(g.services, "provider", Unreachable())
         await g.take(received("hello"))
         await g.clock.advance(TurnLimits().seconds)
         await g.rest()

@@ -1,7 +1,7 @@
 """Memory is opened for the caller and notified of the outcome; a failed turn stores nothing."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -13,7 +13,9 @@ from gateway.ports.memory import REDACTION_NOTICE, AnswerFooter, Caller, NoTools
 from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
 from gateway.turn.memory import MAX_NOTED, ranks_of
 from tests.support.gateway import Gateway, gateway
+from tests.support.immutable import force
 from tests.support.messages import direct, message, place, received
+from values import replace
 
 
 @dataclass
@@ -72,7 +74,7 @@ class Diary:
 
 def with_diary(g: Gateway, **how: object) -> Diary:
     diary = Diary(**how)  # type: ignore[arg-type]
-    object.__setattr__(g.services, "memory", diary)
+    force(g.services, "memory", diary)
     return diary
 
 

@@ -1,7 +1,7 @@
 """The list of stages: everything in it runs in order, and a stage that fails ends the turn once."""
 
 import gc
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import cast
 
 import pytest
@@ -20,7 +20,9 @@ from gateway.turn.pipeline import ADMISSION, TURN, Pipeline
 from gateway.turn.services import CurrentPolicies, Policies
 from gateway.turn.turn_context import TurnContext
 from tests.support.gateway import Gateway, gateway
+from tests.support.immutable import force
 from tests.support.messages import message, place, received
+from values import replace
 
 
 @dataclass
@@ -40,14 +42,14 @@ class Journal:
 
 def with_failures(g: Gateway, number: int) -> Journal:
     journal = Journal(g.services.stores.journal, number)
-    object.__setattr__(g.services.stores, "journal", journal)
+    force(g.services.stores, "journal", journal)
     return journal
 
 
 async def test_the_duration_of_every_stage_is_recorded_in_order() -> None:
     async with gateway() as g:
         seen: list[list[str]] = []
-        object.__setattr__(
+        force(
             g.services.observer,
             "answered",
             lambda done: seen.append([t.name for t in done.timings if t.kind == "stage"]),

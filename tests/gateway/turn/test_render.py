@@ -1,7 +1,5 @@
 """From the answer's Markdown to sends: their number and content, and the response filter."""
 
-from dataclasses import replace
-
 import pytest
 
 from gateway.message import (
@@ -25,7 +23,9 @@ from gateway.turn.tool_loop import NO_ANSWER
 from tests.gateway.commands.test_handler import command
 from tests.gateway.turn.test_memory import with_diary
 from tests.support.gateway import Gateway, gateway
+from tests.support.immutable import force
 from tests.support.messages import direct, place, received
+from values import replace
 
 PARTS = [Part("one", "one"), Part("two", "two")]
 BUTTONS = (Button("Yes", "y"),)
@@ -187,8 +187,8 @@ class Saying:
 async def rendered_answer(text: str, label: str, audience: Audience) -> list[Outbound]:
     async with gateway(policies=POLICIES, capabilities=SHOWS_ALL) as g:
         saying = Saying(text, label)
-        object.__setattr__(g.services, "more_commands", saying)
-        object.__setattr__(g.services, "commands", (*g.services.commands, *saying.specs))
+        force(g.services, "more_commands", saying)
+        force(g.services, "commands", (*g.services.commands, *saying.specs))
         await g.take(command("say", at=place(audience=audience)))
         return g.adapter.sent
 

@@ -1,7 +1,6 @@
 """Messages in a conversation that an operator took over, and the button that shows earlier text."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -28,6 +27,7 @@ from tests.gateway.turn.test_memory import with_diary
 from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import received
+from values import replace
 
 IDLE = timedelta(hours=8)
 

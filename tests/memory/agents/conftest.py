@@ -1,7 +1,7 @@
 """Agents and pools over both databases."""
 
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -26,6 +26,7 @@ from parley.wiring.storage import memory_stores
 from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine, sqlite_database, started
+from values import replace
 
 API = Place("telegram", "main", "", Audience.DIRECT)
 ROOM = Place("telegram", "main", "-100", Audience.PRIVATE_ROOM)

@@ -1,6 +1,6 @@
 """Short ways to agents, requests and handoffs."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
@@ -17,6 +17,7 @@ from memory.agents.model import (
     HandoffStatus,
 )
 from memory.model.scope import RequestScope
+from values import replace
 
 AT = datetime(2026, 11, 23, 9, 0, tzinfo=UTC)
 ADA, BOB, EVE = "telegram:main:ada", "slack:main:bob", "discord:main:eve"

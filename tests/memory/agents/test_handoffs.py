@@ -1,7 +1,7 @@
 """Handing a task over: who may, to whom, and what the audit log says."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 import pytest
@@ -25,6 +25,7 @@ from tests.memory.agents.making import ADA, BOB, EVE, Directory, agent, request_
 from tests.memory.rig import Noted
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
+from values import replace
 
 TASK = {"task_description": "Write the form"}
 HOUR = timedelta(hours=1)

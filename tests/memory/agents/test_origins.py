@@ -1,7 +1,5 @@
 """Everything that one agent gave is taken back in one call."""
 
-from dataclasses import replace
-
 import pytest
 
 from gateway.errors import NotFound
@@ -9,6 +7,7 @@ from memory.agents.model import Agent, AgentType, HandoffStatus, Permission, Poo
 from memory.agents.origins import TakenBack
 from memory.model.record import Draft, Kind
 from tests.memory.agents.conftest import Agents
+from values import replace
 
 TASK = {"task_description": "Write the form"}
 

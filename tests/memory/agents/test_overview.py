@@ -1,13 +1,12 @@
 """The lists of agents and pools: own ones with names and texts, everybody's as numbers."""
 
-from dataclasses import replace
-
 import pytest
 
 from gateway.errors import BadInput, NotFound
 from memory.agents.model import Activity, Permission, SharedScope
 from memory.model.record import Draft, Kind
 from tests.memory.agents.conftest import Agents
+from values import replace
 
 TASK = {"task_description": "Write the form"}
 

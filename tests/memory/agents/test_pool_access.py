@@ -1,6 +1,6 @@
 """The people who may know of a pool, bring agents into it and take them out, by its scope."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -22,6 +22,7 @@ from memory.model.record import Draft, Kind
 from memory.model.scope import RequestScope
 from tests.memory.agents.conftest import Agents
 from tests.memory.stores.records import record
+from values import replace
 
 GLOBAL, TEAM, PROJECT, USER = (SharedScope[name] for name in ("GLOBAL", "TEAM", "PROJECT", "USER"))
 READ, WRITE = Permission.READ, Permission.WRITE

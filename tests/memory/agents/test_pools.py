@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-from dataclasses import replace
 
 import psycopg
 import pytest
@@ -29,6 +28,7 @@ from safety.secret_detection.detect import Redaction, redact_secrets
 from tests.memory.agents.conftest import Agents
 from tests.support.patience import PATIENCE
 from tests.support.waiting import eventually
+from values import replace
 
 TEAM, USER, GLOBAL = SharedScope.TEAM, SharedScope.USER, SharedScope.GLOBAL
 PROJECT, PRIVATE = SharedScope.PROJECT, SharedScope.AGENT_PRIVATE

@@ -1,10 +1,10 @@
 """Each limit is reached and left again at its real size. Bulk inserts fill the tables."""
 
 from collections.abc import Awaitable, Mapping
-from dataclasses import asdict
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import asdict
 
 from db import Statement, Work, execute
 from memory.agents.model import (

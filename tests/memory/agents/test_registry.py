@@ -1,7 +1,6 @@
 """Agents belong to a person, and everything they do stays within that person's reach."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 
@@ -17,6 +16,7 @@ from memory.agents.model import (
     SharedScope,
 )
 from tests.memory.agents.conftest import Agents
+from values import replace
 
 
 def test_the_limits_are_those_of_the_specification() -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from memory.ports.recall import Query
 from memory.service.read import all_pages
 from parley.testing import MemoryCase, MemoryStage, opened_memory
 from tests.support.memory_backends import SHELVES, DictBackend, SearchingBackend
+from values import replace
 
 LOAD = "tests.memory.backends.test_combined:"
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

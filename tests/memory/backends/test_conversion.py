@@ -1,6 +1,5 @@
 """A memory survives the way to a backend and back, and its text returns as external text."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import product
 
@@ -11,6 +10,7 @@ from memory.backends.statement_validation import is_valid
 from memory.model.record import Evidence, Kind, Provenance, Record, Scope, SourceType, Tier, Trust
 from memory.model.scope import AccessScope, may_change, sees
 from memory.recall.selection import SUSPICIOUS, label_of
+from values import replace
 
 AT = datetime(2026, 5, 1, 12, tzinfo=UTC)
 ADA, BOB = "chat:main:ada", "chat:main:bob"

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -14,6 +13,7 @@ from memory.backends import guard
 from memory.backends.guard import FAILURES, PAUSE_SECONDS, GuardedBackend
 from tests.support.clock import FakeClock
 from tests.support.memory_backends import DictBackend, SearchingBackend
+from values import replace
 
 ADA, BOB = "chat:main:ada", "chat:main:bob"
 ACCESS = BackendAccess("acme", ADA, (ADA,), private=True)

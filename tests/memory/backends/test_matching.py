@@ -1,6 +1,5 @@
 """The filter of memories that a backend returned."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -9,6 +8,7 @@ from memory.backends.matching import fits
 from memory.model.record import SourceType, Trust
 from memory.ports.memories import Filter
 from tests.memory.stores.records import AT, access, record
+from values import replace
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Memory commands and their exact answers."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,6 +19,7 @@ from memory.ports.memories import Filter
 from memory.stores.personal_data import TABLES
 from memory.turns.notices import keep_buttons
 from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig
+from values import replace
 
 
 async def say(rig: Rig, line: str, name: str = "ada", **where: object) -> Reply:

@@ -3,7 +3,6 @@ changes in between and by the asked person alone."""
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,6 +29,7 @@ from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
 from tests.support.failing_store import fail_first
 from tests.support.servers import PostgresServer
+from values import replace
 
 ADA = "telegram:main:ada"
 KEY = ConversationKey("default", "telegram", "main", "", "ada-dm")

@@ -1,7 +1,5 @@
 """`/link`: both sides see each other's account, and both confirm."""
 
-from dataclasses import replace
-
 import pytest
 
 from gateway.errors import BadInput
@@ -11,6 +9,7 @@ from gateway.ports.memory import Caller
 from memory.commands.link import expired
 from memory.service.links import LINK_VALID
 from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig
+from values import replace
 
 DISCORD = Place("discord", "main", "dm", Audience.DIRECT)
 SLACK = Place("slack", "second", "dm", Audience.DIRECT)

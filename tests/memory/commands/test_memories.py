@@ -1,7 +1,5 @@
 """`/memories`: memories and chat messages are two lists with counts and pages."""
 
-from dataclasses import replace
-
 import pytest
 
 from gateway.errors import BadInput
@@ -15,6 +13,7 @@ from memory.service.read import PAGE
 from memory.turns.notices import footer_of, keep_buttons
 from tests.memory.commands.test_command_set import press, say
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, memory_rig
+from values import replace
 
 HERE = replace(DIRECT, platform=ROOM.platform)
 """A direct conversation on the platform that the project is on."""

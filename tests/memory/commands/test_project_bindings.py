@@ -1,7 +1,6 @@
 """`/project` in rooms: an operator binds a room to a project, whose repositories are read there."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from tests.memory.knowledge.hits import HIT, REPOSITORY, GivenHits
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
+from values import replace
 
 TEAM = "slack:main:T1"
 HERE = "discord:main:guild:staff"

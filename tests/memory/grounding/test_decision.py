@@ -1,7 +1,7 @@
 """Every example of the rules gets its tier, with the other facts that decide it."""
 
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -14,6 +14,7 @@ from memory.model.outcome import Code, IngestionTier
 from memory.model.record import Kind, SourceType, Trust
 from memory.ports.grounding import Checked, Citation, Reason, Verification
 from memory.ports.memories import Duplicate
+from values import replace
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 KNOWN: Final = {

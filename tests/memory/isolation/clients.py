@@ -5,8 +5,6 @@ Every world has repositories that not everybody may read, so each text of a clie
 unless its person is from outside.
 """
 
-from dataclasses import replace
-
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
@@ -21,6 +19,7 @@ from tests.memory.isolation.base import picks, scopes
 from tests.memory.isolation.handing import LASTS, Handed, Handing
 from tests.memory.isolation.model import Scene
 from tests.memory.isolation.sharing import homes
+from values import replace
 
 
 class Clients(Handing):

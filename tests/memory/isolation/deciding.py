@@ -1,13 +1,12 @@
 """The steps that delete memories, and those that decide about pending ones."""
 
-from dataclasses import replace
-
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
 from gateway.errors import BadInput
 from tests.memory.isolation.base import Acting, picks, scenes
 from tests.memory.isolation.model import SCENES, Held, Scene, What
+from values import replace
 
 
 class Deciding(Acting):

@@ -7,7 +7,7 @@ Numbers are positions in the order in which agents registered, pools opened and 
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from memory.agents.model import Permission, SharedScope
@@ -17,6 +17,7 @@ from tests.memory.isolation.machine import Isolation
 from tests.memory.isolation.model import DISCORD, GENERAL, Scene
 from tests.memory.isolation.pool_model import TEAM
 from tests.memory.isolation.reached import ACCESS, CLIENTS, ENDS, HANDOFFS, REPLACED, UPDATES
+from values import replace
 
 ROOT: Final = Scene("root", DISCORD)
 ADA: Final = Scene("ada", DISCORD)

@@ -1,7 +1,7 @@
 """The steps of handoffs: agents hand tasks to agents and people, who accept, reject and complete
 them, or are too late."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -22,6 +22,7 @@ from tests.memory.isolation.base import picks, scenes
 from tests.memory.isolation.model import Scene, Who
 from tests.memory.isolation.pool_model import HeldAgent
 from tests.memory.isolation.sharing import HOMES, Sharing, homes
+from values import replace
 
 State = Literal["pending", "accepted", "over"]
 LASTS = timedelta(hours=1)

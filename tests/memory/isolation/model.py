@@ -5,11 +5,12 @@ Nothing here comes from `memory/model/scope.py`: it is what the machine of
 holds memory to. Every secret is one word that occurs nowhere else.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from gateway.message import Place
 from gateway.people import Audience
+from values import replace
 
 SERVER, OTHER = "guild", "other-guild"
 TELEGRAM: Final = Place("telegram", "main", "", Audience.DIRECT)

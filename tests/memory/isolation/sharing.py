@@ -1,7 +1,6 @@
 """The steps of agents: they register, join pools, share, update, leave and are unregistered."""
 
 from contextlib import suppress
-from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -46,6 +45,7 @@ from tests.memory.isolation.pool_model import (
 )
 from tests.memory.isolation.reached import situation
 from tests.support.prompts import prompt_of
+from values import replace
 
 HOMES: Final = tuple(scene for scene in SCENES if scene.alone)
 homes = st.sampled_from(HOMES)

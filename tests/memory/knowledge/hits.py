@@ -1,11 +1,12 @@
 """Repositories and results for tests, and a search over results that are given to it."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
 from memory.knowledge.access import KnowledgeAccess, is_restricted, reads
 from memory.knowledge.model import FileKind, Hit, KnowledgeQuery, Repository
+from values import replace
 
 AT: Final = datetime(2026, 11, 2, tzinfo=UTC)
 COMMIT: Final = "0123456789abcdef0123456789abcdef01234567"

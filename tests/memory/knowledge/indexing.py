@@ -1,7 +1,6 @@
 """Ingests texts as a repository into the index of a configuration."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from memory.knowledge.ports.stores import Batch, NewFile
@@ -9,6 +8,7 @@ from memory.knowledge.splitting import split_file
 from parley.config import Settings
 from parley.wiring.knowledge import open_knowledge
 from tests.memory.knowledge.values import AT, new_file, repository
+from values import replace
 
 COMMIT: Final = "c0ffee" * 6 + "c0ff"
 

@@ -1,7 +1,7 @@
 """The people who may read the text of a repository."""
 
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -23,6 +23,7 @@ from memory.knowledge.access import (
 )
 from memory.model.scope import RequestScope, project_of
 from tests.support.databases import Engine
+from values import replace
 
 TEAM: Final = "slack:main:T1"
 ELSEWHERE: Final = "slack:main:T2"

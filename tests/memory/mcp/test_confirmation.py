@@ -1,7 +1,6 @@
 """The code of a confirmation stands for one question to one person, for some minutes."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -15,6 +14,7 @@ from memory.mcp.confirmation import (
     Confirmed,
     decide_by_code,
 )
+from values import replace
 
 KEY = b"k" * 32
 ADA = PersonId("web", "main", "ada")

@@ -1,12 +1,12 @@
 """Cases of the rule of who sees what, one for each condition. The rule and the queries of both
 databases answer them alike."""
 
-from dataclasses import replace
 from typing import Any, Final
 
 from memory.model.record import Record, Scope
 from memory.model.scope import AccessScope, Share
 from tests.memory.stores.records import record
+from values import replace
 
 ADA, BEN = "test:main:ada", "test:main:ben"
 HERE, THERE = "test:main:W1:C1", "test:main:W1:C2"

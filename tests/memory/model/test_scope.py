@@ -1,12 +1,11 @@
 """The rule of who sees what, one condition at a time."""
 
-from dataclasses import replace
-
 import pytest
 
 from memory.model.record import Record
 from memory.model.scope import AccessScope, Share, may_change, sees, shows_shared
 from tests.memory.model.scope_cases import BEN, MAY, SEEN, SHOWN, of
+from values import replace
 
 
 @pytest.mark.parametrize(("access", "of_whom", "seen"), SEEN)

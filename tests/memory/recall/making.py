@@ -3,7 +3,7 @@
 import math
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -17,6 +17,7 @@ from parley.wiring.storage import MemoryStores, memory_stores
 from tests.memory.stores.records import AT, access, record
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
+from values import replace
 
 NOW: Final = AT + timedelta(days=1)
 ALIKE: Final = {"car": "vehicle", "automobile": "vehicle", "physician": "doctor"}

@@ -1,6 +1,5 @@
 """Results that only repeat the question or another result are removed."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -14,6 +13,7 @@ from memory.text.courtesies import words_of
 from tests.memory.recall.making import Asking, talk, turn
 from tests.memory.stores.records import AT, record
 from tests.support.for_each import for_each
+from values import replace
 
 QUESTION = "What do you know about tea?"
 

@@ -3,7 +3,6 @@
 import asyncio
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -17,6 +16,7 @@ from memory.recall.rules import Arms, Limits, RecallRules
 from safety.secret_detection.detect import redact_secrets
 from tests.memory.recall.making import NOW, Asking, talk, turn
 from tests.memory.stores.records import AT, BOB, access, record
+from values import replace
 
 HAPPENS = "Where does she keep the spare key of the shed?"
 

@@ -1,7 +1,5 @@
 """The selected memories: within the limits, without secrets, labelled."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +17,7 @@ from memory.recall.selection import (
 )
 from tests.memory.recall.making import turn
 from tests.memory.stores.records import ADA, AT, record
+from values import replace
 
 NOTHING = Trace({}, {})
 KEY = "ghp_" + "x7Kq2mN9vB4tR8wZ1cY6pL3sD5fG0hJaQeUi"

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +27,7 @@ from tests.memory.knowledge.hits import HIT, REPOSITORY, GivenHits
 from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
+from values import replace
 
 WORD: Final = "zephyrine"
 ROOM: Final = Place("telegram", "main", "-100", Audience.PUBLIC_ROOM)

@@ -1,6 +1,5 @@
 """People in memory: sessions, projects, links, and the limits of a session."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -11,6 +10,7 @@ from gateway.people import Audience, Role
 from memory.model.scope import RequestScope
 from memory.service.people import SESSION_LIMITS, People, ProjectRules
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, memory_rig
+from values import replace
 
 PROJECT = "discord:main:guild"
 OTHER = replace(ROOM, workspace_id="shop", channel_id="shop-talk")

@@ -1,6 +1,5 @@
 """Short ways to records and reaches."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,6 +16,7 @@ from memory.model.record import (
 )
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter, Insertion, MemoryStore
+from values import replace
 
 AT = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 ADA, BOB = "test:main:ada", "test:second:bob"

@@ -1,6 +1,5 @@
 """Deletions in both memory stores, with their dependent rows."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 from memory.model.record import (
@@ -21,6 +20,7 @@ from tests.memory.stores.records import (
     texts,
 )
 from tests.support.clock import FakeClock
+from values import replace
 
 DAY = timedelta(days=1)
 

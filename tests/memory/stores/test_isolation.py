@@ -2,7 +2,6 @@
 access scopes."""
 
 import itertools
-from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -14,6 +13,7 @@ from memory.model.scope import AccessScope, may_change, sees
 from memory.ports.memories import Filter, MemoryStore
 from memory.stores.search import RecallStore
 from tests.memory.stores.records import record
+from values import replace
 
 PERSONS: Final = ("test:main:ada", "test:main:bob", "other:main:ada")
 ROOMS: Final = ("", "test:main:W1:C1", "test:main:W1:C2")

@@ -1,7 +1,5 @@
 """The queries of both databases answer the cases of the rule as `memory/model/scope.py` does."""
 
-from dataclasses import replace
-
 from db import Statement
 from memory.agents.stores.pools import SqlPools
 from memory.model.record import Record
@@ -13,6 +11,7 @@ from tests.memory.model.scope_cases import ADA, BEN, MAY, SEEN, SHOWN, of
 from tests.memory.stores.test_isolation_pools import JOIN, SHARE
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
+from values import replace
 
 CHANGEABLE = Statement(f"SELECT m.id FROM memories m WHERE m.id = :id AND {MAY_CHANGE}")
 

@@ -1,7 +1,7 @@
 """The queries of agents have the same results as `memory/model/scope.py`, for arbitrary records,
 pools, members and shares."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import pytest
@@ -27,6 +27,7 @@ from tests.memory.stores.test_isolation import (
 )
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
+from values import replace
 
 AGENTS: Final = ("agent-a", "agent-b", "agent-c")
 POOLS: Final = ("pool-1", "pool-2")

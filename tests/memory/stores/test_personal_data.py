@@ -1,7 +1,6 @@
 """Everything of a person is given out, and erased, from every table of memory."""
 
 import json
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -20,6 +19,7 @@ from tests.memory.stores.arrivals import known, session
 from tests.memory.stores.linking import link
 from tests.memory.stores.records import ADA, AT, BOB, access, record, store, texts
 from tests.support.databases import Engine
+from values import replace
 
 EVE = "other:main:eve"
 

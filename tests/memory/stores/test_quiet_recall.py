@@ -1,8 +1,6 @@
 """Recall returns nothing for small talk and for repeated questions without an answer, on both
 databases."""
 
-from dataclasses import replace
-
 import pytest
 
 from memory.model.record import Record
@@ -12,6 +10,7 @@ from memory.recall.retriever import Retriever
 from memory.stores.search import RecallStore
 from tests.memory.recall.making import NOW, WordModel, talk
 from tests.memory.stores.records import access
+from values import replace
 
 SMALL_TALK = (
     "Hello!", "hi", "Hey there :)", "Good morning", "good evening everybody", "Hello Parley",

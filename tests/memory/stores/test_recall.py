@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
@@ -15,6 +14,7 @@ from memory.ports.memories import Filter, MemoryStore, TextVector
 from memory.stores.search import RecallStore
 from tests.memory.stores.records import ADA, AT, BOB, access, operator, record, store
 from tests.support.clock import FakeClock
+from values import replace
 
 DAY = timedelta(days=1)
 ANY = Filter()

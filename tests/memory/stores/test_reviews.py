@@ -1,7 +1,6 @@
 """The review queue: the contract on both engines."""
 
 import asyncio
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -14,6 +13,7 @@ from memory.stores.personal_data import SqlMemoryPersonalData
 from memory.stores.reviews import ReviewItem, ReviewStore, settled
 from tests.memory.stores.records import ADA, AT, BOB, access, operator, record
 from tests.support.databases import Engine
+from values import replace
 
 ROOM = "test:main:W1:C1"
 

@@ -1,7 +1,6 @@
 """The number of waits for PostgreSQL when storing and recalling: a server is milliseconds away."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,6 +15,7 @@ from tests.memory.stores.records import access, record, store
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, postgres_database
 from tests.support.round_trips import round_trips
+from values import replace
 
 pytestmark = pytest.mark.xdist_group("postgres")
 VECTOR = Embedding("m", (1.0, 0.5))

@@ -1,13 +1,12 @@
 """The audiences of a share name exactly those who may read it."""
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.model.scope import AccessScope, Share, shows_shared
 from memory.stores.share_audiences import audiences_of, audiences_read
 from tests.memory.stores.records import record
+from values import replace
 
 AGENTS = st.sampled_from(("a", "b"))
 PERSONS = st.sampled_from(("p", "q", "r"))

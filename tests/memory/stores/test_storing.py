@@ -1,7 +1,6 @@
 """A new memory in both memory stores: stored, a duplicate, a replacement or refused."""
 
 import asyncio
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -31,6 +30,7 @@ from tests.memory.stores.records import (
     texts,
 )
 from tests.support.clock import FakeClock
+from values import replace
 
 DAY = timedelta(days=1)
 

@@ -1,7 +1,7 @@
 """Turns that wait: the contract on both engines."""
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from datetime import timedelta
 from functools import partial
 
@@ -23,6 +23,7 @@ from memory.stores.waiting_turns import ConsolidatedTurn, WaitingTurns
 from memory.write.consolidation import StoredRequest, TurnText, waiting_turn
 from tests.memory.stores.records import ADA, AT, BOB, CHANNEL, access, record, texts
 from tests.support.databases import Engine
+from values import replace
 
 WHO = Principal("t", PersonId("test", "main", "ada"), Role.MEMBER)
 PLACE = Place("test", "main", "C1", Audience.DIRECT)
@@ -84,7 +85,7 @@ async def test_the_row_contains_text_of_the_person_only_in_the_message(
 
 
 def test_the_text_the_notice_and_the_program_of_a_request_are_not_stored() -> None:
-    left_out = {field.name for field in fields(RequestScope)}
+    left_out = set(RequestScope.__struct_fields__)
     missing = left_out - {field.name for field in fields(StoredRequest)}
     assert missing == {"words", "notice", "agent", "from_repository"}, "only people have turns"
     assert {field.name for field in fields(StoredRequest)} < left_out

@@ -8,7 +8,6 @@ import asyncio
 import json
 import random
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 from db.postgres import PostgresDatabase
@@ -19,6 +18,7 @@ from memory.stores.memories import SqlMemories
 from memory.stores.search import searches_on
 from tests.memory.stores.records import access, record, store
 from tests.support.databases import PATIENT, postgres_database, sqlite_database
+from values import replace
 
 DISTINCT = 500
 CHAINS = 5

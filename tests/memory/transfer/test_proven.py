@@ -2,7 +2,6 @@
 trusted."""
 
 import json
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -31,6 +30,7 @@ from memory.transfer.exporter import ExportOptions, export, personal_file
 from memory.transfer.importer import LineOutcome, LineReport, bring_in
 from memory.transfer.line_format import MEMORIES, TABLES
 from tests.memory.rig import Rig, memory_rig
+from values import replace
 
 EVERY = Filter(own_only=True, superseded=True, limit=1_000)
 OWN = "telegram:main:ada"

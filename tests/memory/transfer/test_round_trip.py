@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from memory.transfer.exporter import ExportOptions, Form, export
 from memory.transfer.importer import LineOutcome, LineReport, bring_in, needs_key
 from tests.memory.rig import Rig, memory_rig
 from tests.memory.transfer.test_encryption import CHEAP
+from values import replace
 
 KEY = "correct horse battery"
 EVERY = Filter(own_only=True, superseded=True, limit=1_000)

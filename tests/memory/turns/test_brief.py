@@ -1,7 +1,6 @@
 """The brief: the memories at the start of a session, within its limits."""
 
 import asyncio
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -25,6 +24,7 @@ from memory.turns.brief import (
 from memory.turns.memory_port import GatewayMemory
 from tests.memory.rig import CLOSED, ROOM, memory_rig
 from tests.memory.stores.records import ADA, AT, record
+from values import replace
 
 LIMITS = BriefLimits()
 
@@ -117,7 +117,7 @@ async def test_the_brief_depends_on_the_audience() -> None:
         assert "Ada is ill" in (await brief_of(await rig.handle("ada"), LIMITS)).text()
 
 
-class Slow(MemoryReader):
+class Slow(MemoryReader, frozen=True):
     """Never finds anything, nor that there is nothing."""
 
     async def search(self, wanted: Filter) -> list[Match]:
@@ -125,7 +125,7 @@ class Slow(MemoryReader):
         return []
 
 
-class Gone(MemoryReader):
+class Gone(MemoryReader, frozen=True):
     """Has no store."""
 
     async def search(self, wanted: Filter) -> list[Match]:

@@ -1,12 +1,11 @@
 """A notice that is shown with a person's next direct message, on both engines."""
 
-from dataclasses import replace
-
 import pytest
 
 from gateway.people import Audience
 from gateway.ports.memory import REDACTION_NOTICE
 from tests.memory.rig import DIRECT, Rig
+from values import replace
 
 SENTENCE = "In a group you wrote what looks like a password or a key."
 SECRET = "My password is Xy12zz89x"

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from tests.memory.knowledge.hits import COMMIT, HIT, REPOSITORY, GivenHits, hit_
 from tests.memory.rig import CLOSED, DIRECT, Rig, memories_about, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
+from values import replace
 
 NAMES = ["search_code_kb", "search_decisions", "search_incidents"]
 SECRET = "ghp_" + "a1B2c3D4e5F6" * 3

@@ -4,7 +4,6 @@ where others would read them; none with memory off."""
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 
 import pytest
 
@@ -18,6 +17,7 @@ from memory.service.people import MAX_WAITING_NOTICES
 from memory.turns.notices import UNDO
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, memory_rig
 from tests.support.prompts import prompt_of
+from values import replace
 
 DAY, WEEK = 86_400, 7 * 86_400
 TABS = "I prefer tabs over spaces"

@@ -1,7 +1,6 @@
 """Waiting turns become memories, and earlier changes of them have an effect."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 
 from structlog.testing import capture_logs
@@ -14,6 +13,7 @@ from memory.stores.waiting_turns import ConsolidatedTurn, WaitingTurns
 from memory.write.consolidation import AT_ONCE, Consolidation, TurnText, waiting_turn
 from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig
 from tests.support.work import deadly, suspected
+from values import replace
 
 SECRET = "AKIA" + "IOSFODNN7ABCDEFG"
 

@@ -1,7 +1,7 @@
 """Repetitions in other words, through the whole write path."""
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -12,6 +12,7 @@ from memory.model.record import Draft, Embedding, Kind, Scope
 from memory.ports.memories import Filter
 from memory.write.semantic_duplicates import MeaningCheck
 from tests.memory.rig import ROOM, Rig, memory_rig
+from values import replace
 
 VECTORS = {
     "I like tea": (1.0, 0.0),

@@ -1,7 +1,5 @@
 """The write path as a whole, where something speaks against storing."""
 
-from dataclasses import replace
-
 from db.errors import StoreUnavailable
 from gateway.people import Role
 from memory.model.outcome import Outcome
@@ -10,6 +8,7 @@ from memory.model.record import Draft, Kind, Scope
 from memory.model.trust import InputKind
 from memory.stores.limits import MAX_WAITING
 from tests.memory.rig import ROOM, memory_rig
+from values import replace
 
 
 async def test_external_text_waits_even_with_a_citation() -> None:

@@ -1,6 +1,5 @@
 """`parley why`: the decisions about a message, from the database of a gateway."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from parley.cli.why import describe
 from parley.config import from_mapping
 from parley.wiring.storage import Storage
 from tests.parley.cli.kit import parley
+from values import replace
 
 REFUSED = Trace(
     id="t1",

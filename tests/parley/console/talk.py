@@ -1,7 +1,7 @@
 """Conversations in the stores of a running program, as finished turns leave them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from gateway.authorship import Material
@@ -17,6 +17,7 @@ from gateway.ports.unit_of_work import CompletedTurn
 from gateway.ports.usage import UsageRow
 from parley.app import App
 from tests.parley.console.kit import OTHER, PERSON, person_named
+from values import replace
 
 ROOM = Place("web", "main", "general", Audience.PUBLIC_ROOM, "guild")
 USAGE = Usage(100, 50, 30, 20)

@@ -8,7 +8,6 @@ import html
 import json
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import count
 
@@ -28,6 +27,7 @@ from simulators.base import (
     SimRoom,
 )
 from tests.support.patience import PATIENCE
+from values import replace
 
 Listener = Callable[[str, SimRoom, Shown, bool], None]
 

@@ -5,7 +5,6 @@ import signal
 import socket
 import time
 from collections.abc import AsyncIterator
-from dataclasses import replace
 
 import pytest
 from structlog.testing import capture_logs
@@ -19,6 +18,7 @@ from parley.http.middlewares import SECURITY_HEADERS
 from tests.parley.http.local import HOST, Handlers, answers, dialogue, error_of, get, serving
 from tests.support.patience import PATIENCE
 from tests.support.waiting import eventually
+from values import replace
 
 QUICK = ConnectionBounds(head_seconds=0.3, body_seconds=0.3, idle_seconds=0.3)
 POST = b"POST /echo HTTP/1.1\r\n" + HOST

@@ -8,7 +8,6 @@ import socket
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -23,6 +22,7 @@ from parley.http.local_listener import LocalListener
 from parley.http.webhook_listener import WebhookListener
 from tests.support.patience import PATIENCE
 from tests.support.waiting import eventually
+from values import replace
 
 SECRET = "a-secret-of-this-test"
 LOOPBACK = networks(("127.0.0.1/32",))

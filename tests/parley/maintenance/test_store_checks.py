@@ -1,7 +1,6 @@
 """`parley doctor` checks Redis and PostgreSQL, with advice for each problem."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -18,6 +17,7 @@ from tests.support.servers import (
     postgres_server,
     redis_server,
 )
+from values import replace
 
 pytestmark = pytest.mark.xdist_group("databases")
 GOOD = PostgresStatus("18.1", 180_001, True, True, 80, "on", True, 0)

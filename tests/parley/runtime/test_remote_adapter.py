@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -33,6 +32,7 @@ from tests.support.adapter import MANIFEST, RecordingAdapter
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database, started
 from tests.support.messages import direct, outbound
+from values import replace
 
 Desks = Callable[[SendPace], Awaitable["Desk"]]
 

@@ -1,6 +1,5 @@
 """One memory: its origin, its earlier and later versions, and what can be done with it."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Annotated, Final, Literal
 
@@ -34,6 +33,7 @@ from parley.console.views.memory.reach import (
     memory_out,
     whole,
 )
+from values import replace
 
 ONE: Final = f"{LIST}/{{id}}"
 TEMPLATE: Final = "memory/entry.html"

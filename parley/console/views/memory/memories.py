@@ -1,11 +1,11 @@
 """The list of memories with search and filters, and the deletion of several."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated, Final, Literal
 from urllib.parse import parse_qsl, urlencode
 
+from msgspec import Struct
 from pydantic import Field, StringConstraints, ValidationError
 
 from gateway.errors import BadInput, NotFound
@@ -112,8 +112,7 @@ class DeletionOut(Result):
     query: str
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """Memories of a page; `more` follow."""
 
     records: list[Record]

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Final, Literal
 
@@ -41,6 +40,7 @@ from parley.console.views.memory.reach import (
     memory_out,
     projects_of,
 )
+from values import replace
 
 QUEUE: Final = f"{PATH}/reviews"
 ONE: Final = f"{QUEUE}/{{id}}"

@@ -1,7 +1,5 @@
 """The next step of a live message, for every order of events."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -21,6 +19,7 @@ from gateway.outbound.live.state import (
     Wait,
 )
 from gateway.ports import LiveStyle
+from values import replace
 
 EDITED = LiveStyle(pause=1.1)
 DRAFT = LiveStyle(pause=1.1, fades=30.0)

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from tests.gateway.stores.redis.support import HELD
 from tests.support.clock import FakeClock
 from tests.support.messages import direct, outbound
 from tests.support.waiting import eventually
+from values import replace
 
 MAIN, OTHER = ("test", "main"), ("test", "other")
 

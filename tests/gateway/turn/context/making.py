@@ -1,11 +1,11 @@
 """Parts of a prompt for tests: by hand, and at random."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from hypothesis import strategies as st
 
 from gateway.ports.prompt_blocks import ContextParts, DialogueTurn, KnowledgeItem, Section, Task
+from values import replace
 
 AT = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 OWN = "You are Parley. Be brief."

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -22,6 +21,7 @@ from gateway.turn.context.assembler import OwnTextTooLong, assemble
 from gateway.turn.context.budgets import TokenBudget, budget_for
 from gateway.turn.prompt import tagged
 from tests.gateway.turn.context.making import OWN, dialogue, item, parts
+from values import replace
 
 BUDGET = budget_for(8_192)
 SYSTEM, PROJECT, TASK, HISTORY, KNOWLEDGE = BlockKind

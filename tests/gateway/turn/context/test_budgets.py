@@ -1,11 +1,11 @@
 """The division of a window among the blocks, and their use, as the trace stores it."""
 
 import json
-from dataclasses import astuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import astuple
 
 from gateway.llm.tokens import estimate
 from gateway.ports.prompt_blocks import BlockKind, ContextParts, Section

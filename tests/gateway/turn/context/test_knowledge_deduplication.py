@@ -1,6 +1,5 @@
 """A recalled memory appears exactly once in the prompt."""
 
-from dataclasses import replace
 from functools import partial
 
 from hypothesis import given, settings
@@ -13,6 +12,7 @@ from gateway.turn.context.budgets import TokenBudget
 from gateway.turn.context.knowledge import assemble_deduplicated
 from gateway.turn.prompt import escaped
 from tests.gateway.turn.context.making import OWN, dialogue, item, parts
+from values import replace
 
 WIDE = TokenBudget(1000, 1000, 1000, 1000, 1000, 0, 0, 0)
 

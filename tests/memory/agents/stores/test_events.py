@@ -1,7 +1,6 @@
 """Events: their order, their readers, their number; the contract on both engines."""
 
 import asyncio
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -24,6 +23,7 @@ from memory.agents.stores.handoffs import SqlHandoffs
 from memory.agents.stores.pools import SqlPools
 from tests.memory.agents.making import ADA, AT, BOB, EVE, agent, handoff
 from tests.support.databases import Engine
+from values import replace
 
 OF_ADA, OF_BOB, OF_EVE = (Reader("t", (person,)) for person in (ADA, BOB, EVE))
 

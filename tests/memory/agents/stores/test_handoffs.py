@@ -1,7 +1,6 @@
 """Handoffs in the store: states, one winner, limits; the contract on both engines."""
 
 import asyncio
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -13,6 +12,7 @@ from memory.agents.stores.handoffs import SqlHandoffs
 from memory.stores.personal_data import SqlMemoryPersonalData
 from tests.memory.agents.making import ADA, AT, BOB, EVE, agent, handoff
 from tests.support.databases import Engine
+from values import replace
 
 LIMITS = AgentLimits()
 MINUTE = timedelta(minutes=1)

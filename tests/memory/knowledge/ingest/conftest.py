@@ -1,6 +1,6 @@
 """An ingester on both databases, with a splitter of lines."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from tests.memory.knowledge.line_splitter import split_lines
 from tests.memory.knowledge.stores.conftest import Stores, stores
 from tests.memory.knowledge.values import AT, repository
 from tests.support.git import TestRepository, new_repository
+from values import replace
 
 __all__ = ["stores"]  # a fixture of the tests here
 

@@ -1,7 +1,5 @@
 """Each ranking rule moves what it is for, and can be switched off."""
 
-from dataclasses import replace
-
 import pytest
 
 from memory.knowledge.model import Chunk, FileKind
@@ -15,6 +13,7 @@ from memory.knowledge.ranking import (
     ranked,
 )
 from memory.knowledge.words import filed_words
+from values import replace
 
 OFF = RankingRules(0, 0, 0, 0, 0, 1, 1, False, 1, 0)
 KNOWN = Statistics(1_000, 20_000, {"queue": 100, "mail": 20, "=queue": 2, "=mailqueu": 1})

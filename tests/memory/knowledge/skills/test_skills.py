@@ -1,7 +1,6 @@
 """The skills are valid, and are installed where nothing else is overwritten."""
 
 import re
-from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +13,7 @@ from memory.knowledge.skills.install import install, remove, skill_files
 from memory.knowledge.skills.texts import NAMES, PACKAGE, read_skills
 from memory.mcp.names import KNOWLEDGE, SESSION
 from memory.mcp.server import ALL_TOOLS
+from values import replace
 
 SKILLS: Final = read_skills()
 ALLOWED: Final = {

@@ -7,7 +7,6 @@ import asyncio
 import re
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,6 +26,7 @@ from simulators.slack import SlackSimulator
 from simulators.telegram import TelegramSimulator
 from simulators.whatsapp import WhatsAppSimulator
 from tests.parley.cli.init.kit import SECRET
+from values import replace
 
 GIVEN = Given(yes=True)
 NOWHERE = "http://127.0.0.1:9"

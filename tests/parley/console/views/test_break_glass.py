@@ -25,6 +25,7 @@ from tests.parley.console.kit import (
     text_of,
 )
 from tests.parley.console.talk import World, direct
+from tests.support.immutable import force
 
 pytestmark = pytest.mark.usefixtures("undelivered")
 REASON = "Ada wrote that she is in danger"
@@ -154,7 +155,7 @@ async def test_what_is_refused(console: Console, world: World) -> None:
 async def test_without_the_setting_nobody_reads(console: Console, world: World) -> None:
     await asks(console, OPERATOR, world.adas)
     rules = console.app.settings.console
-    object.__setattr__(rules, "break_glass", False)
+    force(rules, "break_glass", False)
     text = await text_of(console, OPERATOR, world.adas)
     assert "secret garden" not in text
     assert "emergency" not in text
@@ -162,7 +163,7 @@ async def test_without_the_setting_nobody_reads(console: Console, world: World) 
     assert (refused.status, "console.break_glass" in refused.text) == (409, True)
     page = await (await console.visitor(OPERATOR)).get("/private-memory")
     assert "is off" in page.text
-    object.__setattr__(rules, "break_glass", True)
+    force(rules, "break_glass", True)
 
 
 async def test_a_private_memory_is_read_in_the_same_manner(console: Console, world: World) -> None:

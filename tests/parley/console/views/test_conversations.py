@@ -1,7 +1,6 @@
 """The list of conversations, the search and the archive, for each kind of person, on both
 databases."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -28,6 +27,7 @@ from tests.parley.console.kit import (
 from tests.parley.console.talk import ROOM, World, direct, world_in
 from tests.parley.http.api.kit import ApiResponse
 from tests.support.messages import message
+from values import replace
 
 EVERYBODY = (PERSON, OTHER, OPERATOR, OWNER)
 HOSTILE = "<script>alert(1)</script> \u202egarden\u202c " + "w" * 1_000_000

@@ -28,6 +28,7 @@ from tests.parley.console.kit import (
     person_named,
 )
 from tests.support.gateway import Model
+from tests.support.immutable import force
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -83,9 +84,9 @@ def model_of(console: Console, monkeypatch: pytest.MonkeyPatch) -> Model:
 def changed(holder: object, name: str, value: object) -> Iterator[None]:
     """A frozen value of the configuration with another field."""
     before = getattr(holder, name)
-    object.__setattr__(holder, name, value)
+    force(holder, name, value)
     yield
-    object.__setattr__(holder, name, before)
+    force(holder, name, before)
 
 
 @dataclass

@@ -1,6 +1,5 @@
 """An operator takes a conversation over, answers in it, and gives it back, on both databases."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -28,6 +27,7 @@ from tests.parley.console.kit import (
 from tests.parley.console.talk import ROOM, World, direct
 from tests.support.messages import message
 from tests.support.waiting import eventually
+from values import replace
 
 pytestmark = pytest.mark.usefixtures("undelivered")
 HOSTILE = "<script>alert(1)</script> \u202egarden"

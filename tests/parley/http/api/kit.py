@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from parley.security.tokens import TokenClaims, issue, person_of
 from tests.support.databases import migrated_database
 from tests.support.program import running_app
 from tests.support.servers import PostgresServer
+from values import replace
 
 ROOM = Place("web", "main", "general", Audience.PUBLIC_ROOM, "guild")
 PROJECT = "web:main:guild"

@@ -3,7 +3,7 @@
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import httpx2
@@ -17,6 +17,7 @@ from parley.http.local_listener import LocalListener
 from parley.wiring.mcp import add_mcp_servers
 from parley.wiring.policies import policies_of
 from tests.parley.http.api.kit import Program
+from values import replace
 
 POLL_SECONDS = 0.05
 """Seconds between two looks for events, which are 2 in the program."""

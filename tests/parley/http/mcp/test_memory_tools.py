@@ -1,11 +1,10 @@
 """The memory tools over MCP, with the SDK's client over a socket in both eras."""
 
-from dataclasses import replace
-
 import pytest
 
 from memory.model.record import Kind, new_id
 from tests.parley.http.mcp.kit import Servers, text_of
+from values import replace
 
 SECRET = "ghp_" + "a1B2" * 9
 

@@ -1,0 +1,23 @@
+"""Changed copies of immutable values.
+
+A value is a frozen `msgspec.Struct`, or a frozen dataclass where a field is hidden from its text or
+where pydantic stores it.
+"""
+
+from typing import TYPE_CHECKING
+
+__all__ = ["replace"]
+
+if TYPE_CHECKING:
+    from dataclasses import replace  # type checkers know its arguments for both kinds
+else:
+    import dataclasses
+
+    from msgspec import Struct, structs
+
+    def replace(value, /, **changes):
+        """Return a copy of `value` with other values of some fields, as `copy.replace` of Python
+        3.13; raises TypeError for an unknown field."""
+        if isinstance(value, Struct):
+            return structs.replace(value, **changes)
+        return dataclasses.replace(value, **changes)
