@@ -18,6 +18,9 @@ def main() -> None:
 
         if quick_status(sys.argv[3:]):
             return
+    from parley.runtime.gc_and_heap import collect_rarely  # noqa: PLC0415 - not for a quick answer
+
+    collect_rarely()
     with unavailable("rich"):  # 45 ms and 4 MB, for tracebacks in a style that is not used
         import structlog  # noqa: F401, PLC0415 - this import comes before all others of it
     from parley.cli.main import main as whole  # noqa: PLC0415 - slow

@@ -14,7 +14,6 @@ from parley.config import Problem, SettingsError
 from parley.config.load import load_with_origins
 from parley.installation import warn_of_conflicts
 from parley.runtime import Role
-from parley.runtime.gc_and_heap import collect_rarely
 
 
 def run(
@@ -30,7 +29,6 @@ def run(
     `SettingsError` where no platform is set up."""
     if platform and role != "adapter":
         raise typer.BadParameter("belongs to --role adapter", param_hint="--platform")
-    collect_rarely()
     warn_of_conflicts()
     platforms = discover()
     for problem in platforms.problems:

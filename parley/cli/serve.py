@@ -19,7 +19,11 @@ from parley.config import Settings, SettingsError
 from parley.config.load import Origins
 from parley.config.secrets import secret_values
 from parley.runtime import Role
-from parley.runtime.gc_and_heap import freeze_startup_objects, return_large_blocks
+from parley.runtime.gc_and_heap import (
+    freeze_loaded_objects,
+    freeze_startup_objects,
+    return_large_blocks,
+)
 from parley.runtime.service_manager import ServiceManager
 from parley.runtime.watchdog import Watchdog, work_record
 from parley.security.keys import create_keys, server_token
@@ -47,6 +51,7 @@ async def serve(
     role: Role = "all",
     platform: str = "",
     *,
+    built: Callable[[], None] = lambda: None,
     started: Callable[[], None] = lambda: None,
     watch: ProcessWatch | None = None,
     extensions: ExtensionRegistry | None = None,
@@ -56,8 +61,8 @@ async def serve(
     """Run until SIGTERM or SIGINT; returns the exit status. Prints one line per ready part, and the
     addresses of the pages.
 
-    `started` is called when the start is complete, and `beside` runs from then on, until the end at
-    most. `watch` supervises the loop until it is closed.
+    `built` is called when all parts are built, `started` when the start is complete, and `beside`
+    runs from then on, until the end at most. `watch` supervises the loop until it is closed.
     """
     stopping = asyncio.Event()
     stop_on_signals(stopping)
@@ -71,6 +76,7 @@ async def serve(
         left=watch.left,
         origins=origins,
     )
+    built()
     if watch.watchdog is not None:
         watch.watchdog.start()
 
@@ -147,6 +153,7 @@ def run(
                 settings,
                 role,
                 platform,
+                built=freeze_loaded_objects,
                 started=freeze_startup_objects,
                 watch=watch,
                 extensions=extensions,

@@ -53,6 +53,16 @@ def test_collections_run_after_more_objects_than_by_default() -> None:
         gc.set_threshold(*thresholds)
 
 
+def test_loaded_objects_are_not_scanned_again() -> None:
+    kept: list[list[object]] = [[] for _ in range(1_000)]
+    try:
+        gc_and_heap.freeze_loaded_objects()
+        assert gc.get_freeze_count() > len(kept)
+        assert len(gc.get_objects()) < len(kept)
+    finally:
+        gc.unfreeze()
+
+
 def test_existing_objects_are_frozen_and_later_ones_are_still_collected() -> None:
     thresholds = gc.get_threshold()
     try:
