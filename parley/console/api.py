@@ -12,14 +12,14 @@ from parley.console.identity import Identity
 from parley.console.route import AnyRoute, Params
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
+from parley.http.api import PREFIX as API
+from parley.http.api.errors import UniformErrors
 from parley.http.api.models import Nothing, Plain
-from parley.http.api.openapi import PREFIX as API
 from parley.http.api.operations import (
     MAX_BODY,
     Answer,
     AnyOperation,
     Operation,
-    UniformErrors,
     has_body,
     read_json,
     read_query,

@@ -40,7 +40,8 @@ from parley.console.services import ConsoleServices
 from parley.console.sessions import SIGN_IN, csrf_of
 from parley.console.viewer import Viewer
 from parley.http.access import same_secret
-from parley.http.api.operations import Refused, as_refused, read_query
+from parley.http.api.errors import Refused, as_refused
+from parley.http.api.operations import read_query
 from parley.http.asgi import (
     BodyTooLarge,
     ClientGone,

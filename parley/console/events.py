@@ -21,7 +21,7 @@ from parley.console.reading import reader_of, turn_id_of
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.conversation import PAGE, granted_texts
-from parley.http.api.operations import Refused
+from parley.http.api.errors import Refused
 from parley.http.starlette_routes import as_stream
 
 EVERY: Final = 2.0

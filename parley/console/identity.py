@@ -12,7 +12,7 @@ from parley.config.sections import Console
 from parley.console.sessions import Sessions
 from parley.console.viewer import LOCAL_OPERATOR, Theme, Viewer
 from parley.http.api.authentication import Authenticator
-from parley.http.api.operations import Refused
+from parley.http.api.errors import Refused
 from parley.security.tokens import TokenClaims
 
 _NEVER: Final = datetime.max.replace(tzinfo=UTC)

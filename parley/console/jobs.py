@@ -12,7 +12,7 @@ from msgspec import Struct
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput
 from gateway.ports import Clock
-from parley.http.api.operations import Refused
+from parley.http.api.errors import Refused
 from values import replace
 
 if TYPE_CHECKING:

@@ -1,13 +1,11 @@
 """Adds the console to the program. Its pages, templates and models are loaded with the first
 request."""
 
-import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from gateway.people import identity_of
 from gateway.ports import Clock
@@ -20,9 +18,9 @@ from parley.console.chat_command import ConsoleCommands
 from parley.console.jobs import ConsoleJobs
 from parley.console.playgrounds import Owner, Playgrounds
 from parley.console.sessions import PREFIX, Sessions
+from parley.http.api import PREFIX as API
 from parley.http.api.authentication import Authenticator
-from parley.http.api.openapi import PREFIX as API
-from parley.http.api.operations import AnyOperation
+from parley.http.late_app import LateApp
 from parley.http.local_listener import LocalListener
 from parley.runtime.health import HealthMonitor, RecentActivity
 from parley.security.keys import token_key
@@ -35,6 +33,7 @@ from parley.wiring.storage import Storage
 if TYPE_CHECKING:
     from parley.console.identity import Identity
     from parley.console.services import ConsoleServices
+    from parley.http.api.operations import AnyOperation
     from parley.wiring.sandbox import Sandbox
 
 PAID_IN: Final = "console:playground:"
@@ -115,7 +114,7 @@ def mount_console(listener: LocalListener, parts: ConsoleParts) -> None:
     listener.mount_app(PREFIX, lambda: LateApp(pages))
 
 
-def described_operations(settings: Settings) -> Sequence[AnyOperation]:
+def described_operations(settings: Settings) -> "Sequence[AnyOperation]":
     """Return the operations of the console for the OpenAPI description."""
     if not settings.console.enabled:
         return ()
@@ -123,22 +122,6 @@ def described_operations(settings: Settings) -> Sequence[AnyOperation]:
     from parley.console.routes import ROUTES  # noqa: PLC0415 - loaded with the first request
 
     return operations_of(ROUTES)
-
-
-@dataclass(slots=True)
-class LateApp:
-    """Builds an application with its first request, in a thread: loading takes a while."""
-
-    make: Callable[[], ASGIApp]
-    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _app: ASGIApp | None = None
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._app is None:
-            async with self._lock:
-                if self._app is None:
-                    self._app = await asyncio.to_thread(self.make)
-        await self._app(scope, receive, send)
 
 
 def _built(parts: ConsoleParts) -> "tuple[ConsoleServices, Identity]":

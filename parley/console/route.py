@@ -13,8 +13,8 @@ from gateway.people import Role
 from gateway.policy.decision import Decision
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
+from parley.http.api.errors import Refused
 from parley.http.api.models import MAX_ID, ResponseModel
-from parley.http.api.operations import Refused
 
 STAGE: Final = "console_access"
 

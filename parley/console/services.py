@@ -17,7 +17,7 @@ from parley.console.playgrounds import Playgrounds
 from parley.console.sessions import Sessions
 from parley.console.viewer import Viewer
 from parley.http.api.authentication import PLATFORM
-from parley.http.api.operations import Refused
+from parley.http.api.errors import Refused
 from parley.runtime.health import HealthMonitor, RecentActivity
 from parley.runtime.heartbeats import Heartbeats
 from parley.wiring.heartbeats import wire_heartbeats

@@ -20,7 +20,7 @@ from gateway.ports.memory import Caller
 from memory.mcp.names import KNOWLEDGE, PREFIX, SESSION, ServerName
 from memory.mcp.tool_definition import CALLER_KEY, RECHECK_KEY
 from parley.http.access import RequestFacts, is_same_origin
-from parley.http.api.operations import Refused
+from parley.http.api.errors import Refused
 from parley.http.asgi import exchange_of, headers_of
 from parley.http.host_header import read_host
 from parley.security.tokens import TokenClaims

@@ -1,6 +1,7 @@
 """Builds the two HTTP listeners, and adds the API of memory to the local one."""
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from gateway.observe.security_log import SecurityLog
 from gateway.ports.work_guard import WorkGuard
@@ -8,19 +9,21 @@ from gateway.stores.usage import SpendingReader
 from gateway.turn.services import Services
 from memory.stores.api_tokens import TokenStore
 from parley.config import Settings
-from parley.http.api.app import MemoryApi
+from parley.http.api import PREFIX
 from parley.http.api.authentication import Authenticator
 from parley.http.api.events import PATH as EVENTS
 from parley.http.api.events import EventRoutes
-from parley.http.api.openapi import PREFIX
-from parley.http.api.operations import AnyOperation
 from parley.http.client_address import networks
 from parley.http.health_endpoints import Readiness
+from parley.http.late_app import HttpApp, LateApp
 from parley.http.local_listener import LocalListener
 from parley.http.webhook_listener import WebhookListener
 from parley.runtime.health import HealthMonitor
 from parley.security.keys import server_token, token_key
 from parley.wiring.memory import WiredMemory
+
+if TYPE_CHECKING:
+    from parley.http.api.operations import AnyOperation
 
 
 def local_listener(
@@ -63,7 +66,7 @@ def add_memory_api(
     tokens: TokenStore,
     settings: Settings,
     services: Services,
-    described: Callable[[], Sequence[AnyOperation]] = tuple,
+    described: "Callable[[], Sequence[AnyOperation]]" = tuple,
 ) -> None:
     """Serve the API, where memory is on. `described` are operations that its description names
     too."""
@@ -77,7 +80,14 @@ def add_memory_api(
         lambda: services.policies.budgets,
         services.clock,
     )
-    api = MemoryApi(wired.memory, wired.brain, authenticator, spending, agents, turns, described)
-    listener.mount_app(PREFIX, api.app)
-    events = EventRoutes(authenticator, wired.memory, agents.events, services.clock)
+    memory, brain = wired.memory, wired.brain
+
+    def api() -> HttpApp:
+        from parley.http.api.app import MemoryApi  # noqa: PLC0415 - loaded with the first request
+
+        parts = (memory, brain, authenticator, spending, agents, turns, described)
+        return MemoryApi(*parts).app()
+
+    listener.mount_app(PREFIX, lambda: LateApp(api))
+    events = EventRoutes(authenticator, memory, agents.events, services.clock)
     listener.mount_app(EVENTS, events.app)

@@ -16,7 +16,7 @@ from memory.stores.api_tokens import TokenStore
 from memory.turns.brief import BriefLimits
 from parley.config import Settings
 from parley.http.api.authentication import Authenticator
-from parley.http.api.operations import UniformErrors
+from parley.http.api.errors import UniformErrors
 from parley.http.local_listener import LocalListener
 from parley.http.mcp_endpoint import (
     CONVERSATION,

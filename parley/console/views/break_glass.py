@@ -41,7 +41,7 @@ from parley.console.views.takeover import (
     shown_name,
 )
 from parley.http.api.authentication import PLATFORM
-from parley.http.api.operations import Refused
+from parley.http.api.errors import Refused
 
 PATH: Final = "/private-memory"
 LASTS: Final = timedelta(minutes=15)

@@ -20,7 +20,7 @@ from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Done, Par
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.audit import JobState, state_of
-from parley.http.api.operations import Refused
+from parley.http.api.errors import Refused
 from parley.maintenance import checks, section_checks
 from parley.maintenance.backup import Copied, back_up_all, pairs
 from parley.maintenance.checks import Finding

@@ -28,8 +28,9 @@ from parley.http.api.agent_models import (
     TakenBackOut,
     WrittenByAgentOut,
 )
+from parley.http.api.errors import Refused
 from parley.http.api.models import Nothing, Plain
-from parley.http.api.operations import Answer, AnyOperation, Call, Operation, Refused
+from parley.http.api.operations import Answer, AnyOperation, Call, Operation
 
 PATH: Final = "/brain/agents"
 NO_AGENT: Final = "You have no agent with this id. `GET /brain/agents` lists yours."

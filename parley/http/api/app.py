@@ -14,22 +14,15 @@ from gateway.stores.usage import SpendingReader
 from memory.agents.services import AgentServices
 from memory.brain.documents import Brain
 from memory.service.handle import Memory
+from parley.http.api import PREFIX
 from parley.http.api.agents import agent_operations
 from parley.http.api.authentication import Authenticator
 from parley.http.api.documents import document_operations
+from parley.http.api.errors import Refused, UniformErrors
 from parley.http.api.memories import memory_operations
 from parley.http.api.models import MAX_ID, Nothing, Plain
-from parley.http.api.openapi import PATH, PREFIX, describe
-from parley.http.api.operations import (
-    Answer,
-    AnyOperation,
-    Call,
-    Refused,
-    UniformErrors,
-    has_body,
-    read_json,
-    read_query,
-)
+from parley.http.api.openapi import PATH, describe
+from parley.http.api.operations import Answer, AnyOperation, Call, has_body, read_json, read_query
 from parley.http.api.pools import pool_operations
 from parley.http.api.privacy import choice_operations, transfer_operations
 from parley.http.api.usage import usage_operations

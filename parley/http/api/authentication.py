@@ -15,7 +15,7 @@ from gateway.ports.memory import Caller
 from gateway.turn.admission import known_ids, role_in, served
 from gateway.turn.services import Services
 from memory.stores.api_tokens import TokenStore
-from parley.http.api.operations import Refused
+from parley.http.api.errors import Refused
 from parley.security.keys import TokenKey
 from parley.security.tokens import BadToken, TokenClaims, read
 

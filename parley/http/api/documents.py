@@ -10,6 +10,7 @@ from memory.model.scope import AccessScope
 from memory.model.trust import InputKind
 from memory.ports.brain import LABELS, Document, Version
 from memory.service.handle import MemoryHandle
+from parley.http.api.errors import Refused
 from parley.http.api.models import (
     Author,
     BrainOut,
@@ -23,7 +24,7 @@ from parley.http.api.models import (
     VersionsQuery,
     WrittenOut,
 )
-from parley.http.api.operations import Answer, AnyOperation, Call, Operation, Refused
+from parley.http.api.operations import Answer, AnyOperation, Call, Operation
 
 Writable = Literal["soul", "bible"]
 

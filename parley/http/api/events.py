@@ -26,7 +26,7 @@ from memory.agents.model import AgentEvent
 from memory.model.scope import RequestScope
 from memory.service.handle import Memory
 from parley.http.api.authentication import Authenticator
-from parley.http.api.operations import Refused
+from parley.http.api.errors import Refused
 from parley.http.starlette_routes import starlette_routes
 from parley.security.tokens import TokenClaims
 

@@ -9,6 +9,7 @@ from memory.model.scope import AccessScope
 from memory.ports.memories import Filter
 from memory.stores.reviews import ReviewItem
 from parley.http.api.documents import plan_of
+from parley.http.api.errors import Refused
 from parley.http.api.models import (
     DecidedOut,
     DecisionOut,
@@ -25,7 +26,7 @@ from parley.http.api.models import (
     ReviewsOut,
     ReviewsQuery,
 )
-from parley.http.api.operations import Answer, AnyOperation, Call, Operation, Refused
+from parley.http.api.operations import Answer, AnyOperation, Call, Operation
 
 NO_MEMORY: Final = "This memory does not exist, or is not yours."
 _MISSING: Final = {404: "It does not exist, or is not yours."}

@@ -6,10 +6,10 @@ from typing import Any, Final
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
+from parley.http.api import PREFIX
 from parley.http.api.models import MAX_ID, ErrorOut
 from parley.http.api.operations import JSON, AnyOperation
 
-PREFIX: Final = "/api/v1"
 PATH: Final = "/openapi.json"
 _REF: Final = "#/components/schemas/{model}"
 _ALWAYS: Final = {

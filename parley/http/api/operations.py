@@ -1,106 +1,28 @@
-"""The operations of the HTTP interface: their description, the reading of requests, errors."""
+"""The operations of the HTTP interface: their description, the reading of requests."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
 
-import structlog
 from msgspec import Struct
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import QueryParams
-from starlette.exceptions import HTTPException
-from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope
 
-from db.errors import StoreUnavailable
-from gateway.errors import BadInput, MemoryUnavailable, NotFound
-from gateway.ports.http_routes import json_response
 from gateway.stores.usage import SpendingReader
 from memory.agents.services import AgentServices
 from memory.brain.documents import Brain
 from memory.service.handle import MemoryHandle
+from parley.http.api.errors import Refused
 from parley.http.api.models import Nothing, Plain, RequestModel
 from parley.http.asgi import (
     BodyTooLarge,
-    ClientGone,
     content_length,
-    exchange_of,
     headers_of,
     read_body,
     values_of,
 )
-from parley.http.starlette_routes import as_http
-
-RETRY_SECONDS: Final = 5
-"""`Retry-After` while the database is unavailable."""
-BACKEND_SECONDS: Final = 30
-"""`Retry-After` while a memory backend is unavailable: it rests that long after failures."""
-
-log = structlog.get_logger(__name__)
-
-
-@dataclass
-class Refused(Exception):
-    """A refused request; `where` names its wrong part."""
-
-    status: int
-    code: str
-    message: str
-    where: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-
-def refusal(refused: Refused) -> Response:
-    """Return the response of a refusal."""
-    error = {"code": refused.code, "message": refused.message, "where": refused.where}
-    return as_http(json_response({"error": error}, refused.status, refused.headers))
-
-
-class UniformErrors(Struct, frozen=True):
-    """Answers every error in the one form."""
-
-    app: ASGIApp
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await self.app(scope, receive, send)
-        except (ClientGone, BodyTooLarge):
-            raise  # nobody reads an answer; the bound of the listener itself
-        except Exception as error:
-            refused = as_refused(error)
-            if refused.status == 500:
-                log.exception("api_failed", method=scope["method"])
-            exchange_of(scope).reason = refused.code
-            await refusal(refused)(scope, receive, send)
-
-
-def as_refused(error: Exception) -> Refused:
-    """Return an error as a refusal, and log a store that does not answer."""
-    match error:
-        case Refused():
-            return error
-        case NotFound():
-            return Refused(404, "not_found", str(error))
-        case MemoryUnavailable():
-            log.warning("api_without_memory_backend", error=str(error))
-            headers = {"Retry-After": str(BACKEND_SECONDS)}
-            return Refused(503, "memory_unavailable", str(error), headers=headers)
-        case BadInput():
-            return Refused(422, "refused", str(error))
-        case StoreUnavailable():
-            log.warning("api_without_store", error=str(error))
-            text = "The database does not answer. Please try again."
-            return Refused(503, "unavailable", text, headers={"Retry-After": str(RETRY_SECONDS)})
-        case HTTPException(status_code=404):
-            return Refused(404, "not_found", "This path does not exist.", "path")
-        case HTTPException(status_code=405):
-            text = "This path does not accept this method."
-            return Refused(405, "method_not_allowed", text, "method", error.headers or {})
-        case _:
-            text = "An internal error occurred; the log has the details."
-            return Refused(500, "failed", text)
-
 
 MAX_PARAMETERS: Final = 50
 BODY_SECONDS: Final = 10.0

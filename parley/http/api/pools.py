@@ -16,8 +16,9 @@ from parley.http.api.agent_models import (
     SharedUpdateOut,
     UnshareBody,
 )
+from parley.http.api.errors import Refused
 from parley.http.api.models import Nothing, Plain
-from parley.http.api.operations import Answer, AnyOperation, Call, Operation, Refused
+from parley.http.api.operations import Answer, AnyOperation, Call, Operation
 
 PATH: Final = "/brain/pools"
 NO_POOL: Final = "You have no pool with this id. `GET /brain/pools` lists yours."

@@ -7,6 +7,7 @@ from memory.commands.privacy import taken_in
 from memory.service.handle import MemoryHandle
 from memory.transfer.exporter import personal_file
 from memory.transfer.importer import LineReport
+from parley.http.api.errors import Refused
 from parley.http.api.models import (
     MAX_FILE,
     ChoicesBody,
@@ -18,7 +19,7 @@ from parley.http.api.models import (
     Nothing,
     Plain,
 )
-from parley.http.api.operations import Answer, AnyOperation, Call, Operation, Refused
+from parley.http.api.operations import Answer, AnyOperation, Call, Operation
 
 PATH = "/brain/choices"
 

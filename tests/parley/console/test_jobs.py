@@ -7,7 +7,7 @@ import pytest
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput
 from parley.console.jobs import BROKEN, JobRunner, Report
-from parley.http.api.operations import Refused
+from parley.http.api.errors import Refused
 from tests.support.clock import FakeClock
 from tests.support.waiting import eventually
 

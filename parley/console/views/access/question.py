@@ -22,7 +22,7 @@ from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Params, R
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.access.admissions import PATH, known_tools, rule_name
-from parley.http.api.operations import Refused
+from parley.http.api.errors import Refused
 
 PERSON: Final = r"^([a-z][a-z0-9_-]{0,39}:[a-z0-9_-]{1,40}:[^\s]{1,200})?$"
 Action = Literal["answer", "tool", "read_project", "write_project_notes"]

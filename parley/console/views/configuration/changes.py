@@ -25,8 +25,8 @@ from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.configuration.page import PATH, TEMPLATE, ConfigurationOut, shown
 from parley.console.views.configuration.rights import check_governs, check_own_access
+from parley.http.api.errors import Refused
 from parley.http.api.models import MAX_NUMBER, Integral
-from parley.http.api.operations import Refused
 
 MAX_VALUE: Final = 50_000
 MAX_AMOUNT: Final = 1_000_000

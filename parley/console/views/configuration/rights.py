@@ -9,7 +9,7 @@ from parley.config import Settings
 from parley.console.services import ConsoleServices
 from parley.console.viewer import LOCAL_OPERATOR, Viewer
 from parley.http.api.authentication import admitted_person
-from parley.http.api.operations import Refused
+from parley.http.api.errors import Refused
 from parley.wiring.policies import policies_of
 
 OF_THE_PROGRAM: Final = (

@@ -19,7 +19,7 @@ from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Params, R
 from parley.console.services import MEMORY_OFF, ConsoleServices
 from parley.console.viewer import LOCAL_OPERATOR, Viewer
 from parley.console.views.memory.documents import PATH
-from parley.http.api.operations import Refused
+from parley.http.api.errors import Refused
 
 ACCOUNTS: Final = f"{PATH}/accounts"
 TEMPLATE: Final = "memory/accounts.html"

@@ -25,8 +25,8 @@ from parley.console.viewer import Viewer
 from parley.console.views.memory.accounts import deliver
 from parley.console.views.memory.documents import PATH
 from parley.console.views.memory.memories import plan_of
+from parley.http.api.errors import Refused
 from parley.http.api.models import PlanOut
-from parley.http.api.operations import Refused
 
 DATA: Final = f"{PATH}/data"
 MAX_KINDS: Final = 100

@@ -32,8 +32,8 @@ from parley.console.route import (
 )
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
+from parley.http.api.errors import Refused
 from parley.http.api.models import MAX_NUMBER, Digits, Integral
-from parley.http.api.operations import Refused
 
 PATH: Final = "/memory"
 TEMPLATE: Final = "memory/documents.html"

@@ -16,7 +16,7 @@ from gateway.ports.memory import Caller
 from memory.service.handle import MemoryHandle
 from parley.app import App
 from parley.config import Settings, from_mapping
-from parley.http.api.openapi import PREFIX
+from parley.http.api import PREFIX
 from parley.security.keys import token_key
 from parley.security.tokens import TokenClaims, issue, person_of
 from tests.support.databases import migrated_database

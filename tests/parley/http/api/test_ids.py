@@ -12,7 +12,7 @@ from memory.ports.links import LinkSide
 from parley.app import App
 from parley.config import Settings
 from parley.http.api.authentication import Authenticator
-from parley.http.api.operations import Refused
+from parley.http.api.errors import Refused
 from parley.security.keys import token_key
 from parley.security.tokens import TokenClaims, issue, person_of
 from tests.parley.http.api.kit import ApiClient, Program, running, settings_in

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse
 from memory.model.record import Draft, Kind
 from parley.console.api import PREFIX as CONSOLE
 from parley.console.routes import ROUTES
-from parley.http.api.openapi import PREFIX
+from parley.http.api import PREFIX
 from tests.parley.http.api.kit import Program, running, settings_in
 
 CONFIG = """
@@ -85,9 +85,9 @@ async def test_every_endpoint_conforms_in_many_generated_requests(
 async def test_a_violation_of_the_description_is_detected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from parley.http.api import operations  # noqa: PLC0415 - what is broken here
+    from parley.http.api import errors  # noqa: PLC0415 - what is broken here
 
-    monkeypatch.setattr(operations, "refusal", _with_another_form)
+    monkeypatch.setattr(errors, "refusal", _with_another_form)
     async with running(settings_in(tmp_path)) as program:
         status, reply = await run_schemathesis(
             program, tmp_path, "--max-examples", "1", "--phases", "coverage"
