@@ -29,7 +29,8 @@ from db import Statement
 from gateway.ports.clock import SystemClock
 from memory.knowledge.ingest.outcome import Progress
 from parley.config import Settings, load
-from parley.wiring.knowledge import ingester_of, open_knowledge
+from parley.wiring.ingest import ingester_of
+from parley.wiring.knowledge import open_knowledge
 
 COMMITS: Final = 10_000
 FILES: Final = 5_000

@@ -16,7 +16,8 @@ from memory.knowledge.ingest.outcome import Progress
 from memory.knowledge.model import Repository
 from parley.config import Settings
 from parley.demo.story import DECISION, PROJECT
-from parley.wiring.knowledge import KnowledgeIndex, ingester_of, open_knowledge
+from parley.wiring.ingest import ingester_of
+from parley.wiring.knowledge import KnowledgeIndex, open_knowledge
 
 GIT_SECONDS: Final = 10.0
 WHO: Final = b"Ada <ada@example.com> 1790000000 +0000"

@@ -1,4 +1,4 @@
-"""Opens the index of repositories, and puts together what reads and ingests them."""
+"""Opens the index of repositories."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -9,26 +9,18 @@ from msgspec import Struct
 from db import AddressInvalid, Database
 from db.sqlite import SqliteDatabase
 from gateway.errors import ConfigurationError
-from gateway.ports.clock import Clock
-from memory.knowledge.ingest.ingester import Ingester, Splitter
 from memory.knowledge.ports.stores import IngestLock, KnowledgeStores
 from memory.knowledge.ports.vectors import ChunkVectors
-from memory.knowledge.reading.rules import Rules
 from memory.knowledge.schema import FILE_SCHEMA
-from memory.knowledge.splitting import split_file
 from memory.knowledge.stores.files import SqlFiles
 from memory.knowledge.stores.locks import FileLocks, PostgresLocks
 from memory.knowledge.stores.repositories import SqlRepositories
 from memory.knowledge.stores.vectors import SqlChunkVectors
 from memory.knowledge.stores.word_index import word_index_on
 from parley.config import Settings
-from parley.config.agent_file import read_agent_file
 from parley.config.sections import MEMORY, sqlite_file
 
 FILE: Final = "knowledge.db"
-SPLITTING: Final = 2
-"""The version of splitting, of the word index and of the names of secrets. A larger number splits
-everything again."""
 
 
 class KnowledgeIndex(Struct, frozen=True):
@@ -82,16 +74,6 @@ def knowledge_file(settings: Settings) -> Path | None:
     if settings.knowledge.file:
         return Path(settings.knowledge.file)
     return None if url == MEMORY else Path(sqlite_file(url)).with_name(FILE)
-
-
-def ingester_of(settings: Settings, index: KnowledgeIndex, clock: Clock) -> Ingester:
-    """The parts that ingest repositories into an index."""
-
-    def rules(content: bytes | None) -> Rules:
-        return read_agent_file(content).rules(settings.knowledge.max_file_size_kb)
-
-    splitter = Splitter(split_file, SPLITTING)
-    return Ingester(index.stores, rules, splitter, clock.now, settings.knowledge.max_files)
 
 
 def _stores(database: Database, lock: IngestLock) -> KnowledgeStores:

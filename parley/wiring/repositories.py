@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -15,12 +16,14 @@ from memory.knowledge.access import KnowledgeAccess
 from memory.knowledge.model import Hit, KnowledgeQuery, Repository
 from memory.knowledge.ports.vectors import EMBED_SECONDS, ChunkVectors, Nearness
 from memory.knowledge.reader import Bound, KnowledgeReader
-from memory.knowledge.search import Searcher
 from memory.knowledge.stores.readable import SqlReadable
 from memory.knowledge.stores.word_index import word_index_on
 from parley.config import Settings
 from parley.wiring.knowledge import KnowledgeIndex, open_knowledge
 from parley.wiring.recall import RecallModels, embedding_problem
+
+if TYPE_CHECKING:
+    from memory.knowledge.search import Searcher
 
 log = structlog.get_logger(__name__)
 
@@ -31,15 +34,19 @@ class ProgramIndex:
 
     def __init__(self, index: KnowledgeIndex, nearness: Nearness | None = None) -> None:
         self._index = index
-        words = word_index_on(index.database)
-        self._searcher = Searcher(index.database, words, nearness=nearness)
+        self._nearness = nearness
+        self._searcher: Searcher | None = None
         self._readable = SqlReadable(index.database)
         self._opening = asyncio.Lock()
         self._open = False
 
     async def search(self, access: KnowledgeAccess, query: KnowledgeQuery) -> list[Hit]:
         """Return matching parts of files, best first. Raises `StoreUnavailable`."""
-        return await self._searcher.search(access, query) if await self.opened() else []
+        if not await self.opened():
+            return []
+        if self._searcher is None:
+            self._searcher = await asyncio.to_thread(self._loaded_searcher)
+        return await self._searcher.search(access, query)
 
     async def readable(self, access: KnowledgeAccess, limit: int) -> list[Repository]:
         """Return repositories by name. Raises `StoreUnavailable`."""
@@ -65,6 +72,12 @@ class ProgramIndex:
     async def opened(self) -> bool:
         """Open the index once; False while it does not exist. Raises `StoreUnavailable`."""
         return self._open or (self._exists() and await self._start())
+
+    def _loaded_searcher(self) -> "Searcher":
+        from memory.knowledge.search import Searcher  # noqa: PLC0415 - loaded with the first search
+
+        words = word_index_on(self._index.database)
+        return Searcher(self._index.database, words, nearness=self._nearness)
 
     def _exists(self) -> bool:
         """Return False while there is no file. On the loop: a message asks for this in some

@@ -9,7 +9,8 @@ from gateway.ports.clock import SystemClock
 from memory.git.errors import NotARepository
 from memory.git.location import locate
 from memory.knowledge.model import Repository
-from parley.wiring.knowledge import ingester_of, open_knowledge
+from parley.wiring.ingest import ingester_of
+from parley.wiring.knowledge import open_knowledge
 from tests.attacks.scene import Scene
 from tests.support.git import TestRepository, new_repository
 

@@ -3,11 +3,18 @@
 import subprocess
 import sys
 from importlib import import_module
+from typing import Final
 
 import pytest
 
 from gateway.optional_imports import unavailable
 from tests.support.patience import PATIENCE
+
+UNUSED: Final = (
+    *("anthropic", "cryptography", "mcp", "openai", "rich"),
+    *("memory.knowledge.ingest", "memory.knowledge.search", "parley.http.api.models"),
+)
+"""Modules that a start does not load."""
 
 
 def test_a_package_cannot_be_imported_inside_the_block_only(
@@ -22,14 +29,13 @@ def test_a_package_cannot_be_imported_inside_the_block_only(
         assert import_module("wave") is wave
 
 
-def test_the_program_loads_no_library_that_it_does_not_use() -> None:
+def test_the_program_loads_no_module_that_a_start_does_not_use() -> None:
     code = (
         "import sys; sys.argv[1:] = ['version']; from parley.cli import entry; "
         "from contextlib import suppress\n"
         "with suppress(SystemExit): entry.main()\n"
         "import parley.app, adapters.telegram.connection\n"
-        "print([n for n in ('anthropic', 'cryptography', 'mcp', 'openai', 'rich') "
-        "if n in sys.modules])"
+        f"print([n for n in {UNUSED} if n in sys.modules])"
     )
     printed = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE

@@ -28,7 +28,8 @@ from parley.cli.options import AsJson, Config
 from parley.cli.stores import read_settings
 from parley.cli.terminal import escaped, print_json, print_text
 from parley.config import Settings
-from parley.wiring.knowledge import KnowledgeIndex, ingester_of
+from parley.wiring.ingest import ingester_of
+from parley.wiring.knowledge import KnowledgeIndex
 
 INTERRUPTED: Final = (
     "{name} was not read to the end: {error}. What was read is kept; when the database can be"
