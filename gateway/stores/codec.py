@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 import structlog
+from msgspec.json import Encoder
 from pydantic import Discriminator, TypeAdapter, ValidationError
 
 from gateway.authorship import Material
@@ -37,12 +38,13 @@ _EVENTS: TypeAdapter[InboundEvent] = TypeAdapter(
         Discriminator("kind"),
     ]
 )
+_ENCODER: Final = Encoder()
 _OUTBOUND: TypeAdapter[Outbound] = TypeAdapter(Outbound)
 _MATERIAL: TypeAdapter[tuple[Material, ...]] = TypeAdapter(tuple[Material, ...])
 
 
 def event_to_json(event: InboundEvent) -> bytes:
-    return _EVENTS.dump_json(event)
+    return _ENCODER.encode(event)
 
 
 def event_from_json(data: bytes | str) -> InboundEvent:
@@ -61,7 +63,7 @@ def outbound_from_json(data: bytes | str) -> Outbound:
 
 def material_to_json(material: tuple[Material, ...]) -> str:
     """Return the material of a message as JSON, empty for none."""
-    return _MATERIAL.dump_json(material).decode() if material else ""
+    return _ENCODER.encode(material).decode() if material else ""
 
 
 def material_from_json(data: str) -> tuple[Material, ...]:

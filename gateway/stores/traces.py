@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from pydantic_core import PydanticSerializationError, to_json
+from msgspec.json import Encoder
 
 from db import Database, Row, Statement, Work, either, execute
 from db.database import delete_some, deleting_some
@@ -14,6 +14,8 @@ from db.values import micros, time_of
 from gateway.policy.decision import Decision
 from gateway.ports.traces import GAVE_UP, Duration, Trace
 from gateway.stores.personal_data import OWN_TENANT, TRACES
+
+_ENCODER: Final = Encoder()  # pydantic's takes 20 times as long for enumerations
 
 COLUMNS: Final = (
     "id, message_id, platform, account, conversation, kind, at, decisions, outcome, milliseconds,"
@@ -80,7 +82,7 @@ def add_trace(trace: Trace) -> Work[None]:
         "decisions": _decisions_to_json(trace),
         "outcome": trace.outcome,
         "milliseconds": trace.milliseconds,
-        "durations": to_json(trace.durations).decode() if trace.durations else "[]",
+        "durations": _ENCODER.encode(trace.durations).decode() if trace.durations else "[]",
         "audience": trace.audience,
         "slot": trace.slot,
     }
@@ -150,8 +152,8 @@ def _decisions_to_json(trace: Trace) -> str:
         for decision in trace.decisions
     ]
     try:
-        return to_json(decisions).decode()  # takes a quarter of the time of `json.dumps`
-    except PydanticSerializationError:  # a lone surrogate, which `json.dumps` escapes
+        return _ENCODER.encode(decisions).decode()
+    except UnicodeEncodeError:  # a lone surrogate, which `json.dumps` escapes
         return json.dumps(decisions)
 
 

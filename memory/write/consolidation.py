@@ -13,6 +13,7 @@ from typing import Final
 
 import structlog
 from msgspec import Struct
+from msgspec.json import Encoder
 from pydantic import TypeAdapter, ValidationError
 
 from db.values import storable
@@ -89,6 +90,7 @@ class StoredTurn:
 
 
 _STORED: Final = TypeAdapter(StoredTurn)
+_ENCODER: Final = Encoder()
 
 
 def waiting_turn(turn_id: str, turn: TurnText, access: AccessScope) -> WaitingTurn:
@@ -119,7 +121,7 @@ def waiting_turn(turn_id: str, turn: TurnText, access: AccessScope) -> WaitingTu
         channel=channel_of(request.place),
         message_ids=request.message_ids,
         at=request.at,
-        body=_STORED.dump_json(stored).decode(),
+        body=_ENCODER.encode(stored).decode(),
     )
 
 
