@@ -14,7 +14,6 @@ RUN pip install --require-hashes -r requirements-build.lock \
 COPY pyproject.toml README.md LICENSE ./
 COPY db db
 COPY safety safety
-COPY values values
 COPY gateway gateway
 COPY memory memory
 COPY adapters adapters

@@ -28,6 +28,7 @@ from typing import Final, Self
 from db import Statement, Work, execute
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
+from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience
 from memory.agents.model import (
@@ -60,7 +61,6 @@ from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import migrated_database, postgres_database, sqlite_database
 from tests.support.servers import postgres_server
-from values import replace
 
 Engine = SqliteDatabase | PostgresDatabase
 Operation = Callable[[int], Awaitable[object]]

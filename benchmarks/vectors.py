@@ -31,6 +31,7 @@ import numpy.typing as npt
 import psutil
 
 from benchmarks.machine import Machine
+from gateway.immutable import replace
 from gateway.ports.clock import SystemClock
 from memory.model.record import Embedding, Record
 from memory.ports.memories import Filter
@@ -38,7 +39,6 @@ from parley.wiring.storage import MemoryStores, memory_stores
 from tests.memory.stores.records import AT, access, record
 from tests.support.databases import postgres_database, sqlite_database
 from tests.support.servers import postgres_server
-from values import replace
 
 KEPT: Final = 10_000
 AT_ONCE: Final = 100

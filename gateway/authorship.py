@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from values import replace
+from gateway.immutable import replace
 
 Authorship: TypeAlias = Literal[
     "forwarded",  # a message of another author, or an earlier one of the same author

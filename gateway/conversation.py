@@ -7,10 +7,10 @@ from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
 
+from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import DEFAULT_TENANT, Audience
 from gateway.ports import Capabilities
-from values import replace
 
 MAX_NAMED: Final = 4_096
 """Conversations with a cached text: a message needs it a dozen times."""

@@ -16,7 +16,7 @@ from typing import Final
 
 DISTRIBUTION: Final = "parley-gateway"
 """The name on the package index. The distribution `parley` there is another project."""
-PACKAGES: Final = ("adapters", "db", "gateway", "memory", "safety", "simulators", "values")
+PACKAGES: Final = ("adapters", "db", "gateway", "memory", "safety", "simulators")
 """The top-level packages that the wheel installs beside `parley`."""
 RANGE: Final = re.compile(r"[\[<>=!~ ]")
 """Ends the name of a library in a requirement."""

@@ -13,16 +13,7 @@ from typing import Final
 
 from release.steps import ROOT, UV, Failed, require, run
 
-PACKAGES: Final = (
-    "adapters",
-    "db",
-    "gateway",
-    "memory",
-    "parley",
-    "safety",
-    "simulators",
-    "values",
-)
+PACKAGES: Final = ("adapters", "db", "gateway", "memory", "parley", "safety", "simulators")
 EXAMPLE: Final = "config/parley.example.yaml"
 PACKAGED_EXAMPLE: Final = "parley/config/parley.example.yaml"
 IN_SDIST: Final = {

@@ -10,9 +10,9 @@ from typing import Final
 from msgspec import Struct
 
 from adapters.shared.json_readers import JsonObject, identifier, items, mapping, text
+from gateway.immutable import replace
 from gateway.message import MessageAuthor, Place
 from gateway.people import Audience
-from values import replace
 
 MAX_EVENT_ID: Final = 200
 

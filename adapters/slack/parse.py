@@ -27,6 +27,7 @@ from adapters.slack.event_context import (
 )
 from adapters.slack.message_text import read_text
 from adapters.slack.messages import message_events
+from gateway.immutable import replace
 from gateway.message import (
     ButtonPressed,
     CommandInvoked,
@@ -36,7 +37,6 @@ from gateway.message import (
     Part,
     ReactionChanged,
 )
-from values import replace
 
 _EVENTS: Final = {
     "message",

@@ -12,6 +12,7 @@ from adapters.slack.event_context import BotIdentity
 from adapters.slack.messages import SlackExtras
 from adapters.slack.parse import parse
 from db.errors import StoreUnavailable
+from gateway.immutable import replace
 from gateway.message import (
     ButtonPressed,
     CommandInvoked,
@@ -25,7 +26,6 @@ from gateway.message import (
 from gateway.people import Audience
 from gateway.ports import AdapterContext, EventSink
 from gateway.ports.adapter import unpacked
-from values import replace
 
 ACK_SECONDS: Final = 2.5
 """Slack waits 3 seconds. A delivery that takes longer is not acknowledged and comes again."""

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, TypeAlias, assert_never
 
+from gateway.immutable import replace
 from gateway.markdown import split, table
 from gateway.markdown.boundaries import units
 from gateway.markdown.text_renderer import BOXES, PLAIN, RULE
@@ -29,7 +30,6 @@ from gateway.markdown.tree import (
     without_links,
 )
 from gateway.message import Part
-from values import replace
 
 MAX_BLOCKS: Final = 49
 """Blocks of one message: 50 (docs.slack.dev/reference/block-kit/blocks), less one for buttons."""

@@ -18,10 +18,10 @@ from adapters.shared.json_readers import (
 from adapters.telegram.media import MAX_NAME, attachments_of, card_in
 from adapters.telegram.message_text import BotIdentity, MessageText, entities_of, read_text
 from gateway.authorship import Authorship, Material, within_bounds
+from gateway.immutable import replace
 from gateway.message import MAX_CONTENT, ChatMessage, MessageAuthor, Place, Quote
 from gateway.people import Audience
 from gateway.ports.adapter import counted, packed
-from values import replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from adapters.telegram.media import MAX_NAME
 from adapters.telegram.message_text import BotIdentity
 from adapters.telegram.parse import kind_of, parse
 from gateway.authorship import within_bounds
+from gateway.immutable import replace
 from gateway.message import (
     ButtonPressed,
     ChatMessage,
@@ -20,7 +21,6 @@ from gateway.message import (
     MessageReceived,
 )
 from gateway.ports import AdapterContext, EventSink
-from values import replace
 
 log = structlog.get_logger(__name__)
 

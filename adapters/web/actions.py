@@ -6,6 +6,7 @@ from typing import Final
 from adapters.web.page_state import Conversation, FileLink, FileStore, PageMessage
 from adapters.web.parse import MAX_FILES
 from gateway.errors import BadInput
+from gateway.immutable import replace
 from gateway.message import (
     ButtonPressed,
     ChatMessage,
@@ -16,7 +17,6 @@ from gateway.message import (
     MessageReceived,
     Quote,
 )
-from values import replace
 
 MAX_QUOTE: Final = 4_000
 

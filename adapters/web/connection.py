@@ -31,6 +31,7 @@ from adapters.web.routes import BASE, build_routes
 from adapters.web.stored_lines import ListedChat, StoredLines, unstored
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput, Permanent, TenantUnknown, Transient
+from gateway.immutable import replace
 from gateway.message import (
     Attachment,
     CommandInvoked,
@@ -45,7 +46,6 @@ from gateway.message import (
 )
 from gateway.ports import AdapterContext, Capabilities, EventSink, LiveStyle, LiveView
 from gateway.ports.http_routes import LocalRoute
-from values import replace
 
 MAX_PART: Final = 400_000
 """Characters of one rendered answer: longer than any renderer's split, a last bound."""

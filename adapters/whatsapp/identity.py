@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Final, TypeVar
 
 from adapters.whatsapp.parse import Identity, IdentityChange
+from gateway.immutable import replace
 from gateway.message import (
     ButtonPressed,
     ChatMessage,
@@ -24,7 +25,6 @@ from gateway.message import (
 )
 from gateway.people import KnownIds
 from gateway.ports import AdapterState, keep_ids, kept_ids
-from values import replace
 
 REMEMBERED: Final = timedelta(days=3650)
 UNCONFIRMED: Final = timedelta(days=45)

@@ -17,6 +17,7 @@ from adapters.shared.json_readers import (
     text,
 )
 from gateway.authorship import Material, within_bounds
+from gateway.immutable import replace
 from gateway.message import (
     MAX_CONTENT,
     Attachment,
@@ -27,7 +28,6 @@ from gateway.message import (
     Quote,
 )
 from gateway.ports.adapter import packed
-from values import replace
 
 
 @dataclass(frozen=True, slots=True)

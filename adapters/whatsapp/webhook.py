@@ -17,6 +17,7 @@ from adapters.whatsapp.messages import WhatsAppExtras
 from adapters.whatsapp.parse import ParsedPayload, ReceivedEvent, Status, read
 from adapters.whatsapp.service_window import ServiceWindows, is_open
 from db.errors import StoreUnavailable
+from gateway.immutable import replace
 from gateway.message import (
     ButtonPressed,
     CommandInvoked,
@@ -25,7 +26,6 @@ from gateway.message import (
 )
 from gateway.ports import AdapterContext, EventSink, WebhookRequest, WebhookResponse
 from gateway.ports.adapter import packed, unpacked
-from values import replace
 
 MAX_CHALLENGE: Final = 200
 """Characters of Meta's hub.challenge, which has about ten."""

@@ -9,6 +9,7 @@ from typing import Any, Final
 from benchmarks.knowledge.corpora import Corpus
 from benchmarks.recollection.measures import Measured, measured
 from db import Database
+from gateway.immutable import replace
 from gateway.ports.clock import SystemClock
 from memory.embeddings.chunk_backfill import ChunkBackfill
 from memory.embeddings.local import LocalEmbedder
@@ -24,7 +25,6 @@ from memory.knowledge.stores.files import SqlFiles
 from memory.knowledge.stores.repositories import SqlRepositories
 from memory.knowledge.stores.vectors import SqlChunkVectors
 from memory.knowledge.stores.word_index import word_index_on
-from values import replace
 
 AT: Final = datetime(2026, 1, 1, tzinfo=UTC)
 COMMIT: Final = "0" * 40

@@ -16,9 +16,9 @@ from benchmarks.recollection.cached import CachedSearches
 from benchmarks.recollection.filled import Library
 from benchmarks.recollection.measures import CUTS, Measured
 from benchmarks.recollection.runs import Answered, answered
+from gateway.immutable import replace
 from memory.ports.recall import Embedder
 from memory.recall.rules import Fusion, RecallRules
-from values import replace
 
 SETTINGS: Final = 24
 CHANGED: Final = 0.5

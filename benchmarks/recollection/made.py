@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Final
 
 from benchmarks.recollection.corpora import BEGINNING, Ask, Corpus, Document
-from values import replace
+from gateway.immutable import replace
 
 QUESTIONS: Final = 200
 WHO: Final = ("Ada", "Ben", "Chiara", "Dmitri", "Elif", "Femi")

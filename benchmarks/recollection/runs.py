@@ -8,10 +8,10 @@ from typing import Final
 from benchmarks.recollection.corpora import Ask, Corpus
 from benchmarks.recollection.filled import Library
 from benchmarks.recollection.measures import CUTS, Measured, measured
+from gateway.immutable import replace
 from memory.ports.recall import Embedder, Query, Reranker
 from memory.recall.retriever import Retriever
 from memory.recall.rules import Fusion, Limits, RecallRules, Weights
-from values import replace
 
 DEEP: Final = max(CUTS)
 UNLIMITED: Final = Limits(episodic=DEEP, semantic=DEEP, tokens=1_000_000)

@@ -19,6 +19,7 @@ from gateway.commands.conversation_commands import (
     set_confirmed_task,
 )
 from gateway.errors import BadInput, DeliveryError
+from gateway.immutable import replace
 from gateway.llm.tokens import estimate
 from gateway.message import (
     ButtonPressed,
@@ -43,7 +44,6 @@ from gateway.turn.memory import caller_of, redact_aside
 from gateway.turn.pipeline import ENTRY, LIMITS, Pipeline, private_reader
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
-from values import replace
 
 NOT_YOURS = (
     "Only members may delete the history of a channel or group, and your role is guest. Ask a "

@@ -18,6 +18,7 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.conversation import ConversationKey
+from gateway.immutable import replace
 from gateway.message import (
     Button,
     ButtonPressed,
@@ -30,7 +31,6 @@ from gateway.people import Audience, PersonId
 from gateway.ports import AdapterState
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
-from values import replace
 
 VALID_FOR: Final = timedelta(minutes=5)
 MAX_CHOICES: Final = 5

@@ -8,6 +8,7 @@ from gateway.commands.catalogue import text_command
 from gateway.commands.typed_answers import TypedAnswers
 from gateway.conversation import ConversationKey, key_of, place_to_answer
 from gateway.errors import TenantUnknown
+from gateway.immutable import replace
 from gateway.inbound.feedback_reactions import FeedbackReactions
 from gateway.inbound.place_tenants import PlaceTenants
 from gateway.inbound.screening import Screening
@@ -37,7 +38,6 @@ from gateway.ports.traces import Trace
 from gateway.ports.work_guard import Owner, WorkItem
 from gateway.store_retry import uninterrupted
 from gateway.turn.services import Services
-from values import replace
 
 
 def dedupe_key(event: InboundEvent) -> str:

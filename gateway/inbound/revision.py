@@ -3,6 +3,7 @@
 import asyncio
 
 from gateway.conversation import ConversationKey
+from gateway.immutable import replace
 from gateway.message import (
     MAX_CONTENT,
     ChatMessage,
@@ -16,7 +17,6 @@ from gateway.policy.history_redaction import redact_for_history, redact_name
 from gateway.ports.inbox import InboxEntry
 from gateway.turn.prompt import text_in_place
 from gateway.turn.services import Services
-from values import replace
 
 
 def _still_somebody_elses(before: ChatMessage, now: ChatMessage) -> ChatMessage:

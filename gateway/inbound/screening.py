@@ -3,6 +3,7 @@
 import structlog
 
 from db.errors import StoreUnavailable
+from gateway.immutable import replace
 from gateway.message import (
     ButtonPressed,
     CommandInvoked,
@@ -24,7 +25,6 @@ from gateway.ports.traces import Trace, ring_slot
 from gateway.turn.admission import listed_access, role_in
 from gateway.turn.audit import audit_of
 from gateway.turn.services import Services
-from values import replace
 
 STAGE = "intake"
 

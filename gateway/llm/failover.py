@@ -8,8 +8,8 @@ from contextlib import aclosing
 from typing import Final, cast
 
 from gateway.errors import ModelError, ModelRefused, ModelUnavailable
+from gateway.immutable import replace
 from gateway.ports import Clock, LLMProvider, ModelEvent, ModelFinished, ModelRequest, TextDelta
-from values import replace
 
 ATTEMPTS: Final = 2
 """Calls to one provider for one request."""

@@ -9,6 +9,7 @@ from typing import Final
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from gateway.immutable import replace
 from gateway.markdown import syntax
 from gateway.markdown.tree import (
     MAX_BRACKETS,
@@ -27,7 +28,6 @@ from gateway.markdown.tree import (
     Run,
     Table,
 )
-from values import replace
 
 # A line that begins with a letter and has none of these characters is plain text in every Markdown,
 # and so are several with empty lines between them.

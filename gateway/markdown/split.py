@@ -6,6 +6,7 @@ Sizes are those of the rendered blocks: `Measure` is the platform's own function
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias, TypeVar
 
+from gateway.immutable import replace
 from gateway.markdown import boundaries, table
 from gateway.markdown.tree import (
     Block,
@@ -22,7 +23,6 @@ from gateway.markdown.tree import (
     slice_runs,
     without_links,
 )
-from values import replace
 
 T = TypeVar("T")
 Measure: TypeAlias = Callable[[Block], int]

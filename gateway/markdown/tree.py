@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from values import replace
+from gateway.immutable import replace
 
 MAX_SOURCE: Final = 200_000
 """Characters that are read as Markdown; a longer text is shown literally, so that no input can

@@ -15,12 +15,12 @@ from typing import Final
 import structlog
 
 from db.errors import StoreUnavailable
+from gateway.immutable import replace
 from gateway.observe.logs import AUDIT
 from gateway.ports import AlarmClock
 from gateway.ports.clock import SystemClock
 from gateway.ports.observer import SecurityEvent, SecuritySink
 from gateway.store_retry import uninterrupted
-from values import replace
 
 WINDOW: Final = timedelta(hours=1)
 """The time within which a repeated event is only counted."""

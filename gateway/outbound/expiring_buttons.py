@@ -10,10 +10,10 @@ from datetime import datetime
 from itertools import count
 from typing import Final
 
+from gateway.immutable import replace
 from gateway.message import Outbound, Receipt
 from gateway.ports import Clock
 from gateway.ports.outbox import Outbox
-from values import replace
 
 MAX_SHOWN: Final = 10_000
 """Messages with buttons that are remembered; of more, the earliest to expire are dropped."""

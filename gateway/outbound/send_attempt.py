@@ -4,10 +4,10 @@ send. Pure."""
 from dataclasses import dataclass
 
 from gateway.errors import DeliveryError
+from gateway.immutable import replace
 from gateway.message import Outbound, Part
 from gateway.people import Audience
 from gateway.ports import Capabilities
-from values import replace
 
 _REPEAT = "(You may see the next message twice: the connection broke while I sent it.)"
 _LOST = "(A part of my answer could not be sent here.)"

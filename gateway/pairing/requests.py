@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Final
 
 from gateway.errors import BadInput
+from gateway.immutable import replace
 from gateway.message import Place
 from gateway.pairing.admissions import Admissions
 from gateway.pairing.texts import code_span
@@ -31,7 +32,6 @@ from gateway.ports.admissions import (
 from gateway.ports.clock import Clock
 from gateway.ports.usage import Buckets
 from safety.display_names import shown_name
-from values import replace
 
 QUIET_SECONDS: Final = 60.0
 """The time for which further messages of a person are not looked up."""

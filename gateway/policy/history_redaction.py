@@ -14,12 +14,12 @@ from typing import Final
 
 from msgspec import Struct
 
+from gateway.immutable import replace
 from gateway.message import MAX_CONTENT
 from safety.cut import REDACTED
 from safety.secret_detection.adjacent_texts import may_hold_token, may_label
 from safety.secret_detection.detect import find_secrets, redact_secrets, secret_of
 from safety.secret_detection.kinds import Finding, Level
-from values import replace
 
 JOINED: Final = 400
 """Characters at the border of two neighbouring messages that are searched as one text."""

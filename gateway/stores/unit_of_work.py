@@ -6,6 +6,7 @@ from typing import Final
 from db import Database, Statement, Work, execute
 from db.sqlite import SqliteDatabase, drive
 from db.values import json_list, micros, storable
+from gateway.immutable import replace
 from gateway.ports import AdapterState, Clock
 from gateway.ports.inbox import Inbox
 from gateway.ports.memory import WaitingTurn
@@ -17,7 +18,6 @@ from gateway.stores.takeovers import require_silence
 from gateway.stores.traces import add_trace
 from gateway.stores.turn_index import DEFAULT, TurnWords
 from gateway.stores.usage import settle_usage
-from values import replace
 
 PUT: Final = Statement("""
     INSERT INTO waiting_turns (id, tenant, person, room, channel, message_ids, at, body)

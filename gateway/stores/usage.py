@@ -16,13 +16,13 @@ from db.database import delete_some, deleting_some
 from db.statements import begins, either
 from db.transaction import Fetch
 from db.values import micros
+from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience, PersonId
 from gateway.policy.budgets import Account, BudgetDecision, Budgets, accounts_for, decide_budget
 from gateway.ports import Clock, Usage
 from gateway.ports.identities import IdentityResolver
 from gateway.ports.usage import UsageRow, UsageTotal
-from values import replace
 
 KEEP_RESERVED: Final = timedelta(hours=1)
 """The age at which a reservation belongs to a dead turn and no longer counts."""

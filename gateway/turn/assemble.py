@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Final
 
+from gateway.immutable import replace
 from gateway.llm.tokens import counter, estimate_messages, estimate_tools
 from gateway.message import ChatMessage
 from gateway.people import Audience
@@ -39,7 +40,6 @@ from gateway.turn.services import Services
 from gateway.turn.toolbox import OverheardTools, Toolbox
 from gateway.turn.turn_context import TurnContext
 from gateway.turn.types import TurnRequest
-from values import replace
 
 ROOMY: Final = 32_000
 """The window in tokens from which tools fit beside the sum of its budget."""

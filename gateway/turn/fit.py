@@ -11,6 +11,7 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.errors import ContextTooLong
+from gateway.immutable import replace
 from gateway.llm.calibration import Calibration
 from gateway.llm.tokens import estimate, estimate_block, estimate_messages, estimate_tools
 from gateway.ports import (
@@ -23,7 +24,6 @@ from gateway.ports import (
     ToolSpec,
 )
 from gateway.turn.prompt import clip
-from values import replace
 
 RETRIES: Final = 2
 """Attempts after the service said that a request is too long."""

@@ -11,6 +11,7 @@ from typing import Final, Self
 
 from gateway.authorship import Material, text_of
 from gateway.conversation import ContextLimits, SummaryPolicy
+from gateway.immutable import replace
 from gateway.llm.tokens import estimate
 from gateway.people import Audience
 from gateway.policy.decision import Decision
@@ -30,7 +31,6 @@ from gateway.turn.metering import Meter
 from gateway.turn.prompt import WORDLESS, clean_name, framed, own_in_room, own_words, quotation
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
-from values import replace
 
 ANSWER: Final = 300
 """Tokens that an answer is expected to add to the history."""

@@ -12,6 +12,7 @@ import structlog
 
 from db.errors import StoreUnavailable
 from gateway.authorship import Material, without_quotations
+from gateway.immutable import replace
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import (
@@ -26,7 +27,6 @@ from gateway.turn.prompt import text_in_place
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 from safety.cut import REDACTED
-from values import replace
 
 RECALL_SECONDS: Final = 3.0
 MAX_NOTED: Final = 20

@@ -11,6 +11,7 @@ from db.errors import StoreUnavailable
 from gateway.authorship import Material, within_bounds
 from gateway.commands.typed_answers import typed_form
 from gateway.conversation import ConversationKey
+from gateway.immutable import replace
 from gateway.message import (
     ButtonPressed,
     ChatMessage,
@@ -58,7 +59,6 @@ from gateway.turn.save import report, save, settle
 from gateway.turn.services import Policies, Services
 from gateway.turn.takeover import hand_over, is_taken_over
 from gateway.turn.turn_context import TurnContext
-from values import replace
 
 Stage = Callable[[TurnContext, Services], Awaitable[Decision]]
 

@@ -6,6 +6,7 @@ from typing import Final
 from gateway.commands import confirmations
 from gateway.commands.confirmations import Confirmation
 from gateway.commands.typed_answers import typed_under_answer
+from gateway.immutable import replace
 from gateway.message import NOTHING_SAID, Button, Outbound, Reply
 from gateway.people import Audience
 from gateway.policy.decision import Decision
@@ -16,7 +17,6 @@ from gateway.turn.context.task import ProposedTask
 from gateway.turn.services import Services
 from gateway.turn.tool_loop import NO_ANSWER
 from gateway.turn.turn_context import TurnContext
-from values import replace
 
 MAX_PARTS = 60
 """Maximum parts of one answer: the longest answer of a model on the platform with the smallest

@@ -12,6 +12,7 @@ import structlog
 
 from gateway.errors import TakenOver
 from gateway.extensions import EXTENSION_SECONDS
+from gateway.immutable import replace
 from gateway.message import Outbound, send_key
 from gateway.policy.decision import Decision
 from gateway.policy.takeover_return import HANDED_OVER
@@ -26,7 +27,6 @@ from gateway.turn.prompt import text_in_place
 from gateway.turn.services import Services
 from gateway.turn.takeover import silent_since, withhold
 from gateway.turn.turn_context import TurnContext
-from values import replace
 
 log = structlog.get_logger(__name__)
 

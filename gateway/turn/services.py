@@ -10,6 +10,7 @@ from gateway.background_tasks import BackgroundTasks
 from gateway.connected_account import ConnectedAccount
 from gateway.conversation import ContextLimits, SummaryPolicy
 from gateway.extensions import ExtensionRegistry
+from gateway.immutable import replace
 from gateway.llm.calibration import TokenCalibrations
 from gateway.llm.prices import DEFAULT_PRICES, Price
 from gateway.observe.security_log import SecurityLog
@@ -50,7 +51,6 @@ from gateway.stores.usage import UsageLedger
 from gateway.turn.slots import Slots
 from gateway.turn.toolbox import Toolbox
 from gateway.turn.types import TurnLimits
-from values import replace
 
 
 class Stores(Struct, frozen=True):

@@ -6,6 +6,7 @@ An answer that is being written when the conversation is taken over is withheld.
 from datetime import datetime
 from typing import Final
 
+from gateway.immutable import replace
 from gateway.message import Outbound, Reply
 from gateway.policy.decision import Decision
 from gateway.policy.takeover_return import HANDED_OVER, RETURNED, STAGE, WITHHELD, decide_takeover
@@ -14,7 +15,6 @@ from gateway.turn.audit import audit
 from gateway.turn.memory import redact_aside
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
-from values import replace
 
 
 async def is_taken_over(turn: TurnContext, services: Services) -> bool:

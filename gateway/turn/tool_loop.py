@@ -8,6 +8,7 @@ from contextlib import aclosing
 from typing import Final, cast
 
 from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable, ToolError
+from gateway.immutable import replace
 from gateway.llm.tokens import learned
 from gateway.ports import (
     Clock,
@@ -36,7 +37,6 @@ from gateway.turn.types import (
     TurnRequest,
     TurnResult,
 )
-from values import replace
 
 FIRST_PAUSE: Final = 1.0
 LONGEST_PAUSE: Final = 15.0

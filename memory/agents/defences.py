@@ -12,13 +12,13 @@ from typing import Final
 
 from msgspec import Struct
 
+from gateway.immutable import replace
 from memory.agents import query_words as lexicon
 from memory.model.record import Record
 from safety.injection_detection.detect import detect_injection, neutralise_markers
 from safety.sanitize import sanitize
 from safety.secret_detection.detect import redact_secrets
 from safety.unicode import safe_unicode
-from values import replace
 
 REVIEW_ABOVE: Final = 0.5
 """A query with a higher score is refused and noted for operators."""

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from gateway.errors import BadInput, NotFound
+from gateway.immutable import replace
 from gateway.ports import Clock
 from memory.agents.handoff_text import read_context, read_reason, read_result
 from memory.agents.model import (
@@ -32,7 +33,6 @@ from memory.agents.ports.handoffs import (
 )
 from memory.audit import Audit
 from memory.model.scope import RequestScope
-from values import replace
 
 KEEP_ENDED: Final = timedelta(days=7)
 """The time for which the housekeeping keeps ended handoffs, so that both sides can read them."""

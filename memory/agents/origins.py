@@ -11,12 +11,12 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.errors import NotFound
+from gateway.immutable import replace
 from gateway.ports import Clock
 from memory.agents.registry import EVER, AgentRegistry
 from memory.agents.stores.origins import SqlOrigins
 from memory.audit import Audit
 from memory.model.scope import RequestScope, access_scope_of
-from values import replace
 
 MAX_BATCHES: Final = 1_000
 

@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.errors import BadInput, NotFound
+from gateway.immutable import replace
 from gateway.people import Role
 from memory.agents.model import Activity, Agent, AgentSummary, Membership, PoolSummary
 from memory.agents.pools import PoolRegistry
@@ -17,7 +18,6 @@ from memory.model.record import Record
 from memory.model.scope import RequestScope, access_scope_of
 from memory.ports.memories import MemoryStore
 from memory.recall.selection import displayable
-from values import replace
 
 MAX_LISTED: Final = 500
 """Agents and pools of one list."""

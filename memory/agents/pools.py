@@ -13,6 +13,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from gateway.errors import BadInput, NotFound
+from gateway.immutable import replace
 from gateway.people import Role
 from gateway.ports import Clock
 from memory.agents.events import event_of
@@ -50,7 +51,6 @@ from memory.model.scope import (
 from memory.ports.audit import AuditAction
 from memory.ports.memories import MemoryStore
 from memory.recall.selection import AT_ONCE, shown_to
-from values import replace
 
 MAX_LISTED: Final = 10_000
 NAMED_BY: Final = 4

@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.errors import BadInput, NotFound
+from gateway.immutable import replace
 from gateway.ports import Clock
 from memory.agents.events import event_of
 from memory.agents.model import (
@@ -29,7 +30,6 @@ from memory.ports.audit import AuditAction
 from memory.ports.memories import MemoryStore
 from safety.sanitize import sanitize
 from safety.unicode import safe_unicode
-from values import replace
 
 MAX_LISTED: Final = 10_000
 """Agents of one person that are listed."""

@@ -12,6 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.errors import BadInput, NotFound
+from gateway.immutable import replace
 from gateway.ports import Clock
 from memory.agents.model import (
     AgentEvent,
@@ -27,7 +28,6 @@ from memory.audit import Audit
 from memory.model.record import Record, Scope
 from memory.model.scope import AccessScope, RequestScope
 from memory.stores.reviews import ReviewItem, ReviewStore, ShareProposal
-from values import replace
 
 WAITS: Final = (
     "It changes how the assistant works for others, so an operator decides about it. Until then, "

@@ -10,6 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from gateway.immutable import replace
 from gateway.ports import Clock
 from memory.agents.events import event_of
 from memory.agents.model import AgentEvent, EventKind, PoolEntry, SharedUpdate, UpdateOutcome
@@ -22,7 +23,6 @@ from memory.ports.memories import MemoryStore
 from memory.recall.selection import displayable
 from memory.write.replacement import named_rightly
 from memory.write.write_path import WritePath
-from values import replace
 
 CONFLICT: Final = (
     "Another agent changed this memory to version {version}. Merge both texts and update that"

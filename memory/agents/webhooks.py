@@ -12,13 +12,13 @@ from typing import Final
 import structlog
 from msgspec import Struct
 
+from gateway.immutable import replace
 from gateway.ports import Clock
 from memory.agents.model import AgentEvent
 from memory.agents.ports.events import EventStore
 from memory.agents.ports.webhooks import WebhookState, WebhookStore
 from memory.agents.webhook_signature import body_of, signed_headers
 from safety.http.client import GuardedClient, OutboundError
-from values import replace
 
 PAUSES: Final = (5, 30, 120, 600, 1_800, 3_600, 7_200)
 """Seconds after the first failure, the second one …; after one failure more the event is dead."""

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
+from gateway.immutable import replace
 from memory.backends.message_index import MessageIndex
 from memory.model.record import Kind, Record, Tier
 from memory.model.scope import AccessScope
@@ -22,7 +23,6 @@ from memory.ports.memories import (
     TextVector,
     Unembedded,
 )
-from values import replace
 
 AN_INSTANT: Final = timedelta(microseconds=1)
 

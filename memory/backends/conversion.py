@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Final
 
+from gateway.immutable import replace
 from gateway.people import Audience
 from gateway.ports.memory_backend import MAX_STATEMENT, BackendAccess, Statement
 from memory.model.record import (
@@ -27,7 +28,6 @@ from memory.model.trust import CONFIDENCE, InputKind
 from memory.write.prepare import Refusal, prepare
 from safety.cut import REDACTED
 from safety.secret_detection.detect import redact_secrets
-from values import replace
 
 CACHED: Final = 5_000
 """Texts whose check is cached: question after question returns the same ones."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from gateway.errors import MemoryUnavailable
+from gateway.immutable import replace
 from gateway.ports import Clock
 from memory.backends.conversion import backend_access_of, record_of
 from memory.backends.matching import fits
@@ -19,7 +20,6 @@ from memory.recall.selection import Count, label_of, labelled_line, rough_tokens
 from safety.cut import cut
 from safety.secret_detection.detect import redact_secrets
 from safety.unicode import safe_unicode
-from values import replace
 
 BACKEND: Final = "backend"
 """The name of this search in `Recalled.source_scores` and in measurements."""

@@ -11,6 +11,7 @@ import structlog
 
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput, MemoryUnavailable
+from gateway.immutable import replace
 from gateway.ports import Clock
 from gateway.ports.memory_backend import MAX_PAGE, MAX_STATEMENTS, Statement
 from memory.backends.conversion import backend_access_of, checked, record_of, statement_of
@@ -22,7 +23,6 @@ from memory.model.scope import AccessScope, alone, may_change
 from memory.ports.memories import ChangedMemory, Duplicate, Filter, Insertion, Match
 from memory.stores.insert import duplicate_in, duplicate_keys_of
 from memory.stores.limits import check_limit, check_writable
-from values import replace
 
 LOCKS: Final = 64
 """Locks of writers; the people of two tenants may share one."""

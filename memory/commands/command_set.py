@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from gateway.errors import BadInput, NotFound
+from gateway.immutable import replace
 from gateway.message import Button, OutboundFile, Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
@@ -37,7 +38,6 @@ from memory.service.handle import Memory, MemoryHandle
 from memory.service.people import People
 from memory.transfer.exporter import personal_file
 from memory.turns.notices import UNDO, deliver_notices, entries_at, keep_buttons, request_notice
-from values import replace
 
 _THAT: Final = re.compile(
     r"that\s+(?=(?:i|we|my|our|you|your|he|she|it|they|his|her|its|their)\b)", re.IGNORECASE

@@ -7,6 +7,7 @@ from typing import Final, Generic, TypeVar
 from msgspec import Struct
 
 from gateway.errors import BadInput
+from gateway.immutable import replace
 from gateway.message import Button, Reply
 from gateway.people import Audience
 from gateway.ports.memory import Caller
@@ -25,7 +26,6 @@ from memory.service.deletion_topics import TopicMatch, is_memory_id, with_all_wo
 from memory.service.handle import MemoryHandle
 from memory.text.display import one_line
 from safety.secret_detection.detect import redact_secrets
-from values import replace
 
 T = TypeVar("T")
 

@@ -5,6 +5,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
+from gateway.immutable import replace
 from gateway.message import Button, Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
@@ -20,7 +21,6 @@ from memory.service.undo import UndoResult, document_named
 from memory.stores.reviews import ReviewItem
 from memory.text.display import one_line
 from memory.turns.notices import BESIDE, DISCARD, KEEP, keep_buttons, places_of, unformatted
-from values import replace
 
 PREFIX: Final = "memory:page:"
 CHAT: Final = "chat"

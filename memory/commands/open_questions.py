@@ -10,12 +10,12 @@ from msgspec import Struct
 from msgspec.structs import asdict
 from pydantic import TypeAdapter
 
+from gateway.immutable import replace
 from gateway.message import Button, Place
 from gateway.people import Audience
 from gateway.ports import AdapterState
 from memory.model.scope import channel_of
 from memory.service.deletion_topics import ItemRefs
-from values import replace
 
 PREFIX: Final = "memory:"
 VALID_FOR: Final = timedelta(minutes=10)

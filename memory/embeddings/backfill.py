@@ -12,12 +12,12 @@ from msgspec import Struct
 
 from db.errors import StoreUnavailable
 from gateway.errors import ModelError, ModelUnavailable
+from gateway.immutable import replace
 from gateway.ports import Clock
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
 from memory.embeddings.attempts import Attempts, nothing_to_warm
 from memory.ports.memories import MemoryStore, TextVector, Unembedded
 from memory.ports.recall import BackgroundEmbedder
-from values import replace
 
 BATCH: Final = 16
 """Texts of one step: a tenth of a second for a model on this machine."""

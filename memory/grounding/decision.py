@@ -13,6 +13,7 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
+from gateway.immutable import replace
 from memory.grounding.citations import find_citations
 from memory.grounding.hedges import HedgeAction, HedgeResult, analyze_hedges
 from memory.grounding.verifier import keep_relevant, verify_all
@@ -21,7 +22,6 @@ from memory.model.record import Evidence, Kind, SourceType, Trust
 from memory.model.trust import CONFIDENCE
 from memory.ports.grounding import Checked, CitationVerifier, RelevanceJudge
 from memory.ports.memories import Duplicate
-from values import replace
 
 MAX_CHECKS: Final = 20
 MAX_CHECK: Final = 120

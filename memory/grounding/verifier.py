@@ -20,6 +20,7 @@ from typing import Final
 from aiohttp.abc import AbstractResolver
 from msgspec import Struct
 
+from gateway.immutable import replace
 from memory.grounding.repositories import Repositories
 from memory.grounding.web_sources import Pages, Tracker, Trackers
 from memory.ports.grounding import (
@@ -32,7 +33,6 @@ from memory.ports.grounding import (
     Verification,
 )
 from safety.http.addresses import HostRule, Network
-from values import replace
 
 MAX_VERIFIED: Final = 5
 """Citations of one text that are verified."""

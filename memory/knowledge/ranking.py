@@ -14,11 +14,11 @@ from typing import Final
 
 from msgspec import Struct
 
+from gateway.immutable import replace
 from memory.knowledge.model import FileKind
 from memory.knowledge.question import Question
 from memory.knowledge.splitting.languages import DOCUMENTS
 from memory.knowledge.words import DEFINED, count_in, last_name, whole_word, words_of
-from values import replace
 
 SATURATION: Final = 1.2
 LENGTH: Final = 0.75

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from db import Database, Row, Work, fetch
 from db.values import storable, texts_of
+from gateway.immutable import replace
 from memory.knowledge.access import KnowledgeAccess
 from memory.knowledge.model import FileKind, Hit, KnowledgeQuery
 from memory.knowledge.ports.vectors import Nearness
@@ -34,7 +35,6 @@ from memory.knowledge.stores.word_index import Matches, WordSearch
 from memory.knowledge.supersession import Supersession
 from memory.knowledge.words import DEFINED
 from memory.model.record import Embedding
-from values import replace
 
 MAX_LIMIT: Final = 50
 """Results of one search."""

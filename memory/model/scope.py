@@ -24,10 +24,10 @@ from msgspec import Struct
 
 from db import among, either
 from db.values import storable
+from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience, Principal, Role
 from memory.model.record import Record, Scope
-from values import replace
 
 WIDEST: Final = 4
 """`SharedScope.GLOBAL`, which includes all shares."""

@@ -11,6 +11,7 @@ from typing import Final
 import structlog
 
 from gateway.errors import ModelError
+from gateway.immutable import replace
 from memory.model.recollection import Recollection, Stage
 from memory.model.record import Embedding, Record
 from memory.model.scope import AccessScope
@@ -31,7 +32,6 @@ from memory.recall.selection import (
     rough_tokens,
 )
 from memory.stores.search import RecallStore
-from values import replace
 
 RERANK_SECONDS: Final = 1.0
 

@@ -7,12 +7,12 @@ from typing import Final
 
 from msgspec import Struct
 
+from gateway.immutable import replace
 from memory.model.recollection import Recalled
 from memory.model.record import Record, Scope, SourceType, Tier, Trust
 from memory.model.scope import AccessScope
 from memory.recall.rules import Limits
 from safety.secret_detection.detect import redact_secrets
-from values import replace
 
 SHORT: Final = 1_000
 """Characters of a text whose redaction is cached: nearly every memory."""

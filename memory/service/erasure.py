@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.errors import BadInput
+from gateway.immutable import replace
 from gateway.ports.history import Spoken, SpokenRef, Whose
 from memory.model.record import Record, Tier
 from memory.ports.links import Linked
@@ -34,7 +35,6 @@ from memory.service.deletion_topics import (
 from memory.service.dependencies import RequestMemory
 from memory.service.read import MAX_LISTED, all_pages
 from memory.stores.reviews import ReviewItem
-from values import replace
 
 MAX_MATCHES: Final = 200
 """Maximum items that one `/forget` deletes; the same command again finds the rest."""

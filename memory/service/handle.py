@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Literal
 
 from gateway.errors import BadInput, NotFound
+from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, identity_of
 from gateway.ports.memory import Caller
@@ -24,7 +25,6 @@ from memory.service.read import MemoryReader
 from memory.service.review import MemoryReview
 from memory.service.write import MemoryWriter
 from memory.write.prepare import Prepared
-from values import replace
 
 Writable = Literal["soul", "bible"]
 

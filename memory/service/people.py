@@ -13,6 +13,7 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.errors import BadInput
+from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience, Principal
 from gateway.ports import Clock, MembershipCheck, MembershipStatus
@@ -21,7 +22,6 @@ from memory.agents.direct_places import DirectPlaces
 from memory.model.scope import RequestScope, choice_names, project_of
 from memory.ports.people import PersonChoices, Session, SessionUse, TurnStart
 from memory.stores.people import PeopleStore
-from values import replace
 
 SEEN_AGAIN: Final = timedelta(hours=12)
 """The precision of the time when a person was last seen in a project."""

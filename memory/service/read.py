@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from gateway.immutable import replace
 from gateway.people import Audience
 from memory.model.plans import PlanUse
 from memory.model.recollection import Recollection
@@ -19,7 +20,6 @@ from memory.ports.recall import Query
 from memory.recall.repeat_filter import without_repeats
 from memory.recall.selection import displayable, nameless_for, shown_to
 from memory.service.dependencies import RequestMemory
-from values import replace
 
 WORKING_PREFIX: Final = "wrk-"
 NAMES: Final = uuid.UUID("7c1e2c39-7f39-4c55-93d4-0c6f4a7f0f0b")

@@ -6,6 +6,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from gateway.errors import NotFound
+from gateway.immutable import replace
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import draft_of
 from memory.model.trust import InputKind
@@ -14,7 +15,6 @@ from memory.service.write import MEMORY_OFF
 from memory.stores.reviews import ReviewItem, ShareProposal
 from memory.write.write_path import naming
 from safety.secret_detection.detect import redact_secrets
-from values import replace
 
 MAX_REASON: Final = 500
 MAX_PROJECTS: Final = 5

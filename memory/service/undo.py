@@ -10,12 +10,12 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from gateway.errors import NotFound
+from gateway.immutable import replace
 from memory.model.record import ID_PREFIX, UNDO_FOR, Record, Scope, SourceType, Tier
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter, MemoryStore
 from memory.recall.selection import displayable
 from memory.service.dependencies import RequestMemory
-from values import replace
 
 MAX_LOOKED: Final = 100
 """The latest memories, of each kind, that are searched."""

@@ -3,6 +3,7 @@
 from typing import Final
 
 from gateway.errors import NotFound
+from gateway.immutable import replace
 from memory.model.outcome import Outcome, ValidationResult, WriteResult
 from memory.model.record import Draft, Record
 from memory.model.trust import InputKind
@@ -13,7 +14,6 @@ from memory.write.external_text import ExternalText
 from memory.write.imports import ImportedHistory, imported_kind
 from memory.write.statement import find_statement
 from memory.write.turns import Speaker
-from values import replace
 
 MEMORY_OFF: Final = (
     "Memory is off for you, so nothing is kept. `/privacy memory on` turns it on again."

@@ -9,11 +9,11 @@ from pydantic import TypeAdapter
 
 from db import Database, Row, Statement, Work, among, execute, fetch_first, lock
 from db.values import json_list, micros, storable, texts_of, time_of, time_or_none
+from gateway.immutable import replace
 from memory.model.record import Record, Scope
 from memory.model.scope import CONFINED, OPERATED, SHOWN, AccessScope
 from memory.stores.limits import MAX_HISTORY, MAX_WAITING, MAX_WAITING_IN_ALL, check_submitted
 from memory.stores.rows import columns_of, record_of
-from values import replace
 
 FORGET_AT_ONCE: Final = 100
 """Decided entries that one decision may delete; it adds one."""

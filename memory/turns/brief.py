@@ -18,6 +18,7 @@ from msgspec import Struct
 from db.errors import StoreUnavailable
 from gateway.authorship import Material
 from gateway.errors import MemoryUnavailable
+from gateway.immutable import replace
 from gateway.ports.prompt_blocks import BlockKind, block_for
 from memory.model.record import Kind, Record, Scope, SourceType, Tier, Trust, short_id
 from memory.model.scope import AccessScope
@@ -25,7 +26,6 @@ from memory.ports.memories import Filter, MemoryStore
 from memory.recall.selection import label_of
 from memory.service.handle import MemoryHandle
 from safety.secret_detection.detect import redact_secrets
-from values import replace
 
 MAX_ENTRIES: Final = 50
 MAX_CHARS: Final = 10_000

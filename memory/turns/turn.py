@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from gateway.authorship import Material
+from gateway.immutable import replace
 from gateway.people import Audience
 from gateway.ports import ToolProvider
 from gateway.ports.memory import NO_FOOTER, AnswerFooter, Caller, NoTools
@@ -36,7 +37,6 @@ from memory.turns.short_ids import ShownIds
 from memory.turns.tools import TOOLS, MemoryTools
 from memory.write.consolidation import TurnText, waiting_turn
 from memory.write.external_text import ExternalText, shown_before
-from values import replace
 
 OWN_TOOLS: Final = frozenset({UPDATE.name, *(tool.name for tool in TOOLS)})
 

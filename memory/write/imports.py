@@ -11,10 +11,10 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.errors import BadInput
+from gateway.immutable import replace
 from memory.grounding.decision import ImportState
 from memory.model.record import Evidence, Provenance, Record, Tier, Trust
 from memory.model.trust import InputKind
-from values import replace
 
 
 class ProvenHistory(Struct, frozen=True):

@@ -4,13 +4,13 @@ from typing import Final
 
 from msgspec import Struct
 
+from gateway.immutable import replace
 from memory.model.record import Embedding, Record, Scope
 from memory.model.scope import AccessScope, alone
 from memory.ports.memories import Duplicate, Filter, MemoryStore
 from memory.ports.recall import Embedder
 from memory.stores.search import RecallStore
 from memory.text.similarity import VECTOR_THRESHOLD, Meaning, in_order, same_meaning, words
-from values import replace
 
 LOOKED_AT: Final = 20
 """The closest memories that are compared; a number or a "not" may exclude several of them."""

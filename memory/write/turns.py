@@ -6,6 +6,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from gateway.immutable import replace
 from gateway.ports import Clock
 from memory.audit import Audit
 from memory.model.outcome import Outcome, WriteResult
@@ -15,7 +16,6 @@ from memory.model.trust import InputKind
 from memory.ports.memories import MemoryStore
 from memory.write.imports import ImportedHistory, is_proven, with_imported_history
 from memory.write.prepare import Prepared, Refusal, WriteRules, new_record, prepare_turn
-from values import replace
 
 TURNS: Final = uuid.UUID("5d1bd6a5-6f7b-4f0b-9d0c-3f6f0d5d3c51")
 """The namespace of turn ids, so that the same turn always has the same id."""

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from db.errors import StoreUnavailable
 from gateway.errors import ModelError
+from gateway.immutable import replace
 from gateway.ports import Clock
 from memory.audit import Audit
 from memory.grounding.decision import Claim, Grounding, ImportState
@@ -41,7 +42,6 @@ from memory.write.turns import TurnWriter, note_findings
 from memory.write.validate import validate
 from safety.cut import cut
 from safety.secret_detection.detect import redact_secrets
-from values import replace
 
 REVIEW_PREFIX: Final = "rev-"
 DOUBTFUL: Final = "It may contain a password or a key."

@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput
+from gateway.immutable import replace
 from gateway.ports import Clock
 from parley.http.api.errors import Refused
-from values import replace
 
 if TYPE_CHECKING:
     from parley.maintenance.audit_chain import ChainReport

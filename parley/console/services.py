@@ -5,6 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience
 from gateway.ports.memory import Caller
@@ -25,7 +26,6 @@ from parley.wiring.live_configuration import LiveConfiguration
 from parley.wiring.memory import WiredMemory
 from parley.wiring.observe import AuditSink
 from parley.wiring.storage import Storage
-from values import replace
 
 MEMORY_OFF: Final = "Memory is off: the operator set memory.enabled."
 

@@ -6,13 +6,13 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
+from gateway.immutable import replace
 from gateway.people import PersonId
 from gateway.ports.traces import Trace
 from parley.config.sections import MAIN
 from parley.demo.story import DECISION, Expect, Scene
 from parley.demo.world import Refused, Seen, Where, World
 from simulators.base import ApiCall
-from values import replace
 
 ANSWER_SECONDS: Final = 45.0
 """Time limit for the answer of a scene; a real model may be slow."""

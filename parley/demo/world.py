@@ -9,8 +9,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from gateway.immutable import replace
 from simulators.base import NotSupported, PlatformSimulator, RoomKind, Shown, SimPerson, SimRoom
-from values import replace
 
 PEOPLE: Final = ("Ada", "Ben", "Cleo")
 DIRECT: Final = "direct"

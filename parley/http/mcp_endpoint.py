@@ -15,6 +15,7 @@ import structlog
 from msgspec import Struct
 from starlette.types import Receive, Scope, Send
 
+from gateway.immutable import replace
 from gateway.people import Principal
 from gateway.ports.memory import Caller
 from memory.mcp.names import KNOWLEDGE, PREFIX, SESSION, ServerName
@@ -25,7 +26,6 @@ from parley.http.asgi import exchange_of, headers_of
 from parley.http.host_header import read_host
 from parley.security.tokens import TokenClaims
 from safety.http.addresses import is_loopback_name
-from values import replace
 
 CONVERSATION: Final = "mcp"
 NAMES: Final[Mapping[str, ServerName | None]] = {"": None, SESSION: SESSION, KNOWLEDGE: KNOWLEDGE}

@@ -17,6 +17,7 @@ from msgspec import Struct
 from multidict import MultiMapping
 
 from gateway.errors import ConfigurationError
+from gateway.immutable import replace
 from gateway.observe.security_log import SecurityLog
 from gateway.ports import WebhookHandler, WebhookRequest, WebhookResponse
 from gateway.ports.http_routes import MAX_BODY
@@ -26,7 +27,6 @@ from parley.http.connections import ConnectionBounds
 from parley.http.host_header import is_valid_host_request
 from parley.http.listener import Listener
 from parley.http.refusal_audit import audit_refusal
-from values import replace
 
 MAX_QUERY: Final = 32
 """Parameters in a query string; Meta's handshake has three."""

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from db.errors import StoreUnavailable
 from db.migrations import applied_in, missing
+from gateway.immutable import replace
 from gateway.platforms import Discovery
 from parley.config import Problem, Settings
 from parley.config.load import DEFAULT_FOLDER
@@ -20,7 +21,6 @@ from parley.config.sections import MEMORY, sqlite_file
 from parley.installation import ADVICE, conflicting_distributions
 from parley.wiring.storage import SCHEMAS
 from safety.http.addresses import is_loopback_name
-from values import replace
 
 MINIMUM_PYTHON: Final = (3, 11)
 MINIMUM_SQLITE: Final = (3, 38)

@@ -10,6 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import DEFAULT_TENANT, Audience, PersonId, Principal, Role
 from gateway.ports import Clock, MembershipStatus
@@ -25,7 +26,6 @@ from parley.testing.memory_case import MemoryCase
 from parley.wiring.memory import WiredMemory, wire_memory
 from parley.wiring.memory_backends import load_backends
 from parley.wiring.storage import Storage
-from values import replace
 
 DIRECT: Final = Place("chat", "main", "direct", Audience.DIRECT)
 ROOM: Final = Place("chat", "main", "general", Audience.PUBLIC_ROOM, "team")

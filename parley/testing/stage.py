@@ -8,6 +8,7 @@ from itertools import count
 from typing import Protocol, TypeVar, runtime_checkable
 
 from gateway.commands.catalogue import REGISTERED
+from gateway.immutable import replace
 from gateway.message import (
     Button,
     ChatMessage,
@@ -26,7 +27,6 @@ from parley.testing.case import AdapterCase, HostedPlatform
 from parley.testing.gateway_side import EventRecorder, MemoryState
 from parley.testing.patience import PATIENCE
 from simulators.base import PlatformSimulator, Shown, SimPerson, SimRoom
-from values import replace
 
 Event = TypeVar("Event")
 

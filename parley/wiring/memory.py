@@ -7,6 +7,7 @@ import structlog
 from msgspec import Struct, field
 
 from gateway.errors import ConfigurationError, MemoryUnavailable
+from gateway.immutable import replace
 from gateway.observe.metrics import RecallMeasurement
 from gateway.outbound.membership import PlatformMembership
 from gateway.ports import Clock, MembershipCheck
@@ -56,7 +57,6 @@ from parley.wiring.memory_writing import write_path_of
 from parley.wiring.recall import RecallModels, WatchedRecall
 from parley.wiring.retention import memory_chores
 from parley.wiring.storage import MemoryStores
-from values import replace
 
 log = structlog.get_logger(__name__)
 

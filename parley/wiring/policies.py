@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Final
 
 from gateway.conversation import ContextLimits, SummaryPolicy
+from gateway.immutable import replace
 from gateway.llm.anthropic import DEFAULT_MODEL
 from gateway.llm.factory import ModelChoice
 from gateway.llm.prices import Price, price_of, prices_from
@@ -21,7 +22,6 @@ from gateway.turn.external_mcp_server import McpServer
 from gateway.turn.services import Policies
 from gateway.turn.types import TurnLimits
 from parley.config import Problem, Settings, sections
-from values import replace
 
 INPUT_OF_SUMMARY: Final = 4
 """Tokens that a summary reads for each one that it writes, about."""

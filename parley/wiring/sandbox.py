@@ -15,6 +15,7 @@ from gateway.connected_account import ConnectedAccount
 from gateway.conversation import key_of, place_to_answer
 from gateway.errors import ModelError, Permanent, ToolError
 from gateway.extensions import ExtensionRegistry
+from gateway.immutable import replace
 from gateway.llm.calibration import TokenCalibrations
 from gateway.message import ChatMessage, MessageReceived, Outbound, Receipt
 from gateway.observe.security_log import SecurityLog
@@ -60,7 +61,6 @@ from parley.config.sections import MEMORY
 from parley.wiring.memory import WiredMemory, wire_memory
 from parley.wiring.recall import RecallModels
 from parley.wiring.storage import Storage
-from values import replace
 
 TENANT: Final = "playground"
 """The tenant of everything in a sandbox; its stores have no other."""

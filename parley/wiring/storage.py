@@ -12,6 +12,7 @@ from db import AddressInvalid, Database
 from db.migrations import Schema
 from db.sqlite import SqliteDatabase
 from gateway.errors import ConfigurationError
+from gateway.immutable import replace
 from gateway.ports import ActivityLog, Clock
 from gateway.ports.adapter import AdapterStates
 from gateway.ports.admissions import AdmissionStore
@@ -77,7 +78,6 @@ from memory.stores.waiting_turns import WaitingTurns
 from memory.text.terms import index_terms, query_terms
 from parley.config import Settings
 from parley.runtime.housekeeping import Chore
-from values import replace
 
 if TYPE_CHECKING:
     from gateway.stores.redis.hot_state import RedisHotState

@@ -2,12 +2,12 @@
 
 import pytest
 
+from gateway.immutable import replace
 from tests.attacks.conftest import Theatre
 from tests.attacks.rows.identity import asks_directly, project
 from tests.attacks.scene import GotThrough, Scene
 from tests.attacks.steps import not_remembered, says
 from tests.attacks.table import EVERYWHERE, ROOMS
-from values import replace
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="package"),

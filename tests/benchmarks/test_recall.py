@@ -15,8 +15,8 @@ from benchmarks.recollection.held_out import best_on, corpora_left_out, left_out
 from benchmarks.recollection.made import together
 from benchmarks.recollection.measures import measured, summary
 from benchmarks.recollection.runs import answered
+from gateway.immutable import replace
 from memory.recall.rules import RecallRules
-from values import replace
 
 FLOOR = 0.75
 

@@ -7,11 +7,11 @@ import pytest
 from db import Statement, StoreUnavailable, Work, execute, fetch, lock, together
 from db.postgres import PostgresDatabase
 from db.transaction import Fetch
+from gateway.immutable import replace
 from tests.db.conftest import PATIENT, THINGS
 from tests.support.databases import new_database
 from tests.support.round_trips import round_trips
 from tests.support.servers import PostgresServer
-from values import replace
 
 pytestmark = pytest.mark.xdist_group("databases")
 PUT = Statement("INSERT INTO things (id, size) VALUES (:id, :size)")

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
+from gateway.immutable import replace
 from simulators.base import Shown
 from tests.e2e.conftest import ROOMS, only, open_lab
 from tests.e2e.harness import Lab, by_bot
 from tests.e2e.test_memory import Talk, direct, kept
-from values import replace
 
 EVERYWHERE = only("discord", "slack-socket", "telegram-polling", "whatsapp")
 FACTS = [f"Boat {number} is blue" for number in range(12)]

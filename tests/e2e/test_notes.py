@@ -4,11 +4,11 @@ client libraries."""
 import sqlite3
 from collections.abc import Sequence
 
+from gateway.immutable import replace
 from simulators.base import Shown, SimPerson, SimRoom
 from tests.e2e.conftest import ROOMS, only
 from tests.e2e.harness import Lab
 from tests.e2e.test_memory import HEDGED, Talk, direct, kept
-from values import replace
 
 TABS = "remember that I prefer tabs over spaces"
 SPACES = "remember that I prefer spaces now, not tabs"

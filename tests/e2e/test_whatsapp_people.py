@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from gateway.errors import BadInput
+from gateway.immutable import replace
 from gateway.people import PersonId
 from parley.app import App
 from parley.cli.known_people import resolve_person
@@ -19,7 +20,6 @@ from simulators.whatsapp import WhatsAppSimulator
 from tests.e2e.harness import Lab, app_on, configuration, running, simulated
 from tests.e2e.test_memory import Talk
 from tests.parley.cli.kit import parley
-from values import replace
 
 
 @pytest.fixture

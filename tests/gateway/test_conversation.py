@@ -3,10 +3,10 @@
 import pytest
 
 from gateway.conversation import ConversationKey, key_of, place_to_answer
+from gateway.immutable import replace
 from gateway.people import Audience
 from gateway.ports import Capabilities
 from tests.support.messages import direct, place
-from values import replace
 
 SLACK = Capabilities(answers_open_threads=True)
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from gateway.errors import ModelUnavailable
+from gateway.immutable import replace
 from gateway.message import Attachment, MessageReceived
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import ModelRequest, TextBlock
@@ -14,7 +15,6 @@ from tests.support.adapter import RecordingAdapter
 from tests.support.databases import sqlite_database
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, received
-from values import replace
 
 PLACES = 16
 POLICIES = Policies(limits=RateLimits(0, 0, 0))

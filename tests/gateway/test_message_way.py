@@ -7,6 +7,7 @@ import pytest
 
 from db.errors import StoreUnavailable
 from gateway.conversation import ContextLimits, key_of
+from gateway.immutable import replace
 from gateway.message import (
     CommandInvoked,
     InboundEvent,
@@ -35,7 +36,6 @@ from tests.support.failing_store import fail_first
 from tests.support.gateway import gateway
 from tests.support.messages import direct, message, place, received
 from tests.support.patience import PATIENCE
-from values import replace
 
 LIFTED = RateLimits(0, 0, 0)
 ADA = MessageAuthor("ada", "Ada")

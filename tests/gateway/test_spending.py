@@ -11,6 +11,7 @@ from structlog.testing import capture_logs
 from gateway.conversation import ContextLimits, key_of
 from gateway.errors import ModelUnavailable
 from gateway.extensions import ExtensionRegistry
+from gateway.immutable import replace
 from gateway.llm.prices import Price
 from gateway.message import CommandInvoked, MessageAuthor
 from gateway.policy.budgets import Budgets
@@ -35,7 +36,6 @@ from tests.support.databases import sqlite_database
 from tests.support.gateway import Gateway, Model, gateway
 from tests.support.immutable import force
 from tests.support.messages import direct, received
-from values import replace
 
 MODEL = "priced"
 PRICES = {MODEL: Price(1, 1)}

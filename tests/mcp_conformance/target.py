@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from gateway.immutable import replace
 from gateway.policy.rate_limits import RateLimits
 from parley.http.api.authentication import Authenticator
 from parley.http.local_listener import LocalListener
@@ -15,7 +16,6 @@ from parley.security.keys import token_key
 from parley.wiring.mcp import add_endpoint, add_mcp_servers
 from tests.mcp_conformance.fixtures import fixture_server
 from tests.parley.http.api.kit import Program
-from values import replace
 
 
 class ListenerWithToken(LocalListener):

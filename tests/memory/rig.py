@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from db.sqlite import SqliteDatabase
 from gateway.authorship import Material
+from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
 from gateway.ports import MembershipStatus, ToolProvider
@@ -47,7 +48,6 @@ from parley.wiring.agents import share_reviews, wire_agents
 from parley.wiring.storage import MemoryStores, memory_stores
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
-from values import replace
 
 DIRECT = Place("telegram", "main", "ada-dm", Audience.DIRECT)
 ROOM = Place("discord", "main", "general", Audience.PUBLIC_ROOM, "guild")

@@ -11,6 +11,7 @@ from gateway.commands.catalogue import APPROVE, COMMANDS
 from gateway.commands.handler import CommandHandler
 from gateway.connected_account import ConnectedAccount
 from gateway.extensions import ExtensionRegistry
+from gateway.immutable import replace
 from gateway.inbound.conversation_queues import Overlap
 from gateway.inbound.dispatcher import LocalDispatcher
 from gateway.inbound.intake import Intake
@@ -61,7 +62,6 @@ from gateway.turn.toolbox import Toolbox
 from tests.support.adapter import MANIFEST, RecordingAdapter
 from tests.support.clock import FakeClock, InlineThreads, settle
 from tests.support.databases import sqlite_database
-from values import replace
 
 
 @dataclass

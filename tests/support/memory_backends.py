@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import asdict
 
+from gateway.immutable import replace
 from gateway.ports.memory_backend import BackendAccess, FoundStatement, Statement
-from values import replace
 
 SHELVES: dict[str, dict[tuple[str, str], Statement]] = {}
 """The statements by the option `shelf`, so that they outlive a backend."""

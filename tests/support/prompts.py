@@ -1,5 +1,6 @@
 """The memory part of a prompt, as the gateway assembles it."""
 
+from gateway.immutable import replace
 from gateway.llm.tokens import estimate
 from gateway.people import Audience
 from gateway.ports.memory import TurnMemory
@@ -7,7 +8,6 @@ from gateway.turn.assemble import parts_of
 from gateway.turn.context.assembler import assemble
 from gateway.turn.context.budgets import LARGE, budget_for
 from gateway.turn.context.history import LoadedHistory
-from values import replace
 
 
 async def prompt_of(turn: TurnMemory, question: str = "") -> str:

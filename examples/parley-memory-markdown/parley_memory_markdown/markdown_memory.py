@@ -10,12 +10,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, TypeVar
 
+from gateway.immutable import replace
 from gateway.ports.memory_backend import BackendAccess, FoundStatement, Statement
 from parley_memory_markdown.files import File, Files
 from parley_memory_markdown.names import file_id, file_name
 from parley_memory_markdown.notes import Note, Owner, read_note, statement_of, written
 from parley_memory_markdown.search import links_of, name_of, scored, with_links, words_of
-from values import replace
 
 BEHAVIORAL: Final = ("preference", "instruction", "correction")
 LISTED_SECONDS: Final = 5.0

@@ -12,8 +12,8 @@ from parley_memory_markdown.markdown_memory import MarkdownMemory
 from parley_memory_markdown.names import MAX_NAME, file_name, folder_name
 from parley_memory_markdown.notes import Note, Owner, read_note, written
 
+from gateway.immutable import replace
 from gateway.ports.memory_backend import MAX_STATEMENTS, BackendAccess, CanBrief, Statement
-from values import replace
 
 ADA = "chat:main:ada"
 ACCESS = BackendAccess("acme", ADA, (ADA,), private=True)

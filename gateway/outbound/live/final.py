@@ -4,11 +4,11 @@ import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 
 from gateway.errors import Ambiguous, DeliveryError, FormatRejected, Permanent, Transient
+from gateway.immutable import replace
 from gateway.message import Outbound, Place, Receipt
 from gateway.outbound.live.state import Deliver, LiveMessage, Phase
 from gateway.outbound.send_attempt import REPEAT_NOTE, note
 from gateway.ports import CanClearButtons, CanDelete, CanShowLive, LiveStyle, PlatformAdapter
-from values import replace
 
 
 async def deliver(

@@ -10,8 +10,8 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
+from gateway.immutable import replace
 from gateway.ports import LiveStyle
-from values import replace
 
 FIRST_CHARACTERS: Final = 24
 """The minimum for a first message: a single word looks like a complete answer."""

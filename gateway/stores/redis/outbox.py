@@ -11,6 +11,7 @@ from typing import cast
 import structlog
 from pydantic import ValidationError
 
+from gateway.immutable import replace
 from gateway.message import Outbound, Receipt
 from gateway.ports import Clock
 from gateway.ports.outbox import (
@@ -25,7 +26,6 @@ from gateway.ports.outbox import (
 from gateway.stores.codec import outbound_from_json, outbound_to_json
 from gateway.stores.redis.client import Argument, RedisClient, Script, milliseconds, quoted
 from gateway.stores.redis.keys import GROUP, WAKE, Keys
-from values import replace
 
 AT_ONCE = 500
 """Sends that one call deletes."""

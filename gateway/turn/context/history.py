@@ -8,13 +8,13 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.conversation import ContextLimits
+from gateway.immutable import replace
 from gateway.ports.conversations import ConversationSummary, ConversationTask, StoredTurn
 from gateway.ports.prompt_blocks import BlockKind, Count, DialogueTurn, Loss
 from gateway.turn.context.budgets import allot
 from gateway.turn.context.sentence_cut import shortened
 from gateway.turn.context.summary import extracted, lines_of, points, question_groups
 from gateway.turn.prompt import escaped, tagged
-from values import replace
 
 MESSAGE: Final = 6
 """Tokens of the frame around a message."""

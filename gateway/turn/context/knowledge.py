@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
+from gateway.immutable import replace
 from gateway.ports.prompt_blocks import (
     Assembled,
     BlockKind,
@@ -12,7 +13,6 @@ from gateway.ports.prompt_blocks import (
     Loss,
 )
 from gateway.turn.prompt import escaped, tagged
-from values import replace
 
 TAG = BlockKind.KNOWLEDGE.value
 EMPTY = tagged(TAG, "")

@@ -10,12 +10,12 @@ from typing import Final
 from db import Params, Row, Statement, Work, among, either, fetch
 from db.statements import json_values
 from db.values import storable, time_of
+from gateway.immutable import replace
 from memory.knowledge.access import READS, KnowledgeAccess
 from memory.knowledge.model import FileKind, Hit, KnowledgeQuery
 from memory.knowledge.ranking import FoundChunk, FoundFile, Ranked
 from memory.knowledge.stores.repositories import COLUMNS, repository_of
 from memory.stores.filters import statement
-from values import replace
 
 MAX_REPOSITORIES: Final = 100
 """Repositories of one search, by name."""

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from gateway.errors import BadInput
+from gateway.immutable import replace
 from gateway.people import DEFAULT_TENANT
 from gateway.ports.clock import SystemClock
 from memory.git.refs import is_branch
@@ -20,7 +21,6 @@ from parley.cli.options import Config
 from parley.cli.stores import read_settings
 from parley.cli.terminal import print_text
 from parley.wiring.knowledge import KnowledgeIndex
-from values import replace
 
 OfProject = Annotated[
     str | None,

@@ -9,6 +9,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, StringConstraints
 
 from gateway.errors import BadInput
+from gateway.immutable import replace
 from gateway.policy.budgets import MICRO
 from gateway.ports.model import Usage
 from gateway.ports.usage import LATENCIES, UsageFilter, UsageKey, UsageSum
@@ -31,7 +32,6 @@ from parley.console.services import ConsoleServices
 from parley.console.text import csv_text
 from parley.console.viewer import Viewer
 from parley.http.api.models import Digits
-from values import replace
 
 PATH: Final = "/usage"
 ROWS: Final = 100

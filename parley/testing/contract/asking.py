@@ -5,6 +5,7 @@ from typing import Protocol, runtime_checkable
 import pytest
 
 from gateway.errors import Permanent
+from gateway.immutable import replace
 from gateway.message import (
     Button,
     ButtonPressed,
@@ -20,7 +21,6 @@ from parley.testing.marks import lacks, proves
 from parley.testing.patience import PATIENCE
 from parley.testing.stage import Stage, buttons, by_bot
 from simulators.base import SimPerson, SimRoom
-from values import replace
 
 
 @runtime_checkable

@@ -6,12 +6,12 @@ from typing import Final
 import pytest
 
 from gateway.errors import Ambiguous, FormatRejected, Permanent, Transient
+from gateway.immutable import replace
 from gateway.message import Part
 from parley.testing.marks import where
 from parley.testing.patience import PATIENCE
 from parley.testing.stage import Stage, by_bot
 from simulators.base import Fault, FaultKind
-from values import replace
 
 served: Final = where(lambda case: "send" in case.methods, "its case names no request for sending")
 

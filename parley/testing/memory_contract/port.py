@@ -5,6 +5,7 @@ import contextlib
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from gateway.immutable import replace
 from gateway.ports.memory_backend import (
     MAX_PAGE,
     BackendAccess,
@@ -14,7 +15,6 @@ from gateway.ports.memory_backend import (
     Statement,
 )
 from parley.testing.memory_stage import MemoryStage
-from values import replace
 
 ADA: Final = "chat:main:ada"
 BOB: Final = "chat:main:bob"

@@ -12,6 +12,7 @@ from adapters.telegram.connection import TelegramAdapter
 from adapters.telegram.manifest import TelegramSettings
 from adapters.telegram.receive import Receiver
 from gateway.errors import ConfigurationError
+from gateway.immutable import replace
 from gateway.message import Outbound, Part, Place
 from gateway.people import Audience
 from gateway.ports import AdapterContext, Clock, CommandSpec, WebhookHandler, WebhookRequest
@@ -20,7 +21,6 @@ from simulators.telegram import TelegramSimulator
 from tests.adapters.telegram.updates import ME
 from tests.support.adapter_context import EventRecorder, MemoryState
 from tests.support.clock import HurriedClock
-from values import replace
 
 
 class Listener:

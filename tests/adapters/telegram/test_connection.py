@@ -9,6 +9,7 @@ from adapters.telegram.connection import public_url
 from gateway.errors import (
     StartError,
 )
+from gateway.immutable import replace
 from gateway.message import (
     MessageReceived,
 )
@@ -23,7 +24,6 @@ from tests.adapters.telegram.harness import (
 from tests.support.adapter_context import EventRecorder, MemoryState, unavailable
 from tests.support.patience import PATIENCE
 from tests.support.waiting import eventually
-from values import replace
 
 
 @MODES

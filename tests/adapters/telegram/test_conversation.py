@@ -7,6 +7,7 @@ from gateway.errors import (
     BadInput,
     Permanent,
 )
+from gateway.immutable import replace
 from gateway.message import (
     Button,
     ButtonPressed,
@@ -29,7 +30,6 @@ from tests.adapters.telegram.harness import (
     text,
 )
 from tests.support.waiting import eventually
-from values import replace
 
 
 @MODES

@@ -12,6 +12,7 @@ from adapters.telegram import parse
 from adapters.telegram.messages import TelegramExtras
 from adapters.telegram.parse import parse as parse_in_module
 from gateway.authorship import Authorship, Material
+from gateway.immutable import replace
 from gateway.message import (
     ButtonPressed,
     ChatMessage,
@@ -37,7 +38,6 @@ from tests.adapters.telegram.updates import (
     update,
 )
 from tests.support.for_each import for_each
-from values import replace
 
 PAYLOADS = Path(__file__).parents[4] / "shared" / "data" / "payloads" / "telegram.json"
 

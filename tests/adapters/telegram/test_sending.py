@@ -9,6 +9,7 @@ from gateway.errors import (
     Permanent,
     PlatformFailed,
 )
+from gateway.immutable import replace
 from gateway.message import (
     Button,
     MembershipChanged,
@@ -23,7 +24,6 @@ from tests.adapters.telegram.harness import (
     place_in,
     text,
 )
-from values import replace
 
 
 async def test_the_general_topic_is_named_for_typing_only() -> None:

@@ -9,6 +9,7 @@ from adapters.web.connection import MAX_STREAMS, STREAMS_PER_PERSON, WebAdapter
 from adapters.web.manifest import MANIFEST, WebSettings
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput, Permanent, Transient
+from gateway.immutable import replace
 from gateway.message import (
     Attachment,
     Button,
@@ -25,7 +26,6 @@ from tests.adapters.web.conftest import Inbox, answer, context
 from tests.adapters.web.test_stored_lines import Stored
 from tests.support.patience import PATIENCE
 from tests.support.waiting import eventually
-from values import replace
 
 ADA = "web-ada"
 PLACE = Place("web", "main", ADA, Audience.DIRECT)

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from gateway.commands.approve_command import DECIDED, MAX_LISTED, NOBODY, NOT_HERE, NOT_YOURS
+from gateway.immutable import replace
 from gateway.message import ButtonPressed
 from gateway.pairing.requests import TOO_MANY_TRIES, TRIES_PER_MINUTE, WRONG_CODE
 from gateway.pairing.texts import APPROVED
@@ -20,7 +21,6 @@ from gateway.turn.access_notices import AccessNotices
 from gateway.turn.services import Policies
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, message, place, received
-from values import replace
 
 POLICIES = Policies(
     access=AccessPolicy(admission="approved"),

@@ -3,11 +3,11 @@
 import pytest
 
 from gateway.commands.catalogue import text_command
+from gateway.immutable import replace
 from gateway.message import Attachment, MessageReceived
 from gateway.ports import CommandSpec
 from tests.support.for_each import for_each
 from tests.support.messages import message, received
-from values import replace
 
 KNOWN = tuple(CommandSpec(name, name) for name in ("ask", "context", "clear", "stop", "help"))
 

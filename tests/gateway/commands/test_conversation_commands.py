@@ -9,6 +9,7 @@ import pytest
 from gateway.commands.conversation_commands import shown
 from gateway.conversation import ConversationKey
 from gateway.errors import ToolError
+from gateway.immutable import replace
 from gateway.message import MessageAuthor, MessageDeleted, MessageReceived, Place
 from gateway.people import Audience
 from gateway.policy.rate_limits import RateLimits
@@ -23,7 +24,6 @@ from tests.gateway.turn.stubs import StubTools
 from tests.support.for_each import for_each
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, message, place, received
-from values import replace
 
 KEY = ConversationKey("default", "test", "main", "W1", "C1")
 BY = ConversationTask("", "test:main:ada", "Ada", "m1")

@@ -9,6 +9,7 @@ from db.errors import StoreUnavailable
 from gateway.commands.handler import CLOSED
 from gateway.errors import Permanent
 from gateway.extensions import AllowAll, ExtensionRegistry
+from gateway.immutable import replace
 from gateway.message import (
     MAX_CONTENT,
     Button,
@@ -34,7 +35,6 @@ from tests.support.failing_store import fail_first
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, message, place, received
 from tests.support.patience import PATIENCE
-from values import replace
 
 LIFTED = RateLimits(0, 0, 0)
 ADA = MessageAuthor("ada", "Ada")

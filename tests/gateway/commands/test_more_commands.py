@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from gateway.commands.handler import MAX_BYTES, NOT_FETCHED, TOO_LARGE
 from gateway.errors import BadInput, DeliveryError
+from gateway.immutable import replace
 from gateway.message import Attachment, Button, ButtonPressed, CommandInvoked, MessageAuthor, Reply
 from gateway.people import PersonId
 from gateway.policy.access import AccessPolicy
@@ -13,7 +14,6 @@ from gateway.turn.services import Policies
 from tests.support.gateway import Gateway, gateway
 from tests.support.immutable import force
 from tests.support.messages import direct, received
-from values import replace
 
 ADA = MessageAuthor("ada", "Ada")
 BUTTONS = Capabilities(max_buttons=3)

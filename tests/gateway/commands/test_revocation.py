@@ -6,6 +6,7 @@ import pytest
 
 from gateway.commands.approve_command import NOT_HERE, NOT_YOURS
 from gateway.commands.revocation import MAX_LISTED, NOBODY_APPROVED, OWN, OWNERSHIP, WHOM
+from gateway.immutable import replace
 from gateway.pairing.requests import NOT_APPROVED
 from gateway.policy.pairing_codes import OWNER_CODE_VALID, hash_code, new_owner_code
 from gateway.ports.admissions import Applicant, OwnerCode
@@ -13,7 +14,6 @@ from gateway.stores.admissions import SqlAdmissions
 from tests.gateway.commands.test_approve_command import asked, is_served, plain, say
 from tests.support.gateway import Gateway
 from tests.support.messages import direct, place, received
-from values import replace
 
 
 async def claims(g: Gateway, applicant: Applicant) -> None:

@@ -7,6 +7,7 @@ import pytest
 from db.errors import StoreUnavailable
 from gateway.authorship import Material
 from gateway.commands.typed_answers import SHARED, sentence_of, spoken
+from gateway.immutable import replace
 from gateway.message import (
     Attachment,
     Button,
@@ -24,7 +25,6 @@ from gateway.turn.services import Policies
 from tests.support.gateway import Gateway, gateway
 from tests.support.immutable import force
 from tests.support.messages import direct, message, place, received
-from values import replace
 
 ADA = MessageAuthor("ada", "Ada")
 BOB = MessageAuthor("bob", "Bob")

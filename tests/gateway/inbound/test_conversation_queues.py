@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from db.errors import StoreUnavailable
+from gateway.immutable import replace
 from gateway.inbound.conversation_queues import MAX_COLLECTED, ConversationQueues, Overlap
 from gateway.message import MessageDeleted, MessageEdited, MessageReceived
 from gateway.ports.inbox import InboxEntry
@@ -14,7 +15,6 @@ from gateway.store_retry import uninterrupted
 from gateway.turn.slots import Slots
 from tests.support.clock import settle
 from tests.support.messages import AT, direct, received
-from values import replace
 
 
 class Worker:

@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 
+from gateway.immutable import replace
 from gateway.inbound.conversation_queues import CROWDED, MAX_OF_ONE, ConversationQueues
 from gateway.message import InlineQueried, MessageAuthor, MessageEdited, MessageReceived
 from gateway.people import Audience, PersonId
@@ -26,7 +27,6 @@ from gateway.turn.services import Policies
 from gateway.turn.slots import Slots
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import conversation, direct, message, place, received
-from values import replace
 
 BLOCKED = Policies(access=AccessPolicy(blocked_users=frozenset({"eve"})))
 TABLES = (

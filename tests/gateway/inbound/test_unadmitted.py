@@ -5,6 +5,7 @@ import re
 import pytest
 
 from gateway.authorship import Material
+from gateway.immutable import replace
 from gateway.message import (
     ButtonPressed,
     CommandInvoked,
@@ -25,7 +26,6 @@ from gateway.stores.admissions import SqlAdmissions
 from gateway.turn.services import Policies
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, message, place, received
-from values import replace
 
 APPROVED = Policies(access=AccessPolicy(admission="approved"))
 OWNERS = Policies(access=AccessPolicy(admission="owners"))

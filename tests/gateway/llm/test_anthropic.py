@@ -10,6 +10,7 @@ import anthropic
 import pytest
 
 from gateway.errors import ContextTooLong, ModelRefused, ModelUnavailable
+from gateway.immutable import replace
 from gateway.llm.anthropic import AnthropicProvider
 from gateway.ports import (
     ContentBlock,
@@ -24,7 +25,6 @@ from gateway.ports import (
 from simulators.anthropic import MODELS, Answer, AnthropicSimulator, UseTool
 from simulators.base import Fault
 from tests.gateway.llm.asking import ADD, ask, assistant, question, user
-from values import replace
 
 PNG = b"\x89PNG\r\n\x1a\n and so on"
 

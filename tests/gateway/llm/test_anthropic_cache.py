@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from gateway.immutable import replace
 from gateway.llm.anthropic import to_body
 from gateway.llm.anthropic_cache import APART, LETTERS, shortest_prefix
 from gateway.ports import ModelMessage, ModelRequest, TextBlock, ToolSpec
 from tests.gateway.llm.asking import ADD, assistant, user
-from values import replace
 
 LONG = "a rule to follow " * 300
 FIRST, SECOND, THIRD = "the first answer " * 30, "the second one " * 30, "the third question " * 30

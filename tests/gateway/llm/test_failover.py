@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
+from gateway.immutable import replace
 from gateway.llm.anthropic import AnthropicProvider
 from gateway.llm.failover import ATTEMPTS, FailoverProvider
 from gateway.llm.openai_compatible import OpenAICompatibleProvider
@@ -14,7 +15,6 @@ from simulators.base import Fault
 from simulators.openai import OpenAISimulator
 from tests.gateway.llm.asking import ask, assistant, question
 from tests.support.clock import FakeClock
-from values import replace
 
 
 class Stub:

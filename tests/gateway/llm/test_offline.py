@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.immutable import replace
 from gateway.llm.offline import OfflineProvider
 from gateway.llm.offline_samples import NOT_CONFIGURED
 from gateway.ports import ImageBlock, ModelMessage, TextBlock, ToolOutcome, ToolSpec
 from tests.gateway.llm.asking import ADD, Heard, ask, assistant, question, user
-from values import replace
 
 WEATHER = ToolSpec("city__weather", "Weather.", {"type": "object"}, side_effects=False)
 

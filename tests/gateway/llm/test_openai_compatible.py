@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from gateway.errors import ContextTooLong, ModelRefused, ModelUnavailable
+from gateway.immutable import replace
 from gateway.llm.openai_compatible import OpenAICompatibleProvider
 from gateway.ports import ImageBlock, ModelMessage, TextBlock, ToolOutcome
 from simulators.anthropic import Answer, UseTool
 from simulators.base import Fault
 from simulators.openai import OpenAISimulator
 from tests.gateway.llm.asking import ADD, ask, assistant, question
-from values import replace
 
 
 @pytest.fixture

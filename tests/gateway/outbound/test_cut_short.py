@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from gateway.errors import Ambiguous, DeliveryError, Permanent, Transient
+from gateway.immutable import replace
 from gateway.message import Outbound, Place, Receipt
 from gateway.outbound.deliverer import QUARANTINED, Deliverer
 from gateway.outbound.pacing import Pacer
@@ -17,7 +18,6 @@ from tests.gateway.outbound.conftest import Bench
 from tests.support.adapter import RecordingAdapter
 from tests.support.messages import direct, outbound, place
 from tests.support.work import deadly
-from values import replace
 
 
 class Last:

@@ -17,6 +17,7 @@ from gateway.errors import (
     Transient,
     WindowClosed,
 )
+from gateway.immutable import replace
 from gateway.message import Button, Outbound, OutboundFile, Part, Receipt
 from gateway.outbound.deliverer import UNANNOUNCED
 from gateway.outbound.retry_decision import NOTES, REPEATS, DeliveryRules
@@ -24,7 +25,6 @@ from gateway.outbound.send_attempt import LOST_NOTE, REPEAT_NOTE
 from gateway.ports import Capabilities
 from tests.gateway.outbound.conftest import Bench
 from tests.support.messages import direct, outbound
-from values import replace
 
 
 async def test_parts_arrive_in_order(bench: Bench) -> None:

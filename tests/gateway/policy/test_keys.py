@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from gateway.immutable import replace
 from gateway.inbound.intake import dedupe_key
 from gateway.message import (
     ButtonPressed,
@@ -19,7 +20,6 @@ from gateway.policy.access import AccessPolicy, decide_access
 from gateway.policy.budgets import Budgets, accounts_for
 from gateway.policy.rate_limits import RateLimits, rules_for
 from tests.support.messages import message, place
-from values import replace
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 HERE = place()

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.immutable import replace
 from gateway.people import Role
 from gateway.policy.pairing_codes import (
     ALPHABET,
@@ -29,7 +30,6 @@ from gateway.policy.pairing_codes import (
     pairing_code_in,
 )
 from tests.support.messages import AT
-from values import replace
 
 ASKED = EarlierRequest("waiting", AT, AT + CODE_VALID, 1, AT)
 

@@ -6,12 +6,12 @@ from adapters.discord.messages import DiscordExtras
 from adapters.slack.messages import SlackExtras
 from adapters.telegram.messages import TelegramExtras
 from adapters.whatsapp.messages import InteractiveReply, Location, WhatsAppExtras
+from gateway.immutable import replace
 from gateway.message import MessageReceived
 from gateway.ports.adapter import PlatformExtras, packed, unpacked
 from gateway.stores.codec import event_from_json, event_to_json
 from tests.support.gateway import gateway
 from tests.support.messages import direct, received
-from values import replace
 
 
 @pytest.mark.parametrize(

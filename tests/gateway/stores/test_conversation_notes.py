@@ -6,6 +6,7 @@ import pytest
 
 from gateway.authorship import Material
 from gateway.conversation import ConversationKey
+from gateway.immutable import replace
 from gateway.ports.conversations import NO_NOTES, ConversationSummary, ConversationTask, StoredTurn
 from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.stores.personal_data import SqlPersonalData
@@ -13,7 +14,6 @@ from gateway.turn.context.summary import FROM_REPOSITORY, SHOWN
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
 from tests.support.messages import AT, place
-from values import replace
 
 ADA, BOB = "test:main:ada", "test:main:bob"
 HERE = place()

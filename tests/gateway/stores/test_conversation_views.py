@@ -9,6 +9,7 @@ from db import Statement
 from db.sqlite import SqliteDatabase
 from gateway.conversation import ConversationKey, key_of
 from gateway.errors import BadInput
+from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience
 from gateway.policy.decision import Decision
@@ -36,7 +37,6 @@ from gateway.stores.unit_of_work import TurnWriter
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
 from tests.support.messages import AT
-from values import replace
 
 ADA, BOB, EVE = "test:main:ada", "test:main:bob", "test:main:eve"
 ROOM = Place("test", "main", "C1", Audience.PUBLIC_ROOM, "W1")

@@ -8,6 +8,7 @@ import pytest
 
 from db.sqlite import SqliteDatabase
 from gateway.conversation import ConversationKey
+from gateway.immutable import replace
 from gateway.message import Receipt
 from gateway.policy.budgets import Account
 from gateway.policy.decision import Decision
@@ -24,7 +25,6 @@ from gateway.stores.traces import Traces
 from gateway.stores.usage import UsageLedger
 from tests.support.clock import FakeClock
 from tests.support.messages import AT, outbound, received
-from values import replace
 
 KEY = ConversationKey("t", "test", "main", "W1", "C1")
 TRACE = Trace(

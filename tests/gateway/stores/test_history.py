@@ -7,6 +7,7 @@ import pytest
 
 from gateway.authorship import Material
 from gateway.conversation import ConversationKey
+from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience
 from gateway.ports.conversations import ConversationSummary, ConversationTask, StoredTurn
@@ -15,7 +16,6 @@ from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.stores.history import SqlHistory
 from tests.support.databases import Engine
 from tests.support.messages import AT
-from values import replace
 
 ADA, BOB = "test:main:ada", "test:main:bob"
 ROOM = ConversationKey("t", "test", "main", "W1", "C1")

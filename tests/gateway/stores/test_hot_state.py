@@ -11,6 +11,7 @@ from structlog.testing import capture_logs
 
 from db.sqlite import SqliteDatabase
 from gateway.errors import BadInput
+from gateway.immutable import replace
 from gateway.message import InboundEvent, OutboundFile, Part, Receipt
 from gateway.policy.rate_limits import Bucket, BucketRule
 from gateway.ports import AdapterState
@@ -26,7 +27,6 @@ from gateway.stores.sqlite.outbox import SqliteOutbox
 from tests.support.clock import FakeClock
 from tests.support.events import events
 from tests.support.messages import direct, outbound, received
-from values import replace
 
 DAY = timedelta(days=1)
 PassTime = Callable[[float], Awaitable[None]]

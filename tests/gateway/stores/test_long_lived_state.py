@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from gateway.authorship import Material
 from gateway.conversation import ConversationKey, key_of
+from gateway.immutable import replace
 from gateway.policy.budgets import Account
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
@@ -18,7 +19,6 @@ from gateway.stores.unit_of_work import TurnWriter
 from gateway.stores.usage import UsageLedger
 from tests.support.clock import FakeClock
 from tests.support.messages import AT, place
-from values import replace
 
 KEY = ConversationKey("t", "test", "main", "W1", "C1")
 

@@ -10,6 +10,7 @@ import pytest
 
 from db.sqlite import SqliteDatabase
 from gateway.conversation import ConversationKey, key_of
+from gateway.immutable import replace
 from gateway.message import MessageAuthor, MessageReceived, Receipt
 from gateway.observe.correlation import correlation_id
 from gateway.policy.budgets import Account
@@ -35,7 +36,6 @@ from tests.memory.stores.records import access as reach_to
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
 from tests.support.messages import AT, direct, message, outbound, place
-from values import replace
 
 ADA, BOB = "test:main:ada", "test:main:bob"
 KEY = ConversationKey("t", "test", "main", "W1", "C1")

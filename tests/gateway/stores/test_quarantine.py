@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from db.sqlite import SqliteDatabase
+from gateway.immutable import replace
 from gateway.inbound.crash_loop_guard import (
     KEEP,
     KILLED,
@@ -20,7 +21,6 @@ from gateway.ports.work_guard import Owner, Quarantined, WorkItem
 from gateway.stores.quarantine import QuarantineStore
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
-from values import replace
 
 DAY = timedelta(days=1)
 ADA = Owner("tenant", "telegram:main:7", "telegram:main:C1")

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from gateway.conversation import key_of
+from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience
 from gateway.ports.takeovers import Takeover
@@ -13,7 +14,6 @@ from gateway.stores.takeovers import TakeoverStore
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
 from tests.support.messages import AT
-from values import replace
 
 HOUR = timedelta(hours=1)
 ADA, OLGA, OTTO = "test:main:ada", "test:main:olga", "test:main:otto"

@@ -8,6 +8,7 @@ from db import Statement
 from db.sqlite import SqliteDatabase
 from gateway.conversation import ConversationKey
 from gateway.errors import TakenOver
+from gateway.immutable import replace
 from gateway.message import send_key
 from gateway.observe.correlation import correlation_id
 from gateway.ports import Usage
@@ -27,7 +28,6 @@ from gateway.stores.unit_of_work import TurnWriter, TwoStepUnitOfWork
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
 from tests.support.messages import AT, outbound, received
-from values import replace
 
 ADA = "test:main:ada"
 KEY = ConversationKey("t", "test", "main", "", "C1")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from db import Statement, Work, execute
 from db.errors import StoreUnavailable
 from gateway.conversation import ConversationKey
+from gateway.immutable import replace
 from gateway.people import Audience
 from gateway.policy.budgets import Account
 from gateway.ports import Usage
@@ -27,7 +28,6 @@ from gateway.stores.usage_days import UsageDays
 from gateway.stores.usage_figures import MAX_NAMED, UsageFigures, quantile
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine, sqlite_database, started
-from values import replace
 
 FIRST: Final = datetime(2026, 11, 1, tzinfo=UTC)
 DAY: Final = timedelta(days=1)

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
 from gateway.errors import ToolError
+from gateway.immutable import replace
 from gateway.ports import (
     ContentBlock,
     ModelEvent,
@@ -18,7 +19,6 @@ from gateway.ports import (
 from gateway.ports.clock import SystemClock
 from gateway.turn.tool_loop import run_turn
 from gateway.turn.types import TurnLimits, TurnRequest, TurnResult
-from values import replace
 
 Says = Callable[[ModelRequest, int], tuple[ContentBlock, ...]]
 Tool = Callable[[Mapping[str, object]], Awaitable[str]]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gateway.immutable import replace
 from gateway.message import MessageAuthor, MessageReceived
 from gateway.people import Role
 from gateway.policy.access import AccessPolicy
@@ -10,7 +11,6 @@ from gateway.policy.roles import RolePolicy
 from gateway.turn.services import Policies
 from tests.support.gateway import gateway
 from tests.support.messages import message
-from values import replace
 
 PHONE = "4915112345678"
 

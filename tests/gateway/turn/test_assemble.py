@@ -9,6 +9,7 @@ import pytest
 
 from gateway.conversation import SummaryPolicy
 from gateway.errors import ModelUnavailable
+from gateway.immutable import replace
 from gateway.llm.calibration import Calibration
 from gateway.llm.tokens import by_script
 from gateway.policy.persona import Assistant
@@ -33,7 +34,6 @@ from tests.support.gateway import Gateway, gateway
 from tests.support.immutable import force
 from tests.support.messages import AT, direct, place, received
 from tests.support.patience import PATIENCE
-from values import replace
 
 LIFTED = Policies(limits=RateLimits(0, 0, 0))
 RYE = KnowledgeItem("k1", "Rye needs <b>time</b>.", "ADR-007", 0.9, at=AT)

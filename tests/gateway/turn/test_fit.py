@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import ContextTooLong
+from gateway.immutable import replace
 from gateway.llm.calibration import EXACT, Calibration
 from gateway.llm.tokens import estimate, estimate_messages
 from gateway.ports import (
@@ -18,7 +19,6 @@ from gateway.ports import (
 from gateway.turn.fit import IMAGE_LEFT_OUT, Fitted, fit, smaller_room
 from gateway.turn.prompt import clip
 from tests.gateway.llm.asking import ADD, assistant, user
-from values import replace
 
 WORDS = st.text("abc de\n", max_size=3_000)
 

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from gateway.errors import BadInput, ModelUnavailable, Permanent
+from gateway.immutable import replace
 from gateway.llm.tokens import estimate
 from gateway.message import MAX_CONTENT, Attachment, MessageReceived
 from gateway.people import Audience
@@ -25,7 +26,6 @@ from tests.support.gateway import Gateway, Model, gateway
 from tests.support.immutable import force
 from tests.support.messages import AT, message, received
 from tests.support.patience import PATIENCE
-from values import replace
 
 
 def user(text: str) -> StoredTurn:

@@ -7,6 +7,7 @@ import pytest
 
 from db.errors import StoreUnavailable
 from gateway.authorship import Material
+from gateway.immutable import replace
 from gateway.message import Button, MessageEdited, Place
 from gateway.people import PersonId
 from gateway.ports.memory import REDACTION_NOTICE, AnswerFooter, Caller, NoTools
@@ -15,7 +16,6 @@ from gateway.turn.memory import MAX_NOTED, ranks_of
 from tests.support.gateway import Gateway, gateway
 from tests.support.immutable import force
 from tests.support.messages import direct, message, place, received
-from values import replace
 
 
 @dataclass

@@ -8,6 +8,7 @@ import pytest
 
 from db.errors import StoreUnavailable
 from gateway.extensions import AllowAll, ExtensionRegistry
+from gateway.immutable import replace
 from gateway.message import MessageEdited, Place
 from gateway.outbound.live.answer import LiveAnswer
 from gateway.people import PersonId
@@ -22,7 +23,6 @@ from gateway.turn.turn_context import TurnContext
 from tests.support.gateway import Gateway, gateway
 from tests.support.immutable import force
 from tests.support.messages import message, place, received
-from values import replace
 
 
 @dataclass

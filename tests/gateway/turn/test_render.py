@@ -2,6 +2,7 @@
 
 import pytest
 
+from gateway.immutable import replace
 from gateway.message import (
     Button,
     ButtonPressed,
@@ -25,7 +26,6 @@ from tests.gateway.turn.test_memory import with_diary
 from tests.support.gateway import Gateway, gateway
 from tests.support.immutable import force
 from tests.support.messages import direct, place, received
-from values import replace
 
 PARTS = [Part("one", "one"), Part("two", "two")]
 BUTTONS = (Button("Yes", "y"),)

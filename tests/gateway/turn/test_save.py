@@ -1,9 +1,9 @@
 """The stored turn contains no secret; the model reads the turn unchanged."""
 
+from gateway.immutable import replace
 from gateway.message import MessageEdited
 from tests.support.gateway import gateway
 from tests.support.messages import message, received
-from values import replace
 
 KEY = "AKIA" + "QZX7PL2M" * 2
 GONE = "[SECRET_REDACTED]"

@@ -7,6 +7,7 @@ import pytest
 
 from db.errors import StoreUnavailable
 from gateway.conversation import key_of
+from gateway.immutable import replace
 from gateway.message import ButtonPressed, MessageAuthor, Outbound, Place, Receipt
 from gateway.people import Audience
 from gateway.ports import (
@@ -27,7 +28,6 @@ from tests.gateway.turn.test_memory import with_diary
 from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import received
-from values import replace
 
 IDLE = timedelta(hours=8)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience, Role
 from gateway.ports.memory import Caller
@@ -26,7 +27,6 @@ from parley.wiring.storage import memory_stores
 from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine, sqlite_database, started
-from values import replace
 
 API = Place("telegram", "main", "", Audience.DIRECT)
 ROOM = Place("telegram", "main", "-100", Audience.PRIVATE_ROOM)

@@ -6,6 +6,7 @@ from itertools import count
 from typing import Any
 
 from gateway.errors import NotFound
+from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
 from memory.agents.model import (
@@ -17,7 +18,6 @@ from memory.agents.model import (
     HandoffStatus,
 )
 from memory.model.scope import RequestScope
-from values import replace
 
 AT = datetime(2026, 11, 23, 9, 0, tzinfo=UTC)
 ADA, BOB, EVE = "telegram:main:ada", "slack:main:bob", "discord:main:eve"

@@ -1,8 +1,8 @@
 """The direct conversation of a person is noted where they write, and nowhere else."""
 
+from gateway.immutable import replace
 from gateway.people import Audience
 from tests.memory.rig import DIRECT, ROOM, Rig
-from values import replace
 
 ADA = "telegram:main:ada"
 

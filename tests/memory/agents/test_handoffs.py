@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from gateway.errors import BadInput, NotFound
+from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience
 from memory.agents.handoffs import HandoffManager
@@ -25,7 +26,6 @@ from tests.memory.agents.making import ADA, BOB, EVE, Directory, agent, request_
 from tests.memory.rig import Noted
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
-from values import replace
 
 TASK = {"task_description": "Write the form"}
 HOUR = timedelta(hours=1)

@@ -3,11 +3,11 @@
 import pytest
 
 from gateway.errors import NotFound
+from gateway.immutable import replace
 from memory.agents.model import Agent, AgentType, HandoffStatus, Permission, Pool, SharedScope
 from memory.agents.origins import TakenBack
 from memory.model.record import Draft, Kind
 from tests.memory.agents.conftest import Agents
-from values import replace
 
 TASK = {"task_description": "Write the form"}
 

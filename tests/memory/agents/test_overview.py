@@ -3,10 +3,10 @@
 import pytest
 
 from gateway.errors import BadInput, NotFound
+from gateway.immutable import replace
 from memory.agents.model import Activity, Permission, SharedScope
 from memory.model.record import Draft, Kind
 from tests.memory.agents.conftest import Agents
-from values import replace
 
 TASK = {"task_description": "Write the form"}
 

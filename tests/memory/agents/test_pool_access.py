@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from gateway.errors import BadInput, NotFound
+from gateway.immutable import replace
 from memory.agents.model import (
     Agent,
     AgentEvent,
@@ -22,7 +23,6 @@ from memory.model.record import Draft, Kind
 from memory.model.scope import RequestScope
 from tests.memory.agents.conftest import Agents
 from tests.memory.stores.records import record
-from values import replace
 
 GLOBAL, TEAM, PROJECT, USER = (SharedScope[name] for name in ("GLOBAL", "TEAM", "PROJECT", "USER"))
 READ, WRITE = Permission.READ, Permission.WRITE

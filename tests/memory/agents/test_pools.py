@@ -9,6 +9,7 @@ import pytest
 from db import Statement
 from db.sqlite import SqliteDatabase
 from gateway.errors import BadInput, NotFound
+from gateway.immutable import replace
 from gateway.people import Role
 from memory.agents.model import (
     Agent,
@@ -28,7 +29,6 @@ from safety.secret_detection.detect import Redaction, redact_secrets
 from tests.memory.agents.conftest import Agents
 from tests.support.patience import PATIENCE
 from tests.support.waiting import eventually
-from values import replace
 
 TEAM, USER, GLOBAL = SharedScope.TEAM, SharedScope.USER, SharedScope.GLOBAL
 PROJECT, PRIVATE = SharedScope.PROJECT, SharedScope.AGENT_PRIVATE

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from gateway.errors import BadInput, NotFound
+from gateway.immutable import replace
 from memory.agents.model import (
     DEFAULT_CAPABILITIES,
     Agent,
@@ -16,7 +17,6 @@ from memory.agents.model import (
     SharedScope,
 )
 from tests.memory.agents.conftest import Agents
-from values import replace
 
 
 def test_the_limits_are_those_of_the_specification() -> None:

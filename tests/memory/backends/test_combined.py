@@ -8,6 +8,7 @@ import pytest
 
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput, MemoryUnavailable, ToolError
+from gateway.immutable import replace
 from gateway.ports.memory_backend import BackendAccess, FoundStatement, Statement
 from memory.model.outcome import Outcome
 from memory.model.record import Draft, Kind
@@ -16,7 +17,6 @@ from memory.ports.recall import Query
 from memory.service.read import all_pages
 from parley.testing import MemoryCase, MemoryStage, opened_memory
 from tests.support.memory_backends import SHELVES, DictBackend, SearchingBackend
-from values import replace
 
 LOAD = "tests.memory.backends.test_combined:"
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from itertools import product
 
+from gateway.immutable import replace
 from gateway.people import Audience
 from gateway.ports.memory_backend import MAX_DETAILS, Statement
 from memory.backends.conversion import backend_access_of, checked, record_of, statement_of
@@ -10,7 +11,6 @@ from memory.backends.statement_validation import is_valid
 from memory.model.record import Evidence, Kind, Provenance, Record, Scope, SourceType, Tier, Trust
 from memory.model.scope import AccessScope, may_change, sees
 from memory.recall.selection import SUSPICIOUS, label_of
-from values import replace
 
 AT = datetime(2026, 5, 1, 12, tzinfo=UTC)
 ADA, BOB = "chat:main:ada", "chat:main:bob"

@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 import pytest
 
 from gateway.errors import MemoryUnavailable
+from gateway.immutable import replace
 from gateway.ports.memory_backend import BackendAccess, FoundStatement, Statement
 from memory.backends import guard
 from memory.backends.guard import FAILURES, PAUSE_SECONDS, GuardedBackend
 from tests.support.clock import FakeClock
 from tests.support.memory_backends import DictBackend, SearchingBackend
-from values import replace
 
 ADA, BOB = "chat:main:ada", "chat:main:bob"
 ACCESS = BackendAccess("acme", ADA, (ADA,), private=True)

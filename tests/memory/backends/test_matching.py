@@ -4,11 +4,11 @@ from datetime import timedelta
 
 import pytest
 
+from gateway.immutable import replace
 from memory.backends.matching import fits
 from memory.model.record import SourceType, Trust
 from memory.ports.memories import Filter
 from tests.memory.stores.records import AT, access, record
-from values import replace
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput
+from gateway.immutable import replace
 from gateway.message import Reply
 from gateway.people import Role
 from gateway.ports.memory import GivenFile
@@ -19,7 +20,6 @@ from memory.ports.memories import Filter
 from memory.stores.personal_data import TABLES
 from memory.turns.notices import keep_buttons
 from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig
-from values import replace
 
 
 async def say(rig: Rig, line: str, name: str = "ada", **where: object) -> Reply:

@@ -9,6 +9,7 @@ import pytest
 
 from db.errors import StoreUnavailable
 from gateway.conversation import ConversationKey
+from gateway.immutable import replace
 from gateway.message import Place
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.memory import Caller, WaitingTurn
@@ -29,7 +30,6 @@ from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
 from tests.support.failing_store import fail_first
 from tests.support.servers import PostgresServer
-from values import replace
 
 ADA = "telegram:main:ada"
 KEY = ConversationKey("default", "telegram", "main", "", "ada-dm")

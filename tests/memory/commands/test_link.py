@@ -3,13 +3,13 @@
 import pytest
 
 from gateway.errors import BadInput
+from gateway.immutable import replace
 from gateway.message import Notice, Place, Reply
 from gateway.people import Audience
 from gateway.ports.memory import Caller
 from memory.commands.link import expired
 from memory.service.links import LINK_VALID
 from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig
-from values import replace
 
 DISCORD = Place("discord", "main", "dm", Audience.DIRECT)
 SLACK = Place("slack", "second", "dm", Audience.DIRECT)

@@ -3,6 +3,7 @@
 import pytest
 
 from gateway.errors import BadInput
+from gateway.immutable import replace
 from gateway.message import Reply
 from gateway.people import Audience, Role
 from memory.commands import texts
@@ -13,7 +14,6 @@ from memory.service.read import PAGE
 from memory.turns.notices import footer_of, keep_buttons
 from tests.memory.commands.test_command_set import press, say
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, memory_rig
-from values import replace
 
 HERE = replace(DIRECT, platform=ROOM.platform)
 """A direct conversation on the platform that the project is on."""

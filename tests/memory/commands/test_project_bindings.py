@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import BadInput
+from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Role
 from memory.knowledge.reader import KnowledgeReader
@@ -14,7 +15,6 @@ from tests.memory.knowledge.hits import HIT, REPOSITORY, GivenHits
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
-from values import replace
 
 TEAM = "slack:main:T1"
 HERE = "discord:main:guild:staff"

@@ -1,8 +1,8 @@
 """Texts about memories in chat."""
 
+from gateway.immutable import replace
 from memory.commands.texts import memory_line
 from tests.memory.stores.records import record
-from values import replace
 
 
 def test_chat_messages_and_memories_are_distinguished() -> None:

@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 
+from gateway.immutable import replace
 from memory.grounding.citations import find_citations
 from memory.grounding.decision import Claim, Findings, Grounding, WritePolicy, determine_tier
 from memory.grounding.hedges import HedgeAction, HedgeResult, analyze_hedges
@@ -14,7 +15,6 @@ from memory.model.outcome import Code, IngestionTier
 from memory.model.record import Kind, SourceType, Trust
 from memory.ports.grounding import Checked, Citation, Reason, Verification
 from memory.ports.memories import Duplicate
-from values import replace
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 KNOWN: Final = {

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
 from gateway.errors import BadInput, NotFound
+from gateway.immutable import replace
 from gateway.ports.memory import Caller
 from memory.agents.model import HandoffContext, RegistryCapacityError, SharedScope
 from memory.model.outcome import Outcome
@@ -19,7 +20,6 @@ from tests.memory.isolation.base import picks, scopes
 from tests.memory.isolation.handing import LASTS, Handed, Handing
 from tests.memory.isolation.model import Scene
 from tests.memory.isolation.sharing import homes
-from values import replace
 
 
 class Clients(Handing):

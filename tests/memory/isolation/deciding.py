@@ -4,9 +4,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
 from gateway.errors import BadInput
+from gateway.immutable import replace
 from tests.memory.isolation.base import Acting, picks, scenes
 from tests.memory.isolation.model import SCENES, Held, Scene, What
-from values import replace
 
 
 class Deciding(Acting):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from gateway.immutable import replace
 from memory.agents.model import Permission, SharedScope
 from memory.model.record import Scope
 from tests.memory.isolation.base import Opened
@@ -17,7 +18,6 @@ from tests.memory.isolation.machine import Isolation
 from tests.memory.isolation.model import DISCORD, GENERAL, Scene
 from tests.memory.isolation.pool_model import TEAM
 from tests.memory.isolation.reached import ACCESS, CLIENTS, ENDS, HANDOFFS, REPLACED, UPDATES
-from values import replace
 
 ROOT: Final = Scene("root", DISCORD)
 ADA: Final = Scene("ada", DISCORD)

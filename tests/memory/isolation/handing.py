@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
 from gateway.errors import BadInput, NotFound
+from gateway.immutable import replace
 from gateway.message import Place
 from memory.agents.handoffs import HandoffManager
 from memory.agents.model import (
@@ -22,7 +23,6 @@ from tests.memory.isolation.base import picks, scenes
 from tests.memory.isolation.model import Scene, Who
 from tests.memory.isolation.pool_model import HeldAgent
 from tests.memory.isolation.sharing import HOMES, Sharing, homes
-from values import replace
 
 State = Literal["pending", "accepted", "over"]
 LASTS = timedelta(hours=1)

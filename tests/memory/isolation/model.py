@@ -8,9 +8,9 @@ holds memory to. Every secret is one word that occurs nowhere else.
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience
-from values import replace
 
 SERVER, OTHER = "guild", "other-guild"
 TELEGRAM: Final = Place("telegram", "main", "", Audience.DIRECT)

@@ -6,8 +6,8 @@ Like `model.py`, nothing here comes from `memory/model/scope.py`.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from gateway.immutable import replace
 from tests.memory.isolation.model import Held, Scene, Who, World
-from values import replace
 
 PRIVATE, USER, PROJECT, TEAM, GLOBAL = range(5)
 

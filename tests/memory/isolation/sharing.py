@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
 from gateway.errors import BadInput, NotFound
+from gateway.immutable import replace
 from gateway.ports.memory import Caller
 from memory.agents.model import (
     AgentLimits,
@@ -45,7 +46,6 @@ from tests.memory.isolation.pool_model import (
 )
 from tests.memory.isolation.reached import situation
 from tests.support.prompts import prompt_of
-from values import replace
 
 HOMES: Final = tuple(scene for scene in SCENES if scene.alone)
 homes = st.sampled_from(HOMES)

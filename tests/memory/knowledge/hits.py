@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
+from gateway.immutable import replace
 from memory.knowledge.access import KnowledgeAccess, is_restricted, reads
 from memory.knowledge.model import FileKind, Hit, KnowledgeQuery, Repository
-from values import replace
 
 AT: Final = datetime(2026, 11, 2, tzinfo=UTC)
 COMMIT: Final = "0123456789abcdef0123456789abcdef01234567"

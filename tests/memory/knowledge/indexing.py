@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.immutable import replace
 from memory.knowledge.ports.stores import Batch, NewFile
 from memory.knowledge.splitting import split_file
 from parley.config import Settings
 from parley.wiring.knowledge import open_knowledge
 from tests.memory.knowledge.values import AT, new_file, repository
-from values import replace
 
 COMMIT: Final = "c0ffee" * 6 + "c0ff"
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from db import Statement
 from db.values import json_list
+from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
 from memory.knowledge.access import (
@@ -23,7 +24,6 @@ from memory.knowledge.access import (
 )
 from memory.model.scope import RequestScope, project_of
 from tests.support.databases import Engine
-from values import replace
 
 TEAM: Final = "slack:main:T1"
 ELSEWHERE: Final = "slack:main:T2"

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
 from gateway.ports.memory import Caller
@@ -14,7 +15,6 @@ from memory.mcp.confirmation import (
     Confirmed,
     decide_by_code,
 )
-from values import replace
 
 KEY = b"k" * 32
 ADA = PersonId("web", "main", "ada")

@@ -3,10 +3,10 @@ databases answer them alike."""
 
 from typing import Any, Final
 
+from gateway.immutable import replace
 from memory.model.record import Record, Scope
 from memory.model.scope import AccessScope, Share
 from tests.memory.stores.records import record
-from values import replace
 
 ADA, BEN = "test:main:ada", "test:main:ben"
 HERE, THERE = "test:main:W1:C1", "test:main:W1:C2"

@@ -2,10 +2,10 @@
 
 import pytest
 
+from gateway.immutable import replace
 from memory.model.record import Record
 from memory.model.scope import AccessScope, Share, may_change, sees, shows_shared
 from tests.memory.model.scope_cases import BEN, MAY, SEEN, SHOWN, of
-from values import replace
 
 
 @pytest.mark.parametrize(("access", "of_whom", "seen"), SEEN)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from gateway.immutable import replace
 from memory.model.recollection import Recollection
 from memory.model.record import Embedding, Kind, Record, Tier
 from memory.model.scope import AccessScope
@@ -17,7 +18,6 @@ from parley.wiring.storage import MemoryStores, memory_stores
 from tests.memory.stores.records import AT, access, record
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
-from values import replace
 
 NOW: Final = AT + timedelta(days=1)
 ALIKE: Final = {"car": "vehicle", "automobile": "vehicle", "physician": "doctor"}

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.immutable import replace
 from memory.model.recollection import Recalled
 from memory.model.record import Record
 from memory.recall.repeat_filter import knows_nothing, repeats, without_repeats
@@ -13,7 +14,6 @@ from memory.text.courtesies import words_of
 from tests.memory.recall.making import Asking, talk, turn
 from tests.memory.stores.records import AT, record
 from tests.support.for_each import for_each
-from values import replace
 
 QUESTION = "What do you know about tea?"
 

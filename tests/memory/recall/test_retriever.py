@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from gateway.errors import ModelUnavailable
+from gateway.immutable import replace
 from memory.model.record import Embedding, Kind, Scope, Tier
 from memory.ports.memories import Filter
 from memory.ports.recall import Query
@@ -16,7 +17,6 @@ from memory.recall.rules import Arms, Limits, RecallRules
 from safety.secret_detection.detect import redact_secrets
 from tests.memory.recall.making import NOW, Asking, talk, turn
 from tests.memory.stores.records import AT, BOB, access, record
-from values import replace
 
 HAPPENS = "Where does she keep the spare key of the shed?"
 

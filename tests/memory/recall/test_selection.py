@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.immutable import replace
 from memory.model.record import Provenance, Record, Scope, SourceType, Trust
 from memory.recall.rules import Limits
 from memory.recall.selection import (
@@ -17,7 +18,6 @@ from memory.recall.selection import (
 )
 from tests.memory.recall.making import turn
 from tests.memory.stores.records import ADA, AT, record
-from values import replace
 
 NOTHING = Trace({}, {})
 KEY = "ghp_" + "x7Kq2mN9vB4tR8wZ1cY6pL3sD5fG0hJaQeUi"

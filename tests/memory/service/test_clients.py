@@ -9,6 +9,7 @@ import pytest
 
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput
+from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience, Role
 from memory.knowledge.access import KnowledgeAccess
@@ -27,7 +28,6 @@ from tests.memory.knowledge.hits import HIT, REPOSITORY, GivenHits
 from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
-from values import replace
 
 WORD: Final = "zephyrine"
 ROOM: Final = Place("telegram", "main", "-100", Audience.PUBLIC_ROOM)

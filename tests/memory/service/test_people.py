@@ -5,12 +5,12 @@ from datetime import timedelta
 import pytest
 
 from gateway.errors import BadInput
+from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience, Role
 from memory.model.scope import RequestScope
 from memory.service.people import SESSION_LIMITS, People, ProjectRules
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, memory_rig
-from values import replace
 
 PROJECT = "discord:main:guild"
 OTHER = replace(ROOM, workspace_id="shop", channel_id="shop-talk")

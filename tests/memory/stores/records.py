@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from gateway.immutable import replace
 from memory.model.record import (
     Evidence,
     Kind,
@@ -16,7 +17,6 @@ from memory.model.record import (
 )
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter, Insertion, MemoryStore
-from values import replace
 
 AT = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 ADA, BOB = "test:main:ada", "test:second:bob"

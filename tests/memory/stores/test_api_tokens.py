@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
+from gateway.immutable import replace
 from memory.stores.api_tokens import ApiToken, TokenStore
 from tests.memory.stores.records import ADA, AT, BOB
 from tests.support.databases import Engine
-from values import replace
 
 LAPTOP = ApiToken("a1", "laptop", "t", ADA, AT, AT + timedelta(days=1))
 PHONE = ApiToken("b2", "phone 🙂", "t", BOB, AT + timedelta(hours=1), AT + timedelta(days=2))

@@ -1,8 +1,8 @@
 """The import of a chain of memories: the replaced one first, then its replacement."""
 
+from gateway.immutable import replace
 from memory.ports.memories import Filter, MemoryStore
 from tests.memory.stores.records import AT, access, record, store, texts
-from values import replace
 
 
 async def test_a_chain_of_replacements_is_imported_unchanged(memories: MemoryStore) -> None:

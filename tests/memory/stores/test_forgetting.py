@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from gateway.immutable import replace
 from memory.model.record import (
     Embedding,
     Scope,
@@ -20,7 +21,6 @@ from tests.memory.stores.records import (
     texts,
 )
 from tests.support.clock import FakeClock
-from values import replace
 
 DAY = timedelta(days=1)
 

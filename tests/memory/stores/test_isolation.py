@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gateway.immutable import replace
 from memory.model.record import Embedding, Record, Scope
 from memory.model.scope import AccessScope, may_change, sees
 from memory.ports.memories import Filter, MemoryStore
 from memory.stores.search import RecallStore
 from tests.memory.stores.records import record
-from values import replace
 
 PERSONS: Final = ("test:main:ada", "test:main:bob", "other:main:ada")
 ROOMS: Final = ("", "test:main:W1:C1", "test:main:W1:C2")

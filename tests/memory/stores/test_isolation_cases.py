@@ -1,6 +1,7 @@
 """The queries of both databases answer the cases of the rule as `memory/model/scope.py` does."""
 
 from db import Statement
+from gateway.immutable import replace
 from memory.agents.stores.pools import SqlPools
 from memory.model.record import Record
 from memory.model.scope import MAY_CHANGE, Share
@@ -11,7 +12,6 @@ from tests.memory.model.scope_cases import ADA, BEN, MAY, SEEN, SHOWN, of
 from tests.memory.stores.test_isolation_pools import JOIN, SHARE
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
-from values import replace
 
 CHANGEABLE = Statement(f"SELECT m.id FROM memories m WHERE m.id = :id AND {MAY_CHANGE}")
 

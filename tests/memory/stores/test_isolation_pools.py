@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from db import Statement
+from gateway.immutable import replace
 from memory.agents.stores.pools import SqlPools
 from memory.model.record import Record, Scope
 from memory.model.scope import AccessScope, Share, may_change, sees, shows_shared
@@ -27,7 +28,6 @@ from tests.memory.stores.test_isolation import (
 )
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
-from values import replace
 
 AGENTS: Final = ("agent-a", "agent-b", "agent-c")
 POOLS: Final = ("pool-1", "pool-2")

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from db import Statement
+from gateway.immutable import replace
 from memory.model.record import Embedding, Record, Scope
 from memory.ports.links import LinkSide
 from memory.ports.memories import MemoryStore
@@ -19,7 +20,6 @@ from tests.memory.stores.arrivals import known, session
 from tests.memory.stores.linking import link
 from tests.memory.stores.records import ADA, AT, BOB, access, record, store, texts
 from tests.support.databases import Engine
-from values import replace
 
 EVE = "other:main:eve"
 

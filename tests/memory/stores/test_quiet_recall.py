@@ -3,6 +3,7 @@ databases."""
 
 import pytest
 
+from gateway.immutable import replace
 from memory.model.record import Record
 from memory.ports.memories import MemoryStore, TextVector
 from memory.ports.recall import Query
@@ -10,7 +11,6 @@ from memory.recall.retriever import Retriever
 from memory.stores.search import RecallStore
 from tests.memory.recall.making import NOW, WordModel, talk
 from tests.memory.stores.records import access
-from values import replace
 
 SMALL_TALK = (
     "Hello!", "hi", "Hey there :)", "Good morning", "good evening everybody", "Hello Parley",

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from gateway.immutable import replace
 from memory.model.record import Embedding, Kind, Record, Scope, Tier
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter, MemoryStore, TextVector
 from memory.stores.search import RecallStore
 from tests.memory.stores.records import ADA, AT, BOB, access, operator, record, store
 from tests.support.clock import FakeClock
-from values import replace
 
 DAY = timedelta(days=1)
 ANY = Filter()

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from gateway.errors import BadInput
+from gateway.immutable import replace
 from memory.model.record import Record, Scope
 from memory.ports.personal_data import PersonalDataStore
 from memory.service.deletion_topics import items_about
@@ -13,7 +14,6 @@ from memory.stores.personal_data import SqlMemoryPersonalData
 from memory.stores.reviews import ReviewItem, ReviewStore, settled
 from tests.memory.stores.records import ADA, AT, BOB, access, operator, record
 from tests.support.databases import Engine
-from values import replace
 
 ROOM = "test:main:W1:C1"
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from db.postgres import PostgresDatabase
+from gateway.immutable import replace
 from memory.model.record import Embedding, Record
 from memory.ports.memories import Filter
 from memory.stores.memories import SqlMemories
@@ -15,7 +16,6 @@ from tests.memory.stores.records import access, record, store
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, postgres_database
 from tests.support.round_trips import round_trips
-from values import replace
 
 pytestmark = pytest.mark.xdist_group("postgres")
 VECTOR = Embedding("m", (1.0, 0.5))

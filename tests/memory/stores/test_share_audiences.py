@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.immutable import replace
 from memory.model.scope import AccessScope, Share, shows_shared
 from memory.stores.share_audiences import audiences_of, audiences_read
 from tests.memory.stores.records import record
-from values import replace
 
 AGENTS = st.sampled_from(("a", "b"))
 PERSONS = st.sampled_from(("p", "q", "r"))

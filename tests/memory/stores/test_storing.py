@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from gateway.errors import BadInput
+from gateway.immutable import replace
 from gateway.people import Audience
 from memory.model.record import (
     Embedding,
@@ -30,7 +31,6 @@ from tests.memory.stores.records import (
     texts,
 )
 from tests.support.clock import FakeClock
-from values import replace
 
 DAY = timedelta(days=1)
 

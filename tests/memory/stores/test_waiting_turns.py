@@ -9,6 +9,7 @@ import pytest
 
 from db import Statement
 from gateway.errors import BadInput
+from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
 from gateway.ports.memory import WaitingTurn
@@ -23,7 +24,6 @@ from memory.stores.waiting_turns import ConsolidatedTurn, WaitingTurns
 from memory.write.consolidation import StoredRequest, TurnText, waiting_turn
 from tests.memory.stores.records import ADA, AT, BOB, CHANNEL, access, record, texts
 from tests.support.databases import Engine
-from values import replace
 
 WHO = Principal("t", PersonId("test", "main", "ada"), Role.MEMBER)
 PLACE = Place("test", "main", "C1", Audience.DIRECT)

@@ -12,13 +12,13 @@ from pathlib import Path
 
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
+from gateway.immutable import replace
 from gateway.ports.clock import SystemClock
 from memory.ports.memories import MemoryStore
 from memory.stores.memories import SqlMemories
 from memory.stores.search import searches_on
 from tests.memory.stores.records import access, record, store
 from tests.support.databases import PATIENT, postgres_database, sqlite_database
-from values import replace
 
 DISTINCT = 500
 CHAINS = 5

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gateway.immutable import replace
 from gateway.stores.personal_data import ALL
 from memory.commands.texts import KINDS
 from memory.model.record import (
@@ -30,7 +31,6 @@ from memory.transfer.exporter import ExportOptions, export, personal_file
 from memory.transfer.importer import LineOutcome, LineReport, bring_in
 from memory.transfer.line_format import MEMORIES, TABLES
 from tests.memory.rig import Rig, memory_rig
-from values import replace
 
 EVERY = Filter(own_only=True, superseded=True, limit=1_000)
 OWN = "telegram:main:ada"

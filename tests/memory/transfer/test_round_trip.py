@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from gateway.errors import BadInput
+from gateway.immutable import replace
 from memory.model.record import (
     Draft,
     Embedding,
@@ -26,7 +27,6 @@ from memory.transfer.exporter import ExportOptions, Form, export
 from memory.transfer.importer import LineOutcome, LineReport, bring_in, needs_key
 from tests.memory.rig import Rig, memory_rig
 from tests.memory.transfer.test_encryption import CHEAP
-from values import replace
 
 KEY = "correct horse battery"
 EVERY = Filter(own_only=True, superseded=True, limit=1_000)

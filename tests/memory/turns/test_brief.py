@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from db.errors import StoreUnavailable
+from gateway.immutable import replace
 from memory.model.record import Draft, Kind, Provenance, Record, Scope, SourceType, Trust
 from memory.ports.memories import Filter, Match
 from memory.service.read import MemoryReader
@@ -24,7 +25,6 @@ from memory.turns.brief import (
 from memory.turns.memory_port import GatewayMemory
 from tests.memory.rig import CLOSED, ROOM, memory_rig
 from tests.memory.stores.records import ADA, AT, record
-from values import replace
 
 LIMITS = BriefLimits()
 

@@ -2,10 +2,10 @@
 
 import pytest
 
+from gateway.immutable import replace
 from gateway.people import Audience
 from gateway.ports.memory import REDACTION_NOTICE
 from tests.memory.rig import DIRECT, Rig
-from values import replace
 
 SENTENCE = "In a group you wrote what looks like a password or a key."
 SECRET = "My password is Xy12zz89x"

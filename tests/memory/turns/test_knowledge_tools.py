@@ -9,6 +9,7 @@ import pytest
 
 from gateway.authorship import Material
 from gateway.errors import ToolError
+from gateway.immutable import replace
 from gateway.ports.memory import TurnMemory
 from memory.knowledge.answers import MAX_RESULTS, MAX_TEXT, MAX_TEXTS
 from memory.knowledge.citation import citation_of, link_of
@@ -20,7 +21,6 @@ from tests.memory.knowledge.hits import COMMIT, HIT, REPOSITORY, GivenHits, hit_
 from tests.memory.rig import CLOSED, DIRECT, Rig, memories_about, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
-from values import replace
 
 NAMES = ["search_code_kb", "search_decisions", "search_incidents"]
 SECRET = "ghp_" + "a1B2c3D4e5F6" * 3

@@ -8,6 +8,7 @@ from contextlib import suppress
 import pytest
 
 from gateway.errors import BadInput, NotFound
+from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Role
 from gateway.ports.memory import AnswerFooter
@@ -17,7 +18,6 @@ from memory.service.people import MAX_WAITING_NOTICES
 from memory.turns.notices import UNDO
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, memory_rig
 from tests.support.prompts import prompt_of
-from values import replace
 
 DAY, WEEK = 86_400, 7 * 86_400
 TABS = "I prefer tabs over spaces"

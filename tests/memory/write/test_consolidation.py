@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from structlog.testing import capture_logs
 
+from gateway.immutable import replace
 from gateway.ports.work_guard import Owner, Quarantined
 from memory.model.record import MAX_DOCUMENT, Tier
 from memory.ports.memories import Filter
@@ -13,7 +14,6 @@ from memory.stores.waiting_turns import ConsolidatedTurn, WaitingTurns
 from memory.write.consolidation import AT_ONCE, Consolidation, TurnText, waiting_turn
 from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig
 from tests.support.work import deadly, suspected
-from values import replace
 
 SECRET = "AKIA" + "IOSFODNN7ABCDEFG"
 

@@ -7,12 +7,12 @@ import pytest
 
 from db.errors import StoreUnavailable
 from gateway.errors import ModelUnavailable
+from gateway.immutable import replace
 from memory.model.outcome import Outcome
 from memory.model.record import Draft, Embedding, Kind, Scope
 from memory.ports.memories import Filter
 from memory.write.semantic_duplicates import MeaningCheck
 from tests.memory.rig import ROOM, Rig, memory_rig
-from values import replace
 
 VECTORS = {
     "I like tea": (1.0, 0.0),

@@ -1,6 +1,7 @@
 """The write path as a whole, where something speaks against storing."""
 
 from db.errors import StoreUnavailable
+from gateway.immutable import replace
 from gateway.people import Role
 from memory.model.outcome import Outcome
 from memory.model.plans import Plans
@@ -8,7 +9,6 @@ from memory.model.record import Draft, Kind, Scope
 from memory.model.trust import InputKind
 from memory.stores.limits import MAX_WAITING
 from tests.memory.rig import ROOM, memory_rig
-from values import replace
 
 
 async def test_external_text_waits_even_with_a_citation() -> None:

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+from gateway.immutable import replace
 from gateway.policy.decision import Decision
 from gateway.ports.clock import SystemClock
 from gateway.ports.traces import Trace
@@ -11,7 +12,6 @@ from parley.cli.why import describe
 from parley.config import from_mapping
 from parley.wiring.storage import Storage
 from tests.parley.cli.kit import parley
-from values import replace
 
 REFUSED = Trace(
     id="t1",

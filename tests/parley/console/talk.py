@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from gateway.authorship import Material
 from gateway.conversation import key_of
+from gateway.immutable import replace
 from gateway.message import Outbound, Place
 from gateway.people import Audience
 from gateway.policy.decision import Decision
@@ -17,7 +18,6 @@ from gateway.ports.unit_of_work import CompletedTurn
 from gateway.ports.usage import UsageRow
 from parley.app import App
 from tests.parley.console.kit import OTHER, PERSON, person_named
-from values import replace
 
 ROOM = Place("web", "main", "general", Audience.PUBLIC_ROOM, "guild")
 USAGE = Usage(100, 50, 30, 20)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from itertools import count
 
+from gateway.immutable import replace
 from gateway.policy.decision import Decision
 from gateway.ports.traces import Trace
 from simulators.base import (
@@ -27,7 +28,6 @@ from simulators.base import (
     SimRoom,
 )
 from tests.support.patience import PATIENCE
-from values import replace
 
 Listener = Callable[[str, SimRoom, Shown, bool], None]
 

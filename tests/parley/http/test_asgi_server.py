@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 import pytest
 from structlog.testing import capture_logs
 
+from gateway.immutable import replace
 from gateway.observe.security_log import SecurityLog
 from gateway.ports.observer import SecurityEvent
 from parley.http import asgi_server
@@ -18,7 +19,6 @@ from parley.http.middlewares import SECURITY_HEADERS
 from tests.parley.http.local import HOST, Handlers, answers, dialogue, error_of, get, serving
 from tests.support.patience import PATIENCE
 from tests.support.waiting import eventually
-from values import replace
 
 QUICK = ConnectionBounds(head_seconds=0.3, body_seconds=0.3, idle_seconds=0.3)
 POST = b"POST /echo HTTP/1.1\r\n" + HOST

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.shared.signatures import verify_slack, verify_telegram, verify_whatsapp
+from gateway.immutable import replace
 from gateway.ports import WebhookRequest, WebhookResponse
 from gateway.ports.http_routes import EventStream, LocalRequest, LocalRoute, ServerEvent
 from parley.http.client_address import UNKNOWN, forwarded_for, is_one_of, networks, rate_limit_key
@@ -22,7 +23,6 @@ from parley.http.local_listener import LocalListener
 from parley.http.webhook_listener import WebhookListener
 from tests.support.patience import PATIENCE
 from tests.support.waiting import eventually
-from values import replace
 
 SECRET = "a-secret-of-this-test"
 LOOPBACK = networks(("127.0.0.1/32",))

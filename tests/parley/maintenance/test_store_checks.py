@@ -7,6 +7,7 @@ import psycopg
 import pytest
 import yaml
 
+from gateway.immutable import replace
 from gateway.stores.postgres_status import PostgresStatus
 from parley.maintenance.store_checks import of_postgres, of_redis
 from tests.parley.cli.kit import parley
@@ -17,7 +18,6 @@ from tests.support.servers import (
     postgres_server,
     redis_server,
 )
-from values import replace
 
 pytestmark = pytest.mark.xdist_group("databases")
 GOOD = PostgresStatus("18.1", 180_001, True, True, 80, "on", True, 0)

@@ -9,6 +9,7 @@ import pytest
 from db.errors import StoreUnavailable
 from gateway.connected_account import ConnectedAccount
 from gateway.errors import Busy, Permanent, Transient
+from gateway.immutable import replace
 from gateway.message import Part, Place
 from gateway.outbound.deliverer import Deliverer
 from gateway.outbound.live.answer import (
@@ -32,7 +33,6 @@ from tests.support.adapter import MANIFEST, RecordingAdapter
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database, started
 from tests.support.messages import direct, outbound
-from values import replace
 
 Desks = Callable[[SendPace], Awaitable["Desk"]]
 

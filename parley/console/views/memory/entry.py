@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, StringConstraints
 
 from gateway.errors import NotFound
+from gateway.immutable import replace
 from memory.commands.memories import kept
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import MAX_ARGUMENT, UNDO_FOR, Kind, Record, SourceType, draft_of
@@ -33,7 +34,6 @@ from parley.console.views.memory.reach import (
     memory_out,
     whole,
 )
-from values import replace
 
 ONE: Final = f"{LIST}/{{id}}"
 TEMPLATE: Final = "memory/entry.html"

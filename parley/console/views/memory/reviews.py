@@ -7,6 +7,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints
 
+from gateway.immutable import replace
 from memory.brain.lines import difference
 from memory.commands.memories import kept
 from memory.model.outcome import Outcome
@@ -40,7 +41,6 @@ from parley.console.views.memory.reach import (
     memory_out,
     projects_of,
 )
-from values import replace
 
 QUEUE: Final = f"{PATH}/reviews"
 ONE: Final = f"{QUEUE}/{{id}}"

@@ -5,6 +5,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from gateway.immutable import replace
 from gateway.outbound.live.state import (
     FIRST_CHARACTERS,
     LINGER,
@@ -19,7 +20,6 @@ from gateway.outbound.live.state import (
     Wait,
 )
 from gateway.ports import LiveStyle
-from values import replace
 
 EDITED = LiveStyle(pause=1.1)
 DRAFT = LiveStyle(pause=1.1, fades=30.0)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from gateway.immutable import replace
 from gateway.message import Receipt
 from gateway.ports.outbox import OutboxEntry
 from gateway.stores.redis.client import Script
@@ -17,7 +18,6 @@ from tests.gateway.stores.redis.support import HELD
 from tests.support.clock import FakeClock
 from tests.support.messages import direct, outbound
 from tests.support.waiting import eventually
-from values import replace
 
 MAIN, OTHER = ("test", "main"), ("test", "other")
 

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 from hypothesis import strategies as st
 
+from gateway.immutable import replace
 from gateway.ports.prompt_blocks import ContextParts, DialogueTurn, KnowledgeItem, Section, Task
-from values import replace
 
 AT = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 OWN = "You are Parley. Be brief."

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gateway.immutable import replace
 from gateway.llm.tokens import estimate
 from gateway.ports.prompt_blocks import (
     ANSWER_RANKS,
@@ -21,7 +22,6 @@ from gateway.turn.context.assembler import OwnTextTooLong, assemble
 from gateway.turn.context.budgets import TokenBudget, budget_for
 from gateway.turn.prompt import tagged
 from tests.gateway.turn.context.making import OWN, dialogue, item, parts
-from values import replace
 
 BUDGET = budget_for(8_192)
 SYSTEM, PROJECT, TASK, HISTORY, KNOWLEDGE = BlockKind

@@ -5,6 +5,7 @@ from functools import partial
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gateway.immutable import replace
 from gateway.llm.tokens import estimate
 from gateway.ports.prompt_blocks import Assembled, BlockKind, ContextParts, KnowledgeItem, Section
 from gateway.turn.context.assembler import assemble
@@ -12,7 +13,6 @@ from gateway.turn.context.budgets import TokenBudget
 from gateway.turn.context.knowledge import assemble_deduplicated
 from gateway.turn.prompt import escaped
 from tests.gateway.turn.context.making import OWN, dialogue, item, parts
-from values import replace
 
 WIDE = TokenBudget(1000, 1000, 1000, 1000, 1000, 0, 0, 0)
 

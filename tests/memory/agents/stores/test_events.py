@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from db import Statement
+from gateway.immutable import replace
 from memory.agents.model import (
     AgentEvent,
     AgentLimits,
@@ -23,7 +24,6 @@ from memory.agents.stores.handoffs import SqlHandoffs
 from memory.agents.stores.pools import SqlPools
 from tests.memory.agents.making import ADA, AT, BOB, EVE, agent, handoff
 from tests.support.databases import Engine
-from values import replace
 
 OF_ADA, OF_BOB, OF_EVE = (Reader("t", (person,)) for person in (ADA, BOB, EVE))
 

@@ -6,13 +6,13 @@ from datetime import timedelta
 import pytest
 
 from db import Statement
+from gateway.immutable import replace
 from memory.agents.model import AgentLimits, EventKind, Handoff, HandoffContext, HandoffStatus
 from memory.agents.ports.handoffs import HandoffStore, Receiver
 from memory.agents.stores.handoffs import SqlHandoffs
 from memory.stores.personal_data import SqlMemoryPersonalData
 from tests.memory.agents.making import ADA, AT, BOB, EVE, agent, handoff
 from tests.support.databases import Engine
-from values import replace
 
 LIMITS = AgentLimits()
 MINUTE = timedelta(minutes=1)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from db import Statement
+from gateway.immutable import replace
 from memory.git.location import locate
 from memory.knowledge.ingest.ingester import Ingester, Splitter
 from memory.knowledge.ingest.outcome import BranchOutcome, IngestOutcome, Progress
@@ -16,7 +17,6 @@ from tests.memory.knowledge.line_splitter import split_lines
 from tests.memory.knowledge.stores.conftest import Stores, stores
 from tests.memory.knowledge.values import AT, repository
 from tests.support.git import TestRepository, new_repository
-from values import replace
 
 __all__ = ["stores"]  # a fixture of the tests here
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gateway.immutable import replace
 from memory.knowledge.model import Chunk, FileKind
 from memory.knowledge.question import understood
 from memory.knowledge.ranking import (
@@ -13,7 +14,6 @@ from memory.knowledge.ranking import (
     ranked,
 )
 from memory.knowledge.words import filed_words
-from values import replace
 
 OFF = RankingRules(0, 0, 0, 0, 0, 1, 1, False, 1, 0)
 KNOWN = Statistics(1_000, 20_000, {"queue": 100, "mail": 20, "=queue": 2, "=mailqueu": 1})

@@ -9,11 +9,11 @@ import pytest
 import yaml
 
 from gateway.errors import BadInput
+from gateway.immutable import replace
 from memory.knowledge.skills.install import install, remove, skill_files
 from memory.knowledge.skills.texts import NAMES, PACKAGE, read_skills
 from memory.mcp.names import KNOWLEDGE, SESSION
 from memory.mcp.server import ALL_TOOLS
-from values import replace
 
 SKILLS: Final = read_skills()
 ALLOWED: Final = {

@@ -1,11 +1,11 @@
 """Repositories are registered once for a tenant, and forgotten completely."""
 
 from db import Statement
+from gateway.immutable import replace
 from memory.knowledge.model import SkippedFile, SkipReason
 from memory.knowledge.ports.stores import Batch
 from tests.memory.knowledge.stores.conftest import Stores
 from tests.memory.knowledge.values import AT, new_file, repository
-from values import replace
 
 ONE = "1" * 40
 

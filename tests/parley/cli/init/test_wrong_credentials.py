@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway.immutable import replace
 from gateway.platforms import discover
 from parley.cli.init.files import Answers
 from parley.cli.init.model import ask_for_model
@@ -26,7 +27,6 @@ from simulators.slack import SlackSimulator
 from simulators.telegram import TelegramSimulator
 from simulators.whatsapp import WhatsAppSimulator
 from tests.parley.cli.init.kit import SECRET
-from values import replace
 
 GIVEN = Given(yes=True)
 NOWHERE = "http://127.0.0.1:9"

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from gateway.conversation import key_of
+from gateway.immutable import replace
 from gateway.message import MessageReceived
 from gateway.ports.clock import SystemClock
 from gateway.ports.inbox import InboxEntry
@@ -27,7 +28,6 @@ from tests.parley.console.kit import (
 from tests.parley.console.talk import ROOM, World, direct, world_in
 from tests.parley.http.api.kit import ApiResponse
 from tests.support.messages import message
-from values import replace
 
 EVERYBODY = (PERSON, OTHER, OPERATOR, OWNER)
 HOSTILE = "<script>alert(1)</script> \u202egarden\u202c " + "w" * 1_000_000

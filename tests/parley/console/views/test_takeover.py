@@ -8,6 +8,7 @@ from db.errors import StoreUnavailable
 from gateway.commands.takeover_button import PREFIX
 from gateway.conversation import key_of
 from gateway.extensions import ExtensionRegistry
+from gateway.immutable import replace
 from gateway.message import ButtonPressed, MessageAuthor, MessageReceived, Place
 from gateway.people import PersonId
 from gateway.ports.clock import SystemClock
@@ -27,7 +28,6 @@ from tests.parley.console.kit import (
 from tests.parley.console.talk import ROOM, World, direct
 from tests.support.messages import message
 from tests.support.waiting import eventually
-from values import replace
 
 pytestmark = pytest.mark.usefixtures("undelivered")
 HOSTILE = "<script>alert(1)</script> \u202egarden"

@@ -9,6 +9,7 @@ from typing import Any
 
 import aiohttp
 
+from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience, Principal, Role
 from gateway.ports.clock import SystemClock
@@ -22,7 +23,6 @@ from parley.security.tokens import TokenClaims, issue, person_of
 from tests.support.databases import migrated_database
 from tests.support.program import running_app
 from tests.support.servers import PostgresServer
-from values import replace
 
 ROOM = Place("web", "main", "general", Audience.PUBLIC_ROOM, "guild")
 PROJECT = "web:main:guild"

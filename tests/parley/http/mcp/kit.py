@@ -11,13 +11,13 @@ import mcp_types
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from gateway.immutable import replace
 from memory.model.record import Draft, Kind
 from memory.service.handle import MemoryHandle
 from parley.http.local_listener import LocalListener
 from parley.wiring.mcp import add_mcp_servers
 from parley.wiring.policies import policies_of
 from tests.parley.http.api.kit import Program
-from values import replace
 
 POLL_SECONDS = 0.05
 """Seconds between two looks for events, which are 2 in the program."""

@@ -2,9 +2,9 @@
 
 import pytest
 
+from gateway.immutable import replace
 from memory.model.record import Kind, new_id
 from tests.parley.http.mcp.kit import Servers, text_of
-from values import replace
 
 SECRET = "ghp_" + "a1B2" * 9
 

@@ -1,11 +1,11 @@
 """People with memories, in a running console."""
 
+from gateway.immutable import replace
 from memory.model.outcome import Outcome
 from memory.model.record import Draft, Kind, Scope
 from memory.service.handle import MemoryHandle
 from tests.parley.console.kit import Console
 from tests.parley.http.api.kit import PROJECT
-from values import replace
 
 
 async def in_project(console: Console, name: str) -> MemoryHandle:

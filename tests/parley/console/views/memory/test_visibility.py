@@ -1,10 +1,10 @@
 """The choices about memory, and where it is used, in the running console."""
 
+from gateway.immutable import replace
 from memory.model.record import Draft, Kind
 from tests.parley.console.kit import Console
 from tests.parley.console.views.memory.kit import remember
 from tests.parley.http.api.kit import ROOM
-from values import replace
 
 
 async def test_choices_are_switched_and_hold_in_chats(either_console: Console) -> None:

@@ -5,7 +5,7 @@ from dataclasses import FrozenInstanceError, dataclass
 import pytest
 from msgspec import Struct
 
-from values import replace
+from gateway.immutable import replace
 
 
 class Place(Struct, frozen=True):

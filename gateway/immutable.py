@@ -1,4 +1,4 @@
-"""Changed copies of immutable values.
+"""Changed copies of immutable values, for every package.
 
 A value is a frozen `msgspec.Struct`, or a frozen dataclass where a field is hidden from its text or
 where pydantic stores it.
