@@ -15,6 +15,7 @@ from tests.attacks.stored import rows_of
 from tests.attacks.table import EVERYWHERE, ROOMS, Attack, Step
 from tests.attacks.webhooks import body_of, post_anew, signed_slack
 from tests.e2e.harness import by_bot
+from tests.support.patience import LAUNCH
 from tests.support.waiting import eventually
 
 STOP = "stop the program for everybody"
@@ -146,7 +147,8 @@ async def _blocked_rows(scene: Scene) -> None:
         return rows_of(scene.stage, "waiting_turns") == 0
 
     await scene.say("blocked", "hello")
-    await eventually(remembered)  # turns of earlier attacks become two memories each
+    # Turns of earlier attacks become two memories each, while the event loop is not late.
+    await eventually(remembered, LAUNCH)
     before = rows_of(scene.stage, *tables)
     for number in range(20):
         await scene.sim.say(scene.people["blocked"][1], scene.direct("blocked"), f"{number}")
