@@ -1,7 +1,7 @@
 """Changed copies of immutable values, for every package.
 
-A value is a frozen `msgspec.Struct`, or a frozen dataclass where a field is hidden from its text or
-where pydantic stores it.
+A value is a frozen `msgspec.Struct`. It is a frozen dataclass where a field is hidden from its text
+or not compared, where a property is cached, or where pydantic stores it.
 """
 
 from typing import TYPE_CHECKING
