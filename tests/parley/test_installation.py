@@ -80,6 +80,33 @@ def test_another_distribution_with_one_of_the_packages_is_named(
     assert conflict.startswith("The distribution cheap_memory has a package `memory`, as Parley")
 
 
+@pytest.mark.parametrize(
+    ("list_of_files", "content", "packages"),
+    [
+        ("RECORD", "cheap.py,,\nmemory.py,,\n", ["memory"]),
+        ("RECORD", "cheap/memory/__init__.py,,\nmemory_of_mine/__init__.py,,\n", []),
+        ("SOURCES.txt", "memory/__init__.py\n", ["memory"]),
+        ("top_level.txt", "cheap\ndb\nmemory\n", ["db", "memory"]),
+        ("top_level.txt", "cheap\n", []),
+    ],
+)
+def test_a_conflict_is_found_in_each_kind_of_file_list(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    list_of_files: str,
+    content: str,
+    packages: list[str],
+) -> None:
+    info = tmp_path / "cheap-1.0.egg-info"
+    info.mkdir()
+    (info / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: cheap\nVersion: 1.0\n")
+    (info / list_of_files).write_text(content)
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert [sentence.split("`")[1] for sentence in conflicting_distributions()] == packages
+
+
 @pytest.mark.parametrize("command", ["check-config", "doctor", "run"])
 async def test_a_conflict_is_reported_with_advice(tmp_path: Path, command: str) -> None:
     a_distribution(tmp_path, "cheap_memory", "memory/__init__.py")

@@ -12,12 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from importlib.metadata import (
-    EntryPoints,
-    PathDistribution,
-    entry_points,
-    packages_distributions,
-)
+from importlib.metadata import EntryPoints, PathDistribution, entry_points
 
 import pytest
 
@@ -38,7 +33,6 @@ def reuse_results_of_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gateway.platforms.entry_points", _installed)
     monkeypatch.setattr("parley.wiring.extensions.entry_points", _installed)
     monkeypatch.setattr("parley.wiring.memory_backends.entry_points", _installed)
-    monkeypatch.setattr("parley.installation.packages_distributions", _packages)
     load = import_module("parley.config.load")  # the package has a function of this name
     monkeypatch.setattr(load, "settings_model", _cached_settings_model())
     monkeypatch.setattr("db.sqlite.migrate_sqlite", _copied_tables())
@@ -47,7 +41,6 @@ def reuse_results_of_starts(monkeypatch: pytest.MonkeyPatch) -> None:
 def make_results_of_starts() -> None:
     """Make them now, for processes that are forked from this one."""
     from_mapping({})
-    _packages()
     for group in ("parley.extensions", "parley.memory"):
         _installed(group=group)
     for schemas in (SCHEMAS, (FILE_SCHEMA,)):
@@ -58,17 +51,6 @@ async def _opened(schemas: Sequence[Schema]) -> None:
     database = SqliteDatabase(":memory:", schemas)
     await database.start()
     await database.stop()
-
-
-def _packages() -> Mapping[str, list[str]]:
-    """The distributions of each package."""
-    return _packages_on(tuple(sys.path))
-
-
-@functools.cache
-def _packages_on(path: tuple[str, ...]) -> Mapping[str, list[str]]:
-    del path
-    return packages_distributions()
 
 
 def _installed(*, group: str) -> EntryPoints:
