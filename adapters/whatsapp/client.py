@@ -1,4 +1,5 @@
-"""The Graph API over httpx2: each call is one request, never repeated, with typed errors."""
+"""The Graph API over aiohttp, with typed errors. A POST is sent once. aiohttp repeats a GET, which
+only reads, once after a lost connection."""
 
 import hashlib
 import hmac
@@ -7,9 +8,11 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote, urlsplit
 
-import httpx2
+import aiohttp
+from msgspec import Struct
+from yarl import URL
 
-from adapters.shared.http import retry_after
+from adapters.shared.http import no_answer, read_body, retry_after
 from adapters.shared.json_readers import (
     JsonObject,
     as_mapping,
@@ -23,6 +26,7 @@ from adapters.shared.json_readers import (
 from adapters.whatsapp.errors import GraphFailure, GraphRefused
 from adapters.whatsapp.manifest import WhatsAppSettings, is_loopback
 from gateway.errors import Ambiguous, BadInput, Permanent, Transient
+from safety.http.environment_proxy import proxy_of
 
 MEDIA_HOSTS: Final = frozenset({"graph.facebook.com", "lookaside.fbsbx.com"})
 """The hosts of Meta's files (Meta, "Media": media URLs are under lookaside.fbsbx.com)."""
@@ -30,7 +34,19 @@ MEDIA_HOSTS: Final = frozenset({"graph.facebook.com", "lookaside.fbsbx.com"})
 MAX_ANSWER: Final = 1024 * 1024
 """Bytes of an answer other than a file."""
 
-TIMEOUT: Final = httpx2.Timeout(30.0, connect=10.0, pool=10.0)
+MAX_CONNECTIONS: Final = 20
+KEEPALIVE_SECONDS: Final = 5.0
+"""Seconds for which an unused connection is kept. A send over one that the other side is just
+closing has no certain outcome."""
+_REQUEST: Final = aiohttp.ClientTimeout(60.0, connect=10.0, sock_read=30.0)
+_FILE: Final = aiohttp.ClientTimeout(300.0, connect=10.0, sock_read=30.0)
+_to_json: Final = json.JSONEncoder(separators=(",", ":")).encode
+
+
+class _Answer(Struct, frozen=True):
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
 
 
 class GraphClient:
@@ -40,13 +56,14 @@ class GraphClient:
         self._settings = settings
         self._root = f"{settings.base_url}/{settings.api_version}"
         self._own_host = _host_and_port(settings.base_url)
-        self._client: httpx2.AsyncClient | None = None
+        self._session: aiohttp.ClientSession | None = None
+        self._proxies: dict[str, str | None] = {}
 
     async def close(self) -> None:
         """Close every connection; the next request opens new ones."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.aclose()
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
 
     async def number(self, *, proven: bool = False) -> JsonObject:
         """Meta's description of the number. `proven` sends a proof of the app secret, which Meta
@@ -55,22 +72,19 @@ class GraphClient:
         query = {"fields": "id,display_phone_number,verified_name,quality_rating"}
         if proven:
             query["appsecret_proof"] = self._proof()
-        url = httpx2.URL(f"{self._root}/{self._settings.phone_number_id}", params=query)
-        return await self._request(httpx2.Request("GET", url))
+        return await self._get(self._settings.phone_number_id, query)
 
     async def token(self) -> JsonObject:
         """Meta's description of the access token, in `data`. Raises `GraphRefused`, `Transient`,
         `Ambiguous`."""
         token = self._settings.access_token.get_secret_value()
-        url = httpx2.URL(f"{self._root}/debug_token", params={"input_token": token})
-        return await self._request(httpx2.Request("GET", url))
+        return await self._get("debug_token", {"input_token": token})
 
     async def numbers(self, account: str, limit: int) -> JsonObject:
         """The phone numbers of a WhatsApp account, in `data`. Raises `GraphRefused`, `Transient`,
         `Ambiguous`."""
         query = {"fields": "id,display_phone_number,verified_name", "limit": str(limit)}
-        url = httpx2.URL(f"{self._root}/{quote(account, safe='')}/phone_numbers", params=query)
-        return await self._request(httpx2.Request("GET", url))
+        return await self._get(f"{quote(account, safe='')}/phone_numbers", query)
 
     def _proof(self) -> str:
         """The access token signed with the app secret (Graph API, "Secure Graph API Calls")."""
@@ -80,21 +94,16 @@ class GraphClient:
 
     async def post_message(self, body: Mapping[str, object]) -> JsonObject:
         """Post to `messages`. Raises `GraphRefused`, `Transient`, `Ambiguous`."""
-        url = f"{self._root}/{self._settings.phone_number_id}/messages"
-        return await self._request(httpx2.Request("POST", url, json=body))
+        return await self._post("messages", _to_json(body).encode(), _REQUEST)
 
     async def upload(self, name: str, mime: str, data: bytes) -> str:
         """Upload a file; returns its media id. An upload alone delivers nothing, so a lost answer
         is `Transient`.
         """
-        request = httpx2.Request(
-            "POST",
-            f"{self._root}/{self._settings.phone_number_id}/media",
-            data={"messaging_product": "whatsapp", "type": mime},
-            files={"file": (name, data, mime)},
-        )
+        form = aiohttp.FormData({"messaging_product": "whatsapp", "type": mime})
+        form.add_field("file", data, filename=name, content_type=mime)
         try:
-            answer = await self._request(request)
+            answer = await self._post("media", form, _FILE)
         except Ambiguous as error:
             raise Transient(str(error)) from error
         media_id = identifier(answer, "id", 128)
@@ -104,76 +113,95 @@ class GraphClient:
 
     async def download(self, media_id: str, limit: int) -> bytes:
         """The bytes of a received file. Raises `BadInput` beyond `limit`, `DeliveryError`."""
-        url = (
-            f"{self._root}/{quote(media_id, safe='')}"
-            f"?phone_number_id={self._settings.phone_number_id}"
-        )
+        query = {"phone_number_id": self._settings.phone_number_id}
         try:
-            described = await self._request(httpx2.Request("GET", url))
+            described = await self._get(quote(media_id, safe=""), query)
             size = number(described, "file_size")
             if size is not None and size > limit:
                 raise BadInput(f"WhatsApp: the file has {size:.0f} bytes, more than {limit}")
-            return await self._bytes(text(described, "url", 4096), limit)
+            return await self._file(text(described, "url", 4096), limit)
         except Ambiguous as error:
             raise Transient(str(error)) from error
 
-    async def _bytes(self, url: str, limit: int) -> bytes:
+    async def _file(self, url: str, limit: int) -> bytes:
         if not self._may_fetch(url):
             raise Permanent("WhatsApp: the file's address is not one of Meta's")
-        pieces = bytearray()
+        answer = await self._exchange("GET", url, None, _FILE, limit)
+        if answer.status != 200:
+            raise GraphRefused(GraphFailure(answer.status, message="no file"))
+        return answer.body
+
+    async def _get(self, path: str, query: Mapping[str, str]) -> JsonObject:
+        url = URL(f"{self._root}/{path}", encoded=True).with_query(query)
+        return await self._call("GET", url, None, _REQUEST)
+
+    async def _post(
+        self, edge: str, body: "bytes | aiohttp.FormData", timeout: aiohttp.ClientTimeout
+    ) -> JsonObject:
+        url = f"{self._root}/{self._settings.phone_number_id}/{edge}"
+        return await self._call("POST", url, body, timeout)
+
+    async def _call(
+        self,
+        method: str,
+        url: URL | str,
+        body: "bytes | aiohttp.FormData | None",
+        timeout: aiohttp.ClientTimeout,
+    ) -> JsonObject:
         try:
-            request = self._signed(httpx2.Request("GET", url))
-            response = await self._http().send(request, stream=True)
-            try:
-                if response.status_code != 200:
-                    raise GraphRefused(GraphFailure(response.status_code, message="no file"))
-                async for piece in response.aiter_bytes():
-                    pieces += piece
-                    if len(pieces) > limit:
-                        raise BadInput(f"WhatsApp: the file has more than {limit} bytes")
-            finally:
-                await response.aclose()
-        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise Transient(
-                f"WhatsApp: the file did not arrive ({type(error).__name__})"
-            ) from error
-        return bytes(pieces)
+            answer = await self._exchange(method, url, body, timeout, MAX_ANSWER)
+        except BadInput as error:
+            raise Ambiguous(f"WhatsApp: {error}") from error
+        return _decoded(answer)
 
-    async def _request(self, request: httpx2.Request) -> JsonObject:
-        try:
-            response = await self._http().send(self._signed(request), stream=True)
-            try:
-                data = bytearray()
-                async for piece in response.aiter_bytes():
-                    data += piece
-                    if len(data) > MAX_ANSWER:
-                        raise Ambiguous(f"WhatsApp: the answer has more than {MAX_ANSWER} bytes")
-            finally:
-                await response.aclose()
-        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout) as error:
-            raise Transient(f"WhatsApp cannot be reached ({type(error).__name__})") from error
-        except httpx2.HTTPError as error:
-            raise Ambiguous(f"WhatsApp did not answer ({type(error).__name__})") from error
-        return _decoded(response, bytes(data))
-
-    def _http(self) -> httpx2.AsyncClient:
-        if self._client is None:
-            local = is_loopback(urlsplit(self._settings.base_url).hostname or "")
-            self._client = httpx2.AsyncClient(
-                timeout=TIMEOUT,
-                trust_env=not local,
-                follow_redirects=False,
-                limits=httpx2.Limits(max_connections=20, max_keepalive_connections=5),
-            )
-        return self._client
-
-    def _signed(self, request: httpx2.Request) -> httpx2.Request:
+    async def _exchange(
+        self,
+        method: str,
+        url: URL | str,
+        body: "bytes | aiohttp.FormData | None",
+        timeout: aiohttp.ClientTimeout,
+        limit: int,
+    ) -> _Answer:
+        """One request. Raises `Transient`, `Ambiguous`, `Permanent`, and `BadInput` for an answer
+        of more than `limit` bytes."""
         token = self._settings.access_token.get_secret_value()
-        request.headers["Authorization"] = f"Bearer {token}"
-        request.headers["User-Agent"] = "parley"
-        # Without a timeout of its own, httpx2 would wait for a prepared request for ever.
-        request.extensions.setdefault("timeout", TIMEOUT.as_dict())
-        return request
+        headers = {"Authorization": f"Bearer {token}"}
+        if isinstance(body, bytes):
+            headers["Content-Type"] = "application/json"
+        try:
+            address = URL(url)
+            async with self._http().request(
+                *(method, address),
+                data=body,
+                headers=headers,
+                timeout=timeout,
+                proxy=self._proxy(address),
+                allow_redirects=False,
+            ) as response:
+                read = await read_body(response, limit, "the answer")
+                return _Answer(response.status, response.headers, read)
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise no_answer("WhatsApp", error, repeatable=False) from error
+        except ValueError as error:  # an address or a header that HTTP cannot carry
+            raise Permanent("WhatsApp: the request cannot be written") from error
+
+    def _http(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(
+                    limit=MAX_CONNECTIONS, keepalive_timeout=KEEPALIVE_SECONDS
+                ),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                headers={"User-Agent": "parley"},
+            )
+        return self._session
+
+    def _proxy(self, url: URL) -> str | None:
+        """The proxy of the environment for one of Meta's hosts; none for this machine."""
+        host = url.host or ""
+        if host not in self._proxies:
+            self._proxies[host] = None if is_loopback(host) else proxy_of(str(url))
+        return self._proxies[host]
 
     def _may_fetch(self, url: str) -> bool:
         try:
@@ -194,19 +222,19 @@ def message_id_of(answer: JsonObject) -> str:
     raise Ambiguous("WhatsApp: accepted, but the answer names no message")
 
 
-def _decoded(response: httpx2.Response, data: bytes) -> JsonObject:
+def _decoded(response: _Answer) -> JsonObject:
     try:
-        answer = json.loads(data) if data else {}
+        answer = json.loads(response.body) if response.body else {}
     except (ValueError, RecursionError):
         answer = None
-    if response.status_code == 200 and isinstance(answer, dict) and "error" not in answer:
+    if response.status == 200 and isinstance(answer, dict) and "error" not in answer:
         return answer
-    if response.status_code == 200:
+    if response.status == 200:
         raise Ambiguous("WhatsApp: the answer cannot be read")
     error = mapping(as_mapping(answer), "error")
     raise GraphRefused(
         GraphFailure(
-            status=response.status_code,
+            status=response.status,
             code=integer(error, "code"),
             subcode=integer(error, "error_subcode"),
             message=text(error, "message", 300),

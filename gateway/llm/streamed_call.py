@@ -10,8 +10,6 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, ClassVar, Final, Protocol
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 from multidict import CIMultiDict
@@ -21,6 +19,7 @@ from gateway.errors import ModelError, ModelUnavailable
 from gateway.llm.event_stream import EventStream, ServerSentEvent
 from gateway.llm.json_text import sendable
 from gateway.ports import ModelEvent, ModelFinished, ModelRequest, TextDelta
+from safety.http.environment_proxy import proxy_of
 
 CONNECT_SECONDS: Final = 5.0
 MAX_CONNECTIONS: Final = 1_000
@@ -167,16 +166,6 @@ def body_json(body: Mapping[str, Any]) -> bytes:
         return to_json(body)
     except ValueError:
         return to_json(sendable(body))
-
-
-def proxy_of(url: str) -> str | None:
-    """Return the proxy that the environment sets for an address (`HTTPS_PROXY`, `NO_PROXY`), read
-    once: aiohttp's `trust_env` starts two threads for each request."""
-    parts = urlsplit(url)
-    if proxy_bypass(parts.hostname or ""):
-        return None
-    proxies = getproxies()
-    return proxies.get(parts.scheme) or proxies.get("all")
 
 
 def read_object(data: bytes) -> Mapping[str, Any]:

@@ -21,7 +21,8 @@ def main() -> None:
     from parley.runtime.gc_and_heap import collect_rarely  # noqa: PLC0415 - not for a quick answer
 
     collect_rarely()
-    with unavailable("rich"):  # 45 ms and 4 MB, for tracebacks in a style that is not used
+    # 45 ms and 5 MB, for a style of tracebacks and a kind of threads that are not used
+    with unavailable("rich", "greenlet"):
         import structlog  # noqa: F401, PLC0415 - this import comes before all others of it
     from parley.cli.main import main as whole  # noqa: PLC0415 - slow
 

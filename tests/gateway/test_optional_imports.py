@@ -11,7 +11,7 @@ from gateway.optional_imports import unavailable
 from tests.support.patience import PATIENCE
 
 UNUSED: Final = (
-    *("anthropic", "cryptography", "mcp", "openai", "rich"),
+    *("anthropic", "cryptography", "greenlet", "httpx2", "mcp", "openai", "rich"),
     *("memory.knowledge.ingest", "memory.knowledge.search", "parley.http.api.models"),
 )
 """Modules that a start does not load."""
@@ -34,7 +34,7 @@ def test_the_program_loads_no_module_that_a_start_does_not_use() -> None:
         "import sys; sys.argv[1:] = ['version']; from parley.cli import entry; "
         "from contextlib import suppress\n"
         "with suppress(SystemExit): entry.main()\n"
-        "import parley.app, adapters.telegram.connection\n"
+        "import parley.app, adapters.telegram.connection, adapters.whatsapp.connection\n"
         f"print([n for n in {UNUSED} if n in sys.modules])"
     )
     printed = subprocess.run(

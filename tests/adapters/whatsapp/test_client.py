@@ -2,8 +2,12 @@
 
 import asyncio
 
+import pytest
+from yarl import URL
+
 from adapters.whatsapp.client import GraphClient
 from adapters.whatsapp.manifest import WhatsAppSettings
+from gateway.errors import Permanent
 from simulators.whatsapp import WhatsAppSimulator
 from tests.support.for_each import for_each
 
@@ -36,6 +40,31 @@ def test_a_configured_host_can_serve_files() -> None:
     client = GraphClient(WhatsAppSettings(base_url="http://127.0.0.1:8081"))
     assert client._may_fetch("http://127.0.0.1:8081/files/1")
     assert not client._may_fetch("http://127.0.0.1:8082/files/1")
+
+
+def test_a_proxy_of_the_environment_serves_meta_but_not_this_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("no_proxy", "NO_PROXY", "https_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example:3128")
+    monkeypatch.setenv("HTTP_PROXY", "http://proxy.example:3128")
+    client = GraphClient(WhatsAppSettings())
+    assert client._proxy(URL("https://graph.facebook.com/v25.0/1")) == "http://proxy.example:3128"
+    assert client._proxy(URL("http://127.0.0.1:8081/v25.0/1")) is None
+
+
+async def test_a_token_that_no_header_can_carry_is_a_permanent_error() -> None:
+    simulator = WhatsAppSimulator()
+    await simulator.start()
+    settings = simulator.settings() | {"access_token": "a\nHost: evil"}
+    client = GraphClient(WhatsAppSettings.model_validate(settings))
+    try:
+        with pytest.raises(Permanent, match="cannot be written"):
+            await client.post_message({})
+    finally:
+        await client.close()
+        await simulator.stop()
 
 
 async def test_cancelled_requests_leave_the_connections_free() -> None:
