@@ -106,6 +106,7 @@ class PostgresDatabase:
         self._schemas = tuple(schemas)
         self.name, self._conninfo = server_of(url)
         self._pool: AsyncConnectionPool[Connection] | None = None
+        self._returning: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
         """Connect, bring the tables up to date. Raises `StoreUnavailable`, `SchemaTooNew`."""
@@ -132,6 +133,7 @@ class PostgresDatabase:
         """Close every connection. Safe to call twice."""
         pool, self._pool = self._pool, None
         if pool is not None:
+            await asyncio.gather(*self._returning, return_exceptions=True)
             await pool.close()
 
     async def run(self, make: Callable[[], Work[T]]) -> T:
@@ -245,14 +247,26 @@ class PostgresDatabase:
         pool: AsyncConnectionPool[Connection],
         work: Callable[[Connection], Awaitable[T]],
     ) -> T:
-        async with pool.connection() as connection:
-            try:
-                async with asyncio.timeout(self._limits.statement + CLIENT_GRACE):
-                    return await work(connection)
-            except psycopg.OperationalError as error:
-                if connection.closed:
-                    raise _Broken from error
-                raise
+        connection = await pool.getconn()
+        try:
+            async with asyncio.timeout(self._limits.statement + CLIENT_GRACE):
+                return await work(connection)
+        except psycopg.OperationalError as error:
+            if connection.closed:
+                raise _Broken from error
+            raise
+        finally:
+            await self._give_back(pool, connection)
+
+    async def _give_back(
+        self, pool: AsyncConnectionPool[Connection], connection: Connection
+    ) -> None:
+        """Return a connection, also if the caller is cancelled meanwhile. The pool would lose it
+        then, and with it the caller that waits for it (psycopg_pool 3.3)."""
+        returning = asyncio.create_task(pool.putconn(connection))
+        self._returning.add(returning)
+        returning.add_done_callback(self._returning.discard)
+        await asyncio.shield(returning)
 
     async def _replace_broken(self, pool: AsyncConnectionPool[Connection]) -> None:
         """Replace connections that failed together with one."""

@@ -143,6 +143,34 @@ async def test_a_cancelled_job_leaves_the_connection_usable(
         await asyncio.wait_for(pool.fetch_raw("SELECT 1"), PATIENCE)
 
 
+async def test_a_job_cancelled_at_any_moment_loses_no_connection_and_no_waiting_job(
+    server: PostgresServer,
+) -> None:
+    async def instantly(connection: Connection) -> str:
+        await asyncio.sleep(0)
+        return connection.info.dbname
+
+    limits = PoolLimits(connections=2, checkout=PATIENCE)
+    async with opened(new_database(server), limits) as pool:
+        for steps in range(40):
+            jobs = [asyncio.create_task(pool.with_connection(instantly)) for _ in range(6)]
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            for job in jobs[::2]:
+                job.cancel()
+            async with asyncio.timeout(PATIENCE):
+                await asyncio.gather(*jobs, return_exceptions=True)
+            assert all(job.done() and not job.cancelled() for job in jobs[1::2])
+        both = asyncio.Barrier(limits.connections)
+
+        async def together(connection: Connection) -> None:
+            await connection.execute("SELECT 1")
+            await both.wait()
+
+        async with asyncio.timeout(PATIENCE):
+            await asyncio.gather(*(pool.with_connection(together) for _ in range(2)))
+
+
 async def test_a_failed_job_is_rolled_back(server: PostgresServer) -> None:
     async def half(connection: Connection) -> None:
         async with connection.transaction():
