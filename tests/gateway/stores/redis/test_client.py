@@ -11,6 +11,7 @@ from db.errors import StoreUnavailable
 from gateway.errors import ConfigurationError
 from gateway.stores.redis.client import RedisClient, Script, quoted
 from gateway.stores.redis.hot_state import RedisHotState
+from tests.gateway.stores.redis.support import new_prefix
 from tests.support.patience import PATIENCE
 
 LOADED = "import sys, parley.app; print([m for m in sys.modules if m.split('.')[0] == 'redis'])"
@@ -60,6 +61,27 @@ async def test_a_cancellation_always_takes_effect(state: RedisHotState) -> None:
         task.cancel()
         _, pending = await asyncio.wait((task,), timeout=PATIENCE)
         assert not pending
+
+
+async def test_commands_cancelled_at_any_moment_lose_no_connection(
+    redis: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.stores.redis.client.CONNECTIONS", 2)
+    client = RedisClient(redis, prefix=new_prefix())
+    try:
+        for steps in range(60):
+            commands = [asyncio.create_task(client.command("PING")) for _ in range(6)]
+            batches = [asyncio.create_task(client.batch([("PING",)])) for _ in range(6)]
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            for task in (*commands[::2], *batches[::2]):
+                task.cancel()
+            async with asyncio.timeout(PATIENCE):
+                await asyncio.gather(*commands, *batches, return_exceptions=True)
+            assert [await task for task in commands[1::2]] == [True] * 3
+            assert [await task for task in batches[1::2]] == [[True]] * 3
+    finally:
+        await client.stop()
 
 
 def test_no_two_keys_are_equal() -> None:
