@@ -247,7 +247,7 @@ class PostgresDatabase:
         pool: AsyncConnectionPool[Connection],
         work: Callable[[Connection], Awaitable[T]],
     ) -> T:
-        connection = await pool.getconn()
+        connection = await self._checked_out(pool)
         try:
             async with asyncio.timeout(self._limits.statement + CLIENT_GRACE):
                 return await work(connection)
@@ -257,6 +257,17 @@ class PostgresDatabase:
             raise
         finally:
             await self._give_back(pool, connection)
+
+    async def _checked_out(self, pool: AsyncConnectionPool[Connection]) -> Connection:
+        """Return a connection, unless the caller was cancelled meanwhile. The pool waits with
+        `asyncio.wait_for`, which loses a cancellation before Python 3.12."""
+        task = asyncio.current_task()
+        before = task.cancelling() if task is not None else 0
+        connection = await pool.getconn()
+        if task is not None and task.cancelling() > before:
+            await self._give_back(pool, connection)
+            raise asyncio.CancelledError
+        return connection
 
     async def _give_back(
         self, pool: AsyncConnectionPool[Connection], connection: Connection
