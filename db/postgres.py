@@ -3,7 +3,7 @@
 import asyncio
 import math
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from hashlib import blake2b
 from typing import Any, Final, LiteralString, TypeVar, cast
@@ -106,7 +106,7 @@ class PostgresDatabase:
         self._schemas = tuple(schemas)
         self.name, self._conninfo = server_of(url)
         self._pool: AsyncConnectionPool[Connection] | None = None
-        self._returning: set[asyncio.Task[None]] = set()
+        self._unfinished: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
         """Connect, bring the tables up to date. Raises `StoreUnavailable`, `SchemaTooNew`."""
@@ -133,7 +133,8 @@ class PostgresDatabase:
         """Close every connection. Safe to call twice."""
         pool, self._pool = self._pool, None
         if pool is not None:
-            await asyncio.gather(*self._returning, return_exceptions=True)
+            if self._unfinished:
+                await asyncio.wait(self._unfinished, timeout=self._limits.checkout)
             await pool.close()
 
     async def run(self, make: Callable[[], Work[T]]) -> T:
@@ -274,15 +275,20 @@ class PostgresDatabase:
     ) -> None:
         """Return a connection, also if the caller is cancelled meanwhile. The pool would lose it
         then, and with it the caller that waits for it (psycopg_pool 3.3)."""
-        returning = asyncio.create_task(pool.putconn(connection))
-        self._returning.add(returning)
-        returning.add_done_callback(self._returning.discard)
-        await asyncio.shield(returning)
+        await self._uninterrupted(pool.putconn(connection))
+
+    def _uninterrupted(self, work: Coroutine[Any, Any, None]) -> "asyncio.Future[None]":
+        """Work of the pool that goes on if the caller is cancelled."""
+        task = asyncio.create_task(work)
+        self._unfinished.add(task)
+        task.add_done_callback(self._unfinished.discard)
+        return asyncio.shield(task)
 
     async def _replace_broken(self, pool: AsyncConnectionPool[Connection]) -> None:
-        """Replace connections that failed together with one."""
+        """Replace connections that failed together with one. The pool takes a cancellation of its
+        check for a broken connection."""
         async with asyncio.timeout(self._limits.checkout):
-            await pool.check()
+            await self._uninterrupted(pool.check())
 
     async def _configure(self, connection: Connection) -> None:
         _type_parameters(connection)

@@ -45,6 +45,19 @@ async def answers_within(pool: PostgresDatabase, seconds: float) -> bool:
     return False
 
 
+async def all_can_be_used_at_once(pool: PostgresDatabase, connections: int) -> None:
+    together = asyncio.Barrier(connections)
+
+    async def wait_for_the_others(connection: Connection) -> None:
+        await connection.execute("SELECT 1")
+        await together.wait()
+
+    async with asyncio.timeout(PATIENCE):
+        await asyncio.gather(
+            *(pool.with_connection(wait_for_the_others) for _ in range(connections))
+        )
+
+
 class Sleeping:
     """Work that takes half a minute; `begun` once it has a connection."""
 
@@ -160,14 +173,25 @@ async def test_a_job_cancelled_at_any_moment_ends_and_loses_no_connection_and_no
             async with asyncio.timeout(PATIENCE):
                 await asyncio.gather(*jobs, return_exceptions=True)
             assert [job for job in jobs if job.cancelled()] == cancelled
-        both = asyncio.Barrier(limits.connections)
+        await all_can_be_used_at_once(pool, limits.connections)
 
-        async def together(connection: Connection) -> None:
-            await connection.execute("SELECT 1")
-            await both.wait()
 
-        async with asyncio.timeout(PATIENCE):
-            await asyncio.gather(*(pool.with_connection(together) for _ in range(2)))
+async def test_a_cancellation_while_connections_are_checked_takes_effect_and_loses_none(
+    server: PostgresServer,
+) -> None:
+    limits = PoolLimits(connections=3, checkout=PATIENCE)
+    async with opened(new_database(server), limits) as pool:
+        assert pool._pool is not None
+        for steps in range(0, 100, 2):
+            await all_can_be_used_at_once(pool, limits.connections)
+            check = asyncio.create_task(pool._replace_broken(pool._pool))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            runs = check.cancel()
+            async with asyncio.timeout(PATIENCE):
+                await asyncio.gather(check, return_exceptions=True)
+            assert check.cancelled() == runs
+        await all_can_be_used_at_once(pool, limits.connections)
 
 
 async def test_a_failed_job_is_rolled_back(server: PostgresServer) -> None:
