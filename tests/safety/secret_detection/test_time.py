@@ -49,8 +49,9 @@ def test_work_grows_linearly_with_the_text(pump: str) -> None:
 
 
 def test_a_long_name_is_not_read_again_from_each_of_its_words() -> None:
-    apart = seconds(("Key " * 20_000)[:20_000])
-    assert seconds(("Key" * 20_000)[:20_000]) <= 1.9 * apart
+    apart, together = ("Key " * 20_000)[:20_000], ("Key" * 20_000)[:20_000]
+    # Neighbours in time: the machine's speed changes. It is 1.4, and was twice that.
+    assert any(takes_at_most(together, 1.9 * once(apart)) for _ in range(TRIES))
 
 
 @pytest.mark.parametrize("piece", ["sig=A1", "key=A1", "token=A1_"])
