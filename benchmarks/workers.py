@@ -145,6 +145,7 @@ def _config(
         "database": {"url": postgres.url},
         "storage": {"url": redis.url},
         "workers": {"concurrency": CONCURRENCY},
+        "watchdog": {"folder": str(folder)},
     }
     path = folder / "parley.yaml"
     path.write_text(yaml.safe_dump(settings))

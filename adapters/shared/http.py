@@ -10,6 +10,13 @@ from gateway.message import Attachment
 
 CHUNK: Final = 64 * 1024
 MAX_RETRY_AFTER: Final = 86_400.0
+NOT_SENT: Final = (
+    aiohttp.ClientConnectorError,
+    aiohttp.ConnectionTimeoutError,
+    aiohttp.ClientHttpProxyError,
+)
+"""Errors after which the platform cannot have got the request; the last one is a proxy's refusal to
+connect."""
 
 
 async def read_body(response: aiohttp.ClientResponse, limit: int, name: str) -> bytes:
@@ -60,7 +67,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 def no_answer(platform: str, error: Exception, *, repeatable: bool) -> DeliveryError:
     """The meaning of a request without an answer. `repeatable`: a second one does no harm."""
     kind = type(error).__name__
-    if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
+    if isinstance(error, NOT_SENT):
         return Transient(f"{platform} cannot be reached ({kind})")
     reason = f"{platform} did not answer ({kind})"
     return Transient(reason) if repeatable else Ambiguous(reason)

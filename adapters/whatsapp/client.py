@@ -126,7 +126,10 @@ class GraphClient:
     async def _file(self, url: str, limit: int) -> bytes:
         if not self._may_fetch(url):
             raise Permanent("WhatsApp: the file's address is not one of Meta's")
-        answer = await self._exchange("GET", url, None, _FILE, limit)
+        try:
+            answer = await self._exchange("GET", url, None, _FILE, limit)
+        except BadInput as error:
+            raise BadInput(f"WhatsApp: the file has more than {limit} bytes") from error
         if answer.status != 200:
             raise GraphRefused(GraphFailure(answer.status, message="no file"))
         return answer.body

@@ -7,7 +7,7 @@ from yarl import URL
 
 from adapters.whatsapp.client import GraphClient
 from adapters.whatsapp.manifest import WhatsAppSettings
-from gateway.errors import Permanent
+from gateway.errors import Permanent, Transient
 from simulators.whatsapp import WhatsAppSimulator
 from tests.support.for_each import for_each
 
@@ -52,6 +52,27 @@ def test_a_proxy_of_the_environment_serves_meta_but_not_this_machine(
     client = GraphClient(WhatsAppSettings())
     assert client._proxy(URL("https://graph.facebook.com/v25.0/1")) == "http://proxy.example:3128"
     assert client._proxy(URL("http://127.0.0.1:8081/v25.0/1")) is None
+
+
+async def test_a_message_that_the_proxy_refuses_was_not_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    proxy = await asyncio.start_server(refuse, "127.0.0.1")
+    monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{proxy.sockets[0].getsockname()[1]}")
+    monkeypatch.setenv("no_proxy", "")
+    client = GraphClient(WhatsAppSettings())
+    try:
+        with pytest.raises(Transient, match="cannot be reached"):
+            await client.post_message({})
+    finally:
+        await client.close()
+        proxy.close()
 
 
 async def test_a_token_that_no_header_can_carry_is_a_permanent_error() -> None:
