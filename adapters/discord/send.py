@@ -7,6 +7,7 @@ from typing import Final
 
 from discord.http import Route
 
+from adapters.shared.http import file_name
 from gateway.errors import Permanent
 from gateway.message import Button, Outbound, OutboundFile, Part, Place
 
@@ -80,7 +81,7 @@ def body_of(outbound: Outbound) -> dict[str, object]:
     if outbound.buttons:
         body["components"] = _rows(outbound.buttons)
     if outbound.file is not None:
-        body["attachments"] = [{"id": 0, "filename": outbound.file.name}]
+        body["attachments"] = [{"id": 0, "filename": file_name(outbound.file.name)}]
     return body
 
 
@@ -132,7 +133,7 @@ def form_of(body: dict[str, object], file: OutboundFile | None) -> list[dict[str
         {
             "name": "files[0]",
             "value": io.BytesIO(file.data),
-            "filename": file.name,
+            "filename": file_name(file.name),
             "content_type": file.mime or "application/octet-stream",
         },
     ]

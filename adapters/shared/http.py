@@ -29,6 +29,11 @@ async def read_body(response: aiohttp.ClientResponse, limit: int, name: str) -> 
     return bytes(body)
 
 
+def file_name(name: str) -> str:
+    """A name that a header can carry: without control characters; "file" if nothing is left."""
+    return "".join(filter(str.isprintable, name)) or "file"
+
+
 def check_size(attachment: Attachment, limit: int) -> None:
     """Raise `BadInput` when the platform says that a file has more than `limit` bytes."""
     if attachment.size is not None and attachment.size > limit:

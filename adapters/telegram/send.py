@@ -3,6 +3,7 @@
 import hashlib
 from typing import Final
 
+from adapters.shared.http import file_name
 from adapters.shared.json_readers import as_mapping, numeric_id, unix_time
 from adapters.telegram.client import RawBot
 from adapters.telegram.errors import delivery_error, is_unmodified
@@ -122,7 +123,7 @@ async def _send_file(bot: RawBot, request: dict[str, object], file: OutboundFile
     """Send a photo where Telegram accepts one, otherwise a document, which keeps every byte."""
     if len(file.data) > MAX_DOCUMENT:
         raise Permanent(f"{file.name} has {len(file.data)} bytes; Telegram accepts {MAX_DOCUMENT}")
-    upload = InputFile(file.data, filename=file.name or "file")
+    upload = InputFile(file.data, filename=file_name(file.name))
     if file.mime in _PHOTOS and len(file.data) <= MAX_PHOTO:
         try:
             return await bot.upload("sendPhoto", {**request, "photo": upload})

@@ -7,6 +7,7 @@ from datetime import UTC
 from typing import Final, TypeVar
 
 from adapters.shared.connection import AccountAdapter
+from adapters.shared.http import file_name
 from adapters.whatsapp import doctor, send
 from adapters.whatsapp.client import GraphClient, message_id_of
 from adapters.whatsapp.errors import TOKEN_CODES, GraphRefused, delivery_error, start_error
@@ -82,7 +83,7 @@ class WhatsAppAdapter(AccountAdapter[WhatsAppSettings]):
         if file is None:
             return send.free_form(outbound)
         kind, mime = send.upload_type(file)
-        upload = self._graph.upload(file.name or "file", mime, file.data)
+        upload = self._graph.upload(file_name(file.name), mime, file.data)
         media_id = await self._checked(upload, repeatable=True)
         caption = send.text_body(outbound.part) if outbound.part is not None else ""
         return send.media_message(kind, media_id, file.name, caption)

@@ -135,8 +135,12 @@ async def test_a_file_is_announced_first_and_fetched_within_a_limit(
 @proves("files_out")
 @pytest.mark.parametrize(
     "file",
-    [OutboundFile("dot.png", "image/png", PNG), OutboundFile("a.txt", "text/plain", b"1,2\n")],
-    ids=["picture", "text"],
+    [
+        OutboundFile("dot.png", "image/png", PNG),
+        OutboundFile("a.txt", "text/plain", b"1,2\n"),
+        OutboundFile("a\r\nb.txt", "text/plain", b"1,2\n"),
+    ],
+    ids=["picture", "text", "line break in the name"],
 )
 async def test_a_sent_file_arrives_unchanged(stage: Stage, file: OutboundFile) -> None:
     place = (await stage.hear()).place
