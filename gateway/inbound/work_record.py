@@ -1,26 +1,34 @@
-"""The record of what is in work: a memory-mapped file that outlives the process.
+"""The record of what is in work: a file that outlives the process.
 
-Writing to it is a copy in memory; the operating system keeps the pages when the process ends,
-however it ends. Each process has a file of its own, held by a lock that the system releases at the
-process's crash. A file without a lock belongs to a process that died: whoever takes the lock reads
-it once and clears it.
+Writing to it is a copy into the page cache; the operating system keeps the pages when the process
+ends, however it ends. Each process has a file of its own, held by a lock that the system releases
+at the process's crash. A file without a lock belongs to a process that died: whoever takes the lock
+reads it once and clears it.
+
+The file has its whole size from the start, so that a full disk does not refuse a write. It is never
+mapped: a write into a map that the disk has no room for ends the process (SIGBUS), a refused
+`pwrite` is an error. After one, the file is emptied, the record goes on in memory alone, and it is
+written again once the disk has room.
 
 Layout, little endian: 64 bytes of header (8 magic, 4 the number of the group that the watchdog
 named, 0 for none), then `SLOTS` slots of `SLOT` bytes: 2 the length of the text, 4 the group, then
 "kind NUL id" in UTF-8. A slot of length 0 is free.
 """
 
+import contextlib
 import fcntl
 import itertools
 import mmap
 import os
 import stat
 import struct
+import time
 from collections.abc import Iterable, Sequence
 from contextvars import ContextVar, Token
 from pathlib import Path
 from typing import Final, Self, get_args
 
+import structlog
 from msgspec import Struct
 
 from gateway.ports.work_guard import MAX_ID, WorkItem, WorkKind
@@ -36,6 +44,8 @@ MAX_PROCESSES: Final = 64
 """Files of one installation in one folder, and so the processes that share it."""
 MAX_STACK: Final = 16_384
 """Bytes of a stack that the next process reads."""
+RETRY_SECONDS: Final = 5.0
+"""Pause between two attempts to write a file that the disk refused."""
 KINDS: Final = frozenset(get_args(WorkKind))
 
 _HEAD: Final = struct.Struct("<HI")
@@ -46,6 +56,13 @@ _FREE: Final = b"\0\0"
 _MOST_GROUPS: Final = 0xFFFFFFFF
 _GROUP: Final = ContextVar("parley_work_group", default=0)
 """The group that the running task works on; tasks that it starts inherit it."""
+
+
+NOT_WRITTEN: Final = (
+    "{}: {}. A crash does not count towards quarantine until the file can be written"
+)
+
+log = structlog.get_logger(__name__)
 
 
 class Crash(Struct, frozen=True):
@@ -60,15 +77,18 @@ class Crash(Struct, frozen=True):
 
 class WorkRecord:
     """The work that this process has begun. Without a file (`path` None) only this process knows
-    it."""
+    it. `problem` is the reason why the file cannot be written, empty while it can be."""
 
     def __init__(self, path: Path | None = None, descriptor: int = -1) -> None:
         self.path = path
+        self.problem = ""
         self._descriptor = descriptor
-        self._map = mmap.mmap(descriptor, SIZE)
+        self._retry_at = 0.0
+        self._map = mmap.mmap(-1, SIZE)
         self._map[: len(MAGIC)] = MAGIC
         self._free = list(range(HEADER, SIZE, SLOT))
         self.groups = itertools.count(1)
+        self._write_all()
 
     @property
     def stack_file(self) -> Path | None:
@@ -88,6 +108,9 @@ class WorkRecord:
         handler."""
         group = _GROUP.get()
         struct.pack_into("<I", self._map, len(MAGIC), group)
+        if self._descriptor >= 0 and not self.problem:
+            with contextlib.suppress(OSError):
+                os.pwrite(self._descriptor, self._map[:HEADER], 0)
         return _items(self._map)[1]
 
     def close(self) -> None:
@@ -96,6 +119,7 @@ class WorkRecord:
             return
         self._map[HEADER:SIZE] = bytes(SIZE - HEADER)
         struct.pack_into("<I", self._map, len(MAGIC), 0)
+        self._write_all()
         self._map.close()
         if self._descriptor >= 0:
             os.close(self._descriptor)
@@ -112,6 +136,7 @@ class WorkRecord:
             at = free.pop()
             text = f"{kind}\0{id_[:MAX_ID]}".encode()
             _WHOLE.pack_into(record, at, len(text), group, text)
+            self._write(at, _HEAD.size + len(text))
             taken.append(at)
         return taken
 
@@ -122,7 +147,43 @@ class WorkRecord:
             return
         for at in taken:
             record[at : at + 2] = _FREE
+            self._write(at, len(_FREE))
         self._free += taken
+
+    def _write(self, at: int, length: int) -> None:
+        """Copy a part of the record into the file. Never raises."""
+        if self._descriptor < 0:
+            return
+        if self.problem:
+            if time.monotonic() >= self._retry_at:
+                self._write_all()
+            return
+        try:
+            _put(self._descriptor, self._map[at : at + length], at)
+        except OSError as error:
+            self._refused(error)
+
+    def _write_all(self) -> None:
+        """Copy the whole record into the file, which reserves its room. Never raises."""
+        if self._descriptor < 0:
+            return
+        try:
+            _put(self._descriptor, self._map[:], 0)
+        except OSError as error:
+            self._refused(error)
+            return
+        if self.problem:
+            self.problem = ""
+            log.info("work_record_written_again", file=str(self.path))
+
+    def _refused(self, error: OSError) -> None:
+        """Go on in memory. The file is emptied: it would name work that has ended."""
+        with contextlib.suppress(OSError):
+            os.ftruncate(self._descriptor, 0)
+        self._retry_at = time.monotonic() + RETRY_SECONDS
+        if not self.problem:
+            self.problem = NOT_WRITTEN.format(self.path, error.strerror or error)
+            log.warning("work_record_not_written", file=str(self.path), problem=self.problem)
 
     def __enter__(self) -> Self:
         return self
@@ -165,7 +226,7 @@ def open_record(folder: Path, name: str) -> tuple[WorkRecord, list[Crash]]:
         descriptor = _locked(path)
         if descriptor is None:
             continue
-        crashes += _taken_over(path, descriptor)
+        crashes += _taken_over(path, descriptor, keep=own is None)
         if own is None:
             own = path, descriptor
         else:
@@ -192,8 +253,9 @@ def _locked(path: Path) -> int | None:
     return descriptor
 
 
-def _taken_over(path: Path, descriptor: int) -> list[Crash]:
-    """Read and clear the file of a crashed process: at most one crash."""
+def _taken_over(path: Path, descriptor: int, *, keep: bool) -> list[Crash]:
+    """Read and clear the file of a crashed process: at most one crash. `keep`: this process uses
+    the file now, and its room stays reserved."""
     content = os.pread(descriptor, SIZE, 0)
     stack_file = path.with_name(f"{path.name}.stack")
     stack = _stack(stack_file)
@@ -201,12 +263,31 @@ def _taken_over(path: Path, descriptor: int) -> list[Crash]:
     named: tuple[WorkItem, ...] = ()
     if len(content) == SIZE and content.startswith(MAGIC):
         in_work, named = _items(content)
-    os.ftruncate(descriptor, 0)
-    os.ftruncate(descriptor, SIZE)
+    _clear(descriptor, len(content) if keep else 0)
     stack_file.unlink(missing_ok=True)
     if not (in_work or stack):
         return []
     return [Crash(in_work, named, bool(stack), stack)]
+
+
+def _clear(descriptor: int, size: int) -> None:
+    """Clear the file, so that its crash is read once. A file of the whole `size` is overwritten: a
+    full disk would not give its room a second time."""
+    try:
+        if size == SIZE:
+            _put(descriptor, bytes(SIZE), 0)
+            return
+    except OSError:
+        pass
+    os.ftruncate(descriptor, 0)
+
+
+def _put(descriptor: int, content: bytes, at: int) -> None:
+    """Write all of it. Raises `OSError`; a disk that becomes full writes a part first."""
+    left = memoryview(content)
+    while left:
+        written = os.pwrite(descriptor, left, at)
+        left, at = left[written:], at + written
 
 
 def _stack(path: Path) -> str:
