@@ -21,7 +21,31 @@ class WorkMisused(DatabaseError):
 
 
 class StoreUnavailable(DatabaseError):
-    """The database did not run the work, or did not commit it. Nothing of the work is stored."""
+    """A store did not run the work, or did not commit it. Nothing of the work is stored.
+
+    `store` is the name of the server or file that failed, for people ("Redis"); empty if the
+    refusal is none of a server or file, such as a full queue. `full`: its disk has no room.
+    """
+
+    def __init__(self, text: str = "", store: str = "", *, full: bool = False) -> None:
+        super().__init__(text)
+        self.store = store
+        self.full = full
+
+    @property
+    def notice(self) -> str:
+        """One sentence for people who use a page or an interface: which store it is, without its
+        address."""
+        if not self.store:
+            return "Parley cannot store anything at this moment."
+        if self.full:
+            return f"The disk of {self.store} is full."
+        return f"{self.store}, {KINDS.get(self.store, DATABASE)}, does not answer."
+
+
+REDIS, POSTGRES, SQLITE = "Redis", "PostgreSQL", "SQLite"
+DATABASE = "the database"
+KINDS = {REDIS: "the store of waiting messages and answers"}
 
 
 class SchemaTooNew(StoreUnavailable):

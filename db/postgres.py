@@ -19,7 +19,7 @@ from psycopg.types.string import StrDumper
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
 
 from db.database import Reader
-from db.errors import NOT_LAST, AddressInvalid, StoreUnavailable, WorkMisused
+from db.errors import NOT_LAST, POSTGRES, AddressInvalid, StoreUnavailable, WorkMisused
 from db.migrations import Schema, migrate_postgres
 from db.statements import Engine, Statement
 from db.transaction import (
@@ -114,7 +114,7 @@ class PostgresDatabase:
             async with await AsyncConnection.connect(self._conninfo, autocommit=True) as connection:
                 await migrate_postgres(connection, self._schemas)
         except (psycopg.Error, OSError) as error:
-            raise StoreUnavailable(f"cannot open {self._explained(error)}") from error
+            raise self._unavailable(error, "cannot open ") from error
         self._pool = AsyncConnectionPool(
             self._conninfo,
             kwargs={"autocommit": True, "prepare_threshold": 0},
@@ -179,9 +179,9 @@ class PostgresDatabase:
             async with await AsyncConnection.connect(self._conninfo) as connection:
                 _type_parameters(connection)
                 await connection.set_read_only(True)
-                yield _Reader(connection, self._explained)
+                yield _Reader(connection, self._unavailable)
         except (psycopg.Error, OSError) as error:
-            raise StoreUnavailable(self._explained(error)) from error
+            raise self._unavailable(error) from error
 
     async def with_connection(self, work: Callable[[Connection], Awaitable[T]]) -> T:
         """Return the result of `work(connection)`, in autocommit mode, for features of PostgreSQL
@@ -189,7 +189,7 @@ class PostgresDatabase:
         deadlock."""
         pool = self._pool
         if pool is None:
-            raise StoreUnavailable(f"PostgreSQL at {self.name} is not open")
+            raise StoreUnavailable(f"PostgreSQL at {self.name} is not open", POSTGRES)
         try:
             for _ in range(DEADLOCK_TRIES - 1):
                 with suppress(DeadlockDetected):
@@ -198,10 +198,10 @@ class PostgresDatabase:
                 await asyncio.sleep(random.uniform(0.5, 1.5) * DEADLOCK_PAUSE)  # noqa: S311 - no secret
             return await self._reconnected(pool, work)
         except (psycopg.Error, OSError, PoolTimeout, TooManyRequests, PoolClosed) as error:
-            raise StoreUnavailable(self._explained(error)) from error
+            raise self._unavailable(error) from error
         except (_Broken, TimeoutError) as error:
             cause = error.__cause__ or error
-            raise StoreUnavailable(self._explained(cause)) from cause
+            raise self._unavailable(cause) from cause
 
     async def without_limit(self, work: Callable[[Connection], Awaitable[T]]) -> T:
         """Return the result of work that takes minutes, on its own connection without a time limit;
@@ -210,7 +210,7 @@ class PostgresDatabase:
             async with await AsyncConnection.connect(self._conninfo, autocommit=True) as connection:
                 return await work(connection)
         except (psycopg.Error, OSError) as error:
-            raise StoreUnavailable(self._explained(error)) from error
+            raise self._unavailable(error) from error
 
     @asynccontextmanager
     async def session_lock(self, name: str) -> AsyncIterator[bool]:
@@ -222,7 +222,7 @@ class PostgresDatabase:
                 self._conninfo, autocommit=True, connect_timeout=math.ceil(self._limits.checkout)
             )
         except (psycopg.Error, OSError) as error:
-            raise StoreUnavailable(self._explained(error)) from error
+            raise self._unavailable(error) from error
         try:
             row = await (await connection.execute(TRY_LOCK, (key,))).fetchone()
             yield bool(row and row[0])
@@ -302,13 +302,14 @@ class PostgresDatabase:
             {"limit": limit},
         )
 
-    def _explained(self, error: Any) -> str:
-        """Return the error, without the statement's values."""
+    def _unavailable(self, error: Any, before: str = "") -> StoreUnavailable:
+        """Return the error for callers, without the statement's values."""
         primary = error.diag.message_primary if isinstance(error, psycopg.Error) else None
         if isinstance(error, TimeoutError):
             primary = f"no answer within {self._limits.statement + CLIENT_GRACE:g} seconds"
         text = primary or next(iter(str(error).strip().splitlines()), "") or type(error).__name__
-        return f"PostgreSQL at {self.name}: {text}"
+        full = isinstance(error, psycopg.errors.DiskFull)
+        return StoreUnavailable(f"{before}PostgreSQL at {self.name}: {text}", POSTGRES, full=full)
 
 
 class _Broken(Exception):
@@ -316,16 +317,18 @@ class _Broken(Exception):
 
 
 class _Reader:
-    def __init__(self, connection: Connection, explained: Callable[[Any], str]) -> None:
+    def __init__(
+        self, connection: Connection, unavailable: Callable[[Any], StoreUnavailable]
+    ) -> None:
         self._connection = connection
-        self._explained = explained
+        self._unavailable = unavailable
 
     async def fetch(self, statement: Statement, params: Params = NO_PARAMS) -> list[Row]:
         """Return all rows of one statement."""
         try:
             return await (await _executed(self._connection, statement, params)).fetchall()
         except psycopg.Error as error:
-            raise StoreUnavailable(self._explained(error)) from error
+            raise self._unavailable(error) from error
 
 
 def _type_parameters(connection: Connection) -> None:

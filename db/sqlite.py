@@ -14,6 +14,7 @@ power may lose the last commits, never the consistency. `FULL` waits for the dis
 
 import asyncio
 import contextlib
+import errno
 import sqlite3
 import threading
 from collections import deque
@@ -27,7 +28,7 @@ from typing import Any, Literal, TypeVar
 import structlog
 
 from db.database import Reader
-from db.errors import NOT_LAST, StoreUnavailable, WorkMisused
+from db.errors import NOT_LAST, SQLITE, StoreUnavailable, WorkMisused
 from db.migrations import Schema, migrate_sqlite
 from db.statements import Engine, Statement
 from db.transaction import (
@@ -114,7 +115,7 @@ class SqliteDatabase:
         try:
             self._connection = await asyncio.to_thread(self._open)
         except (sqlite3.Error, OSError) as error:
-            raise StoreUnavailable(f"cannot open the database {self.path}: {error}") from error
+            raise _unavailable(f"cannot open the database {self.path}", error) from error
         if self.path != ":memory:":
             self._folding = asyncio.create_task(self._fold(), name="sqlite-fold")
 
@@ -129,7 +130,7 @@ class SqliteDatabase:
             await asyncio.gather(folding, return_exceptions=True)
         connection, self._connection = self._connection, None
         if connection is not None:
-            self._refuse("it is closed")
+            self._refuse(sqlite3.ProgrammingError("it is closed"))
             with contextlib.suppress(sqlite3.Error):
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             connection.close()
@@ -177,7 +178,7 @@ class SqliteDatabase:
         only the database, because it may run twice.
         """
         if self._connection is None or self._loop is None:
-            raise StoreUnavailable(f"the database {self.path} is not open")
+            raise StoreUnavailable(f"the database {self.path} is not open", SQLITE)
         if len(self._waiting) >= MAX_WAITING:
             raise StoreUnavailable(f"the database {self.path} has too much waiting work")
         future: asyncio.Future[T] = self._loop.create_future()
@@ -195,7 +196,7 @@ class SqliteDatabase:
         try:
             await self._without_work(lambda path: _transaction(path, job))
         except sqlite3.Error as error:
-            raise StoreUnavailable(f"{self.path}: {error}") from error
+            raise _unavailable(self.path, error) from error
 
     def _open(self) -> sqlite3.Connection:
         if self.path != ":memory:":
@@ -234,7 +235,7 @@ class SqliteDatabase:
                 self._busy_tries += 1
                 self._scheduled = loop.call_later(BUSY_SECONDS, self._flush)
                 return
-            self._refuse(str(error))
+            self._refuse(error)
             return
         self._busy_tries = 0
         batch = [self._waiting.popleft() for _ in range(min(MAX_BATCH, len(self._waiting)))]
@@ -247,12 +248,12 @@ class SqliteDatabase:
         for item in batch:
             _settle(item)
 
-    def _refuse(self, reason: str) -> None:
+    def _refuse(self, reason: sqlite3.Error) -> None:
         """Refuse all waiting work."""
         self._busy_tries = 0
         while self._waiting:
             item = self._waiting.popleft()
-            item.error = StoreUnavailable(f"{self.path}: {reason}")
+            item.error = _unavailable(self.path, reason)
             _settle(item)
 
     async def _fold(self) -> None:
@@ -313,7 +314,7 @@ class _Reader:
         try:
             return await asyncio.to_thread(self._fetch, statement, params)
         except sqlite3.Error as error:
-            raise StoreUnavailable(f"{self._path}: {error}") from error
+            raise _unavailable(self._path, error) from error
 
     async def close(self) -> None:
         """End a statement that still runs, and close the connection."""
@@ -388,7 +389,7 @@ def _commit(connection: sqlite3.Connection, batch: list[_Waiting], path: str) ->
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         for item in batch:
-            item.error = item.error or StoreUnavailable(f"{path}: {error}")
+            item.error = item.error or _unavailable(path, error)
 
 
 def _all_done(connection: sqlite3.Connection, batch: list[_Waiting]) -> bool:
@@ -406,7 +407,7 @@ def _attempt(connection: sqlite3.Connection, item: _Waiting, path: str) -> None:
     try:
         item.result = item.context.run(item.job, connection)
     except sqlite3.Error as error:
-        item.error = StoreUnavailable(f"{path}: {error}")
+        item.error = _unavailable(path, error)
         if not connection.in_transaction:  # a full disk: SQLite has undone the whole transaction
             raise
     except Exception as error:  # noqa: BLE001 - belongs to the caller, who gets it
@@ -423,6 +424,16 @@ def _settle(item: _Waiting) -> None:
         item.future.set_exception(item.error)
     else:
         item.future.set_result(item.result)
+
+
+def _unavailable(what: str, error: sqlite3.Error | OSError) -> StoreUnavailable:
+    """The error for callers; a full disk with the next step."""
+    code = getattr(error, "sqlite_errorcode", 0)
+    full = code & 0xFF == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR_SHMSIZE
+    if isinstance(error, OSError):
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    advice = ". Free space on the disk of this file; Parley continues by itself" if full else ""
+    return StoreUnavailable(f"{what}: {error}{advice}", SQLITE, full=full)
 
 
 def _is_busy(error: sqlite3.Error) -> bool:

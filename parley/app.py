@@ -449,6 +449,7 @@ class App:
             self._toolbox.states,
             {f"memory: {one.name}": one.probe for one in self.memory.backends},
             lambda: self.configuration.problem,
+            lambda: self.guard.record.problem,
         )
 
     def _services(self, connected: Accounts, extensions: ExtensionRegistry) -> Services:

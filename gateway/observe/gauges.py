@@ -99,6 +99,7 @@ class GaugeReadings(Struct, frozen=True):
     quarantined: int = 0
     tool_servers: Sequence[ServerState] = ()
     budgets: Mapping[str, float] = field(default_factory=dict)
+    disks: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
 class Gauges(Collector):
@@ -154,6 +155,7 @@ class Gauges(Collector):
         yield _budgets(now.budgets)
         yield from _tool_servers(now.tool_servers)
         yield from _shared(now.shared)
+        yield from _disks(now.disks)
 
 
 def _budgets(limits: Mapping[str, float]) -> Metric:
@@ -189,6 +191,20 @@ def _shared(depths: QueueDepths | None) -> Iterable[Metric]:
         if depths is not None:
             family.add_metric([], getattr(depths, field_name))
         yield family
+
+
+def _disks(disks: Mapping[str, tuple[int, int]]) -> Iterable[Metric]:
+    free = GaugeMetricFamily(
+        "parley_disk_free_bytes", "Free space on the disk of a folder.", labels=["folder"]
+    )
+    size = GaugeMetricFamily(
+        "parley_disk_size_bytes", "Size of the disk of a folder.", labels=["folder"]
+    )
+    for folder, (free_bytes, size_bytes) in disks.items():
+        free.add_metric([folder], free_bytes)
+        size.add_metric([folder], size_bytes)
+    yield free
+    yield size
 
 
 def _connections(now: GaugeReadings) -> Metric:

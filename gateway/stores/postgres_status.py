@@ -8,7 +8,7 @@ from msgspec import Struct
 from psycopg import AsyncConnection
 from psycopg.rows import TupleRow
 
-from db.errors import AddressInvalid, StoreUnavailable
+from db.errors import POSTGRES, AddressInvalid, StoreUnavailable
 from db.migrations import APPLIED, Schema, missing, refuse_older
 from db.postgres import server_of
 from gateway.errors import ConfigurationError
@@ -57,7 +57,7 @@ async def standing(url: str, schemas: Sequence[Schema]) -> PostgresStatus:
             return await _status(connection, schemas)
     except (psycopg.Error, OSError) as error:
         words = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
-        raise StoreUnavailable(f"{name}: {words}") from error
+        raise StoreUnavailable(f"{name}: {words}", POSTGRES) from error
 
 
 async def _status(

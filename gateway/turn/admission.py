@@ -157,14 +157,15 @@ async def check_limits(turn: TurnContext, services: Services) -> Decision:
 
 async def known_ids(person: PersonId, services: Services) -> KnownIds | None:
     """Return the further ids of a person, as the adapter stores them. None if the platform uses
-    several ids per person and none is stored: then it is unknown which lists name this person."""
-    state = services.stores.states.of(person.platform, person.account)
-    known = await kept_ids(state, person.id)
+    several ids per person and none is stored: then it is unknown which lists name this person.
+    Raises `StoreUnavailable`; of other platforms nothing is stored, and no store is asked."""
+    account = services.connected.get((person.platform, person.account))
+    if account is not None and not account.manifest.identify:
+        return KnownIds()
+    known = await kept_ids(services.stores.states.of(person.platform, person.account), person.id)
     if known is not None:
         return known
-    account = services.connected.get((person.platform, person.account))
-    unsure = account is not None and bool(account.manifest.identify)
-    return None if unsure else KnownIds()
+    return KnownIds() if account is None else None
 
 
 async def blocked_by_link(who: Principal, services: Services) -> Decision | None:

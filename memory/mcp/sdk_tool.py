@@ -31,9 +31,9 @@ from memory.mcp.confirmation import CodeRequired, Confirmed, decide_by_code
 from memory.mcp.tool_definition import AnyTool, Result, ToolCall, without_titles
 
 CALL_SECONDS: Final = 30.0
-UNAVAILABLE: Final = (
-    "The database does not answer. If this tool changes something, check whether it did before you "
-    "try again."
+CHECK_FIRST: Final = (
+    "If this tool changes something, check whether it did before you try again. If it stays so, an "
+    "operator finds the cause with `parley doctor`."
 )
 TOO_SLOW: Final = (
     "This took longer than 30 seconds and was stopped. If this tool changes something, check "
@@ -109,6 +109,11 @@ def succeeded(result: Result) -> mcp_types.CallToolResult:
     )
 
 
+def unavailable(error: StoreUnavailable) -> str:
+    """Return the text while a store does not answer."""
+    return f"{error.notice} {CHECK_FIRST}"
+
+
 async def answered(
     name: str, work: Callable[[], Awaitable[mcp_types.CallToolResult]]
 ) -> mcp_types.CallToolResult:
@@ -119,8 +124,8 @@ async def answered(
     except (BadInput, ToolError) as error:
         return failed(str(error))
     except StoreUnavailable as error:
-        log.warning("mcp_without_store", tool=name, error=str(error))
-        return failed(UNAVAILABLE)
+        log.warning("mcp_without_store", tool=name, store=error.store, error=str(error))
+        return failed(unavailable(error))
     except TimeoutError:
         log.warning("mcp_tool_too_slow", tool=name)
         return failed(TOO_SLOW)

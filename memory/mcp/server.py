@@ -29,7 +29,7 @@ from memory.mcp.memory_tools import MEMORY_TOOLS
 from memory.mcp.names import SESSION, ServerName
 from memory.mcp.pool_tools import POOL_TOOLS
 from memory.mcp.resources import LISTED, TEMPLATES, Listed, read_resource
-from memory.mcp.sdk_tool import UNAVAILABLE, failed, sdk_tool
+from memory.mcp.sdk_tool import failed, sdk_tool, unavailable
 from memory.mcp.tool_definition import (
     CALLER_KEY,
     RECHECK_KEY,
@@ -152,7 +152,7 @@ class ParleyServer(MCPServer[Any]):
             raise ResourceError(str(error)) from None
         except StoreUnavailable as error:
             log.warning("mcp_without_store", resource=True, error=str(error))
-            raise ResourceError(UNAVAILABLE) from None
+            raise ResourceError(unavailable(error)) from None
         return [ReadResourceContents(content.text, content.mime)]
 
     async def list_prompts(self) -> list[mcp_types.Prompt]:

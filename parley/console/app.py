@@ -6,6 +6,7 @@ same functions (`parley.console.api`).
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 from urllib.parse import parse_qsl, quote
 
@@ -16,6 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from db.errors import StoreUnavailable
 from parley.console.events import LiveEvents
 from parley.console.identity import Identity
 from parley.console.pages import Frame, Pages, menu_of, palette_of
@@ -315,8 +317,9 @@ class _Errors(Struct, frozen=True):
 
     async def _page(self, scope: Scope, refused: Refused) -> Response:
         known = None
-        if refused.status not in (401, 403, 500, 503):
-            known = await self.console.signed_in(scope)
+        if refused.status not in (401, 403, 500):
+            with suppress(StoreUnavailable):  # then the page has no menu
+                known = await self.console.signed_in(scope)
         frame = self.console.frame(scope, known)
         page = await self.console.page("error.html", frame, refused.status, refused=refused)
         page.headers.update(refused.headers)

@@ -1,10 +1,13 @@
 """The parts of the program that views and actions of the console use."""
 
 import uuid
-from typing import Final
+from collections.abc import Awaitable
+from datetime import timedelta
+from typing import Final, TypeVar
 
 from msgspec import Struct
 
+from db.errors import REDIS, StoreUnavailable
 from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience
@@ -27,6 +30,8 @@ from parley.wiring.memory import WiredMemory
 from parley.wiring.observe import AuditSink
 from parley.wiring.storage import Storage
 
+T = TypeVar("T")
+WRITTEN: Final = timedelta(seconds=1)
 MEMORY_OFF: Final = "Memory is off: the operator set memory.enabled."
 
 
@@ -63,6 +68,12 @@ class ConsoleServices(Struct, frozen=True):
             self.settings, self.storage, self.memory.sync, parts.extensions, parts.clock
         )
 
+    async def check_sending(self) -> None:
+        """Raise `StoreUnavailable` while no message can be queued. Called before an action that is
+        recorded first and sent afterwards: refused here, it has no effect and no entry in the
+        audit, however often it is repeated."""
+        await self.storage.hot.buckets.claim("console:sending", WRITTEN)
+
     async def memory_of(self, viewer: Viewer) -> MemoryHandle:
         """Return the viewer's memory, as in a direct conversation. Raises `Refused` (404) where
         memory is off, and `StoreUnavailable`."""
@@ -90,3 +101,15 @@ class ConsoleServices(Struct, frozen=True):
             at=self.gateway.clock.now(),
             client=not viewer.session,
         )
+
+
+async def read_hot(reading: Awaitable[T], otherwise: T) -> tuple[T, str]:
+    """Return what Redis holds, and the empty text; while it does not answer, `otherwise` and why
+    it is missing: the rest of a page needs only the database. Raises `StoreUnavailable` for the
+    database."""
+    try:
+        return await reading, ""
+    except StoreUnavailable as error:
+        if error.store != REDIS:
+            raise
+        return otherwise, error.notice

@@ -19,12 +19,17 @@ from parley.config import Problem, Settings
 from parley.config.load import DEFAULT_FOLDER
 from parley.config.sections import MEMORY, sqlite_file
 from parley.installation import ADVICE, conflicting_distributions
+from parley.runtime.disk_space import disks_of, written_folders
 from parley.wiring.storage import SCHEMAS
 from safety.http.addresses import is_loopback_name
 
 MINIMUM_PYTHON: Final = (3, 11)
 MINIMUM_SQLITE: Final = (3, 38)
 """The stores use RETURNING, UPSERT and the JSON functions."""
+SPACE: Final = (
+    "Free space there, for example old logs and backups. On a full disk Parley accepts no messages; "
+    "it continues by itself when there is room."
+)
 Status = Literal["ok", "note", "broken"]
 
 
@@ -125,6 +130,19 @@ def _store(url: str) -> Finding | None:
     if not os.access(folder, os.W_OK | os.X_OK):
         return Finding("broken", "database", f"{folder} cannot be written", advice)
     return Finding("ok", "database", f"{path} will be created")
+
+
+def disks(settings: Settings) -> list[Finding]:
+    """The free space on the disks that the program writes to."""
+    return [
+        Finding(
+            "broken" if one.is_full else "note" if one.is_low else "ok",
+            f"disk of {one.folder}",
+            one.left,
+            SPACE,
+        )
+        for one in disks_of(written_folders(settings))
+    ]
 
 
 def listeners(settings: Settings) -> list[Finding]:

@@ -5,6 +5,7 @@ from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Literal
 
 import structlog
@@ -22,6 +23,7 @@ from gateway.ports.usage import Buckets
 from gateway.stores.usage import UsageLedger
 from parley.http.health_endpoints import Health, Readiness
 from parley.http.webhook_listener import WebhookListener
+from parley.runtime.disk_space import DiskMonitor
 from parley.runtime.supervisor import Supervisor
 
 EVERY = 5.0
@@ -128,7 +130,8 @@ class HealthSources:
     """The sources of the state. `unwritten` counts the work that waits for the database, `shared`
     what waits where several processes share the work, `quarantined` the entries in quarantine;
     `tool_servers` has the state of each MCP server, `backends` the probe of each memory backend,
-    `overrides` a sentence about ignored overrides of the configuration."""
+    `overrides` a sentence about ignored overrides of the configuration, `work_record` the reason
+    why the record of work in progress cannot be written."""
 
     queues: ConversationQueues
     deliverer: Deliverer
@@ -140,6 +143,7 @@ class HealthSources:
     tool_servers: Callable[[], Sequence[ServerState]] = tuple
     backends: Mapping[str, Probe] = field(default_factory=dict)
     overrides: Callable[[], str] = str
+    work_record: Callable[[], str] = str
 
 
 class HealthMonitor:
@@ -153,8 +157,9 @@ class HealthMonitor:
         platforms: Collection[str],
         models: Collection[str],
         budgets: Callable[[], Mapping[str, float]] = dict,
+        folders: Iterable[Path] = (),
     ) -> None:
-        """`budgets` returns the limits in dollars, by name."""
+        """`budgets` returns the limits in dollars, by name; the program writes to `folders`."""
         self.metrics = Metrics(platforms, models)
         self._budgets = budgets
         self._clock = clock
@@ -162,6 +167,7 @@ class HealthMonitor:
         self._loop = EventLoopMonitor()
         self._stores = StoreMonitor(probes, clock)
         self._backends = StoreMonitor({}, clock)
+        self._disks = DiskMonitor(folders, clock)
         self._parts: HealthSources | None = None
 
     def attach(self, parts: HealthSources) -> None:
@@ -180,8 +186,9 @@ class HealthMonitor:
 
     async def start(self) -> None:
         """Start the checks; the first one ends before this returns."""
-        await asyncio.gather(self._stores.round(), self._backends.round())
+        await asyncio.gather(self._stores.round(), self._backends.round(), self._disks.look())
         self._stores.start()
+        self._disks.start()
         self._backends.start()
         self._loop.start()
 
@@ -189,6 +196,7 @@ class HealthMonitor:
         """Stop. Safe to call twice, and before `start`."""
         await self._stores.stop()
         await self._backends.stop()
+        await self._disks.stop()
         await self._loop.stop()
 
     def health(self) -> Health:
@@ -208,6 +216,8 @@ class HealthMonitor:
             quarantined = self._parts.quarantined()
             if quarantined:  # other work continues, so the program stays ready
                 problems["quarantine"] = QUARANTINED.format(quarantined)
+            if not_written := self._parts.work_record():
+                problems["work record"] = not_written
             if ignored := self._parts.overrides():
                 problems["overrides"] = ignored
             for server in self._parts.tool_servers():
@@ -218,6 +228,7 @@ class HealthMonitor:
             parts[store] = UP if problem is None else DOWN
             if problem is not None:
                 problems[store] = problem
+        problems |= self._disks.problems
         ready = all(state == UP for state in parts.values())
         for backend in self._backends.names:  # the program answers without it meanwhile
             reason = self._backends.problems.get(backend)
@@ -260,6 +271,7 @@ class HealthMonitor:
             quarantined=parts.quarantined(),
             tool_servers=parts.tool_servers(),
             budgets=self._budgets(),
+            disks={one.folder: (one.free, one.size) for one in self._disks.disks},
         )
 
     def _seconds_since(self, moment: datetime | None) -> float:

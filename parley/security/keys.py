@@ -5,6 +5,7 @@ Each comes from the configuration, or from a file that only its owner can read: 
 `server.key_folder`, otherwise beside the database.
 """
 
+import errno
 import os
 import secrets
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from typing import Final
 
 import structlog
 
+from db.errors import StoreUnavailable
 from gateway.errors import ConfigurationError
 from parley.config import Settings
 from parley.config.sections import sqlite_file
@@ -43,7 +45,8 @@ def audit_key(settings: Settings, *, warn: bool = True) -> bytes:
 
     Where neither is possible (PostgreSQL without `memory.audit_key` and `server.key_folder`,
     `memory://`) the chain has no key: then it does not protect against somebody who knows its
-    format. Raises `ConfigurationError` when the file cannot be read or written.
+    format. Raises `ConfigurationError` when the file cannot be read or written,
+    `StoreUnavailable` on a full disk.
     """
     configured = settings.memory.audit_key
     if configured is not None:
@@ -56,7 +59,7 @@ def audit_key(settings: Settings, *, warn: bool = True) -> bytes:
     try:
         return read_or_create_key(path)
     except OSError as error:
-        raise ConfigurationError(f"the audit's key {path} cannot be read: {error}") from error
+        raise _not_usable(f"the audit's key {path} cannot be read", error) from error
 
 
 def audit_key_file(settings: Settings) -> Path | None:
@@ -80,7 +83,8 @@ def server_token(settings: Settings, *, create: bool = False) -> str:
     only.
 
     A listener that other machines reach has the configured token, or that of its file in
-    `server.key_folder`, which `create` creates when it is missing. Raises `ConfigurationError`.
+    `server.key_folder`, which `create` creates when it is missing. Raises `ConfigurationError`,
+    and `StoreUnavailable` on a full disk.
     """
     server = settings.server
     if server.token is not None:
@@ -93,13 +97,14 @@ def server_token(settings: Settings, *, create: bool = False) -> str:
             return ""
         return read_or_create_key(path).hex()
     except OSError as error:
-        raise ConfigurationError(f"the token of the local listener {path}: {error}") from error
+        raise _not_usable(f"the token of the local listener {path}", error) from error
 
 
 def create_keys(settings: Settings) -> None:
     """Create the missing files of `server.key_folder`; without that setting, none.
 
-    Processes that start at once with one folder have the same keys. Raises `ConfigurationError`.
+    Processes that start at once with one folder have the same keys. Raises `ConfigurationError`,
+    and `StoreUnavailable` on a full disk.
     """
     if settings.server.key_folder is None:
         return
@@ -140,7 +145,8 @@ class TokenKey:
         return self._key
 
     def get_or_create(self) -> bytes:
-        """The key, created when it is missing. Raises `ConfigurationError` where that fails."""
+        """The key, created when it is missing. Raises `ConfigurationError` where that fails,
+        `StoreUnavailable` on a full disk."""
         if self.file is None:
             if not self.configured:
                 raise ConfigurationError(NO_FILE)
@@ -148,7 +154,7 @@ class TokenKey:
         try:
             return read_or_create_key(self.file)
         except OSError as error:
-            raise ConfigurationError(f"the key of tokens {self.file}: {error}") from error
+            raise _not_usable(f"the key of tokens {self.file}", error) from error
 
     def revoke_all(self) -> None:
         """Replace the key, which revokes every token. Raises `ConfigurationError` for a configured
@@ -158,7 +164,7 @@ class TokenKey:
         try:
             replace_key(self.file)
         except OSError as error:
-            raise ConfigurationError(f"the key of tokens {self.file}: {error}") from error
+            raise _not_usable(f"the key of tokens {self.file}", error) from error
 
 
 def token_key(settings: Settings) -> TokenKey:
@@ -211,11 +217,22 @@ def _new_file(path: Path, text: str) -> Path:
     """A file beside `path` that only its owner can read."""
     beside = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())  # the link must never survive a power failure without the text
+    try:
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())  # the link must never survive a power failure without the text
+    except OSError:
+        beside.unlink()
+        raise
     return beside
+
+
+def _not_usable(what: str, error: OSError) -> ConfigurationError | StoreUnavailable:
+    """The error of a file: a full disk is no mistake of the configuration, and a restart helps."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return StoreUnavailable(f"{what}: {error}. Free space on that disk")
+    return ConfigurationError(f"{what}: {error}")
 
 
 def create_password_files(folder: Path) -> None:

@@ -12,6 +12,7 @@ from gateway.ports.observer import SecurityEvent
 from gateway.turn.services import CurrentPolicies
 from memory.audit import Audit
 from parley.config import Settings
+from parley.runtime.disk_space import written_folders
 from parley.runtime.health import HealthMonitor, database_probe, storage_probe
 from parley.security.keys import audit_key
 from parley.wiring.storage import Storage
@@ -63,6 +64,7 @@ def build_health(
             for name in BUDGETS
             if (limit := getattr(policies.value.budgets, name)) is not None
         },
+        folders=written_folders(settings),
     )
 
 

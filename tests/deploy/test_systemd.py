@@ -11,6 +11,8 @@ from parley.cli.main import REFUSED
 from parley.config.sections import Watchdog
 from tests.deploy.known_arguments import is_known
 
+FAILED = 1
+"""The exit status of a start without its stores."""
 SYSUSERS = UNIT.with_name("parley.sysusers")
 
 
@@ -41,6 +43,15 @@ def test_systemd_waits_for_the_program_and_longer_than_its_own_watchdog() -> Non
     assert service["Type"] == "notify"
     assert float(service["WatchdogSec"]) > 2 * Watchdog().seconds
     assert str(REFUSED) in service["RestartPreventExitStatus"].split()
+
+
+def test_it_is_restarted_without_a_limit() -> None:
+    read = unit()
+    assert read["Unit"]["StartLimitIntervalSec"] == "0"
+    assert "StartLimitBurst" not in read["Unit"]
+    assert read["Service"]["Restart"] == "on-failure"
+    refused = read["Service"]["RestartPreventExitStatus"].split()
+    assert str(FAILED) not in refused, "so a start on a full disk is repeated"
 
 
 def test_its_user_is_made_by_sysusers() -> None:

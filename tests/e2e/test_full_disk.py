@@ -1,14 +1,25 @@
-"""A SQLite file that cannot grow: no accepted message is lost, no answer is sent twice."""
+"""A SQLite file that cannot grow, and a disk that is full: the program runs on and says so, no
+accepted message is lost, no answer is sent twice."""
 
 import asyncio
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Event, Thread
 
+import aiohttp
+import yaml
 from structlog.testing import capture_logs
 
 from simulators.anthropic import AnthropicSimulator
 from simulators.base import SimRoom
 from simulators.telegram import TelegramSimulator
-from tests.e2e.harness import Lab, app_on, by_bot, simulated
+from tests.e2e.harness import Lab, app_on, by_bot, configuration, simulated
+from tests.parley.cli.kit import parley, read_until, started
+from tests.support.patience import PATIENCE
+from tests.support.ports import free_port
+from tests.support.small_disk import Disk, small_disk
 from tests.support.waiting import eventually
 
 
@@ -74,3 +85,105 @@ async def test_messages_accepted_before_the_disk_was_full_are_answered_later(
             assert len(await lab.quiet(room)) == 1
     finally:
         await model.stop()
+
+
+@contextmanager
+def kept_full(disk: Disk) -> Iterator[None]:
+    """The disk has no free block until the end, whatever the program deletes."""
+    over = Event()
+
+    def fill() -> None:
+        while not over.wait(0.05):
+            disk.fill()
+
+    disk.fill()
+    filling = Thread(target=fill)
+    filling.start()
+    try:
+        yield
+    finally:
+        over.set()
+        filling.join()
+        disk.free()
+
+
+async def test_a_program_on_a_full_disk_runs_on_starts_again_and_continues_by_itself() -> None:
+    sim = TelegramSimulator()
+    ada = sim.person("Ada")
+    room, port = sim.direct(ada), free_port()
+
+    def answers() -> list[str]:
+        return [shown.text.rpartition("You said: ")[2] for shown in by_bot(sim.shown(room))]
+
+    with small_disk(24_000_000) as disk:
+        async with simulated({"telegram": sim}) as webhooks, aiohttp.ClientSession() as http:
+            settings = configuration({"telegram": sim}, disk.folder, webhooks)
+            settings["server"] = {"port": port}
+            config = disk.folder / "parley.yaml"
+            config.write_text(yaml.safe_dump(settings))
+            run = ("run", "--config", str(config))
+
+            async def problems() -> dict[str, str]:
+                async with http.get(f"http://127.0.0.1:{port}/readyz") as answer:
+                    found: dict[str, str] = (await answer.json()).get("problems", {})
+                    return found
+
+            async def says_full() -> bool:
+                return {"storage", "database", f"disk: {disk.folder}"} <= set(await problems())
+
+            async def is_well() -> bool:
+                return not await problems()
+
+            async with started(*run, cwd=disk.folder) as process:
+                await read_until(process.stdout, "ready gateway")
+                await sim.say(ada, room, "before")
+                await eventually(lambda: len(answers()) == 1)
+                with kept_full(disk):
+                    await eventually(says_full, 30)
+                    assert str(disk.folder) in (await problems())["storage"]
+                    assert "ree space" in (await problems())["storage"]
+                    await sim.say(ada, room, "while it is full")
+                    status = await parley("status", "--config", str(config), cwd=disk.folder)
+                    assert status.status == 1
+                    assert f"The disk of {disk.folder} is full" in status.out
+                    assert process.returncode is None, "it runs on"
+                    process.kill()  # and a start on the full disk works as well
+                    await process.wait()
+                    async with started(*run, cwd=disk.folder) as again:
+                        await read_until(again.stdout, "ready gateway")
+                        await eventually(says_full, 30)
+                        assert again.returncode is None
+                        again.kill()
+                        await again.wait()
+            async with started(*run, cwd=disk.folder) as process:
+                await read_until(process.stdout, "ready gateway")
+                await sim.say(ada, room, "after")
+                await eventually(lambda: len(answers()) >= 3, 30)
+                await eventually(is_well, 30)
+                process.send_signal(signal.SIGTERM)
+                await asyncio.wait_for(process.wait(), PATIENCE)
+    assert answers()[1:] == ["while it is full", "after"], "nothing lost, nothing twice, in order"
+
+
+async def test_a_program_that_cannot_start_on_a_full_disk_says_why_and_starts_later() -> None:
+    with small_disk(4_000_000) as disk:
+        config = disk.folder / "parley.yaml"
+        settings = {
+            "model": {"provider": "offline"},
+            "platforms": {"web": {"enabled": True}},
+            "database": {"url": f"sqlite:///{disk.folder}/data/parley.db"},
+            "server": {"port": 0, "key_folder": str(disk.folder / "keys")},
+            "webhooks": {"port": 0},
+        }
+        config.write_text(yaml.safe_dump(settings))
+        disk.fill()
+        for _ in range(3):
+            ended = await parley("run", "--config", str(config), cwd=disk.folder)
+            assert ended.status == 1, "not the status of a refused configuration: it is restarted"
+            assert "No space left on device" in ended.err
+            assert str(disk.folder) in ended.err
+            assert "Free space" in ended.err
+        assert list((disk.folder / "keys").iterdir()) == [], "no remains of the attempts"
+        disk.free()
+        async with started("run", "--config", str(config), cwd=disk.folder) as process:
+            await read_until(process.stdout, "ready gateway")

@@ -18,7 +18,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import NoScriptError, RedisError
 
-from db.errors import StoreUnavailable
+from db.errors import REDIS, StoreUnavailable
 from gateway.errors import ConfigurationError
 
 MINIMUM_VERSION = (6, 2)
@@ -74,7 +74,7 @@ class RedisClient:
         version = str(server.get("redis_version", "0"))
         if tuple(int(part) for part in version.split(".")[:2]) < MINIMUM_VERSION:
             raise StoreUnavailable(
-                f"Redis {version} is too old: Parley needs 6.2 or newer (or any Valkey)"
+                f"Redis {version} is too old: Parley needs 6.2 or newer (or any Valkey)", REDIS
             )
         policy = server.get("maxmemory_policy", "noeviction")
         if policy != "noeviction":
@@ -171,7 +171,7 @@ class RedisClient:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise StoreUnavailable("Redis: the connection is closed")
+            raise StoreUnavailable("Redis: the connection is closed", REDIS)
 
 
 def quoted(*parts: str) -> str:
@@ -204,4 +204,4 @@ async def _execute(redis: "Redis", *arguments: Argument) -> Any:
 
 
 def _unavailable(error: Exception) -> StoreUnavailable:
-    return StoreUnavailable(f"Redis: {str(error) or type(error).__name__}")
+    return StoreUnavailable(f"Redis: {str(error) or type(error).__name__}", REDIS)

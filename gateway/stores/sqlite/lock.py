@@ -4,6 +4,7 @@ The lock is on `FILE.lock`, beside the database; the operating system releases i
 ends. Read-only commands (`parley why`, `parley backup`) do not take it.
 """
 
+import contextlib
 import fcntl
 import os
 from pathlib import Path
@@ -31,8 +32,6 @@ class GatewayLock:
             raise StoreUnavailable(f"cannot lock {self._database}: {error}") from error
         try:
             fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.ftruncate(opened, 0)
-            os.pwrite(opened, f"{os.getpid()}\n".encode(), 0)
         except OSError as error:
             owner = os.pread(opened, 20, 0).decode(errors="replace").strip()
             os.close(opened)
@@ -43,6 +42,9 @@ class GatewayLock:
                 f" (process {owner or 'unknown'}); stop that one first, or name another file"
             ) from None
         self._held = opened
+        with contextlib.suppress(OSError):  # for people; a full disk still has the lock
+            os.ftruncate(opened, 0)
+            os.pwrite(opened, f"{os.getpid()}\n".encode(), 0)
 
     def release(self) -> None:
         """Release the lock. Safe to call twice. The empty file stays: deleting it would let two

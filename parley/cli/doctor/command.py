@@ -34,6 +34,7 @@ def doctor(config: Config = None) -> int:
         findings.append(Finding("ok", "configuration", detail))
         findings += checks.secrets_file(path)
         findings += checks.stores(settings)
+        findings += checks.disks(settings)
         findings += _overrides(settings, platforms)
         findings += checks.listeners(settings)
         findings += section_checks.recall_models(settings)

@@ -28,6 +28,7 @@ from parley.cli.status.report import (
 from parley.cli.stores import read_settings, require_database, with_storage
 from parley.cli.terminal import print_json
 from parley.config import Settings
+from parley.runtime.disk_space import disks_of, written_folders
 from parley.wiring.accounts import account_name
 
 RUNS: Final = "Parley runs on {address}."
@@ -66,7 +67,8 @@ def _report(settings: Settings) -> StatusReport:
     accounts = tuple(account_name((one.platform, one.name)) for one in settings.accounts())
     now = SystemClock().now()
     memory = settings.memory.places if settings.memory.enabled else ()
-    return StatusReport(now, running, live, stored, unreadable, accounts, has_port, memory)
+    disks = tuple(one for one in disks_of(written_folders(settings)) if one.is_low)
+    return StatusReport(now, running, live, stored, unreadable, accounts, has_port, memory, disks)
 
 
 def _stored(settings: Settings) -> tuple[StoredState | None, str]:

@@ -19,6 +19,7 @@ from gateway.turn.pipeline import FAILED
 from parley.cli.memory_access import tenants_of_accounts
 from parley.cli.running_program import address_of, body_of, request_to
 from parley.config import Settings
+from parley.runtime.disk_space import DiskSpace
 from parley.wiring.accounts import account_name
 from parley.wiring.extensions import load_extensions
 from parley.wiring.live_configuration import stored_configuration
@@ -110,6 +111,8 @@ class StatusReport(Struct, frozen=True):
     has_port: bool = True
     """False if the state of the program cannot be read, because `server.port` is 0."""
     memory: tuple[str, ...] = ()
+    disks: tuple[DiskSpace, ...] = ()
+    """The disks that are full or almost full."""
 
     @property
     def platforms(self) -> tuple[AccountStatus, ...]:
@@ -123,7 +126,8 @@ class StatusReport(Struct, frozen=True):
 
 def attention(report: StatusReport) -> list[str]:
     """Return the problems that need an operator, each with the next step."""
-    return [*_of_program(report), *_of_stores(report)]
+    disks = [f"{one.problem[0].upper()}{one.problem[1:]}." for one in report.disks]
+    return [*disks, *_of_program(report), *_of_stores(report)]
 
 
 def _of_program(report: StatusReport) -> Iterator[str]:
@@ -142,7 +146,7 @@ def _of_program(report: StatusReport) -> Iterator[str]:
         if state != READY:
             yield f"{part} is {state}. {explained.pop(part, '')}".rstrip()
     for part, problem in explained.items():
-        if part not in accounts and part != "quarantine":
+        if part not in accounts and part != "quarantine" and not part.startswith("disk: "):
             yield f"{part}: {problem}"
 
 

@@ -201,6 +201,7 @@ async def _grant(
     grant = TextGrant(
         uuid.uuid4().hex, viewer.tenant, viewer.person, person, subject, now, now + LASTS
     )
+    await services.check_sending()
     audit = {"of": person, "grant": grant.id, "reason": reason, "subject": named}
     await services.audit.console("glass_broken", viewer.tenant, viewer.person, **audit)
     account, place = where

@@ -31,7 +31,7 @@ from parley.console.reading import (
     reader_of,
 )
 from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, ItemParams, Result
-from parley.console.services import ConsoleServices
+from parley.console.services import ConsoleServices, read_hot
 from parley.console.timeline import TimelineOut, timeline_of
 from parley.console.viewer import BREAK_GLASS, TextSource, Viewer, may_read_text
 from parley.console.views.conversations import PATH
@@ -137,12 +137,14 @@ class SendOut(Result):
 
 
 class HandlingOut(Result):
-    """A message with its handling. `up` and `down` are thumbs under its answer."""
+    """A message with its handling. `sends_missing`: the reason why `sends` is not known. `up` and
+    `down` are thumbs under its answer."""
 
     place: PlaceOut
     message: MessageOut
     timeline: TimelineOut
     sends: tuple[SendOut, ...] = Field(max_length=MAX_SENDS)
+    sends_missing: str = ""
     up: int = 0
     down: int = 0
 
@@ -180,13 +182,15 @@ async def message(viewer: Viewer, services: ConsoleServices, params: MessagePara
     """Return the handling of one message. Raises `NotFound`."""
     of = await exchange_of(viewer, services, params.id)
     shown = await messages_of(viewer, services, (of,), MOST_OF_MESSAGE)
-    sends = await services.storage.hot.outbox.deliveries(of.trace.id, MAX_SENDS)
+    reading = services.storage.hot.outbox.deliveries(of.trace.id, MAX_SENDS)
+    sends, missing = await read_hot(reading, [])
     thumbs = (await services.storage.stores.feedback.of([of.trace.id])).get(of.trace.id)
     return HandlingOut(
         place=place_out(of.trace.conversation, of.trace.audience),
         message=shown[0],
         timeline=timeline_of(of.trace),
         sends=tuple(map(_send, sorted(sends, key=lambda one: one.key))),
+        sends_missing=missing,
         up=thumbs.up if thumbs else 0,
         down=thumbs.down if thumbs else 0,
     )

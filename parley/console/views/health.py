@@ -3,12 +3,14 @@
 import asyncio
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
+from db.errors import StoreUnavailable
 from gateway.conversation import ConversationKey
 from gateway.errors import BadInput
 from gateway.platforms import discover
@@ -145,8 +147,9 @@ async def check(viewer: Viewer, services: ConsoleServices, _params: NoParams) ->
     """Start the checks. Raises `Refused` (409) while they run, and soon after."""
     runner = services.jobs.checks
     runner.check_idle()
-    if not await services.storage.hot.buckets.claim("console:checks", CHECKS_EVERY):
-        raise Refused(409, "too_soon", TOO_SOON)
+    with suppress(StoreUnavailable):  # the checks name the store
+        if not await services.storage.hot.buckets.claim("console:checks", CHECKS_EVERY):
+            raise Refused(409, "too_soon", TOO_SOON)
     await services.audit.console("checks_run", viewer.tenant, viewer.person)
     settings, own = services.settings, readiness_of(services)
 
@@ -178,6 +181,7 @@ async def examined(settings: Settings, own: Callable[[], Sequence[Finding]]) -> 
     platforms = discover()
     findings = [*checks.versions(), *checks.environment(), *checks.plugins(platforms)]
     findings += checks.stores(settings)
+    findings += checks.disks(settings)
     findings += checks.listeners(settings)
     findings += section_checks.recall_models(settings)
     findings += own()

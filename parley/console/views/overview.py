@@ -13,7 +13,7 @@ from gateway.ports.inbox import Backlog
 from gateway.ports.traces import FAILED
 from gateway.ports.usage import UsageFilter
 from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Params, Result
-from parley.console.services import ConsoleServices
+from parley.console.services import ConsoleServices, read_hot
 from parley.console.viewer import Viewer
 
 SLOW: Final = timedelta(minutes=5)
@@ -22,9 +22,12 @@ ANSWERED: Final = "answered"
 AHEAD: Final = timedelta(days=1)
 """The clock of another process may be ahead."""
 READY: Final = "ready"
+PROBLEM: Final = "problem"
 CHECK: Final = "Check the model, the platforms and the stores"
 MOST: Final = 50
 """Entries of each list of the page."""
+ELSEWHERE: Final = frozenset({"quarantine", "overrides"})
+"""Problems that the overview shows in their own place."""
 REVIEWS: Final = "/memory/reviews"
 
 
@@ -105,7 +108,7 @@ async def overview(
     if not viewer.is_operator:
         return OverviewOut(of="own", needs=tuple(own), today=today)
     platforms, parts = _platforms(services), _parts(services)
-    queue = await _queue(services)
+    queue, _ = await read_hot(_queue(services), None)
     waiting = (
         []
         if services.gateway.pairing is None
@@ -115,7 +118,7 @@ async def overview(
     needs = (
         *(_of_platform(one) for one in platforms if one.state != READY),
         *(_of_part(one) for one in parts if not one.well),
-        *_of_queue(queue, now),
+        *(() if queue is None else _of_queue(queue, now)),
         *((_of_requests(len(waiting)),) if waiting else ()),
         *_of_overrides(services),
         *own,
@@ -239,10 +242,16 @@ def _parts(services: ConsoleServices) -> tuple[PartState, ...]:
         )
         for server in services.health.tool_servers()
     ]
+    known = {*readiness.parts, *(part.name for part in parts), *ELSEWHERE}
+    parts += [
+        PartState(name=name, state=PROBLEM, well=False, problem=problem)
+        for name, problem in readiness.problems.items()
+        if name not in known
+    ]
     return tuple(parts[:MOST])
 
 
-async def _queue(services: ConsoleServices) -> Queue:
+async def _queue(services: ConsoleServices) -> Queue | None:
     backlog: Backlog = await services.storage.hot.backlog.look()
     return Queue(
         events=backlog.events,
@@ -261,6 +270,8 @@ def _of_platform(one: PlatformState) -> Need:
 
 def _of_part(one: PartState) -> Need:
     text = f"{one.name} is {one.state}" + (f": {one.problem}" if one.problem else ".")
+    if one.state == PROBLEM:
+        text = f"{one.name.partition(':')[0].capitalize()}: {one.problem}."
     return Need(kind="part", text=text, step=CHECK, path="/health", urgent=True)
 
 

@@ -137,6 +137,7 @@ async def answer(viewer: Viewer, services: ConsoleServices, params: AnswerForm) 
     )
     said = StoredTurn(id_, "assistant", text, now, speaker=takeover.name)
     done = CompletedTurn(key, (said,), (), (), trace, (), sends, answers=asked)
+    await services.check_sending()
     if not await services.storage.takeovers.took_part(takeover.id, now):
         raise BadInput(NOT_TAKEN)  # somebody gave it back meanwhile, or its person was erased
     await services.audit.console("answered", viewer.tenant, viewer.person, takeover=takeover.id)
@@ -149,6 +150,7 @@ async def give_back(viewer: Viewer, services: ConsoleServices, params: GiveBackF
     """Let the assistant answer again, and tell the people there. Each operator may do that. Raises
     `NotFound`, and `BadInput` if the assistant answers already."""
     of = await exchange_of(viewer, services, params.id)
+    await services.check_sending()
     takeover = await services.storage.takeovers.of(of.trace.conversation)
     if takeover is None or not await services.storage.takeovers.end(takeover.id):
         raise BadInput(ANSWERS)

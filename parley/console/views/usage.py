@@ -28,7 +28,7 @@ from parley.console.rates_in_use import (
     rates_of,
 )
 from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, File, Params, Result
-from parley.console.services import ConsoleServices
+from parley.console.services import ConsoleServices, read_hot
 from parley.console.text import csv_text
 from parley.console.viewer import Viewer
 from parley.http.api.models import Digits
@@ -103,7 +103,8 @@ class RowOut(Result):
 
 class UsageOut(Result):
     """The usage of everybody for operators, of the viewer alone for other people. `step` is the
-    number of days of each of `periods`. `more`: the table has further rows, as in the CSV file."""
+    number of days of each of `periods`. `more`: the table has further rows, as in the CSV file.
+    `rates_missing`: the reason why `rates_in_use` is not known."""
 
     of: Literal["all", "own"]
     since: date
@@ -117,6 +118,7 @@ class UsageOut(Result):
     budgets: tuple[BudgetUseOut, ...] = Field(max_length=MAX_BUDGETS)
     rates: tuple[RateOut, ...] = Field(max_length=4)
     rates_in_use: tuple[RateUseOut, ...] = Field(max_length=MAX_RATES)
+    rates_missing: str = ""
 
 
 async def usage(viewer: Viewer, services: ConsoleServices, params: UsageQuery) -> UsageOut:
@@ -126,6 +128,7 @@ async def usage(viewer: Viewer, services: ConsoleServices, params: UsageQuery) -
     # Two readers: each sums a year by itself.
     days, rows = await asyncio.gather(read("day", wanted, MAX_DAYS), read(key, wanted, ROWS + 1))
     step = 1 if params.days <= DAILY else 7
+    used, missing = await read_hot(rates_in_use(viewer, services), ())
     return UsageOut(
         of="all" if viewer.is_operator else "own",
         since=wanted.since.date(),
@@ -138,7 +141,8 @@ async def usage(viewer: Viewer, services: ConsoleServices, params: UsageQuery) -
         more=len(rows) > ROWS,
         budgets=tuple([one async for one in budgets_in_use(viewer, services)]),
         rates=rates_of(services),
-        rates_in_use=await rates_in_use(viewer, services),
+        rates_in_use=used,
+        rates_missing=missing,
     )
 
 

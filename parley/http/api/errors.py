@@ -17,7 +17,10 @@ from parley.http.asgi import BodyTooLarge, ClientGone, exchange_of
 from parley.http.starlette_routes import as_http
 
 RETRY_SECONDS: Final = 5
-"""`Retry-After` while the database is unavailable."""
+"""`Retry-After` while a store is unavailable."""
+TRY_AGAIN: Final = (
+    "Try again in a moment. If it stays so, an operator finds the cause with `parley doctor`."
+)
 BACKEND_SECONDS: Final = 30
 """`Retry-After` while a memory backend is unavailable: it rests that long after failures."""
 
@@ -39,6 +42,13 @@ def refusal(refused: Refused) -> Response:
     """Return the response of a refusal."""
     error = {"code": refused.code, "message": refused.message, "where": refused.where}
     return as_http(json_response({"error": error}, refused.status, refused.headers))
+
+
+def without_store(error: StoreUnavailable) -> Refused:
+    """Return the refusal while a store does not answer; it names the store, not its address."""
+    text = f"{error.notice} {TRY_AGAIN}"
+    headers = {"Retry-After": str(RETRY_SECONDS)}
+    return Refused(503, "unavailable", text, error.store, headers)
 
 
 class UniformErrors(Struct, frozen=True):
@@ -73,9 +83,8 @@ def as_refused(error: Exception) -> Refused:
         case BadInput():
             return Refused(422, "refused", str(error))
         case StoreUnavailable():
-            log.warning("api_without_store", error=str(error))
-            text = "The database does not answer. Please try again."
-            return Refused(503, "unavailable", text, headers={"Retry-After": str(RETRY_SECONDS)})
+            log.warning("api_without_store", store=error.store, error=str(error))
+            return without_store(error)
         case HTTPException(status_code=404):
             return Refused(404, "not_found", "This path does not exist.", "path")
         case HTTPException(status_code=405):

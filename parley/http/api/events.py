@@ -26,7 +26,7 @@ from memory.agents.model import AgentEvent
 from memory.model.scope import RequestScope
 from memory.service.handle import Memory
 from parley.http.api.authentication import Authenticator
-from parley.http.api.errors import Refused
+from parley.http.api.errors import Refused, without_store
 from parley.http.starlette_routes import starlette_routes
 from parley.security.tokens import TokenClaims
 
@@ -101,9 +101,8 @@ class EventRoutes:
             return _error(refused)
         except BadInput as error:
             return _error(Refused(400, "bad_query", str(error), "query"))
-        except StoreUnavailable:
-            text = "The database does not answer. Please try again."
-            return _error(Refused(503, "unavailable", text, headers={"Retry-After": "5"}))
+        except StoreUnavailable as error:
+            return _error(without_store(error))
         shown = [_as_json(event) for event in page.events]
         body = {"events": shown, "last": page.last, "more": page.more}
         return json_response(body, headers=_NO_STORE)

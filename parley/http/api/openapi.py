@@ -17,7 +17,7 @@ _ALWAYS: Final = {
     401: "The token is missing, invalid or expired.",
     403: "The configuration does not allow this person to use the API, or to do this.",
     429: "Too many requests.",
-    503: "The database or a memory backend does not answer.",
+    503: "A store or a memory backend does not answer; `where` names the store.",
 }
 _WITH_BODY: Final = {
     408: "The body did not arrive in time.",

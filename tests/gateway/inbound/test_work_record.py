@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from structlog.testing import capture_logs
 
-from gateway.inbound.work_record import MAX_PROCESSES, SLOTS, WorkRecord, open_record
+from gateway.inbound.work_record import MAX_PROCESSES, SIZE, SLOTS, WorkRecord, open_record
 from gateway.ports.work_guard import MAX_ID, WorkItem
+from tests.support.small_disk import small_disk
 
 FIRST, SECOND = WorkItem("message", "a1"), WorkItem("waiting_turn", "b2")
 
@@ -150,3 +152,56 @@ def test_a_folder_has_records_for_a_limited_number_of_processes(tmp_path: Path) 
         open_record(tmp_path, "p")
     for record in records:
         record.close()
+
+
+def test_the_room_of_a_record_is_reserved_so_that_a_full_disk_keeps_it() -> None:
+    with small_disk(4 * SIZE) as disk:
+        record, _ = open_record(disk.folder, "p")
+        disk.fill()
+        many = [WorkItem("message", str(number)) for number in range(SLOTS)]
+        record.working(*many).__enter__()
+        assert record.problem == ""
+        os.close(record._descriptor)  # the lock goes, as at a crash
+        record, (crash,) = open_record(disk.folder, "p")
+        with record:
+            assert set(crash.in_work) == set(many)
+            assert record.problem == "", "the room of the dead process is kept"
+
+
+CONTENTS = {"missing": None, "empty": b"", "of an older version, without room": b"PARLEYW1"}
+
+
+@pytest.mark.parametrize("content", CONTENTS.values(), ids=CONTENTS)
+def test_without_room_the_record_is_kept_in_memory_until_there_is_some(
+    content: bytes | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.inbound.work_record.RETRY_SECONDS", 0.0)
+    with small_disk(4 * SIZE) as disk:
+        if content is not None:
+            (disk.folder / "p.in-work").write_bytes(content)
+            os.truncate(disk.folder / "p.in-work", SIZE if content else 0)
+        disk.fill()
+        with capture_logs() as logs:
+            record, crashes = open_record(disk.folder, "p")
+            many = [WorkItem("message", str(number)) for number in range(SLOTS - 1)]
+            with record, record.working(*many):
+                assert len(record.in_work()) == SLOTS - 1
+                assert "No space left on device" in record.problem
+                assert str(disk.folder) in record.problem
+                disk.free()
+                with record.working(FIRST):
+                    pass
+                assert record.problem == ""
+                written = (disk.folder / "p.in-work").read_bytes()
+                assert len(written) == SIZE
+                assert b"message\x000" in written, "also what began before there was room"
+        assert crashes == []
+    assert [line["event"] for line in logs] == ["work_record_not_written"], "it is said once"
+
+
+def test_a_record_whose_file_is_cut_by_somebody_else_keeps_running(tmp_path: Path) -> None:
+    record, _ = open_record(tmp_path, "p")
+    with record:
+        os.truncate(tmp_path / "p.in-work", 0)
+        with record.working(FIRST, SECOND):
+            assert set(record.in_work()) == {FIRST, SECOND}

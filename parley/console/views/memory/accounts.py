@@ -161,6 +161,7 @@ async def _person(viewer: Viewer, services: ConsoleServices) -> Caller:
 
 
 async def _run(services: ConsoleServices, caller: Caller, text: str) -> None:
+    await services.check_sending()
     reply = await LinkCommands(_links(services), services.gateway.clock).run(caller, text)
     await deliver(services, caller.id, reply.notices)
 

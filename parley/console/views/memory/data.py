@@ -113,6 +113,7 @@ async def erase(viewer: Viewer, services: ConsoleServices, params: EraseForm) ->
     erasure = services.memory.erasure
     if erasure is None:
         raise Refused(404, "memory_off", MEMORY_OFF)
+    await services.check_sending()
     caller = await services.caller_at_home(viewer)
     done = await erasure.run(handle, caller)
     await deliver(services, caller.id, done.reply.notices)

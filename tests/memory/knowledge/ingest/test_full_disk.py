@@ -5,8 +5,6 @@ import asyncio
 import os
 import resource
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,46 +18,12 @@ from tests.parley.cli.kit import PROGRAM, environment, parley
 from tests.support.git import new_repository
 from tests.support.patience import LAUNCH
 from tests.support.servers import PostgresServer
+from tests.support.small_disk import Disk, small_disk
 
 pytestmark = pytest.mark.nightly
 EARLIER = 30
 """Files that are in the index before the disk is full."""
 ENOUGH = 1_000_000_000
-
-
-@dataclass(frozen=True)
-class Disk:
-    """A small disk in memory."""
-
-    folder: Path
-
-    @property
-    def used(self) -> int:
-        """The bytes in use."""
-        disk = os.statvfs(self.folder)
-        return (disk.f_blocks - disk.f_bfree) * disk.f_frsize
-
-    def limit(self, size: int) -> None:
-        """Change the size, in bytes."""
-        command = ("mount", "-o", f"remount,size={size}", str(self.folder))
-        subprocess.run(command, check=True, capture_output=True)
-
-
-@contextmanager
-def small_disk() -> Iterator[Disk]:
-    """A disk until the end; the test is skipped where there can be none."""
-    folder = Path(tempfile.mkdtemp(prefix="parley-disk-"))
-    mount = ("mount", "-t", "tmpfs", "-o", f"size={ENOUGH}", "tmpfs", str(folder))
-    try:
-        if os.geteuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
-            pytest.skip("this user cannot mount a disk")
-        try:
-            folder.chmod(0o755)
-            yield Disk(folder)
-        finally:
-            subprocess.run(("umount", "--lazy", str(folder)), check=True)
-    finally:
-        folder.rmdir()
 
 
 @dataclass(frozen=True)
@@ -98,7 +62,7 @@ def tablespace(server: PostgresServer, disk: Disk) -> Iterator[tuple[str, str]]:
 def pair(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Pair]:
     git = new_repository(tmp_path / "shop")
     git.commit({f"src/part{number:03}.py": source(number, 0) for number in range(EARLIER)})
-    with small_disk() as disk:
+    with small_disk(ENOUGH) as disk:
         if request.param == "sqlite":
             urls = [f"sqlite:///{disk.folder}/{name}/parley.db" for name in ("whole", "full")]
             made = [Installation(disk.folder / Path(url).parent.name, url, git) for url in urls]
