@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
@@ -33,6 +34,7 @@ from gateway.ports.clock import SystemClock
 from gateway.ports.http_routes import CanServePages
 from gateway.ports.inbox import Dispatcher
 from gateway.ports.observer import CombinedObserver, Observer
+from gateway.ports.processes import ProcessReport
 from gateway.ports.traces import Trace
 from gateway.store_retry import StoreRetry
 from gateway.turn.pipeline import Pipeline
@@ -55,7 +57,7 @@ from parley.runtime import Role
 from parley.runtime.health import HealthSources, RecentActivity
 from parley.runtime.supervisor import Supervisor
 from parley.wiring.access import wire_access
-from parley.wiring.accounts import account_name, local_accounts, remote_accounts
+from parley.wiring.accounts import account_name, account_names, local_accounts, remote_accounts
 from parley.wiring.jobs import JobParts, Jobs, build_jobs
 from parley.wiring.listeners import add_memory_api, local_listener, webhook_listener
 from parley.wiring.live_configuration import LiveConfiguration
@@ -71,6 +73,7 @@ from parley.wiring.repositories import program_index, repository_reader
 from parley.wiring.storage import Storage
 
 if TYPE_CHECKING:
+    from parley.runtime.process_reports import ProcessReports
     from parley.runtime.shared_work import SharedWork
 
 DRAIN_SECONDS = 15.0
@@ -203,6 +206,7 @@ class App:
             self._dispatcher.stop,
         )
         self._leftovers = self._sweep_outbox()
+        self._reports = self._process_reports()
         self.health.attach(self._health_sources())
         self.local.add_routes(page_link_routes(self.pages))
 
@@ -219,6 +223,8 @@ class App:
         await self.memory.start()
         self.security.start()
         await self._calibrations.load()
+        if self._reports is not None:
+            await self._reports.start()
         await self.health.start()
         await self.local.start()
         self._toolbox.start()
@@ -450,7 +456,25 @@ class App:
             {f"memory: {one.name}": one.probe for one in self.memory.backends},
             lambda: self.configuration.problem,
             lambda: self.guard.record.problem,
+            lambda: self._reports.installation if self._reports is not None else None,
         )
+
+    def _process_reports(self) -> "ProcessReports | None":
+        shared = self.storage.hot.shared
+        if shared is None:
+            return None
+        from parley.runtime.process_reports import ProcessReports, accounts_of  # noqa: PLC0415 - Redis's library, if configured
+
+        names = account_names(self.settings)
+        host, role, platform = socket.gethostname(), self._role, self._platform
+
+        def describe() -> ProcessReport:
+            served = accounts_of(self.supervisor, self._clock.now())
+            return ProcessReport(host, role, platform, served, names)
+
+        reports = ProcessReports(shared.processes, describe, names, self._clock)
+        self._at_end(reports.stop)
+        return reports
 
     def _services(self, connected: Accounts, extensions: ExtensionRegistry) -> Services:
         settings, stores = self.settings, self.storage.stores

@@ -100,6 +100,7 @@ class GaugeReadings(Struct, frozen=True):
     tool_servers: Sequence[ServerState] = ()
     budgets: Mapping[str, float] = field(default_factory=dict)
     disks: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    roles: Sequence[tuple[str, str, float]] = ()
 
 
 class Gauges(Collector):
@@ -156,6 +157,7 @@ class Gauges(Collector):
         yield from _tool_servers(now.tool_servers)
         yield from _shared(now.shared)
         yield from _disks(now.disks)
+        yield _roles(now.roles)
 
 
 def _budgets(limits: Mapping[str, float]) -> Metric:
@@ -191,6 +193,17 @@ def _shared(depths: QueueDepths | None) -> Iterable[Metric]:
         if depths is not None:
             family.add_metric([], getattr(depths, field_name))
         yield family
+
+
+def _roles(roles: Sequence[tuple[str, str, float]]) -> Metric:
+    family = GaugeMetricFamily(
+        "parley_role_last_seen_seconds",
+        "Seconds since a process last reported that it serves a role or account, in Redis.",
+        labels=["role", "account"],
+    )
+    for role, account, seconds in roles:
+        family.add_metric([role, account], seconds)
+    return family
 
 
 def _disks(disks: Mapping[str, tuple[int, int]]) -> Iterable[Metric]:

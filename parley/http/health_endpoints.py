@@ -14,12 +14,15 @@ from parley.http.starlette_routes import as_http
 
 
 class Readiness(Struct, frozen=True):
-    """The readiness of the program; `parts` has the state of each part, `problems` the reasons of
-    failures."""
+    """The readiness of this process; `parts` has the state of each part, `problems` the reasons of
+    failures. `installation` has the parts of all processes that share the work; `complete`: all of
+    them are served."""
 
     ready: bool
     parts: Mapping[str, str] = field(default_factory=dict)
     problems: Mapping[str, str] = field(default_factory=dict)
+    installation: Mapping[str, str] = field(default_factory=dict)
+    complete: bool = True
 
 
 class Health(Struct, frozen=True):
@@ -34,14 +37,23 @@ ReadyCheck: TypeAlias = Callable[[], Readiness]
 
 
 class HealthEndpoints(Struct, frozen=True):
-    """Answers with 200 or 503. Only a request with access to the pages learns the parts."""
+    """Answers with 200 or 503. Only a request with access to the pages learns the parts.
+
+    `/readyz` is about this process: a load balancer that asks it must not take the last adapter
+    away because no worker runs, since accepted messages wait. `/readyz/installation` is about all
+    processes together.
+    """
 
     health: HealthCheck
     ready: ReadyCheck
 
     def routes(self) -> tuple[Route, ...]:
         """Return the routes of both endpoints."""
-        return Route("/healthz", self.healthz), Route("/readyz", self.readyz)
+        return (
+            Route("/healthz", self.healthz),
+            Route("/readyz", self.readyz),
+            Route("/readyz/installation", self.installation),
+        )
 
     async def healthz(self, _request: Request) -> Response:
         """Return the state of the process and the delay of its loop."""
@@ -51,11 +63,22 @@ class HealthEndpoints(Struct, frozen=True):
         return as_http(json_response(body, 200 if health.well else 503))
 
     async def readyz(self, request: Request) -> Response:
-        """Return the readiness of the program."""
+        """Return the readiness of this process."""
         state = self.ready()
-        body: dict[str, object] = {"ready": state.ready}
-        if exchange_of(request.scope).page_access.allowed:
-            body["parts"] = dict(state.parts)
-            if state.problems:
-                body["problems"] = dict(state.problems)
-        return as_http(json_response(body, 200 if state.ready else 503))
+        return _answer(request, state, is_ready=state.ready)
+
+    async def installation(self, request: Request) -> Response:
+        """Return the readiness of the whole installation: messages are accepted and answered."""
+        state = self.ready()
+        return _answer(request, state, is_ready=state.ready and state.complete)
+
+
+def _answer(request: Request, state: Readiness, *, is_ready: bool) -> Response:
+    body: dict[str, object] = {"ready": is_ready}
+    if exchange_of(request.scope).page_access.allowed:
+        body["parts"] = dict(state.parts)
+        if state.installation:
+            body["installation"] = dict(state.installation)
+        if state.problems:
+            body["problems"] = dict(state.problems)
+    return as_http(json_response(body, 200 if is_ready else 503))

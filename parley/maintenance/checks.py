@@ -27,8 +27,8 @@ MINIMUM_PYTHON: Final = (3, 11)
 MINIMUM_SQLITE: Final = (3, 38)
 """The stores use RETURNING, UPSERT and the JSON functions."""
 SPACE: Final = (
-    "Free space there, for example old logs and backups. On a full disk Parley accepts no messages; "
-    "it continues by itself when there is room."
+    "Free space there, for example old logs and backups. On a full disk Parley accepts no "
+    "messages; it continues by itself when there is room."
 )
 Status = Literal["ok", "note", "broken"]
 

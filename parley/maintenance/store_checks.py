@@ -8,6 +8,16 @@ from db.errors import StoreUnavailable
 from gateway.errors import ConfigurationError
 from parley.config import Settings
 from parley.maintenance.checks import Finding, Status
+from parley.runtime.installation import (
+    MISSING,
+    START_ADAPTER,
+    START_WORKER,
+    WORKERS,
+    Installation,
+    PartState,
+    installation_of,
+)
+from parley.wiring.accounts import account_names
 from parley.wiring.storage import SCHEMAS
 
 if TYPE_CHECKING:
@@ -24,7 +34,7 @@ async def check_servers(settings: Settings) -> list[Finding]:
     """The findings about each configured server; the servers are asked side by side."""
     checks: list[Awaitable[list[Finding]]] = []
     if settings.storage_url.startswith(("redis://", "rediss://")):
-        checks.append(_answered("Redis", "storage.url", lambda: _redis(settings.storage_url)))
+        checks.append(_answered("Redis", "storage.url", lambda: _redis(settings)))
     if settings.database.url.startswith("postgresql://"):
         checks.append(
             _answered("PostgreSQL", "database.url", lambda: _postgres(settings.database.url))
@@ -45,19 +55,41 @@ async def _answered(
         return [Finding("broken", name, str(error), advice)]
 
 
-async def _redis(url: str) -> list[Finding]:
+async def _redis(settings: Settings) -> list[Finding]:
     from gateway.stores.redis.client import RedisClient  # noqa: PLC0415 - only where configured
+    from gateway.stores.redis.processes import RedisProcesses  # noqa: PLC0415 - as above
 
-    client = RedisClient(url)
+    client = RedisClient(settings.storage_url)
     try:
         info = await client.command("INFO")
         try:
             append = await client.command("CONFIG", "GET", "append*")
         except StoreUnavailable:  # many providers forbid it
             append = {}
+        seen = await RedisProcesses(client, "").look()
     finally:
         await client.stop()
-    return of_redis(info, _texts(append))
+    everywhere = installation_of(seen, account_names(settings))
+    return [*of_redis(info, _texts(append)), *of_processes(everywhere)]
+
+
+def of_processes(everywhere: Installation) -> list[Finding]:
+    """The workers and the accounts, each with the process that serves it."""
+    if not everywhere.running:
+        detail = "none runs"
+        return [Finding("note", "processes", detail, f"`{START_ADAPTER}` and `{START_WORKER}`")]
+    return [_of_part(part, everywhere) for part in everywhere.parts]
+
+
+def _of_part(part: PartState, everywhere: Installation) -> Finding:
+    name = f"account {part.account}" if part.account else WORKERS
+    if part.state == MISSING:
+        problem, _, step = part.problem.rpartition(". ")
+        return Finding("broken", name, problem, f"{step}.")
+    if not part.is_well:
+        advice = "See the log of the process that serves it."
+        return Finding("broken", name, f"{part.state} {part.problem}".rstrip(), advice)
+    return Finding("ok", name, part.state if part.account else f"{everywhere.workers} running")
 
 
 def of_redis(info: Mapping[str, Any], append: Mapping[str, str]) -> list[Finding]:

@@ -24,6 +24,7 @@ from gateway.stores.usage import UsageLedger
 from parley.http.health_endpoints import Health, Readiness
 from parley.http.webhook_listener import WebhookListener
 from parley.runtime.disk_space import DiskMonitor
+from parley.runtime.installation import Installation, last_seen
 from parley.runtime.supervisor import Supervisor
 
 EVERY = 5.0
@@ -131,7 +132,8 @@ class HealthSources:
     what waits where several processes share the work, `quarantined` the entries in quarantine;
     `tool_servers` has the state of each MCP server, `backends` the probe of each memory backend,
     `overrides` a sentence about ignored overrides of the configuration, `work_record` the reason
-    why the record of work in progress cannot be written."""
+    why the record of work in progress cannot be written, `installation` the state of all processes
+    that share the work."""
 
     queues: ConversationQueues
     deliverer: Deliverer
@@ -144,6 +146,7 @@ class HealthSources:
     backends: Mapping[str, Probe] = field(default_factory=dict)
     overrides: Callable[[], str] = str
     work_record: Callable[[], str] = str
+    installation: Callable[[], Installation | None] = lambda: None
 
 
 class HealthMonitor:
@@ -213,16 +216,7 @@ class HealthMonitor:
             problems |= supervisor.errors
             if webhooks.paths:
                 parts["webhooks"] = UP if webhooks.listening else DOWN
-            quarantined = self._parts.quarantined()
-            if quarantined:  # other work continues, so the program stays ready
-                problems["quarantine"] = QUARANTINED.format(quarantined)
-            if not_written := self._parts.work_record():
-                problems["work record"] = not_written
-            if ignored := self._parts.overrides():
-                problems["overrides"] = ignored
-            for server in self._parts.tool_servers():
-                if server.problem:  # the program answers without these tools meanwhile
-                    problems[f"tools: {server.name}"] = TOOLS_MISSING.format(server.problem)
+            problems |= _tolerated(self._parts)
         for store in self._stores.names:
             problem = self._stores.problems.get(store)
             parts[store] = UP if problem is None else DOWN
@@ -235,7 +229,19 @@ class HealthMonitor:
             parts[backend] = UP if reason is None else DOWN
             if reason is not None:
                 problems[backend] = MEMORY_MISSING.format(reason)
-        return Readiness(ready, parts, problems)
+        everywhere = self.installation
+        if everywhere is None:
+            return Readiness(ready, parts, problems)
+        elsewhere = {part.name: part for part in everywhere.parts if part.name not in parts}
+        problems |= {name: part.problem for name, part in elsewhere.items() if part.problem}
+        states = {name: part.state for name, part in elsewhere.items()}
+        return Readiness(ready, parts, problems, states, everywhere.complete)
+
+    @property
+    def installation(self) -> Installation | None:
+        """The state of all processes; None where one process does everything, and while their
+        store is unavailable."""
+        return None if self._parts is None else self._parts.installation()
 
     @property
     def supervisor(self) -> Supervisor | None:
@@ -271,12 +277,29 @@ class HealthMonitor:
             quarantined=parts.quarantined(),
             tool_servers=parts.tool_servers(),
             budgets=self._budgets(),
+            roles=[] if (all_ := self.installation) is None else last_seen(all_),
             disks={one.folder: (one.free, one.size) for one in self._disks.disks},
         )
 
     def _seconds_since(self, moment: datetime | None) -> float:
         """0 for None, and for a moment that a corrected clock put into the future."""
         return 0.0 if moment is None else max(0.0, (self._clock.now() - moment).total_seconds())
+
+
+def _tolerated(sources: HealthSources) -> dict[str, str]:
+    """The problems with which the program stays ready."""
+    problems = {}
+    quarantined = sources.quarantined()
+    if quarantined:  # other work continues
+        problems["quarantine"] = QUARANTINED.format(quarantined)
+    if not_written := sources.work_record():
+        problems["work record"] = not_written
+    if ignored := sources.overrides():
+        problems["overrides"] = ignored
+    for server in sources.tool_servers():
+        if server.problem:  # the program answers without these tools meanwhile
+            problems[f"tools: {server.name}"] = TOOLS_MISSING.format(server.problem)
+    return problems
 
 
 @dataclass(slots=True)

@@ -37,6 +37,11 @@ def account_name(key: tuple[str, str]) -> str:
     return platform if account == MAIN else f"{platform}/{account}"
 
 
+def account_names(settings: Settings) -> tuple[str, ...]:
+    """The names of all accounts of the configuration that have their credentials."""
+    return tuple(account_name((one.platform, one.name)) for one in settings.accounts())
+
+
 def local_accounts(
     settings: Settings,
     only: str,

@@ -23,6 +23,7 @@ from gateway.stores.redis.client import (
 from gateway.stores.redis.inbox import WORK, RedisInbox
 from gateway.stores.redis.keys import PARTITIONS, Keys
 from gateway.stores.redis.outbox import RedisOutbox
+from gateway.stores.redis.processes import RedisProcesses
 from gateway.stores.redis.sources import LEASE, RedisSendSource, RedisWorkSource
 
 MAX_KEY = 200
@@ -217,6 +218,7 @@ class RedisHotState:
         self.sends = RedisSendSource(self.client, self.worker, lease=lease)
         self.depths = RedisQueueDepths(self.client, lease)
         self.backlog = RedisBacklog(self.client, self.depths)
+        self.processes = RedisProcesses(self.client, self.worker)
         self.inbox = RedisInbox(self.client, clock, self.work.finished)
         self.outbox = RedisOutbox(
             self.client, clock, self.sends.settled, self.sends.refused, self.worker

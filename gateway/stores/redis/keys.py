@@ -60,6 +60,12 @@ class Keys:
         """The list on which a process blocks; without a name, the prefix of all."""
         return self._key("wakeup", kind, worker)
 
+    @property
+    def processes(self) -> list[str]:
+        """The reports of the processes, and their times: the latest report, the first one without
+        a gap, and the regular end."""
+        return [self._key("processes", part) for part in ("reports", "latest", "first", "ended")]
+
     def bucket(self, name: str) -> str:
         return self._key("bucket", name)
 

@@ -80,7 +80,8 @@ def check_running(settings: Settings) -> list[Finding]:
     except (OSError, ValueError):
         return _not_running(settings, f"no Parley answers on {request.host}")
     if state.get("ready") is True:
-        return [Finding("ok", NAME, "the program is ready"), *_notes(state.get("problems"))]
+        notes = _notes(state.get("problems"), state.get("installation"))
+        return [Finding("ok", NAME, "the program is ready"), *notes]
     return _unready(state)
 
 
@@ -99,9 +100,11 @@ def _not_running(settings: Settings, detail: str) -> list[Finding]:
     return findings
 
 
-def _notes(problems: object) -> list[Finding]:
-    """Problems that do not stop the program, such as work in quarantine."""
+def _notes(problems: object, elsewhere: object) -> list[Finding]:
+    """Problems that do not stop the program, such as work in quarantine; those of other processes
+    are among the findings about Redis."""
     named = problems if isinstance(problems, dict) else {}
+    others = elsewhere if isinstance(elsewhere, dict) else {}
     return [
         Finding(
             "note",
@@ -110,6 +113,7 @@ def _notes(problems: object) -> list[Finding]:
             "See docs/operations.md and the log of the program.",
         )
         for part, problem in named.items()
+        if part not in others
     ]
 
 

@@ -29,7 +29,7 @@ from parley.cli.stores import read_settings, require_database, with_storage
 from parley.cli.terminal import print_json
 from parley.config import Settings
 from parley.runtime.disk_space import disks_of, written_folders
-from parley.wiring.accounts import account_name
+from parley.wiring.accounts import account_names
 
 RUNS: Final = "Parley runs on {address}."
 NOT_RUNNING: Final = "No Parley answers on {address}: `parley run` starts it."
@@ -64,7 +64,7 @@ def _report(settings: Settings) -> StatusReport:
         except BadInput as error:
             running = str(error)
     stored, unreadable = _stored(settings)
-    accounts = tuple(account_name((one.platform, one.name)) for one in settings.accounts())
+    accounts = account_names(settings)
     now = SystemClock().now()
     memory = settings.memory.places if settings.memory.enabled else ()
     disks = tuple(one for one in disks_of(written_folders(settings)) if one.is_low)
@@ -88,6 +88,8 @@ def lines_of(report: StatusReport, needs: list[str]) -> Iterator[str]:
         yield _line("platform", f"{account.name}: {_account(account, report.at)}")
     if not report.platforms:
         yield _line("platform", "none is configured")
+    if (everywhere := report.installation) is not None:
+        yield _line("workers", f"{everywhere.workers} running")
     if report.live is not None:
         yield from _parts(report.live)
     yield _line("memory", ", ".join(report.memory) or "off")
@@ -156,6 +158,7 @@ def _as_values(report: StatusReport, needs: list[str]) -> dict[str, object]:
         "ready": report.live.ready if report.live else None,
         "platforms": [_plain_values(asdict(one)) for one in report.platforms],
         "parts": dict(report.live.parts) if report.live else {},
+        "workers": report.installation.workers if report.installation else None,
         "memory": list(report.memory),
         "queue": _plain_values(asdict(stored.backlog)) if stored else None,
         "cost_today_micros": stored.micros if stored else None,

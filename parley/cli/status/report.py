@@ -18,9 +18,15 @@ from gateway.stores.usage import UsageLedger
 from gateway.turn.pipeline import FAILED
 from parley.cli.memory_access import tenants_of_accounts
 from parley.cli.running_program import address_of, body_of, request_to
+from parley.cli.status.unserved import unserved
 from parley.config import Settings
 from parley.runtime.disk_space import DiskSpace
-from parley.wiring.accounts import account_name
+from parley.runtime.installation import (
+    Installation,
+    PartState,
+    installation_of,
+)
+from parley.wiring.accounts import account_name, account_names
 from parley.wiring.extensions import load_extensions
 from parley.wiring.live_configuration import stored_configuration
 from parley.wiring.policies import policies_of
@@ -32,7 +38,6 @@ SLOW: Final = timedelta(minutes=5)
 CHECK: Final = "`parley doctor` checks the model, the platforms and the stores."
 NEARLY_USED: Final = 0.9
 """The share of a workspace's budget from which it needs attention."""
-
 LOOKED_AT: Final = 1_000
 """The latest traces, among which failed messages are looked for."""
 SHOWN: Final = 5
@@ -87,7 +92,8 @@ class LiveState(Struct, frozen=True):
 
 
 class StoredState(Struct, frozen=True):
-    """Counts from the stores. `last_messages` are times by account; `micros` is today's cost."""
+    """Counts from the stores. `last_messages` are times by account; `micros` is today's cost.
+    `installation` is the state of all processes, None where one process does everything."""
 
     backlog: Backlog
     quarantined: int
@@ -95,6 +101,7 @@ class StoredState(Struct, frozen=True):
     budgets: tuple[BudgetStatus, ...]
     problems: tuple[RecentProblem, ...]
     last_messages: tuple[tuple[str, datetime], ...] = ()
+    installation: Installation | None = None
 
 
 class StatusReport(Struct, frozen=True):
@@ -115,13 +122,33 @@ class StatusReport(Struct, frozen=True):
     """The disks that are full or almost full."""
 
     @property
+    def installation(self) -> Installation | None:
+        """The state of all processes, if several share the work and their store answers."""
+        return self.stored.installation if self.stored else None
+
+    @property
     def platforms(self) -> tuple[AccountStatus, ...]:
-        """The accounts: as the program reports them, otherwise with their last message."""
+        """The accounts: as the program here reports them, then those of other processes; otherwise
+        with their last message."""
+        live = self.live.accounts if self.live is not None else ()
+        if (everywhere := self.installation) is not None:
+            here = {one.name for one in live}
+            others = (one for one in everywhere.parts if one.account and one.account not in here)
+            return (*live, *(account_elsewhere(one, self.at) for one in others))
         if self.live is not None:
-            return self.live.accounts
+            return live
         latest = dict(self.stored.last_messages) if self.stored else {}
         state = "not running" if self.has_port else "unknown"
         return tuple(AccountStatus(name, state, None, latest.get(name)) for name in self.accounts)
+
+
+def account_elsewhere(part: PartState, now: datetime) -> AccountStatus:
+    """The state of an account that another process serves, or none."""
+    connected, last = (
+        None if seconds is None else now - timedelta(seconds=seconds)
+        for seconds in (part.connected, part.last_event)
+    )
+    return AccountStatus(part.account, part.state, connected, last, part.problem)
 
 
 def attention(report: StatusReport) -> list[str]:
@@ -131,10 +158,14 @@ def attention(report: StatusReport) -> list[str]:
 
 
 def _of_program(report: StatusReport) -> Iterator[str]:
-    live = report.live
+    live, everywhere = report.live, report.installation
+    if live is None and report.has_port and (everywhere is None or not everywhere.running):
+        yield report.running
+    if everywhere is not None:
+        here = {account.name for account in live.accounts} if live else set()
+        waiting = report.stored.backlog.events if report.stored else 0
+        yield from unserved(everywhere, here, waiting)
     if live is None:
-        if report.has_port:
-            yield report.running
         return
     for account in live.accounts:
         if account.state != READY:
@@ -142,6 +173,8 @@ def _of_program(report: StatusReport) -> Iterator[str]:
             yield f"{account.name} is {account.state}{reason}. `parley doctor` checks it."
     explained = dict(live.problems)
     accounts = {account.name for account in live.accounts}
+    if everywhere is not None:
+        accounts |= {part.name for part in everywhere.parts}
     for part, state in live.parts:
         if state != READY:
             yield f"{part} is {state}. {explained.pop(part, '')}".rstrip()
@@ -201,7 +234,15 @@ async def stored_state(settings: Settings, storage: Storage, now: datetime) -> S
         tuple(await _budgets(stores.usage, policies_of(live.settings).budgets, now)),
         tuple(problems[:SHOWN]),
         tuple(latest.items()),
+        await _installation(settings, storage),
     )
+
+
+async def _installation(settings: Settings, storage: Storage) -> Installation | None:
+    shared = storage.hot.shared
+    if shared is None:
+        return None
+    return installation_of(await shared.processes.look(), account_names(settings))
 
 
 def failed_messages(traces: Sequence[Trace], since: datetime) -> Iterator[RecentProblem]:

@@ -208,7 +208,7 @@ def readiness_of(services: ConsoleServices) -> Callable[[], Sequence[Finding]]:
         problems = [
             Finding("note" if state.ready else "broken", f"running: {part}", text, advice)
             for part, text in state.problems.items()
-            if part != "overrides"
+            if part != "overrides" and part not in state.installation
         ]
         problems += checks.ignored_overrides(services.configuration.state.ignored)
         return [*unready, *problems] or [Finding("ok", "running", "the program is ready")]

@@ -15,6 +15,8 @@ from gateway.ports.usage import UsageFilter
 from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Params, Result
 from parley.console.services import ConsoleServices, read_hot
 from parley.console.viewer import Viewer
+from parley.runtime.installation import STARTING
+from parley.runtime.installation import PartState as Served
 
 SLOW: Final = timedelta(minutes=5)
 """A message that waits longer needs attention."""
@@ -116,7 +118,7 @@ async def overview(
     )
     now = services.gateway.clock.now()
     needs = (
-        *(_of_platform(one) for one in platforms if one.state != READY),
+        *(_of_platform(one) for one in platforms if not (one.state == READY or _starts(one))),
         *(_of_part(one) for one in parts if not one.well),
         *(() if queue is None else _of_queue(queue, now)),
         *((_of_requests(len(waiting)),) if waiting else ()),
@@ -210,7 +212,7 @@ def _platforms(services: ConsoleServices) -> tuple[PlatformState, ...]:
     supervisor = services.health.supervisor
     if supervisor is None:
         return ()
-    return tuple(
+    here = tuple(
         PlatformState(
             name=name,
             state=state,
@@ -220,6 +222,31 @@ def _platforms(services: ConsoleServices) -> tuple[PlatformState, ...]:
             problem=supervisor.errors.get(name, ""),
         )
         for name, state in list(supervisor.states.items())[:MOST]
+    )
+    everywhere, now = services.health.installation, services.gateway.clock.now()
+    if everywhere is None:
+        return here
+    others = (one for one in everywhere.parts if one.account and one.name not in supervisor.states)
+    return (*here, *(_elsewhere(one, now) for one in others))[:MOST]
+
+
+def _starts(one: PlatformState) -> bool:
+    return one.state == STARTING and not one.problem
+
+
+def _elsewhere(part: Served, now: datetime) -> PlatformState:
+    """Return the state of an account that another process serves, or none."""
+
+    def ago(seconds: float | None) -> datetime | None:
+        return None if seconds is None else now - timedelta(seconds=seconds)
+
+    return PlatformState(
+        name=part.name,
+        state=part.state,
+        since=ago(part.connected),
+        last_event=ago(part.last_event),
+        reconnects=0,
+        problem=part.problem,
     )
 
 
@@ -242,7 +269,14 @@ def _parts(services: ConsoleServices) -> tuple[PartState, ...]:
         )
         for server in services.health.tool_servers()
     ]
-    known = {*readiness.parts, *(part.name for part in parts), *ELSEWHERE}
+    if (everywhere := services.health.installation) is not None:
+        accounts |= {part.account for part in everywhere.parts}
+        parts += [
+            PartState(name=one.name, state=one.state, well=one.is_well, problem=one.problem)
+            for one in everywhere.parts
+            if not one.account
+        ]
+    known = {*readiness.parts, *accounts, *(part.name for part in parts), *ELSEWHERE}
     parts += [
         PartState(name=name, state=PROBLEM, well=False, problem=problem)
         for name, problem in readiness.problems.items()

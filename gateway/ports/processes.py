@@ -1,0 +1,40 @@
+"""What the processes of an installation report about themselves, where several share the work."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+ProcessRole = Literal["all", "adapter", "worker"]
+
+
+class AccountReport(Struct, frozen=True):
+    """An account that a process serves: `state` is one of the supervisor, `problem` its reason.
+    `connected` and `last_event` are the seconds since then, None for never."""
+
+    name: str
+    state: str
+    problem: str = ""
+    connected: float | None = None
+    last_event: float | None = None
+
+
+class ProcessReport(Struct, frozen=True):
+    """A process: the machine it runs on, its role, the platform that it is restricted to (empty for
+    all), the accounts that it serves, and the names of all accounts in its configuration."""
+
+    host: str
+    role: ProcessRole
+    platform: str = ""
+    accounts: tuple[AccountReport, ...] = ()
+    configured: tuple[str, ...] = ()
+
+
+class SeenProcess(Struct, frozen=True):
+    """The latest report of a process. Seconds of the store's own clock: `age` since that report,
+    `watching` since the process reports without a gap. `ended`: it said that it stops."""
+
+    name: str
+    report: ProcessReport
+    age: float
+    watching: float
+    ended: bool = False

@@ -1,0 +1,172 @@
+"""The state of an installation whose processes share the work: which roles and accounts are served,
+and by which process each was seen last.
+
+An account belongs to the installation if the own configuration has it, that of a running process,
+or that of a process that died within the last hour. A process that stopped regularly, or that a new
+one of the same kind on the same machine replaced, no longer counts.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from gateway.ports.processes import AccountReport, ProcessReport, SeenProcess
+
+MISSING_AFTER: Final = 15.0
+"""Seconds without a running process after which a part is missing; also the time that processes get
+after an outage of the store, and at the first start."""
+READY: Final = "ready"
+MISSING: Final = "missing"
+STARTING: Final = "starting"
+WORKERS: Final = "workers"
+"""The part that answers messages."""
+START_WORKER: Final = "parley run --role worker"
+START_ADAPTER: Final = "parley run --role adapter"
+
+
+class PartState(Struct, frozen=True):
+    """The workers (`account` is empty) or one account. `state`: `missing`, `starting`, or of the
+    process that serves it. `seen` is the age of the last sign in seconds, None for none."""
+
+    name: str
+    account: str
+    state: str
+    seen: float | None = None
+    problem: str = ""
+    connected: float | None = None
+    last_event: float | None = None
+
+    @property
+    def is_well(self) -> bool:
+        """True if the part is served, or starts without a problem."""
+        return self.state == READY or (self.state == STARTING and not self.problem)
+
+    @property
+    def role(self) -> str:
+        """The role of the processes that serve this part."""
+        return "adapter" if self.account else "worker"
+
+
+class Installation(Struct, frozen=True):
+    """All parts, the workers first. `workers` is the number of running ones; `running` that of all
+    processes; `watched` are the seconds for which somebody has watched them."""
+
+    parts: tuple[PartState, ...]
+    workers: int
+    running: int
+    watched: float
+
+    @property
+    def complete(self) -> bool:
+        """True if every part is served, or starts."""
+        return not any(part.state == MISSING for part in self.parts)
+
+    @property
+    def problems(self) -> dict[str, str]:
+        """By name of a part: the reason why it is not ready, with the next step."""
+        return {part.name: part.problem for part in self.parts if part.problem}
+
+
+def installation_of(seen: Sequence[SeenProcess], configured: Iterable[str]) -> Installation:
+    """Return the state; `configured` are the accounts of the own configuration."""
+    living = [one for one in seen if not one.ended and one.age < MISSING_AFTER]
+    watched = max((one.watching for one in living), default=0.0)
+    accounts = dict.fromkeys(configured)
+    for one in seen:
+        if not one.ended and not _replaced(one, living):
+            accounts |= dict.fromkeys(one.report.configured)
+    worker = _part(WORKERS, "", seen, living, watched)
+    parts = [_part(name, name, seen, living, watched) for name in accounts]
+    workers = sum(_serves(one.report, "") for one in living)
+    return Installation((worker, *parts), workers, len(living), watched)
+
+
+def _replaced(one: SeenProcess, living: Sequence[SeenProcess]) -> bool:
+    """Return True for a dead process with a successor of its kind on its machine."""
+    if one in living:
+        return False
+    return any(
+        (each.report.host, each.report.role, each.report.platform)
+        == (one.report.host, one.report.role, one.report.platform)
+        and each.watching < one.age
+        for each in living
+    )
+
+
+def _serves(report: ProcessReport, account: str) -> bool:
+    if not account:
+        return report.role != "adapter"
+    return report.role != "worker" and any(one.name == account for one in report.accounts)
+
+
+def _part(
+    name: str,
+    account: str,
+    seen: Sequence[SeenProcess],
+    living: Sequence[SeenProcess],
+    watched: float,
+) -> PartState:
+    serving = [one for one in living if _serves(one.report, account)]
+    if serving:
+        age = min(one.age for one in serving)
+        if not account:
+            return PartState(name, account, READY, age)
+        reports = [one for each in serving for one in each.report.accounts if one.name == account]
+        best = min(reports, key=lambda one: one.state != READY)
+        return _of_report(name, best, age)
+    last = min(
+        (one for one in seen if _serves(one.report, account)), key=lambda one: one.age, default=None
+    )
+    age_ = last.age if last else None
+    if living and min(watched, age_ if age_ is not None else watched) < MISSING_AFTER:
+        return PartState(name, account, STARTING, age_)
+    return PartState(name, account, MISSING, age_, "".join(_missing(account, last)))
+
+
+def _of_report(name: str, report: AccountReport, age: float) -> PartState:
+    return PartState(
+        name,
+        report.name,
+        report.state,
+        age,
+        report.problem,
+        None if report.connected is None else report.connected + age,
+        None if report.last_event is None else report.last_event + age,
+    )
+
+
+def _missing(account: str, last: SeenProcess | None) -> Iterator[str]:
+    """Say what is missing, since when, what that means, and the next step."""
+    subject = f"the process that serves {account}" if account else "the last worker"
+    start = START_ADAPTER if account else START_WORKER
+    if last is None:
+        yield f"no process serves {account}" if account else "no worker runs"
+    elif last.ended:
+        yield f"{subject} stopped {_ago(last.age)} ago, and no other one runs"
+    else:
+        yield f"{subject} ({last.name}) has not reported for {_ago(last.age)}: it died or hangs"
+    yield (
+        ". Its messages wait at the platform, and no answer is sent"
+        if account
+        else ". Messages are accepted and wait for an answer"
+    )
+    if last is not None and not last.ended:
+        yield f". Read its log, then start it again: `{start}`"
+    else:
+        yield f". Start one: `{start}`"
+
+
+def _ago(seconds: float) -> str:
+    if seconds >= 120:
+        return f"{seconds / 60:.0f} minutes"
+    return f"{seconds:.0f} seconds"
+
+
+def last_seen(installation: Installation) -> list[tuple[str, str, float]]:
+    """Return role, account, and seconds since the last sign of each part; of a part that was never
+    seen, the seconds for which somebody has watched."""
+    return [
+        (part.role, part.account, installation.watched if part.seen is None else part.seen)
+        for part in installation.parts
+    ]
