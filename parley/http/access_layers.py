@@ -21,7 +21,7 @@ LINK_SECONDS: Final = 600.0
 """Seconds for which a login link works, once."""
 MAX_LINKS: Final = 16
 """Maximum unused login links; the oldest is dropped first."""
-OPEN_PATHS: Final = ("/healthz", "/readyz", "/readyz/installation")
+OPEN_PATHS: Final = ("/healthz", "/readyz")
 """Paths that are served to everybody who reaches the port; without access they name no details."""
 
 

@@ -1,16 +1,19 @@
 """The endpoints `/healthz` and `/readyz` of the local listener."""
 
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct, field
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from gateway.ports.http_routes import json_response
+from gateway.ports.http_routes import error_response, json_response
 from parley.http.asgi import exchange_of
 from parley.http.starlette_routes import as_http
+
+WANTED: Final = ("process", "installation")
+BAD_QUERY: Final = "of: write /readyz, or /readyz?of=installation"
 
 
 class Readiness(Struct, frozen=True):
@@ -40,8 +43,8 @@ class HealthEndpoints(Struct, frozen=True):
     """Answers with 200 or 503. Only a request with access to the pages learns the parts.
 
     `/readyz` is about this process: a load balancer that asks it must not take the last adapter
-    away because no worker runs, since accepted messages wait. `/readyz/installation` is about all
-    processes together.
+    away because no worker runs, since accepted messages wait. `/readyz?of=installation` is about
+    all processes together.
     """
 
     health: HealthCheck
@@ -49,11 +52,7 @@ class HealthEndpoints(Struct, frozen=True):
 
     def routes(self) -> tuple[Route, ...]:
         """Return the routes of both endpoints."""
-        return (
-            Route("/healthz", self.healthz),
-            Route("/readyz", self.readyz),
-            Route("/readyz/installation", self.installation),
-        )
+        return Route("/healthz", self.healthz), Route("/readyz", self.readyz)
 
     async def healthz(self, _request: Request) -> Response:
         """Return the state of the process and the delay of its loop."""
@@ -63,14 +62,13 @@ class HealthEndpoints(Struct, frozen=True):
         return as_http(json_response(body, 200 if health.well else 503))
 
     async def readyz(self, request: Request) -> Response:
-        """Return the readiness of this process."""
+        """Return the readiness of this process, or of the whole installation."""
+        wanted = request.query_params.get("of", "process")
+        if wanted not in WANTED:
+            return as_http(error_response(400, BAD_QUERY))
         state = self.ready()
-        return _answer(request, state, is_ready=state.ready)
-
-    async def installation(self, request: Request) -> Response:
-        """Return the readiness of the whole installation: messages are accepted and answered."""
-        state = self.ready()
-        return _answer(request, state, is_ready=state.ready and state.complete)
+        is_ready = state.ready and (wanted == "process" or state.complete)
+        return _answer(request, state, is_ready=is_ready)
 
 
 def _answer(request: Request, state: Readiness, *, is_ready: bool) -> Response:
