@@ -150,7 +150,7 @@ class BackendMemories:
         same = await _duplicate(access, record, records, threshold)
         if same is not None:
             return Insertion(False, duplicate=same)
-        used = len(_owned(records, access)) - (old is not None)
+        used = len(_owned(records, access)) - (old is not None and is_own(old, access))
         if quota is not None and record.scope is Scope.USER and used >= quota:
             return Insertion(False, quota=(used, quota))
         if len(records) >= MAX_STATEMENTS:

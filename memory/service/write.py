@@ -1,5 +1,6 @@
 """Storing memories for one request, and taking back what the assistant stored."""
 
+from functools import partial
 from typing import Final
 
 from gateway.errors import NotFound
@@ -48,8 +49,6 @@ class MemoryWriter(RequestMemory, frozen=True):
         people, session = self.dependencies.people, self.start.session
         if not await people.use(session, "stores"):
             return _refused("session_limit", "A session stores at most 20 memories.")
-        if draft.supersedes and not await people.use(session, "supersedes"):
-            return _refused("session_limit", "A session replaces at most 5 memories.")
         has_external = external is not None and external.any
         from_repository = external is not None and external.from_repository
         statement = find_statement(draft.quote or draft.content, self.request.words)
@@ -57,13 +56,13 @@ class MemoryWriter(RequestMemory, frozen=True):
             replaced = "" if has_external else draft.supersedes
             tags = () if from_repository else draft.tags
             own = replace(draft, content=statement, quote="", supersedes=replaced, tags=tags)
-            return await self._write(own, InputKind.OWN_WORDS)
+            return await self._write(own, InputKind.OWN_WORDS, by_model=True)
         if from_repository:
             return _refused("from_repository", FROM_REPOSITORY)
         if external is None or not external.any:
-            return await self._write(draft, InputKind.ASSISTANT)
+            return await self._write(draft, InputKind.ASSISTANT, by_model=True)
         kind = external.kind_of_input(draft.content, draft.quote)
-        return await self._write(draft, kind, external=True)
+        return await self._write(draft, kind, external=True, by_model=True)
 
     async def import_memory(
         self, draft: Draft, history: ImportedHistory, *, others: bool = False
@@ -131,11 +130,16 @@ class MemoryWriter(RequestMemory, frozen=True):
         *,
         external: bool = False,
         history: ImportedHistory | None = None,
+        by_model: bool = False,
     ) -> WriteResult:
         if not self.choices.remembered:
             return _refused("memory_off", MEMORY_OFF)
+        use = partial(self.dependencies.people.use, self.start.session, "supersedes")
         return await self.dependencies.path.write(
-            self.request, self.access, draft, kind, external=external, past=history
+            *(self.request, self.access, draft, kind),
+            external=external,
+            past=history,
+            may_replace=use if by_model else None,
         )
 
 

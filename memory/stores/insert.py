@@ -102,11 +102,12 @@ COUNT: Final = Statement(f"""
 KNOWN: Final = Statement("SELECT id FROM memories WHERE id = :id")
 KNOWN_AMONG: Final = Statement(f"SELECT id FROM memories WHERE {among('id', 'ids')}")  # noqa: S608 - constants of this module
 TARGET: Final = Statement(f"""
-    SELECT m.seq, m.superseded_by = '' FROM memories m
+    SELECT m.seq, m.superseded_by = '' AND {OWN} FROM memories m
     WHERE m.id = :target AND {SEES} AND {MAY_CHANGE} AND m.superseded_by IN ('', :id)
         AND (m.expires_at IS NULL OR m.expires_at > :now) {FOR_UPDATE}
 """)  # noqa: S608 - constants of this module
-"""The same record may already have replaced it, if both came from an export, older first."""
+"""The replaced memory, and whether it makes room in the plan. The same record may already have
+replaced it, if both came from an export, older first."""
 CANDIDATES: Final = Statement(f"""
     SELECT m.id, m.content FROM memories m WHERE {
     within(

@@ -6,9 +6,9 @@ store's transaction), store, audit. Uncertain texts wait in the review queue.
 """
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Final
+from typing import Final, TypeAlias
 
 import structlog
 from msgspec import Struct
@@ -20,7 +20,7 @@ from gateway.ports import Clock
 from memory.audit import Audit
 from memory.grounding.decision import Claim, Grounding, ImportState
 from memory.model.outcome import Code, IngestionTier, Outcome, ValidationResult, WriteResult
-from memory.model.plans import Plans, refusal_of
+from memory.model.plans import UNLIMITED, Plan, Plans, refusal_of
 from memory.model.record import (
     Draft,
     Kind,
@@ -58,6 +58,11 @@ FOR_OTHERS: Final = (
 )
 NO_PROJECT: Final = "Which project? Choose one with `/project` first."
 
+TOO_MANY_REPLACED: Final = "A session replaces at most 5 memories."
+KEPT_BOTH: Final = (
+    "I now remember “{new}”, and still “{text}”: a session replaces at most 5 memories. `/forget` "
+    "deletes the old one."
+)
 REPLACES: Final = "I now remember “{new}”. It replaces “{text}”."
 MAY_REPLACE: Final = "It may replace a memory."
 MAY_REPLACE_THIS: Final = "It may replace “{text}”."
@@ -65,6 +70,9 @@ WOULD_REPLACE: Final = "It would replace “{text}”."
 CANDIDATES: Final = 10
 """Memories that are compared with a statement that announces a change."""
 MAX_IN_NOTICE: Final = 120
+
+MayReplace: TypeAlias = Callable[[], Awaitable[bool]]
+"""Counts a replacement by the model; False if its session has no more of them."""
 
 log = structlog.get_logger(__name__)
 
@@ -99,13 +107,19 @@ class WritePath(Struct, frozen=True):
         external: bool = False,
         past: ImportedHistory | None = None,
         beside: bool = False,
+        may_replace: MayReplace | None = None,
     ) -> WriteResult:
         """Store a draft, queue it for review, or refuse it; `past` is the history of an import.
         Everything that an agent writes is an inference, for a person or a project. `beside`: what
-        waits for review will keep the memory that it would replace."""
+        waits for review will keep the memory that it would replace. `may_replace` limits the
+        model; a person's own replacements have no limit."""
         way = InputKind.ASSISTANT if request.agent else way
         result = await self._write(
-            request, access, draft, way, external=external, past=past, beside=beside
+            *(request, access, draft, way),
+            external=external,
+            past=past,
+            beside=beside,
+            may_replace=may_replace,
         )
         if self.written is not None:
             self.written(result.outcome.value, result.code)
@@ -121,6 +135,7 @@ class WritePath(Struct, frozen=True):
         external: bool,
         past: ImportedHistory | None,
         beside: bool,
+        may_replace: MayReplace | None,
     ) -> WriteResult:
         if request.from_repository and draft.scope is not Scope.USER:
             return WriteResult(Outcome.REFUSED, "from_repository", FOR_OTHERS)
@@ -136,14 +151,13 @@ class WritePath(Struct, frozen=True):
         replaced = await self._replaced(access, draft, prepared, way, past)
         if isinstance(replaced, WriteResult):
             return replaced
+        if draft.supersedes and replaced is not None:
+            if may_replace is not None and not await may_replace():
+                return WriteResult(Outcome.REFUSED, "session_limit", TOO_MANY_REPLACED)
+            may_replace = None
         if replaced is not None:
             draft = replace(draft, supersedes=replaced.record.id)
-        record = self._record(request, access, draft, prepared, external=external)
-        if past is not None:
-            suspicious = bool(prepared.injections)
-            record = with_imported_history(
-                record, past, self.clock.now(), self.rules.lives, suspicious=suspicious
-            )
+        record = self._record(request, access, draft, prepared, external=external, past=past)
         record, duplicate, unchecked = await self._like(access, record)
         result = await self._ground(record, prepared, duplicate, unchecked, import_state(past))
         if result.tier is IngestionTier.BLOCK:
@@ -152,19 +166,51 @@ class WritePath(Struct, frozen=True):
         shared = draft.scope is not Scope.USER and not access.operates
         review = _review(result, prepared, replaced, shared=shared)
         if review is not None:
+            old = None if replaced is None or beside else replaced.record
             record = replace(record, supersedes="") if beside else record
-            queued = await self._queue(request, access, record, *review, prepared)
-            old = "" if replaced is None or beside else replaced.record.content
-            return (
-                replace(queued, reason=naming(queued.reason, old)) if queued.review_id else queued
+            return await self._queue(request, access, record, *review, prepared, old)
+        if replaced is None:
+            return await self._store(request, access, record, result, prepared.notices)
+        if may_replace is None or await may_replace():
+            return await self._replace(
+                request, access, record, result, prepared, replaced.record, REPLACES
             )
-        notices, replacement = prepared.notices, ""
-        if replaced is not None:
-            old, new = replaced.record.content, record.content
-            replacement = REPLACES.format(new=shown_in_notice(new), text=shown_in_notice(old))
-            notices = (*notices, replacement)
+        return await self._keep_both(request, access, record, result, prepared, replaced.record)
+
+    async def _replace(
+        self,
+        request: RequestScope,
+        access: AccessScope,
+        record: Record,
+        result: ValidationResult,
+        prepared: Prepared,
+        old: Record,
+        notice: str,
+    ) -> WriteResult:
+        """Store the record, with a notice that quotes it and the old memory."""
+        new, text = shown_in_notice(record.content), shown_in_notice(old.content)
+        shown = notice.format(new=new, text=text)
+        notices = (*prepared.notices, shown)
         stored = await self._store(request, access, record, result, notices)
-        return replace(stored, replacement_notice=replacement)
+        return replace(stored, replacement_notice=shown)
+
+    async def _keep_both(
+        self,
+        request: RequestScope,
+        access: AccessScope,
+        record: Record,
+        result: ValidationResult,
+        prepared: Prepared,
+        old: Record,
+    ) -> WriteResult:
+        """Store the record beside the memory that it would have replaced. Where the store refuses
+        that, because the two are nearly the same or the plan is full, the person decides."""
+        beside = replace(record, supersedes="")
+        kept = await self._replace(request, access, beside, result, prepared, old, KEPT_BOTH)
+        if kept.outcome is Outcome.STORED:
+            return kept
+        asked = replace(result, tier=IngestionTier.FLAG_REVIEW, code=Code.REPLACES)
+        return await self._queue(request, access, record, asked, MAY_REPLACE, prepared, old)
 
     async def try_out(
         self,
@@ -187,7 +233,7 @@ class WritePath(Struct, frozen=True):
         kept = decide().evidence.claim
         draft = Draft(kept, Kind(memory_type))
         prepared = Prepared(kept, (), derive_trust(InputKind.ASSISTANT))
-        record = self._record(request, access, draft, prepared, external=False)
+        record = self._record(request, access, draft, prepared)
         _, duplicate, unchecked = await self._like(access, record)
         citations = await rules.citations(kept)
         return decide(citations=citations, duplicate=duplicate, duplicate_unchecked=unchecked)
@@ -292,10 +338,9 @@ class WritePath(Struct, frozen=True):
         result: ValidationResult | None,
         notices: tuple[str, ...],
     ) -> WriteResult:
-        plan = self.plans.plan_of(access.persons)
-        quota = plan.memories if record.scope is Scope.USER else None
+        plan = self._plan_of(access, record)
         done = await self.memories.insert(
-            access, record, threshold=self.rules.dedup_threshold, quota=quota
+            access, record, threshold=self.rules.dedup_threshold, quota=plan.memories
         )
         if not done.stored:
             count = done.quota[0] if done.quota else 0
@@ -315,6 +360,21 @@ class WritePath(Struct, frozen=True):
             Outcome.STORED, "stored", "Stored.", record.content, record.id, "", result, notices
         )
 
+    def _plan_of(self, access: AccessScope, record: Record) -> Plan:
+        """Return the plan that a record counts towards: none for what belongs to others too."""
+        own = record.scope is Scope.USER and record.current
+        return self.plans.plan_of(access.persons) if own else Plan(UNLIMITED)
+
+    async def _full(self, access: AccessScope, record: Record, old: Record | None) -> str:
+        """Return the refusal of a plan that has no room for a record, empty if it has. A memory of
+        the person that the record replaces (`old`) makes room."""
+        plan = self._plan_of(access, record)
+        if plan.memories is None:
+            return ""
+        count = await self.memories.count(access)
+        makes_room = old is not None and old.current and _is_own(old, access)
+        return refusal_of(plan, count) if count - makes_room >= plan.memories else ""
+
     async def _queue(
         self,
         request: RequestScope,
@@ -323,7 +383,13 @@ class WritePath(Struct, frozen=True):
         result: ValidationResult,
         reason: str,
         prepared: Prepared,
+        old: Record | None,
     ) -> WriteResult:
+        """Ask the person about a record that would replace `old`, unless it could not be kept
+        anyway."""
+        full = await self._full(access, record, old)
+        if full:
+            return WriteResult(Outcome.REFUSED, "quota", full, record.content, validation=result)
         pending = ReviewItem(
             f"{REVIEW_PREFIX}{uuid.uuid4()}",
             record,
@@ -340,7 +406,7 @@ class WritePath(Struct, frozen=True):
         return WriteResult(
             Outcome.REVIEW,
             result.code.value,
-            reason,
+            naming(reason, "" if old is None else old.content),
             record.content,
             review_id=pending.id,
             validation=result,
@@ -356,10 +422,17 @@ class WritePath(Struct, frozen=True):
         draft: Draft,
         prepared: Prepared,
         *,
-        external: bool,
+        external: bool = False,
+        past: ImportedHistory | None = None,
     ) -> Record:
         now, lives = self.clock.now(), self.rules.lives
-        return new_record(request, access, draft, prepared, external=external, at=now, lives=lives)
+        record = new_record(
+            request, access, draft, prepared, external=external, at=now, lives=lives
+        )
+        if past is None:
+            return record
+        suspicious = bool(prepared.injections)
+        return with_imported_history(record, past, now, lives, suspicious=suspicious)
 
     async def _note_refusal(self, request: RequestScope, refusal: Refusal) -> None:
         if refusal.code in ("secret", "credential"):
@@ -391,6 +464,10 @@ def naming(reason: str, old: str) -> str:
     if reason == MAY_REPLACE:
         return MAY_REPLACE_THIS.format(text=text)
     return f"{reason} {WOULD_REPLACE.format(text=text)}"
+
+
+def _is_own(record: Record, access: AccessScope) -> bool:
+    return record.scope is Scope.USER and record.provenance.person in access.persons
 
 
 def _blocked(record: Record, result: ValidationResult, prepared: Prepared) -> WriteResult:

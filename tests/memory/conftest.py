@@ -2,24 +2,39 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 
 from gateway.ports.memory import WaitingTurn
 from gateway.stores.unit_of_work import put_waiting_turn
+from memory.model.plans import Plans
 from parley.wiring.storage import memory_stores
 from tests.memory.rig import Rig, memory_rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
 from tests.support.servers import PostgresServer
 
+ENGINES = ["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
 
-@pytest.fixture(
-    params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
-)
+
+@pytest.fixture(params=ENGINES)
 async def rig(request: pytest.FixtureRequest) -> AsyncIterator[Rig]:
+    async with rig_of(request) as opened:
+        yield opened
+
+
+@pytest.fixture(params=ENGINES)
+async def free_rig(request: pytest.FixtureRequest) -> AsyncIterator[Rig]:
+    """A memory in which everybody has the plan of three memories."""
+    async with rig_of(request, Plans(default="free")) as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def rig_of(request: pytest.FixtureRequest, plans: Plans | None = None) -> AsyncIterator[Rig]:
     if request.param == "sqlite":
-        async with memory_rig() as opened:
+        async with memory_rig(plans=plans) as opened:
             yield opened
         return
     server: PostgresServer = request.getfixturevalue("postgres")
@@ -30,5 +45,5 @@ async def rig(request: pytest.FixtureRequest) -> AsyncIterator[Rig]:
     async def keep(turn: WaitingTurn) -> None:
         await pool.run(lambda: put_waiting_turn(turn))
 
-    yield rig_on(memory_stores(pool, clock), database, clock, keep=keep)
+    yield rig_on(memory_stores(pool, clock), database, clock, keep=keep, plans=plans)
     await asyncio.gather(pool.stop(), database.stop())
