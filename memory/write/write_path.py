@@ -14,7 +14,7 @@ import structlog
 from msgspec import Struct
 
 from db.errors import StoreUnavailable
-from gateway.errors import ModelError
+from gateway.errors import MemoryUnavailable, ModelError
 from gateway.immutable import replace
 from gateway.ports import Clock
 from memory.audit import Audit
@@ -367,11 +367,16 @@ class WritePath(Struct, frozen=True):
 
     async def _full(self, access: AccessScope, record: Record, old: Record | None) -> str:
         """Return the refusal of a plan that has no room for a record, empty if it has. A memory of
-        the person that the record replaces (`old`) makes room."""
+        the person that the record replaces (`old`) makes room. What a backend does not count is
+        asked about: storing counts again."""
         plan = self._plan_of(access, record)
         if plan.memories is None:
             return ""
-        count = await self.memories.count(access)
+        try:
+            count = await self.memories.count(access)
+        except MemoryUnavailable as error:
+            log.warning("plan_not_checked", error=str(error))
+            return ""
         makes_room = old is not None and old.current and _is_own(old, access)
         return refusal_of(plan, count) if count - makes_room >= plan.memories else ""
 
