@@ -9,7 +9,7 @@ from gateway.errors import ToolError
 from gateway.immutable import replace
 from memory.agents.model import Capability
 from memory.mcp.tool_definition import ToolCall
-from memory.turns.tools import Arguments
+from memory.turns.arguments import Arguments
 
 MAX_ID: Final = 100
 NO_CAPABILITY: Final = "This agent lacks the capability {name}. Use an agent of another type."

@@ -9,7 +9,7 @@ from memory.agents.model import MAX_NAME, Agent, AgentType
 from memory.mcp.acting import MAX_ID
 from memory.mcp.names import SESSION
 from memory.mcp.tool_definition import AnyTool, Result, ToolCall, ToolDefinition
-from memory.turns.tools import Arguments
+from memory.turns.arguments import Arguments
 
 MAX_PERSON: Final = 300
 MAX_LISTED: Final = 1_000

@@ -13,7 +13,7 @@ from memory.mcp.tool_definition import AnyTool, Result, ToolCall, ToolDefinition
 from memory.model.record import Record
 from memory.ports.agent_tasks import MAX_TASK_TEXT
 from memory.ports.memories import Filter
-from memory.turns.tools import Arguments
+from memory.turns.arguments import Arguments
 from safety.injection_detection.detect import detect_injection
 from safety.secret_detection.detect import redact_secrets
 from safety.unicode import safe_unicode

@@ -9,7 +9,7 @@ from memory.agents.model import Handoff, HandoffContext, HandoffStep
 from memory.mcp.acting import NO_CAPABILITY, AgentId
 from memory.mcp.names import SESSION
 from memory.mcp.tool_definition import AnyTool, Result, ToolCall, ToolDefinition, WaitingResult
-from memory.turns.tools import Arguments
+from memory.turns.arguments import Arguments
 
 MAX_FIELDS: Final = 100
 STEPS: Final = {

@@ -26,12 +26,12 @@ from memory.mcp.tool_definition import (
 )
 from memory.model.record import Record
 from memory.service.write import MEMORY_OFF
+from memory.turns.arguments import Arguments
 from memory.turns.brain_tool import UPDATE, BrainTool, UpdateArguments
 from memory.turns.brief import brief_of
 from memory.turns.short_ids import ShownIds
 from memory.turns.tools import (
     MAX_RESULTS,
-    Arguments,
     BriefArguments,
     DeleteArguments,
     MemoryTools,

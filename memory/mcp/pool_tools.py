@@ -19,7 +19,8 @@ from memory.mcp.tool_definition import (
     WaitingResult,
 )
 from memory.model.record import Record
-from memory.turns.tools import Arguments, MemoryId
+from memory.turns.arguments import Arguments
+from memory.turns.tools import MemoryId
 
 MAX_ID: Final = 100
 DEFENSE: Final = MemoryPoisoningDefense(MAX_RESULTS)

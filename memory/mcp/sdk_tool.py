@@ -28,7 +28,7 @@ from db.errors import StoreUnavailable
 from gateway.errors import BadInput, ToolError
 from memory.mcp.acting import acting
 from memory.mcp.confirmation import CodeRequired, Confirmed, decide_by_code
-from memory.mcp.tool_definition import AnyTool, Result, ToolCall, without_titles
+from memory.mcp.tool_definition import AnyTool, Result, ToolCall, with_nulls, without_titles
 
 CALL_SECONDS: Final = 30.0
 CHECK_FIRST: Final = (
@@ -85,7 +85,7 @@ def sdk_tool(definition: AnyTool, open_call: OpenCall) -> Tool:
     schema = without_titles(definition.result.model_json_schema())
     return tool.model_copy(
         update={
-            "parameters": without_titles(arguments.model_json_schema()),
+            "parameters": with_nulls(without_titles(arguments.model_json_schema())),
             "fn_metadata": FuncMetadata(
                 arg_model=arguments, output_model=definition.result, output_schema=schema
             ),

@@ -18,8 +18,8 @@ from memory.knowledge.reader import KnowledgeReader
 from memory.mcp.names import ServerName
 from memory.ports.agent_tasks import AgentTasks
 from memory.service.handle import Memory, MemoryHandle
+from memory.turns.arguments import Arguments
 from memory.turns.brief import BriefLimits
-from memory.turns.tools import Arguments
 
 CALLER_KEY: Final = "parley.caller"
 """The caller in the scope of an authenticated HTTP request, a `gateway.ports.memory.Caller`."""
@@ -140,3 +140,32 @@ def without_titles(schema: Mapping[str, Any]) -> dict[str, Any]:
         else:
             short[name] = value
     return short
+
+
+NULL: Final = {"type": "null"}
+
+
+def with_nulls(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of arguments in which optional ones may be null, as `Arguments` reads
+    them: a client checks what it sends against the schema."""
+    needed, open_ = schema.get("required", ()), dict(schema)
+    for group in ("properties", "$defs"):
+        if group in schema:
+            open_[group] = {name: with_nulls(one) for name, one in schema[group].items()}
+    if "properties" in schema:
+        open_["properties"] = {
+            name: one if name in needed else _or_null(one)
+            for name, one in open_["properties"].items()
+        }
+    return open_
+
+
+def _or_null(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of a value that may also be null; its description and default stay in
+    front."""
+    about = {name: schema[name] for name in ("description", "default") if name in schema}
+    value = {name: one for name, one in schema.items() if name not in about}
+    if value.keys() == {"anyOf"}:
+        forms = list(value["anyOf"])
+        return about | {"anyOf": forms if NULL in forms else [*forms, NULL]}
+    return about | {"anyOf": [value, NULL]}

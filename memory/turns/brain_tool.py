@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import Field, StringConstraints
 
 from gateway.errors import BadInput, ToolError
 from gateway.ports import ToolSpec
@@ -14,6 +14,7 @@ from memory.model.record import MAX_ARGUMENT, MAX_DOCUMENT, Draft, Kind
 from memory.model.trust import InputKind
 from memory.service.handle import MemoryHandle
 from memory.service.write import FROM_REPOSITORY
+from memory.turns.arguments import Arguments, read_arguments
 from memory.turns.short_ids import ShownIds
 from memory.write.external_text import ExternalText
 
@@ -42,10 +43,8 @@ PROPOSED: Final[Mapping[str, str]] = {
 NOT_SHOWN: Final = "This turn showed no memory with that id. Search for it, or omit `supersedes`."
 
 
-class UpdateArguments(BaseModel):
+class UpdateArguments(Arguments):
     """The arguments of `update_customer_brain`."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     target: Annotated[
         Literal["soul", "bible", "memory"],
@@ -98,11 +97,7 @@ class BrainTool:
         """The answer as JSON. Raises `ToolError` for arguments that cannot be used."""
         if name != UPDATE.name:
             raise ToolError(f"there is no tool {name!r}")
-        try:
-            update = UpdateArguments.model_validate(dict(arguments))
-        except ValidationError as error:
-            problem = error.errors(include_url=False, include_input=False)[0]
-            raise ToolError(f"these arguments cannot be used: {problem['msg']}") from None
+        update = read_arguments(UpdateArguments, arguments)
         if update.target == "memory":
             return await self._remember(update)
         if self._external.from_repository:

@@ -22,7 +22,7 @@ from memory.knowledge.answers import MAX_RESULTS, NOTE, answers_of
 from memory.knowledge.model import FileKind, KnowledgeQuery
 from memory.knowledge.reader import KnowledgeReader
 from memory.model.scope import RequestScope
-from memory.turns.tools import Arguments, read_arguments
+from memory.turns.arguments import Arguments, read_arguments
 from memory.write.external_text import ExternalText
 
 MAX_QUERY: Final = 500

@@ -7,9 +7,9 @@ or an unknown argument.
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
-from typing import Annotated, Final, Literal, TypeVar
+from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import Field, StringConstraints
 
 from gateway.errors import BadInput, MemoryUnavailable, ToolError
 from gateway.ports import ToolSpec
@@ -18,6 +18,7 @@ from memory.model.record import MAX_ARGUMENT, MAX_TAG, MAX_TAGS, Draft, Kind, Re
 from memory.ports.memories import Filter
 from memory.ports.recall import Query
 from memory.service.handle import MemoryHandle
+from memory.turns.arguments import Arguments, read_arguments
 from memory.turns.backend_brief import BackendBrief
 from memory.turns.brain_tool import (
     MAX_ID,
@@ -96,12 +97,6 @@ ONLY_THE_PERSON: Final = (
 )
 
 
-class Arguments(BaseModel):
-    """The arguments of a tool: known names and exact types only."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
 _Tag = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TAG)]
 _Tags = Annotated[list[_Tag], Field(max_length=MAX_TAGS)]
 MemoryId = Annotated[
@@ -166,9 +161,6 @@ class DeleteArguments(Arguments):
     """The arguments of `memory_delete`."""
 
     id: MemoryId
-
-
-_A = TypeVar("_A", bound=Arguments)
 
 
 class MemoryTools:
@@ -307,18 +299,6 @@ def found_answer(record: Record, score: float) -> dict[str, object]:
         "source": record.provenance.source.value,
         "trust": record.provenance.trust.value,
     }
-
-
-def read_arguments(model: type[_A], arguments: Mapping[str, object]) -> _A:
-    """Return the arguments of a tool. Raises `ToolError` for those that cannot be used."""
-    try:
-        return model.model_validate(dict(arguments))
-    except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(str(part) for part in problem['loc']) or 'arguments'}: {problem['msg']}"
-            for problem in error.errors(include_url=False, include_input=False)[:5]
-        )
-        raise ToolError(f"these arguments cannot be used: {problems}") from None
 
 
 def _iso(at: datetime) -> str:

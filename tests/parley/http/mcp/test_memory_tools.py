@@ -140,7 +140,7 @@ async def test_memory_that_is_off_is_neither_read_nor_written(servers: Servers) 
         ("memory_search", {"limit": -1}, "greater than or equal to 1"),
         ("memory_search", {"limit": "many"}, "limit: Input should be a valid integer"),
         ("memory_search", {"query": "x" * 501}, "at most 500 characters"),
-        ("memory_search", {"query": None}, "query: Input should be a valid string"),
+        ("memory_search", {"query": 5}, "query: Input should be a valid string"),
         ("memory_delete", {"id": "x" * 101}, "at most 100 characters"),
         ("memory_delete", {"id": ["mem-1"]}, "id: Input should be a valid string"),
         ("update_customer_brain", {"target": "heartbeat", "content": "x"}, "target: Input should"),
