@@ -24,12 +24,13 @@ class Fusion(StrEnum):
 class Arms(Struct, frozen=True):
     """Finding and fusing candidates.
 
-    `depth` candidates of each arm, 1 to 200. `lexical` and `vector` are their weights, 0 to 1, any
-    sum. `k` is the constant of reciprocal rank fusion. `embed_seconds`: how long a question's
-    vector is waited for; after a failure the search by vector is paused for `pause_seconds`. With
-    `feedback`, the best so many memories (no turns: they are too short) pull the question's vector
-    towards themselves, by `feedback_weight`, and vectors are asked again. What is less alike than
-    `least_alike`, a cosine, has nothing to do with the question: nothing is recalled for a "hello".
+    `depth` candidates of each arm, 1 to 200. `lexical` and `vector` are their weights, of which the
+    ratio counts. `k` is the constant of reciprocal rank fusion. `embed_seconds`: how long a
+    question's vector is waited for; after a failure the search by vector is paused for
+    `pause_seconds`. With `feedback`, the best so many memories (no turns: they are too short) pull
+    the question's vector towards themselves, by `feedback_weight`, and vectors are asked again.
+    What is less alike than `least_alike`, a cosine, has nothing to do with the question: nothing is
+    recalled for a "hello".
     """
 
     depth: int = 50

@@ -56,15 +56,21 @@ class Embedding(Section):
 
 
 class Recall(Section):
-    """The number of memories that recall returns, and their ranking. The default weights are
-    measured (docs/recall.md); texts with many names and versions may need a higher
-    `bm25_weight`."""
+    """The number of memories that recall returns, and their ranking. The defaults are measured
+    (docs/recall.md); texts with many names and versions may need a higher `bm25_weight`."""
 
-    bm25_weight: float = Field(default=0.55, ge=0, le=1)
-    """Weight of the search by words."""
-    vector_weight: float = Field(default=0.45, ge=0, le=1)
+    bm25_weight: float = Field(default=0.55, ge=0, le=10)
+    """Weight of the search by words. Only the ratio of the two weights counts: 1.5 and 1 is the
+    same as 3 and 2. 0 switches a search off; both cannot be 0."""
+    vector_weight: float = Field(default=0.45, ge=0, le=10)
     """Weight of the search by meaning, when there is a model. When one of the two finds nothing,
     the other decides alone."""
+    candidates: int = Field(default=50, ge=1, le=200)
+    """Candidates of each search. More find more, and take longer."""
+    fusion: Literal["scores", "ranks"] = "scores"
+    """`scores` adds the scaled scores of the searches; `ranks` is reciprocal rank fusion (RRF)."""
+    rrf_k: int = Field(default=60, ge=1, le=1_000)
+    """The constant of `ranks`: the higher, the less the first places count."""
     recency_weight: float = Field(default=0.3, ge=0, le=1)
     """Share of the score of conversations that decays with time, half of it in 30 days; 0 for no
     decay."""

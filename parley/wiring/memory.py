@@ -38,7 +38,7 @@ from memory.ports.grounding import RelevanceJudge
 from memory.ports.personal_data import PersonalDataStore, WorkingMemory
 from memory.ports.recall import Recall
 from memory.recall.retriever import Retriever
-from memory.recall.rules import Limits, RecallRules
+from memory.recall.rules import Fusion, Limits, RecallRules
 from memory.service.dependencies import MemoryDependencies
 from memory.service.handle import Memory
 from memory.service.links import Links
@@ -337,7 +337,14 @@ def recall_rules(settings: Settings) -> RecallRules:
     section, measured = settings.memory.recall, RecallRules()
     return replace(
         measured,
-        arms=replace(measured.arms, lexical=section.bm25_weight, vector=section.vector_weight),
+        arms=replace(
+            measured.arms,
+            depth=section.candidates,
+            fusion=Fusion(section.fusion),
+            lexical=section.bm25_weight,
+            vector=section.vector_weight,
+            k=section.rrf_k,
+        ),
         weights=replace(measured.weights, recency=section.recency_weight),
         limits=Limits(
             section.max_episodic_results, section.max_semantic_results, section.max_total_tokens

@@ -11,7 +11,9 @@ from gateway.people import Audience, PersonId, Principal, Role
 from gateway.ports.memory import Caller, NoCommands, NoMemory
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import Draft, Kind
-from memory.recall.rules import Limits, RecallRules
+from memory.ports.recall import Hit
+from memory.recall.rules import Fusion, Limits, RecallRules
+from memory.recall.scoring import LEXICAL, VECTOR, fused
 from parley.app import App
 from parley.config import SettingsError, from_mapping
 from parley.wiring.memory import recall_rules
@@ -92,6 +94,44 @@ def test_recall_uses_the_measured_weights_unless_configured() -> None:
     assert (rules.arms.lexical, rules.arms.vector, rules.weights.recency) == (1.0, 0.5, 0.0)
     assert rules.limits == Limits(3, 5, 800)
     assert rules.arms.depth == RecallRules().arms.depth
+
+
+def test_the_fusion_and_the_candidates_can_be_configured() -> None:
+    section = {
+        "bm25_weight": 1.5,
+        "vector_weight": 1.0,
+        "candidates": 7,
+        "fusion": "ranks",
+        "rrf_k": 10,
+    }
+    arms = recall_rules(from_mapping({"memory": {"recall": section}})).arms
+    assert (arms.depth, arms.fusion, arms.k) == (7, Fusion.RANKS, 10)
+    words, meaning = [Hit("a", 9.0), Hit("b", 8.0)], [Hit("b", 0.9), Hit("a", 0.8)]
+    scores = fused({LEXICAL: words, VECTOR: meaning}, arms)
+    share = {id_: score * (1.5 + 1.0) / (10 + 1) for id_, score in scores.items()}
+    assert share == pytest.approx({"a": 1.5 / 11 + 1 / 12, "b": 1.5 / 12 + 1 / 11})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("bm25_weight", value) for value in (-0.1, 10.1, "nan", "inf")),
+        *(("vector_weight", value) for value in (-1, 11, "nan")),
+        *(("candidates", value) for value in (0, 201)),
+        *(("rrf_k", value) for value in (0, 1_001)),
+        ("fusion", "sums"),
+    ],
+)
+def test_values_of_recall_outside_their_bounds_are_refused(name: str, value: object) -> None:
+    with pytest.raises(SettingsError, match=name):
+        from_mapping({"memory": {"recall": {name: value}}})
+
+
+@pytest.mark.parametrize("value", [0.001, 1.5, 10])
+def test_weights_of_recall_go_up_to_ten(value: float) -> None:
+    section = {"bm25_weight": value, "vector_weight": 10}
+    arms = recall_rules(from_mapping({"memory": {"recall": section}})).arms
+    assert (arms.lexical, arms.vector) == (value, 10)
 
 
 def test_recall_without_any_weight_is_refused() -> None:
