@@ -201,7 +201,7 @@ _ALONE: Final = (
 )
 _PREFIXED: Final = re.compile(
     rf"{_ALONE}(?P<prefix>[A-Za-z][A-Za-z0-9]{{1,15}}(?:_[A-Za-z0-9]{{2,12}}){{0,3}})_"
-    r"(?P<body>[A-Za-z0-9]{30,200})(?![A-Za-z0-9])"
+    r"(?P<body>[A-Za-z0-9]{30,200})"
 )
 _SAID: Final = re.compile(
     rf"{_ALONE}(?P<prefix>(?:[A-Za-z][A-Za-z0-9]{{0,15}}[_-]){{0,3}}"
@@ -216,7 +216,7 @@ _OF_IDS: Final = """
 _NO_KEYS: Final = frozenset(_OF_IDS.split())
 _LONG: Final = re.compile(r"[A-Za-z0-9_-]{23}")
 """Minimum characters of a key; most texts have no word of that length."""
-_HEX: Final = re.compile(r"[0-9a-f]{32,128}|[0-9A-F]{32,128}")
+_HEX: Final = re.compile(r"[0-9a-f]{32,200}|[0-9A-F]{32,200}")
 _MIN_DIGITS: Final = 2
 _MIN_TURNS: Final = 5
 _MIN_HEX_LETTERS: Final = 4
@@ -245,4 +245,5 @@ def _is_chance(body: str) -> bool:
     if _HEX.fullmatch(body):
         return digits >= _MIN_DIGITS and len(body) - digits >= _MIN_HEX_LETTERS
     cases = [char.isupper() for char in body if char.isalpha()]
-    return digits >= _MIN_DIGITS and sum(a != b for a, b in pairwise(cases)) >= _MIN_TURNS
+    turns = sum(a != b for a, b in pairwise(cases))
+    return turns >= (_MIN_TURNS if digits >= _MIN_DIGITS else len(body) / 3)

@@ -5,54 +5,25 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from safety.patterns import Pattern, literal
-from safety.secret_detection.kinds import Finding, Level, SecretKind
+from safety.secret_detection.kinds import Finding, SecretKind
 from safety.secret_detection.labelled import ASSIGNED_KEY, PASSWORD
 from safety.secret_detection.plausibility import (
     is_placeholder,
     is_uuid,
+    letters_by_chance,
     looks_like_password,
     looks_random,
 )
+from safety.secret_detection.program_options import find_in_options
 from safety.secret_detection.value_rules import SHORTEST_KEY, is_strong
-
-PASSWORD_HASH: Final = SecretKind(
-    "password_hash", Level.PROBABLE, Pattern(literal("$"), anchor="$")
-)
 
 _OPTION: Final = re.compile(
     r"(?i)-(?<!\S-)-?(?:[a-z0-9]{1,20}-){0,5}"
-    r"(?P<word>password|passwd|passphrase|pass|pwd|pw|secret|token|apikey|key|pat|certificate|creds)"
+    r"(?P<word>(?:store|key|new|old|src|dest|trust|admin|root|user|db)?pass(?:word|wd|phrase)?|"
+    r"pwd|pw|secret|token|apikey|key|pat|certificate|creds)"
     r"(?:=|[ \t]{1,4})[\"']?(?P<bare>[^\s\"'`<>()\[\]{},;|-][^\s\"'`]{2,400})"
 )
-_OF_PASSWORDS: Final = frozenset({"password", "passwd", "passphrase", "pass", "pwd", "pw", "creds"})
-_SHORT: Final = re.compile(
-    r"-(?<=\s-)(?P<letter>[paPwW])(?P<gap>[ \t]{0,2})[\"']?(?P<bare>[^\s\"'`-][^\s\"'`]{3,200})"
-)
-_PROGRAMS: Final = (
-    (
-        *("p", True),
-        ("mysql", "mysqldump", "mysqladmin", "mariadb", "mysqlimport", "7z", "sshpass"),
-    ),
-    (
-        *("p", False),
-        (
-            *("sshpass", "docker login", "podman login", "registry login", "mongo", "cqlsh"),
-            *("az login", "twine upload", "oc login", "buildah login", "cf login", "snowsql"),
-        ),
-    ),
-    ("a", False, ("redis-cli",)),
-    ("P", False, ("sqlcmd", "bcp ", "unzip", "zip ", "osql", "mosquitto_")),
-    ("w", False, ("ldapsearch", "ldapadd", "ldapmodify", "ldapwhoami", "plink", "pscp")),
-    ("W", False, ("ldap",)),
-)
-"""Letter of the option, whether the value follows without a space, and the programs."""
-_COMMAND: Final = 160
-_USER: Final = re.compile(
-    r"-(?<=\s-)-?u(?:ser)?[ =]?[\"']?[^\s:\"'<>${}]{1,64}:(?P<bare>[^\s\"'`:/][^\s\"'`]{2,200})"
-)
-_UNIX_USER: Final = re.compile(r"-U(?<=\s-U)[ \t]?[\"']?[\w.\\-]{1,40}%(?P<bare>[^\s\"'`]{4,200})")
-_NET_USER: Final = re.compile(r"(?i)/(?<=\s/)(?:user|u):\S{1,60}[ \t](?P<bare>[^\s/][^\s]{3,200})")
+_OF_PASSWORDS: Final = ("pass", "pwd", "pw", "creds")
 _LOGIN: Final = re.compile(r"(?i)\blogin\s{1,4}\S{1,200}\s{1,10}password\s{1,4}(?P<bare>\S{1,200})")
 _PASS_IN: Final = re.compile(r"(?<=\s)(?:\")?pass:(?P<bare>[^\s\"'`]{4,200})")
 _HTPASSWD: Final = re.compile(
@@ -69,6 +40,8 @@ _SECRET_SET: Final = re.compile(
 )
 """`gh secret set NAME --body VALUE`, of GitHub's command line."""
 _NAMES: Final = ("key", "token", "secret", "pass", "pwd", "pat", "certificate", "credential")
+_COMMAND: Final = 160
+_OPTION_SIGN: Final = re.compile(r"\s[-/][a-zA-Z-]|net |echo|printf|wpa_|vault |rabbit|sqlplus")
 _SQL: Final = re.compile(
     r"(?i)(?<![a-z])identified[ \t]{1,4}(?:with[ \t]{1,4}[\w'\"]{1,40}[ \t]{1,4})?"
     r"(?:by|as)[ \t]{1,4}(?:values[ \t]{1,4})?(?P<quote>[\"'])(?P<bare>[^\"'\r\n]{3,200})(?P=quote)"
@@ -79,10 +52,6 @@ _PGPASS: Final = re.compile(
 )
 _COLONS_OF_PGPASS: Final = 4
 _ORACLE: Final = re.compile(r"jdbc:oracle:\w{2,6}:\w{1,60}/(?P<bare>[^\s/@\"']{3,100})@")
-_HASH: Final = re.compile(
-    r"(?<=:)(?:\{SHA\}[A-Za-z0-9+/]{20,40}=?|\{SSHA\}[A-Za-z0-9+/]{30,80}={0,2}|"
-    r"\$(?:apr1|argon2id?|2[abxy]|[156y])\$[A-Za-z0-9./$=,+-]{16,160})"
-)
 _BASIC_CALL: Final = re.compile(
     r"(?i)(?:\bauth\s{0,2}=\s{0,2}|basicauth|authenticate|credentials|login|sign_?in)\(\s{0,4}"
     r"(?P<first>[\"'])(?P<user>[^\"'\r\n]{1,80})(?P=first)\s{0,4},\s{0,4}"
@@ -103,16 +72,14 @@ def find_in_commands(text: str, lowered: str) -> Iterator[Finding]:
     """Yield every secret in an option, a statement or a line of a known form."""
     if "-" in text:
         yield from _long_options(text)
-        yield from _short_options(text)
+    if _OPTION_SIGN.search(text) is not None:
+        yield from find_in_options(text, lowered)
     if text.count(":") >= _COLONS_OF_PGPASS:
         for match in _PGPASS.finditer(text):
             if _is_strong(match):
                 yield _finding(PASSWORD, match)
     if any(map(lowered.__contains__, STATEMENT_STEMS)):
         yield from _in_statements(text, lowered)
-    if "$" in text or "{S" in text:
-        for match in _HASH.finditer(text):
-            yield Finding(PASSWORD_HASH, *match.span())
     if "app" in lowered and "pass" in lowered:
         yield from _of_four(text)
 
@@ -157,7 +124,6 @@ _STATEMENTS: Final = (
     ("login(", _BASIC_CALL, _is_strong),
     ("credentials(", _BASIC_CALL, _is_strong),
     ("sign", _BASIC_CALL, _is_strong),
-    ("/u", _NET_USER, _is_strong),
     ("env ", _SET, _is_set),
     ("arg ", _SET, _is_set),
     ("set", _SET, _is_set),
@@ -170,32 +136,12 @@ STATEMENT_STEMS: Final = tuple(dict.fromkeys(stem for stem, _, _ in _STATEMENTS)
 def _long_options(text: str) -> Iterator[Finding]:
     for match in _OPTION.finditer(text):
         value, word = match["bare"], match["word"].lower()
-        if word in _OF_PASSWORDS:
-            if looks_like_password(value) and (word != "creds" or ":" in value):
+        if word.endswith(_OF_PASSWORDS) or "pass" in word:
+            given = looks_like_password(value) or letters_by_chance(value)
+            if given and (word != "creds" or ":" in value):
                 yield _finding(PASSWORD, match)
         elif is_uuid(value) or looks_random(value, SHORTEST_KEY):
             yield _finding(ASSIGNED_KEY, match)
-
-
-def _short_options(text: str) -> Iterator[Finding]:
-    for match in _SHORT.finditer(text):
-        line = text.rfind("\n", max(0, match.start() - _COMMAND), match.start()) + 1
-        before = text[max(line, match.start() - _COMMAND) : match.start()]
-        if _takes_password(before, match["letter"], not match["gap"]) and looks_like_password(
-            match["bare"]
-        ):
-            yield _finding(PASSWORD, match)
-    for expression in (_USER, _UNIX_USER):
-        for match in expression.finditer(text):
-            if looks_like_password(match["bare"]):
-                yield _finding(PASSWORD, match)
-
-
-def _takes_password(before: str, letter: str, attached: bool) -> bool:
-    return any(
-        one == letter and joined == attached and any(program in before for program in programs)
-        for one, joined, programs in _PROGRAMS
-    )
 
 
 def _of_four(text: str) -> Iterator[Finding]:

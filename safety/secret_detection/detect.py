@@ -24,6 +24,8 @@ from safety.secret_detection.contextual import find_contextual
 from safety.secret_detection.copies import find_copies
 from safety.secret_detection.http_headers import CONNECTION_STRING
 from safety.secret_detection.kinds import Finding, Level, SecretKind
+from safety.secret_detection.long_values import whole_values
+from safety.secret_detection.password_hashes import SHORTEST_HASH, find_password_hashes
 from safety.secret_detection.private_keys import ARMOUR, PRIVATE_KEY, find_private_keys
 from safety.secret_detection.unlabelled import (
     FORTY_HEX,
@@ -123,12 +125,14 @@ def _findings(text: str) -> list[Finding]:
     if by_shape:
         findings.extend(unlabelled_aws_secrets(text, findings))
     findings.extend(find_contextual(text, lowered, longest))
+    if longest >= SHORTEST_HASH:
+        findings.extend(find_password_hashes(text, longest))
     if longest >= SHORTEST_UNLABELLED or FOUR_DIGITS.search(text):
         findings.extend(find_unlabelled(text, longest))
     if by_shape:
         findings.extend(find_prefixed_keys(text))
         findings.extend(find_possible_secrets(text))
-    return _without_overlaps(findings) if findings else []
+    return list(whole_values(text, _without_overlaps(findings))) if findings else []
 
 
 def _lowered(text: str) -> str:

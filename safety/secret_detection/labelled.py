@@ -25,6 +25,7 @@ from safety.secret_detection.label_words import (
     Word,
 )
 from safety.secret_detection.one_time_codes import GROUPED, code_before, is_code
+from safety.secret_detection.plausibility import looks_random
 from safety.secret_detection.value_rules import (
     LabelForm,
     LabelledValue,
@@ -44,6 +45,7 @@ from safety.secret_detection.value_spans import (
     TOKEN,
     TYPED,
     bare_end,
+    element_at,
     ends_well,
     run_before,
     value_at,
@@ -82,11 +84,11 @@ _UNSPACED_GAP: Final = re.compile(
 _UNSPACED_LINKS: Final = tuple("是为為はがを:：=＝은는이가成叫คือเป็น")
 _ASCII_RUN: Final = re.compile(r"[!#-&*-;=?-Z\\^_a-z~]{3,200}")
 _GOES_ON: Final = re.compile(r"[a-z]{4}")
-_KEY_MARK: Final = re.compile(r"[\dA-Z]")
 _DIGITS: Final = re.compile(r"\d\d{2}")
 """Begins a PIN, and a code for one use. `\\d{3}` takes longer: `re` looks ahead for a set only."""
 _OF_DIGITS: Final = frozenset({Class.PIN, Class.CODE})
 _SETTERS: Final = frozenset({".set", ".put", ".assign", ".equals", ".value"})
+_PARTS: Final = re.compile(r"[^\s{}]+")
 _ROW: Final = re.compile(r"[^\s\"'`<>()\[\]{},;|]+")
 _MOST_LONG_VALUES: Final = 4
 """Long values that are read in one row of characters without a space or a quote."""
@@ -167,7 +169,6 @@ class _Reader:
     rejected: int = -1
     _row_end: int = 0
     _read: int = 0
-    _key_marks: "_Next" = field(default_factory=lambda: _Next(_KEY_MARK))
     _digits: "_Next" = field(default_factory=lambda: _Next(_DIGITS))
     _tokens: dict[int, "_Token | None"] = field(default_factory=dict)
 
@@ -187,7 +188,7 @@ class _Reader:
         place = tail.end()
         sign = TYPED.match(self.text, place) or SIGN.match(self.text, place)
         if sign is not None:
-            return self._checked(name, sign.end(), LabelForm.SIGN)
+            return self._in_element(name, place) or self._checked(name, sign.end(), LabelForm.SIGN)
         value = self._in_layout(name, place)
         if value is None and rest[-1:] != ".":
             value = self._in_sentence(name, place)
@@ -205,6 +206,28 @@ class _Reader:
                 if value is not None or expression is not PAIR:
                     return value
         return None
+
+    def _in_element(self, name: "_Name", place: int) -> LabelledValue | None:
+        """The text of an element that the name opens, if it is a secret or a part of it is."""
+        span = element_at(self.text, place)
+        if span is None:
+            return None
+        begin, end = span
+        parts = list(_PARTS.finditer(self.text, begin, min(end, begin + _LONGEST_STEP)))
+        for part in parts:
+            value = self._candidate(name, LabelForm.SIGN, *part.span())
+            made = len(parts) == 1 or is_strong(part[0]) or looks_random(part[0])
+            if made and _is_valid(value):
+                return value._replace(begin=begin, end=end)
+        return None
+
+    def _candidate(
+        self, name: "_Name", how: LabelForm, begin: int, end: int, *, quoted: bool = True
+    ) -> LabelledValue:
+        return LabelledValue(
+            *(self.text, name.word.kind, name.text, name.start, name.rest, how),
+            *(begin, end, quoted),
+        )
 
     def _in_sentence(self, name: "_Name", place: int) -> LabelledValue | None:
         """ "… for the wifi is …", "… saya …": over at most seven words to the value."""
@@ -264,9 +287,7 @@ class _Reader:
     def _next_mark(self, kind: Class, place: int) -> int:
         """Return the next position from `place` on of a character that every value of this class
         has; the text's length if there is none."""
-        if kind is Class.PASSWORD:
-            return place
-        return (self._key_marks if kind is Class.KEY else self._digits).after(self.text, place)
+        return self._digits.after(self.text, place) if kind in _OF_DIGITS else place
 
     def _linked(self, name: "_Name", place: int, fillers: tuple[str, ...]) -> LabelledValue | None:
         """Return the value after "is", "is now" or "is:"."""

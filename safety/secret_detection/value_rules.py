@@ -21,6 +21,7 @@ from safety.secret_detection.label_words import (
 from safety.secret_detection.plausibility import (
     is_placeholder,
     is_uuid,
+    letters_by_chance,
     looks_like_password,
     looks_random,
     may_be_a_word,
@@ -110,6 +111,9 @@ _HARDWARE: Final = re.compile(
     r"(?i)connector|gpio|header\b|pinout|arduino|socket|raspberry|\besp\d|solder|voltage"
 )
 _HARDWARE_NEAR: Final = 40
+_EVERYDAY: Final = frozenset({"secret", "credential", "geheimnis", "секретн", "sekret"})
+"""Labels that are words of every day besides."""
+_TEMPLATE: Final = re.compile(r"\{[a-z_][\w.]+\}|\$\{\w+\}")
 _LONG: Final = 20
 _MEDIUM: Final = 16
 _SHORT_SECRET: Final = 8
@@ -172,7 +176,7 @@ def _is_password(candidate: LabelledValue, value: str) -> bool:
     if len(value) < _MIN_PASSWORD or (candidate.word in value.lower() and not _DIGIT.search(value)):
         return False
     if value.isalpha() and (value.islower() or value.isupper() or value.istitle()):
-        return _is_plain_word(candidate, value)
+        return _is_plain_word(candidate, value) or _is_no_word(value)
     if candidate.word == "pass" and not candidate.quoted and _TEST_NAME.fullmatch(value):
         return False
     if value[0] in "%#@" and candidate.how is LabelForm.SIGN and value[-1] != value[0]:
@@ -189,6 +193,10 @@ def _is_password(candidate: LabelledValue, value: str) -> bool:
     if candidate.fillers:
         return is_strong(value)
     return looks_like_password(value) or (value.isalpha() and _is_plain_word(candidate, value))
+
+
+def _is_no_word(value: str) -> bool:
+    return len(value) >= _LONG and letters_by_chance(value)
 
 
 def _is_plain_word(candidate: LabelledValue, value: str) -> bool:
@@ -227,9 +235,13 @@ _MINE: Final = frozenset(_OF_MINE.split())
 
 
 def _is_key(candidate: LabelledValue, value: str) -> bool:
-    if not _MADE.search(value) or (len(value) < SHORTEST_KEY and not value.isdigit()):
+    if len(value) < SHORTEST_KEY and not value.isdigit():
         return _is_word_for_secret(candidate, value)
+    if _TEMPLATE.search(value) or _is_type(candidate):
+        return False
     random = looks_random(value, SHORTEST_KEY)
+    if not (random or _MADE.search(value)):
+        return _is_word_for_secret(candidate, value)
     if not (random or candidate.quoted or value.isdigit() or is_uuid(value)):
         return False  # before the name is looked at, which takes longer
     name = _name_before(candidate)
@@ -242,7 +254,10 @@ def _is_key(candidate: LabelledValue, value: str) -> bool:
         return False
     generic = _is_generic(candidate)
     named = (
-        name.endswith(_NAMED) or _has_vendor(candidate) or (not generic and _ends_a_name(candidate))
+        name.endswith(_NAMED)
+        or _has_vendor(candidate)
+        or (not generic and _ends_a_name(candidate))
+        or _is_parameter(candidate)
     )
     if generic and not named and candidate.how not in _CLEAR:
         used = (
@@ -251,7 +266,7 @@ def _is_key(candidate: LabelledValue, value: str) -> bool:
         fits = random and len(value) >= _LONG and _is_mixed(value)
         return fits and (used or not _is_hex(value))
     if is_uuid(value):
-        return named
+        return named or _labels_ids(candidate)
     if value.isdigit():
         says_so = named or not generic or candidate.word in _TOKENS
         return says_so and _is_number_for_key(candidate, value, named=named)
@@ -259,8 +274,8 @@ def _is_key(candidate: LabelledValue, value: str) -> bool:
         return random and len(value) >= (_MEDIUM if named else _LONG)
     if generic and not named:
         return random and len(value) >= (_LONG if candidate.how is LabelForm.SIGN else _MEDIUM)
-    quoted = candidate.quoted and " " not in value and not _is_hex(value)
-    if _is_hex(value) and len(value) < _LONG:
+    quoted = candidate.quoted and " " not in value and (not _is_hex(value) or not generic)
+    if _is_hex(value) and len(value) < _LONG and not quoted:
         return False
     least = SHORTEST_KEY if named or quoted or name[-1:] in {"_", "-", "."} else _MEDIUM
     return (random and len(value) >= least) or _is_word_for_secret(candidate, value)
@@ -285,7 +300,7 @@ def _is_word_for_secret(candidate: LabelledValue, value: str) -> bool:
     """`secret = "hunter2!x"`: what a person made up, under a name that says secret."""
     if not (candidate.quoted and candidate.how in _ASSIGNED and len(value) >= _SHORT_SECRET):
         return False
-    if candidate.word not in {"secret", "apikey"} and not _name_before(candidate).endswith(_NAMED):
+    if _is_generic(candidate) and not _name_before(candidate).endswith(_NAMED):
         return False
     return " " not in value and is_strong(value)
 
@@ -324,6 +339,25 @@ def _is_pin(candidate: LabelledValue, value: str) -> bool:
 def _is_generic(candidate: LabelledValue) -> bool:
     """`key` alone, which is an everyday word, in any language."""
     return candidate.word in GENERIC_KEYS
+
+
+def _is_type(candidate: LabelledValue) -> bool:
+    """`AWS::ApiGateway::ApiKey`: the name of a type, whose value is none of it."""
+    return "::" in candidate.text[max(0, candidate.start - _NAME_BEFORE) : candidate.start]
+
+
+def _labels_ids(candidate: LabelledValue) -> bool:
+    """Return True for a label that gives even an id away: "token", and "secret" with a quoted
+    value."""
+    if candidate.how is LabelForm.BEFORE or _is_generic(candidate):
+        return False
+    return candidate.word not in _EVERYDAY or (candidate.quoted and candidate.how in _ASSIGNED)
+
+
+def _is_parameter(candidate: LabelledValue) -> bool:
+    """`?key=…` and `&key=…`: in an address no program counts or sorts by it."""
+    text, start = candidate.text, candidate.start
+    return text[start - 1 : start] in {"?", "&"} and text[candidate.begin - 1] == "="
 
 
 def _ends_a_name(candidate: LabelledValue) -> bool:

@@ -6,14 +6,17 @@ from typing import Final
 
 from safety.secret_detection.value_rules import LabelForm
 
-_SPACES: Final = re.compile(r"\s{0,10}(?:\*\*\s{0,4})?")
+_SPACES: Final = re.compile(r"\s{0,40}(?:\*\*\s{0,4})?")
 _OPEN: Final = re.compile(
-    r"![\w/-]{1,20}\s|@(?=[\"'])|[rbufL]#?(?=[\"'])|ConvertTo-SecureString\s(?:-String\s)?|"
-    r"(?:new\s)?(?:\w{1,20}(?:\.|::)){0,2}(?:Secret|SecretStr|SecretString|SecureString|String|from|str|"
-    r"Some|bytes|Text|Password|b64decode)\((?=[\"'])"
+    r"![\w/-]{1,20}\s|[|>][+-]?\d?[ \t]{0,4}\r?\n\s{1,40}|@(?=[\"'])|"
+    r"[rbufL]#?(?=[\"'])|ConvertTo-SecureString\s(?:-String\s)?|"
+    r"(?:new\s)?(?:\w{1,20}(?:\.|::)){0,2}"
+    r"(?:Secret|SecretStr|SecretString|SecureString|String|from|str|Some|bytes|Text|Password|b64decode)\((?=[\"'])"
 )
-"""Texts that may precede a value besides spaces and emphasis: a YAML tag, the prefix of a literal,
-a function around a text."""
+"""Texts that may precede a value besides spaces and emphasis: a YAML tag, the sign of a block in
+YAML, the prefix of a literal, a function around a text."""
+BLOCK: Final = re.compile(r"\s{0,4}[|>][+-]?\d?[ \t]{0,4}\r?\n")
+"""The sign of a block in YAML: the lines behind it are the value."""
 _DEFAULT: Final = re.compile(r"\$\{\w{1,60}:[-=]?(?P<value>[^}\s]{4,200})\}")
 _BARE: Final = re.compile(r"[^\s\"'`<>()\[\]{},;|，。；、）」』】》”»]{1,400}")
 _WIDE: Final = re.compile(r"[^\s\"'`]{4,400}(?=[ \t]{0,4}(?:\r?\n|\Z))")
@@ -91,6 +94,15 @@ def bare_end(text: str, start: int, begin: int, end: int, *, setting: bool) -> i
     return end
 
 
+def element_at(text: str, place: int) -> tuple[int, int] | None:
+    """Return the span of an element's text, behind the name of its tag at `place`; None if no tag
+    ends there."""
+    if text[place : place + 1] != ">":
+        return None
+    element = _ELEMENT.match(text, place)
+    return element.span("value") if element is not None else None
+
+
 TAIL: Final = re.compile(
     "(?P<rest>[\\w.\\-\u0300-\u036f\u064b-\u065f\u0900-\u0dff]{0,40})(?:\\[[^\\]\\s\"']{0,20}\\])?"
     "(?P<closed>[\\\\\"'`*)\\]»”]{0,4})"
@@ -102,13 +114,21 @@ _TYPE: Final = (
 )
 TYPED: Final = re.compile(rf"\s?:\s?{_TYPE}\s?=(?!=)|\s{_TYPE}\s?=(?!=)")
 SIGN: Final = re.compile(
-    r"\s{0,4}(?::=|\?=|=>|->|→|<-|[!=]==?|\|\|=|=|:|：|＝|>|—|–|(?<=\s)-(?=\s))"
+    r"\s{0,4}(?::{1,3}=|[.+]=|\?{1,2}=|=>|->|→|<-|[!=]={1,2}|\|{1,2}=|::?|=|：|＝|>|—|–|"
+    r"(?<=\s)-(?=\s))"
 )
 PAIR: Final = re.compile(r"\s{0,2}[,(]\s{0,10}(?=[@\"']|[rbufL]#?[\"'])")
+_ELEMENT: Final = re.compile(r">\s{0,40}(?P<value>[^\s<>][^<>]{2,4000}?)\s{0,40}</")
+"""The text of an element, behind its name."""
+_RETURNED: Final = re.compile(r"\([^()\n]{0,40}\)[^\n{};]{0,30}[{:]\s{0,20}return\s{1,4}(?=[\"'`])")
+"""The value of a function in code, behind its name."""
 _BAR: Final = re.compile(r"[ \t]{0,4}\|[ \t]{0,4}")
 _NAMED: Final = re.compile(
-    r",?\s{0,20}\\?[\"']?value\\?[\"']?\s{0,4}[:=]|</(?:key|name)>\s{0,20}<(?:string|value)>"
+    r",?\s{0,20}\\?[\"']?value\\?[\"']?\s{0,4}[:=]|</(?:key|name)>\s{0,20}<(?:string|value)>|"
+    r"\s{0,4}\{\s{0,20}(?:(?:type|description|sensitive|nullable)\s{0,20}=[^\n]{0,200}\n\s{0,20}){0,3}"
+    r"default\s{0,20}="
 )
+"""The value of a pair in JSON, XML and property lists, the default of a variable in HCL."""
 _LINE: Final = re.compile(r"[ \t]{0,4}\r?\n")
 QUOTED_NEXT: Final = re.compile(r"[ \t]{1,2}(?=@?[\"'`„“«‘「『])")
 TOKEN: Final = re.compile(
@@ -117,12 +137,13 @@ TOKEN: Final = re.compile(
 )
 LAYOUTS: Final = (
     (PAIR, LabelForm.CALL),
+    (_RETURNED, LabelForm.CALL),
     (_NAMED, LabelForm.SIGN),
     (_BAR, LabelForm.CELL),
     (_LINE, LabelForm.LINE),
     (QUOTED_NEXT, LabelForm.CALL),
 )
-LAYOUT_AHEAD: Final = re.compile(r"[^\S\n]{0,10}(?:[\n,(|@\"'`„“«‘「『\\]|value|</)|[^\S\n]{11}")
+LAYOUT_AHEAD: Final = re.compile(r"[^\S\n]{0,10}(?:[\n,(|@{\"'`„“«‘「『\\]|value|</)|[^\S\n]{11}")
 """Begins all of them."""
 LOOSE: Final = frozenset({_LINE, QUOTED_NEXT})
 
