@@ -8,10 +8,11 @@ because `tokenizer.py` holds no token.
 import re
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from functools import cached_property
 from hashlib import sha256
 from typing import Final
 
-from memory.knowledge.reading.globs import Glob, matches_any
+from memory.knowledge.reading.globs import Glob, PathMatcher
 
 INCLUDE: Final = ("docs/**/*.md", "*.md", "docs/adrs/**")
 EXCLUDE: Final = (
@@ -97,15 +98,20 @@ class Rules:
         )
         return sha256(repr(parts).encode()).hexdigest()[:16]
 
+    @cached_property
+    def _matcher(self) -> PathMatcher:
+        return PathMatcher(self.include, self.exclude, self.code, self.code_exclude)
+
     def candidate(self, path: str) -> Candidate:
         """Return the list that names a path."""
-        if matches_any(self.include, path) and not matches_any(self.exclude, path):
+        included, excluded, code, code_excluded = self._matcher.lists_of(path)
+        if included and not excluded:
             if _tells_of_secrets(path):
                 return Candidate.SECRET_NAME
             return Candidate.DOCUMENT
-        if not matches_any(self.code, path) or matches_any(self.code_exclude, path):
+        if not code or code_excluded:
             return Candidate.NEITHER
-        if not _is_source(path) and (_tells_of_secrets(path) or matches_any(self.exclude, path)):
+        if not _is_source(path) and (_tells_of_secrets(path) or excluded):
             return Candidate.SECRET_NAME
         return Candidate.CODE
 

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.knowledge.reading.globs import BadPattern, Glob
+from memory.knowledge.reading import globs
+from memory.knowledge.reading.globs import BadPattern, Glob, PathMatcher
+
+
+def matches(pattern: str, path: str) -> bool:
+    (found,) = PathMatcher([Glob(pattern)]).lists_of(path)
+    return found
+
 
 ITEMS = {"*": "[^/]*", "?": "[^/]", "[ab]": "[ab]", "[!a.]": "[^a./]", "[a-b]": "[a-b]"}
 """What patterns have, and what regular expressions have for it; any other character is itself."""
@@ -15,6 +22,7 @@ NAMES = st.lists(st.sampled_from(["a", "b", ".", *ITEMS]), min_size=1, max_size=
     lambda items: "**" not in "".join(items) and items != [".", "."]
 )
 PARTS = st.lists(st.one_of(NAMES, st.just(["**"])), min_size=2, max_size=5)
+LISTED = st.one_of(PARTS, st.lists(NAMES, min_size=1, max_size=1))
 PATHS = st.lists(st.text("ab.", min_size=1, max_size=4), min_size=1, max_size=6)
 
 
@@ -48,23 +56,51 @@ PATHS = st.lists(st.text("ab.", min_size=1, max_size=4), min_size=1, max_size=6)
     ],
 )
 def test_a_pattern_names_paths(pattern: str, path: str, expected: bool) -> None:
-    assert Glob(pattern).matches(path) is expected
+    assert matches(pattern, path) is expected
 
 
 @given(PARTS, PATHS)
 def test_a_match_is_that_of_the_same_regular_expression(
     parts: list[list[str]], path: list[str]
 ) -> None:
-    expression, last = "", len(parts) - 1
+    expected = re.fullmatch(expression(parts), "/".join(path)) is not None
+    pattern = "/".join("".join(items) for items in parts)
+    assert matches(pattern, "/".join(path)) is expected
+
+
+def expression(parts: list[list[str]]) -> str:
+    """The regular expression of a pattern, which without "/" is one of names."""
+    result, last = "", len(parts) - 1
     for place, items in enumerate(parts):
         if items == ["**"]:
-            expression += "(?:[^/]+/)*" if place < last else "[^/]+(?:/[^/]+)*"
+            result += "(?:[^/]+/)*" if place < last else "[^/]+(?:/[^/]+)*"
         else:
-            expression += "".join(ITEMS.get(item, re.escape(item)) for item in items)
-            expression += "/" if place < last else ""
-    expected = re.fullmatch(expression, "/".join(path)) is not None
-    pattern = "/".join("".join(items) for items in parts)
-    assert Glob(pattern).matches("/".join(path)) is expected
+            result += "".join(ITEMS.get(item, re.escape(item)) for item in items)
+            result += "/" if place < last else ""
+    return result if last else f"(?:.*/)?{result}(?:/.*)?"
+
+
+@given(st.lists(st.lists(LISTED, max_size=4), min_size=1, max_size=4), st.lists(PATHS, max_size=5))
+def test_lists_of_patterns_match_as_each_pattern_does(
+    lists: list[list[list[list[str]]]], paths: list[list[str]]
+) -> None:
+    """One matcher reads several paths, so that it meets what it has remembered."""
+    made = [[Glob("/".join("".join(one) for one in parts)) for parts in some] for some in lists]
+    matcher = PathMatcher(*made)
+    for path in map("/".join, paths):
+        expected = [any(re.fullmatch(expression(one), path) for one in some) for some in lists]
+        assert list(matcher.lists_of(path)) == expected
+
+
+def test_a_matcher_that_begins_again_matches_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(globs, "MAX_KNOWN", 1_000)
+    monkeypatch.setattr(globs, "MAX_CHARACTERS", 3)
+    matcher = PathMatcher([Glob("*.md"), Glob("docs/**/[a-z]*.txt")], [Glob("**/*secret*")])
+    for number in range(100):
+        path = f"docs/{number}/{chr(97 + number % 26)}{number}.txt"
+        assert matcher.lists_of(path) == (True, False)
+        assert matcher.lists_of(f"{path}/a-secret-{number}.md") == (True, True)
+        assert matcher.lists_of(f"x{path}") == (False, False)
 
 
 @pytest.mark.parametrize(
@@ -87,13 +123,29 @@ def test_a_pattern_that_cannot_be_meant_is_refused(pattern: str) -> None:
     ids=["stars", "any", "lists", "folders", "both"],
 )
 def test_the_cost_of_a_match_does_not_grow_with_the_pattern(pattern: str, path: str) -> None:
-    glob = Glob(pattern)
     began = time.process_time()
     for _ in range(100):
-        assert not glob.matches(path)
+        assert not matches(pattern, path)
     assert time.process_time() - began < 1  # the product of both lengths would take 15
 
 
 def test_a_path_with_too_many_components_matches_nothing() -> None:
-    assert Glob("**/a").matches("/".join(["a"] * 40))
-    assert not Glob("**/a").matches("/".join(["a"] * 41))
+    assert matches("**/a", "/".join(["a"] * 40))
+    assert not matches("**/a", "/".join(["a"] * 41))
+
+
+def test_the_cost_of_a_path_does_not_grow_with_the_number_of_patterns() -> None:
+    def lists(many: int) -> PathMatcher:
+        return PathMatcher(
+            [Glob(f"**/*a*{n}*b*c{n}/x?/*.q{n}") for n in range(many)],
+            [Glob(f"*a*{n}*b[!a-c]*{n}") for n in range(many)],
+        )
+
+    def seconds(matcher: PathMatcher) -> float:
+        matcher.lists_of("src/package_0/component_abc_0/file_abcabc_0.py")
+        began = time.process_time()
+        for n in range(2_000):
+            matcher.lists_of(f"src/package_{n % 70}/component_abc_{n}/file_abcabc_{n}.py")
+        return time.process_time() - began
+
+    assert seconds(lists(199)) < 2  # one pattern after another took 8
