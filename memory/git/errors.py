@@ -15,3 +15,7 @@ class GitMissing(GitError):
 
 class GitFailed(GitError):
     """A command of git failed, was too slow or wrote too much."""
+
+
+class LimitExceeded(GitError):
+    """A repository has more than may be read at once. The text names the limit and its setting."""

@@ -12,14 +12,15 @@ import contextlib
 import os
 import resource
 import shutil
+import signal
 import sys
 import tempfile
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Final
 
-from memory.git.errors import GitFailed, GitMissing
+from memory.git.errors import GitFailed, GitMissing, LimitExceeded
 
 SECONDS: Final = 10.0
 """The time limit of one request to git."""
@@ -28,6 +29,13 @@ MAX_MEMORY: Final = 3 * 1024**3
 nothing else. Git keeps pack files in at most `packedGitLimit` of it."""
 CHUNK: Final = 256 * 1024
 """Bytes that are read from git at once."""
+MAX_LISTING: Final = 512 * 1024 * 1024
+"""Bytes of a list of paths."""
+IN_MEMORY: Final = 16 * 1024 * 1024
+"""Bytes of a list of paths that are kept in memory; a longer one is a file until it is read."""
+FAILED: Final = (
+    "git {command} failed: the repository is damaged, shallow, or its folders are nested too deeply"
+)
 CONFIGURATION: Final = """\
 [core]
 	repositoryFormatVersion = {version}
@@ -106,7 +114,8 @@ class Git:
 
     @asynccontextmanager
     async def started(self, *arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
-        """Start a command with pipes; it is ended at the latest when the block ends."""
+        """Start a command with pipes; it is ended at the latest when the block ends, with every
+        process that it started."""
         process = await asyncio.create_subprocess_exec(
             self._program,
             *arguments,
@@ -122,41 +131,50 @@ class Git:
             _limit_memory(process.pid)
             yield process
         finally:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)  # the session's leader has its own group
             assert process.stdin is not None  # noqa: S101 - it is a pipe
             process.stdin.close()
-            await process.wait()
+            with contextlib.suppress(TimeoutError):  # a process that waits for a disk can stay
+                async with asyncio.timeout(SECONDS):
+                    await process.wait()
 
     async def output(self, *arguments: str, most: int) -> tuple[int, bytes]:
         """Return the exit status and the output of a command, of at most `most` bytes. Raises
         `GitFailed` if it takes too long or writes more."""
-        try:
-            async with self.started(*arguments) as process, asyncio.timeout(SECONDS):
-                assert process.stdin is not None  # noqa: S101 - both are pipes
-                assert process.stdout is not None  # noqa: S101 - both are pipes
-                process.stdin.close()
-                output = bytearray()
-                while chunk := await process.stdout.read(CHUNK):
-                    output += chunk
-                    if len(output) > most:
-                        raise GitFailed(f"git {arguments[0]} wrote more than {most:,} bytes")
-                return await process.wait(), bytes(output)
-        except TimeoutError:
-            raise GitFailed(f"git {arguments[0]} did not end within {SECONDS:g} seconds") from None
+        output = bytearray()
 
-    async def records(self, *arguments: str, longest: int) -> AsyncGenerator[bytes, None]:
-        """Yield the parts of the output that end with NUL.
+        def take(chunk: bytes) -> None:
+            output.extend(chunk)
+            if len(output) > most:
+                raise GitFailed(f"git {arguments[0]} wrote more than {most:,} bytes")
 
-        Raises `GitFailed` if the command fails, a part is longer than `longest` bytes, or nothing
-        comes for `SECONDS`.
+        status = await self._run(arguments, take)
+        return status, bytes(output)
+
+    async def records(
+        self, *arguments: str, longest: int, most: int
+    ) -> AsyncGenerator[bytes, None]:
+        """Yield the parts of the output that end with NUL, when the command has ended.
+
+        Raises `GitFailed` if the command fails or takes too long, or a part is longer than
+        `longest` bytes; `LimitExceeded` for more than `most` parts or `MAX_LISTING` bytes.
         """
-        async with self.started(*arguments) as process:
-            assert process.stdin is not None  # noqa: S101 - both are pipes
-            assert process.stdout is not None  # noqa: S101 - both are pipes
-            process.stdin.close()
+        count = 0
+        with tempfile.SpooledTemporaryFile(IN_MEMORY, dir=str(self._folder)) as output:
+
+            def take(chunk: bytes) -> None:
+                nonlocal count
+                count += chunk.count(b"\0")
+                if count > most or output.tell() + len(chunk) > MAX_LISTING:
+                    raise LimitExceeded(f"git {arguments[0]} lists too many paths")
+                output.write(chunk)
+
+            if await self._run(arguments, take):
+                raise GitFailed(FAILED.format(command=arguments[0]))
+            output.seek(0)
             rest = b""
-            while chunk := await _read(process.stdout, arguments[0]):
+            while chunk := output.read(CHUNK):
                 *parts, rest = (rest + chunk).split(b"\0")
                 for part in parts:
                     yield part
@@ -164,16 +182,22 @@ class Git:
                     raise GitFailed(
                         f"git {arguments[0]} gave a path of more than {longest:,} bytes"
                     )
-            if await process.wait() or rest:
-                raise GitFailed(f"git {arguments[0]} failed: the repository is damaged or shallow")
+        if rest:
+            raise GitFailed(FAILED.format(command=arguments[0]))
 
-
-async def _read(stream: asyncio.StreamReader, command: str) -> bytes:
-    try:
-        async with asyncio.timeout(SECONDS):
-            return await stream.read(CHUNK)
-    except TimeoutError:
-        raise GitFailed(f"git {command} gave nothing for {SECONDS:g} seconds") from None
+    async def _run(self, arguments: Sequence[str], take: Callable[[bytes], None]) -> int:
+        """Give the output of a command to a function; return the exit status. Raises `GitFailed`
+        if the command does not end within `SECONDS`."""
+        try:
+            async with self.started(*arguments) as process, asyncio.timeout(SECONDS):
+                assert process.stdin is not None  # noqa: S101 - both are pipes
+                assert process.stdout is not None  # noqa: S101 - both are pipes
+                process.stdin.close()
+                while chunk := await process.stdout.read(CHUNK):
+                    take(chunk)
+                return await process.wait()
+        except TimeoutError:
+            raise GitFailed(f"git {arguments[0]} did not end within {SECONDS:g} seconds") from None
 
 
 def _limit_memory(process_id: int) -> None:

@@ -3,7 +3,9 @@ each branch, or lines of `packed-refs`."""
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -42,7 +44,7 @@ def head(location: Location) -> Head:
     name = text.removeprefix(b"ref:").strip().decode("utf-8", "replace")
     if not text.startswith(b"ref:") or not name.startswith(HEADS) or not is_branch(name[11:]):
         raise NotARepository(f"{location.git_dir}/HEAD names no branch and no commit")
-    return Head(name[11:], tip(location, name[11:]))
+    return Head(name[11:], tips(location, [name[11:]])[name[11:]])
 
 
 def is_branch(name: str) -> bool:
@@ -57,30 +59,26 @@ def is_branch(name: str) -> bool:
     )
 
 
-def tip(location: Location, branch: str) -> str:
-    """Return the commit of a branch, "" if there is no such branch."""
-    if not is_branch(branch):
-        return ""
-    loose = _loose(location.common_dir, HEADS + branch)
-    if loose:
+def tips(location: Location, names: Collection[str]) -> dict[str, str]:
+    """Return the commits of branches by name, "" for one that does not exist. Raises
+    `NotARepository`."""
+    loose = {
+        name: _loose(location.common_dir, HEADS + name) if is_branch(name) else "" for name in names
+    }
+    if all(loose.values()):
         return loose
-    return next((at for name, at in _packed(location) if name == branch), "")
+    packed = {name: at for name, at in _packed(location) if name in loose}
+    return {name: at or packed.get(name, "") for name, at in loose.items()}
 
 
-def branches(location: Location) -> dict[str, str]:
-    """Return the commits of all branches by name, at most `MAX_BRANCHES`."""
-    commits: dict[str, str] = {}
-    for name, at in _packed(location):
-        if len(commits) >= MAX_BRANCHES:
-            break
-        commits[name] = at
+def branches(location: Location) -> Iterator[tuple[str, str]]:
+    """Yield branches with their commits, at most `MAX_BRANCHES` of each form; a branch in both
+    forms has the commit that comes last. Raises `NotARepository`."""
+    yield from islice(_packed(location), MAX_BRANCHES)
     top = location.common_dir / "refs" / "heads"
-    for name in _loose_names(top, "", 0):
-        if len(commits) >= MAX_BRANCHES:
-            break
+    for name in islice(_loose_names(top, "", 0), MAX_BRANCHES):
         if at := _loose(location.common_dir, HEADS + name):
-            commits[name] = at
-    return commits
+            yield name, at
 
 
 def _loose(common: Path, name: str) -> str:
@@ -96,7 +94,7 @@ def _loose(common: Path, name: str) -> str:
 def _loose_names(folder: Path, prefix: str, depth: int) -> Iterator[str]:
     try:
         with os.scandir(folder) as entries:
-            listed = sorted(entries, key=lambda entry: entry.name)
+            listed = sorted(islice(entries, MAX_BRANCHES), key=lambda entry: entry.name)
     except OSError:
         return
     for entry in listed:
@@ -108,9 +106,15 @@ def _loose_names(folder: Path, prefix: str, depth: int) -> Iterator[str]:
 
 
 def _packed(location: Location) -> Iterator[tuple[str, str]]:
-    content = read_small(location.common_dir / "packed-refs", MAX_PACKED) or b""
-    for line in content.splitlines():
-        at, _, name = line.partition(b" ")
+    file = location.common_dir / "packed-refs"
+    content = read_small(file, MAX_PACKED)
+    if content is None and os.path.lexists(file):
+        raise NotARepository(
+            f"{file} is a link, or larger than {MAX_PACKED // 1024**2} MiB; delete branches and"
+            " tags there that nobody needs, and run `git pack-refs --all`"
+        )
+    for line in BytesIO(content or b""):  # one line after another, for other threads
+        at, _, name = line.rstrip(b"\r\n").partition(b" ")
         if name.startswith(HEADS.encode()) and _HASH.fullmatch(at):
             branch = name[len(HEADS) :].decode("utf-8", "replace")
             if is_branch(branch):

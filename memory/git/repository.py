@@ -1,7 +1,8 @@
 """A repository, as far as its objects and branches go."""
 
+import asyncio
 import re
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Collection
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Final
@@ -47,13 +48,14 @@ class GitRepository:
         self.location = location
         self._git = git
 
-    def head(self) -> refs.Head:
+    async def head(self) -> refs.Head:
         """Return the checked out branch and commit. Raises `NotARepository`."""
-        return refs.head(self.location)
+        return await asyncio.to_thread(refs.head, self.location)
 
-    def tip(self, branch: str) -> str:
-        """Return the commit of a branch, "" if there is none."""
-        return refs.tip(self.location, branch)
+    async def tips(self, names: Collection[str]) -> dict[str, str]:
+        """Return the commits of branches by name, "" for one that does not exist. Raises
+        `NotARepository`."""
+        return await asyncio.to_thread(refs.tips, self.location, names)
 
     def sizes(self) -> ObjectReader:
         """Return a reader of types and sizes."""
@@ -72,32 +74,36 @@ class GitRepository:
         return infos.get(commit, ObjectInfo("", 0)).type == "commit"
 
     async def is_ancestor(self, older: str, newer: str) -> bool:
-        """True if the newer commit builds on the older one."""
+        """True if the newer commit builds on the older one, as far as git finds out in time."""
         _require_commits(older, newer)
-        status, _ = await self._git.output(
-            "merge-base", "--is-ancestor", older, newer, most=MAX_SMALL
-        )
+        arguments = ("merge-base", "--is-ancestor", older, newer)
+        try:
+            status, _ = await self._git.output(*arguments, most=MAX_SMALL)
+        except GitFailed:
+            return False
         return status == 0
 
-    async def files(self, commit: str) -> AsyncGenerator[TreeEntry, None]:
-        """Yield every path of a commit, links and submodules included, in git's order."""
+    async def files(self, commit: str, most: int) -> AsyncGenerator[TreeEntry, None]:
+        """Yield every path of a commit, links and submodules included, in git's order. Raises
+        `LimitExceeded` for more than `most`."""
         _require_commits(commit)
         arguments = ("ls-tree", "-r", "-z", "--full-tree", commit)
-        async with aclosing(self._git.records(*arguments, longest=MAX_RECORD)) as records:
+        listed = self._git.records(*arguments, longest=MAX_RECORD, most=most)
+        async with aclosing(listed) as records:
             async for record in records:
                 yield _entry(record)
 
-    async def changes(self, older: str, newer: str) -> AsyncGenerator[TreeEntry, None]:
+    async def changes(self, older: str, newer: str, most: int) -> AsyncGenerator[TreeEntry, None]:
         """Yield the paths that differ between two commits, as the newer one has them.
 
-        A renamed file is a removed path and an added one with the same id.
+        A renamed file is a removed path and an added one with the same id. Raises `LimitExceeded`
+        for more than `most` paths.
         """
         _require_commits(older, newer)
         arguments = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff")
         header: re.Match[bytes] | None = None
-        async with aclosing(
-            self._git.records(*arguments, older, newer, longest=MAX_RECORD)
-        ) as records:
+        listed = self._git.records(*arguments, older, newer, longest=MAX_RECORD, most=2 * most)
+        async with aclosing(listed) as records:
             async for record in records:
                 if header is None:
                     header = _CHANGE.fullmatch(record)
@@ -155,8 +161,8 @@ class GitRepository:
 async def opened_repository(folder: Path) -> AsyncIterator[GitRepository]:
     """Open the repository in a folder. Raises `NotARepository`, `GitMissing`."""
     require_git()
-    location = locate(folder)
-    with own_git_dir(_is_sha256(location)) as own:
+    location = await asyncio.to_thread(locate, folder)
+    with own_git_dir(await asyncio.to_thread(_is_sha256, location)) as own:
         shallow = location.common_dir / "shallow"
         has_shallow = shallow.is_file() and not shallow.is_symlink()
         yield GitRepository(location, Git(own, location.objects, shallow if has_shallow else None))
@@ -169,8 +175,8 @@ def is_file(entry: TreeEntry) -> bool:
 
 def _is_sha256(location: Location) -> bool:
     """The length of a commit's id tells the format of objects."""
-    known = [refs.head(location).commit, *refs.branches(location).values()]
-    return any(len(commit) == 64 for commit in known)
+    _, commit = next(refs.branches(location), ("", refs.head(location).commit))
+    return len(commit) == 64
 
 
 def _entry(record: bytes) -> TreeEntry:

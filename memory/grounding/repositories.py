@@ -76,7 +76,7 @@ class Repositories:
 
 async def _decision_records(git: GitRepository) -> list[TreeEntry]:
     """Return the files in the folders of decision records of the checked out commit."""
-    commit = git.head().commit
+    commit = (await git.head()).commit
     if not commit:
         return []
     inside = [

@@ -4,6 +4,7 @@ from typing import Final
 
 from gateway.ports.clock import Clock
 from memory.knowledge.ingest.ingester import Ingester, Splitter
+from memory.knowledge.ingest.limits import Limits
 from memory.knowledge.reading.rules import Rules
 from memory.knowledge.splitting import split_file
 from parley.config import Settings
@@ -21,5 +22,6 @@ def ingester_of(settings: Settings, index: KnowledgeIndex, clock: Clock) -> Inge
     def rules(content: bytes | None) -> Rules:
         return read_agent_file(content).rules(settings.knowledge.max_file_size_kb)
 
-    splitter = Splitter(split_file, SPLITTING)
-    return Ingester(index.stores, rules, splitter, clock.now, settings.knowledge.max_files)
+    own = settings.knowledge
+    limits = Limits(own.max_files, own.max_paths, own.max_total_mb, own.max_minutes)
+    return Ingester(index.stores, rules, Splitter(split_file, SPLITTING), clock.now, limits)

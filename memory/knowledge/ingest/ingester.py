@@ -5,8 +5,10 @@ process that finds another one at work leaves: the other one looks again at the 
 has released the lock, so that no commit is missed.
 """
 
+import asyncio
 import posixpath
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import aclosing, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -15,14 +17,16 @@ import structlog
 from msgspec import Struct
 
 from gateway.errors import ConfigurationError
+from memory.git.errors import LimitExceeded
 from memory.git.repository import SYMLINK, GitRepository, is_file, opened_repository
 from memory.knowledge.ingest.branch import BranchPlace, BranchWriter, Counts
+from memory.knowledge.ingest.limits import Limits
 from memory.knowledge.ingest.outcome import BranchOutcome, IngestOutcome, Mode, Report
 from memory.knowledge.ingest.plan import Plan, plan_of
 from memory.knowledge.ingest.prepare import Split, Workers
 from memory.knowledge.model import MAX_BRANCHES, MAX_PATH, BranchState, Repository
 from memory.knowledge.ports.stores import KnowledgeStores
-from memory.knowledge.reading.rules import MAX_FILES, Rules
+from memory.knowledge.reading.rules import Rules
 
 CONFIGURATION: Final = ".agent/config.yaml"
 """The file of a repository's own rules."""
@@ -64,13 +68,13 @@ class Ingester:
         read_rules: ReadRules,
         splitter: Splitter,
         now: Callable[[], datetime],
-        max_files: int = MAX_FILES,
+        limits: Limits = Limits(),  # noqa: B008 - frozen
     ) -> None:
         self._stores = stores
         self._read_rules = read_rules
         self._splitter = splitter
         self._now = now
-        self._max_files = max_files
+        self._limits = limits
 
     async def ingest(
         self, repository: Repository, report: Report, *, force: bool = False
@@ -78,8 +82,19 @@ class Ingester:
         """Ingest the branches of a repository; `force` reads and splits every file again.
 
         Raises `GitError`, `ConfigurationError` and `StoreUnavailable`; what was done until then is
-        kept.
+        kept. A commit that has more than the limits leaves the index as it is.
         """
+        try:
+            async with asyncio.timeout(self._limits.minutes * 60) as time:
+                return await self._ingest(repository, report, force=force)
+        except TimeoutError:
+            if not time.expired():
+                raise
+            raise self._limits.too_long(repository.name) from None
+
+    async def _ingest(
+        self, repository: Repository, report: Report, *, force: bool
+    ) -> IngestOutcome:
         done: dict[str, BranchOutcome] = {}
         missing: tuple[str, ...] = ()
         async with opened_repository(Path(repository.folder)) as git:
@@ -88,10 +103,12 @@ class Ingester:
                     if not held:
                         break
                     again = force and round_ == 0
+                    wanted, missing = await _wanted(git, repository)
+                    if again:  # before the index is marked to be made again
+                        await self._require_readable(git, wanted)
                     await self._stores.files.renew(
                         repository.id, self._splitter.version, always=again
                     )
-                    wanted, missing = _wanted(git, repository)
                     await self._drop_others(repository, wanted)
                     for one in wanted:
                         outcome = await self._branch(git, repository, one, report)
@@ -99,7 +116,7 @@ class Ingester:
                             done[one.name] = outcome
                     while await self._stores.files.sweep(repository.id):
                         pass
-                if _wanted(git, repository)[0] == wanted:
+                if (await _wanted(git, repository))[0] == wanted:
                     break
         totals = await self._stores.files.totals(repository.id)
         return IngestOutcome(tuple(done.values()), totals, not done and not held, missing)
@@ -125,6 +142,7 @@ class Ingester:
         if complete and state == _at(state, wanted):
             return BranchOutcome(wanted.name, wanted.commit, wanted.commit, Mode.UNCHANGED)
         by_changes = complete and await _builds_on(git, state.commit, wanted.commit)
+        plan = await self._plan(git, repository, wanted, state if by_changes else None, rules)
         await self._stores.files.begin(
             repository.id,
             wanted.name,
@@ -133,7 +151,6 @@ class Ingester:
             rules=digest,
             whole=not by_changes,
         )
-        plan = await self._plan(git, repository, wanted, state if by_changes else None, rules)
         with Workers(self._splitter.split, rules.skip_binary, always=bool(state.target)) as workers:
             counts = await self._write(git, repository, wanted, plan, workers, rules, report)
         await self._stores.files.finish(repository.id, wanted.name, wanted.commit, self._now())
@@ -156,14 +173,37 @@ class Ingester:
         rules: Rules,
     ) -> Plan:
         """The plan of the changes since a state, or of the whole commit without one, and if there
-        are too many changes."""
+        are too many changes. Raises `LimitExceeded`."""
+        limits = self._limits
+        plan: Plan | None = None
         if since is not None:
             stored = (await self._stores.files.totals(repository.id)).files
-            room = max(0, self._max_files * max(1, len(repository.branches)) - stored)
-            plan = await plan_of(git.changes(since.commit, wanted.commit), rules, room)
-            if plan.complete:
-                return plan
-        return await plan_of(git.files(wanted.commit), rules, self._max_files, whole=True)
+            room = max(0, limits.files * max(1, len(repository.branches)) - stored)
+            changes = git.changes(since.commit, wanted.commit, limits.paths)
+            with self._explained(wanted):
+                plan = await plan_of(changes, rules, room)
+        if plan is None or not plan.complete:
+            files = git.files(wanted.commit, limits.paths)
+            with self._explained(wanted):
+                plan = await plan_of(files, rules, limits.files, whole=True)
+        async with git.sizes() as sizes:
+            await limits.require_size(sizes, plan, rules)
+        return plan
+
+    async def _require_readable(self, git: GitRepository, wanted: list[_Wanted]) -> None:
+        """Raise `LimitExceeded` for a commit with too many paths."""
+        for one in wanted:
+            async with aclosing(git.files(one.commit, self._limits.paths)) as files:
+                with self._explained(one):
+                    await anext(files, None)
+
+    @contextmanager
+    def _explained(self, wanted: _Wanted) -> Iterator[None]:
+        """Raise `LimitExceeded` of git with the setting and the next step."""
+        try:
+            yield
+        except LimitExceeded as error:
+            raise self._limits.too_many_paths(wanted.commit) from error
 
     async def _write(
         self,
@@ -233,12 +273,14 @@ async def _builds_on(git: GitRepository, older: str, newer: str) -> bool:
     return bool(older) and await git.has_commit(older) and await git.is_ancestor(older, newer)
 
 
-def _wanted(git: GitRepository, repository: Repository) -> tuple[list[_Wanted], tuple[str, ...]]:
+async def _wanted(
+    git: GitRepository, repository: Repository
+) -> tuple[list[_Wanted], tuple[str, ...]]:
     """Return the branches to ingest, and the configured ones that do not exist."""
     if not repository.branches:
-        head = git.head()
+        head = await git.head()
         found = [_Wanted(head.branch or DETACHED, True, head.commit)] if head.commit else []
         return found, ()
-    tips = {name: git.tip(name) for name in repository.branches[:MAX_BRANCHES]}
+    tips = await git.tips(repository.branches[:MAX_BRANCHES])
     wanted = [_Wanted(name, False, commit) for name, commit in tips.items() if commit]
     return wanted, tuple(name for name, commit in tips.items() if not commit)

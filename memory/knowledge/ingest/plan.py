@@ -1,11 +1,12 @@
 """Finds the files of a commit that have to be looked at, before anything is read."""
 
+import asyncio
+import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Final
 
-from memory.git.errors import GitFailed
 from memory.git.repository import TreeEntry
 from memory.knowledge.model import SkippedFile, SkipReason
 from memory.knowledge.reading.paths import (
@@ -16,9 +17,8 @@ from memory.knowledge.reading.paths import (
 )
 from memory.knowledge.reading.rules import Candidate, Rules
 
-MAX_ENTRIES: Final = 2_000_000
-"""Paths of one commit, or of one change, that are looked at. Trees that contain each other can list
-any number of paths with a few objects."""
+HOLD_SECONDS: Final = 0.02
+"""Seconds for which paths are sorted before other work of the process has its turn."""
 MAX_REMOVED: Final = 50_000
 """Paths that a plan of changes removes. With more of them the whole commit is compared."""
 MAX_SKIPPED: Final = 20_000
@@ -45,16 +45,15 @@ class Plan:
 async def plan_of(
     entries: AsyncGenerator[TreeEntry, None], rules: Rules, most: int, *, whole: bool = False
 ) -> Plan:
-    """Sort entries by what has to be done with them; at most `most` files are indexed. Raises
-    `GitFailed` beyond `MAX_ENTRIES`."""
+    """Sort entries by what has to be done with them; at most `most` files are indexed."""
     plan = Plan(whole)
-    count = 0
+    since = time.monotonic()
     async with aclosing(entries):
         async for entry in entries:
-            count += 1
-            if count > MAX_ENTRIES:
-                raise GitFailed(f"the commit lists more than {MAX_ENTRIES:,} paths")
             _sort(plan, entry, rules, most)
+            if time.monotonic() - since > HOLD_SECONDS:
+                await asyncio.sleep(0)
+                since = time.monotonic()
             if len(plan.removed) > MAX_REMOVED:
                 plan.complete = False
                 break

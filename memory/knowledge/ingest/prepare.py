@@ -28,6 +28,8 @@ from memory.knowledge.reading.text import FileText, text_of
 MAX_WORKERS: Final = 4
 FEW: Final = 16
 """Files that this process prepares by itself: starting others takes longer."""
+FEW_BYTES: Final = 64 * 1024
+"""Bytes of all these files together. More would hold the other work of this process."""
 MAX_BROKEN: Final = 20
 """Processes that may end before the ingest is given up."""
 SECONDS: Final = 60.0
@@ -101,8 +103,12 @@ class Workers:
     async def prepare(self, files: Sequence[RawFile]) -> list[Prepared]:
         """Return what becomes of each file, in order. Raises `GitFailed` if processes end again and
         again."""
-        if len(files) <= self._few and self._pool is None:
-            return [prepare(self._split, self._skip_binary, raw) for raw in files]
+        small = len(files) <= self._few and sum(len(one.content) for one in files) <= FEW_BYTES
+        if small and self._pool is None:
+            return [
+                await asyncio.to_thread(prepare, self._split, self._skip_binary, raw)
+                for raw in files
+            ]
         try:
             return list(await asyncio.gather(*map(self._submitted, files)))
         except (BrokenProcessPool, TimeoutError):

@@ -53,6 +53,12 @@ FILE_KB: Final = 500
 HARD_FILE_KB: Final = 10_240
 MAX_FILES: Final = 200_000
 """Files of one branch that are indexed."""
+MAX_PATHS: Final = 1_000_000
+"""Paths of one commit that are looked at."""
+MAX_MB: Final = 2_048
+"""Megabytes of the files of one commit together."""
+MAX_MINUTES: Final = 60
+"""Minutes of one ingest."""
 
 _SECRET_WORDS: Final = (
     *("secret", "secrets", "password", "passwords", "passwd"),

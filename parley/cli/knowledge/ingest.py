@@ -118,7 +118,7 @@ def _explained(repository: Repository) -> Iterator[None]:
 async def _note(repository: Repository, outcome: IngestOutcome, clock: SystemClock) -> None:
     """Note the checked out branch in the work tree."""
     async with opened_repository(Path(repository.folder)) as git:
-        head = git.head()
+        head = await git.head()
         for branch in outcome.branches:
             if branch.commit == head.commit and branch.mode is not Mode.UNCHANGED:
                 await note_ingest(git, branch, clock.now())

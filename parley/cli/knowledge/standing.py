@@ -3,14 +3,13 @@
 Imports no library, for `parley.cli.knowledge.quick_status`.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct
 
 from memory.git.errors import NotARepository
 from memory.git.location import locate
-from memory.git.refs import head, tip
+from memory.git.refs import head, tips
 from memory.knowledge.model import BranchState, Repository, Totals
 from memory.knowledge.ports.stores import FileStore, RepositoryStore
 from memory.knowledge.ports.vectors import ChunkVectors
@@ -64,12 +63,12 @@ def _standings(repository: Repository, states: list[BranchState]) -> tuple[list[
     """The branches beside those of git, and the reason for which git cannot be read."""
     try:
         location = locate(Path(repository.folder))
-        tips: Mapping[str, str] = {state.name: tip(location, state.name) for state in states}
+        commits = tips(location, [state.name for state in states])
         checked_out = head(location).commit
     except NotARepository as error:
         return [_Standing(state, "") for state in states], str(error)
     return [
-        _Standing(state, checked_out if state.followed else tips[state.name]) for state in states
+        _Standing(state, checked_out if state.followed else commits[state.name]) for state in states
     ], ""
 
 

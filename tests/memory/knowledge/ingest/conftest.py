@@ -9,6 +9,7 @@ from db import Statement
 from gateway.immutable import replace
 from memory.git.location import locate
 from memory.knowledge.ingest.ingester import Ingester, Splitter
+from memory.knowledge.ingest.limits import Limits
 from memory.knowledge.ingest.outcome import BranchOutcome, IngestOutcome, Progress
 from memory.knowledge.model import Repository
 from memory.knowledge.ports.stores import KnowledgeStores
@@ -38,13 +39,13 @@ class Knowledge:
     registered: Repository
     progress: list[Progress] = field(default_factory=list)
 
-    def ingester(self, splitter: Splitter | None = None, **options: int) -> Ingester:
+    def ingester(self, splitter: Splitter | None = None, **limits: float) -> Ingester:
         return Ingester(
             KnowledgeStores(self.stores.repositories, self.stores.files, self.stores.locks),
             lambda content: read_agent_file(content).rules(),
             splitter or Splitter(split_lines, 1),
             lambda: AT,
-            **options,
+            Limits(**limits),  # type: ignore[arg-type]  # names of its fields
         )
 
     async def ingest(self, *, force: bool = False) -> IngestOutcome:

@@ -4,6 +4,7 @@ and the other files are ingested all the same."""
 import asyncio
 import hashlib
 import os
+import time
 import zlib
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
@@ -13,7 +14,7 @@ import pytest
 
 from gateway.errors import ConfigurationError
 from memory.git import location
-from memory.git.errors import GitError, NotARepository
+from memory.git.errors import GitError, LimitExceeded, NotARepository
 from memory.git.process import Git
 from memory.git.repository import opened_repository
 from memory.knowledge.ingest.outcome import Mode
@@ -174,17 +175,24 @@ async def test_a_link_in_the_work_tree_decides_nothing(
     assert await knowledge.files() == {"docs/a.md": "committed"}
 
 
-async def test_a_tree_that_lists_itself_billions_of_times_is_bounded(
-    knowledge: Knowledge, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("force", [False, True])
+async def test_a_tree_that_lists_itself_billions_of_times_leaves_the_index_as_it_is(
+    knowledge: Knowledge, force: bool
 ) -> None:
-    monkeypatch.setattr("memory.knowledge.ingest.plan.MAX_ENTRIES", 5_000)
     git = knowledge.git
+    git.commit({"README.md": "kept"})
+    await knowledge.ingest()
+    before = await knowledge.stores.files.branches(knowledge.registered.id)
     tree = git.raw_tree(("100644", b"a.md", git.blob(b"text")))
-    for _ in range(10):
-        tree = git.raw_tree(*(("40000", f"d{number}".encode(), tree) for number in range(10)))
+    for _ in range(7):
+        tree = git.raw_tree(*(("40000", b"d%02d" % number, tree) for number in range(60)))
     git.commit_tree(tree)
-    with pytest.raises(GitError, match="more than 5,000 paths"):
-        await knowledge.ingest()
+    began = time.monotonic()
+    with pytest.raises(LimitExceeded, match=r"1,000,000 paths \(knowledge.max_paths\)"):
+        await knowledge.ingest(force=force)
+    assert time.monotonic() - began < 15  # two seconds; the list has 2,799,360,000,000 paths
+    assert await knowledge.stores.files.branches(knowledge.registered.id) == before
+    assert await knowledge.files() == {"README.md": "kept"}
 
 
 async def test_a_large_file_is_skipped_before_it_is_unpacked(knowledge: Knowledge) -> None:
@@ -361,7 +369,7 @@ async def test_git_ends_with_a_list_that_is_given_up(
 
     monkeypatch.setattr(Git, "started", noted)
     async with opened_repository(git.folder) as opened:
-        for listed in (opened.files(newer), opened.changes(older, newer)):
+        for listed in (opened.files(newer, 9), opened.changes(older, newer, 9)):
             async with aclosing(listed):
                 await anext(listed)
             assert begun.pop().returncode is not None

@@ -54,9 +54,9 @@ async def test_packed_objects_and_branches_are_read(knowledge: Knowledge) -> Non
     assert not (git.folder / ".git" / "refs" / "heads" / "main").exists()
     await knowledge.ingest()
     assert (await knowledge.files())["a.md"].count("a") == 501
-    assert set(branches(locate(git.folder))) == {"main", "other"}
+    assert set(dict(branches(locate(git.folder)))) == {"main", "other"}
     newer = git.commit({"a.md": "b"})
-    assert branches(locate(git.folder))["main"] == newer
+    assert dict(branches(locate(git.folder)))["main"] == newer
 
 
 async def test_a_linked_work_tree_shares_the_repository_and_has_its_own_head(
@@ -68,7 +68,7 @@ async def test_a_linked_work_tree_shares_the_repository_and_has_its_own_head(
     linked.commit({"b.md": "b"})
     assert locate(linked.folder).common_dir == locate(knowledge.git.folder).common_dir
     async with opened_repository(linked.folder) as opened:
-        assert opened.head().branch == "topic"
+        assert (await opened.head()).branch == "topic"
     await knowledge.register(linked.folder)
     await knowledge.ingest()
     assert await knowledge.files() == {"a.md": "a", "b.md": "b"}
