@@ -84,8 +84,7 @@ def of_processes(everywhere: Installation) -> list[Finding]:
 def _of_part(part: PartState, everywhere: Installation) -> Finding:
     name = f"account {part.account}" if part.account else WORKERS
     if part.state == MISSING:
-        problem, _, step = part.problem.rpartition(". ")
-        return Finding("broken", name, problem, f"{step}.")
+        return Finding("broken", name, part.problem, f"{part.step}.")
     if not part.is_well:
         advice = "See the log of the process that serves it."
         return Finding("broken", name, f"{part.state} {part.problem}".rstrip(), advice)

@@ -232,9 +232,10 @@ class HealthMonitor:
         everywhere = self.installation
         if everywhere is None:
             return Readiness(ready, parts, problems)
-        elsewhere = {part.name: part for part in everywhere.parts if part.name not in parts}
-        problems |= {name: part.problem for name, part in elsewhere.items() if part.problem}
-        states = {name: part.state for name, part in elsewhere.items()}
+        states = {part.name: part.state for part in everywhere.parts if part.name not in parts}
+        problems |= {
+            name: problem for name, problem in everywhere.problems.items() if name in states
+        }
         return Readiness(ready, parts, problems, states, everywhere.complete)
 
     @property

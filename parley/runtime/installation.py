@@ -6,7 +6,7 @@ or that of a process that died within the last hour. A process that stopped regu
 one of the same kind on the same machine replaced, no longer counts.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -27,13 +27,15 @@ START_ADAPTER: Final = "parley run --role adapter"
 
 class PartState(Struct, frozen=True):
     """The workers (`account` is empty) or one account. `state`: `missing`, `starting`, or of the
-    process that serves it. `seen` is the age of the last sign in seconds, None for none."""
+    process that serves it. `seen` is the age of the last sign in seconds, None for none. `problem`
+    says why it is not ready, `step` what to do about a missing one."""
 
     name: str
     account: str
     state: str
     seen: float | None = None
     problem: str = ""
+    step: str = ""
     connected: float | None = None
     last_event: float | None = None
 
@@ -65,7 +67,11 @@ class Installation(Struct, frozen=True):
     @property
     def problems(self) -> dict[str, str]:
         """By name of a part: the reason why it is not ready, with the next step."""
-        return {part.name: part.problem for part in self.parts if part.problem}
+        return {
+            part.name: f"{part.problem}. {part.step}" if part.step else part.problem
+            for part in self.parts
+            if part.problem
+        }
 
 
 def installation_of(seen: Sequence[SeenProcess], configured: Iterable[str]) -> Installation:
@@ -121,7 +127,10 @@ def _part(
     age_ = last.age if last else None
     if living and min(watched, age_ if age_ is not None else watched) < MISSING_AFTER:
         return PartState(name, account, STARTING, age_)
-    return PartState(name, account, MISSING, age_, "".join(_missing(account, last)))
+    start = START_ADAPTER if account else START_WORKER
+    died = last is not None and not last.ended
+    step = f"Read its log, then start it again: `{start}`" if died else f"Start one: `{start}`"
+    return PartState(name, account, MISSING, age_, _missing(account, last), step)
 
 
 def _of_report(name: str, report: AccountReport, age: float) -> PartState:
@@ -131,36 +140,30 @@ def _of_report(name: str, report: AccountReport, age: float) -> PartState:
         report.state,
         age,
         report.problem,
+        "",
         None if report.connected is None else report.connected + age,
         None if report.last_event is None else report.last_event + age,
     )
 
 
-def _missing(account: str, last: SeenProcess | None) -> Iterator[str]:
-    """Say what is missing, since when, what that means, and the next step."""
+def _missing(account: str, last: SeenProcess | None) -> str:
+    """Say what is missing, since when, and what that means."""
     subject = f"the process that serves {account}" if account else "the last worker"
-    start = START_ADAPTER if account else START_WORKER
     if last is None:
-        yield f"no process serves {account}" if account else "no worker runs"
+        said = f"no process serves {account}" if account else "no worker runs"
     elif last.ended:
-        yield f"{subject} stopped {_ago(last.age)} ago, and no other one runs"
+        said = f"{subject} stopped {_ago(last.age)} ago, and no other one runs"
     else:
-        yield f"{subject} ({last.name}) has not reported for {_ago(last.age)}: it died or hangs"
-    yield (
-        ". Its messages wait at the platform, and no answer is sent"
-        if account
-        else ". Messages are accepted and wait for an answer"
-    )
-    if last is not None and not last.ended:
-        yield f". Read its log, then start it again: `{start}`"
-    else:
-        yield f". Start one: `{start}`"
+        said = f"{subject} ({last.name}) has not reported for {_ago(last.age)}: it died or hangs"
+    if account:
+        return f"{said}. Its messages wait at the platform, and no answer is sent"
+    return f"{said}. Messages are accepted and wait for an answer"
 
 
 def _ago(seconds: float) -> str:
     if seconds >= 120:
         return f"{seconds / 60:.0f} minutes"
-    return f"{seconds:.0f} seconds"
+    return "1 second" if round(seconds) == 1 else f"{seconds:.0f} seconds"
 
 
 def last_seen(installation: Installation) -> list[tuple[str, str, float]]:

@@ -16,7 +16,7 @@ def unserved(everywhere: Installation, here: Collection[str], waiting: int) -> I
             yield f"{part.name} is {part.state}{reason}. `parley doctor` checks it."
         elif everywhere.running:
             now = f" {waiting:,} waiting now." if waiting and not part.account else ""
-            yield f"{part.problem[0].upper()}{part.problem[1:]}.{now}"
+            yield f"{part.problem[0].upper()}{part.problem[1:]}.{now} {part.step}."
     if not everywhere.running:
         steps = f"`{START_ADAPTER}` and `{START_WORKER}`"
         yield f"No process of this installation runs. Start them: {steps}."

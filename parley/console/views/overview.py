@@ -15,7 +15,7 @@ from gateway.ports.usage import UsageFilter
 from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Params, Result
 from parley.console.services import ConsoleServices, read_hot
 from parley.console.viewer import Viewer
-from parley.runtime.installation import STARTING
+from parley.runtime.installation import MISSING, STARTING
 from parley.runtime.installation import PartState as Served
 
 SLOW: Final = timedelta(minutes=5)
@@ -59,8 +59,9 @@ class Today(Result):
 
 
 class PlatformState(Result):
-    """An account: `state` is a state of its connection; `last_event` is the last event, whoever it
-    was meant for."""
+    """An account: `state` is a state of its connection, or `missing` if no process serves it;
+    `last_event` is the last event, whoever it was meant for. `step`: what to do about a missing
+    one."""
 
     name: str
     state: str
@@ -68,15 +69,18 @@ class PlatformState(Result):
     last_event: datetime | None
     reconnects: int
     problem: str
+    step: str = ""
 
 
 class PartState(Result):
-    """A store, a listener, a memory backend or a tool server."""
+    """A store, a listener, a memory backend, a tool server, or the workers. `step`: what to do,
+    where that is known."""
 
     name: str
     state: str
     well: bool
     problem: str
+    step: str = ""
 
 
 class Queue(Result):
@@ -247,6 +251,7 @@ def _elsewhere(part: Served, now: datetime) -> PlatformState:
         last_event=ago(part.last_event),
         reconnects=0,
         problem=part.problem,
+        step=part.step,
     )
 
 
@@ -272,7 +277,13 @@ def _parts(services: ConsoleServices) -> tuple[PartState, ...]:
     if (everywhere := services.health.installation) is not None:
         accounts |= {part.account for part in everywhere.parts}
         parts += [
-            PartState(name=one.name, state=one.state, well=one.is_well, problem=one.problem)
+            PartState(
+                name=one.name,
+                state=one.state,
+                well=one.is_well,
+                problem=one.problem,
+                step=one.step,
+            )
             for one in everywhere.parts
             if not one.account
         ]
@@ -298,15 +309,21 @@ async def _queue(services: ConsoleServices) -> Queue | None:
 
 
 def _of_platform(one: PlatformState) -> Need:
-    text = f"{one.name} is {one.state}" + (f": {one.problem}" if one.problem else ".")
-    return Need(kind="platform", text=text, step=CHECK, path="/health", urgent=True)
+    return _need("platform", one.name, one.state, one.problem, one.step)
 
 
 def _of_part(one: PartState) -> Need:
-    text = f"{one.name} is {one.state}" + (f": {one.problem}" if one.problem else ".")
-    if one.state == PROBLEM:
-        text = f"{one.name.partition(':')[0].capitalize()}: {one.problem}."
-    return Need(kind="part", text=text, step=CHECK, path="/health", urgent=True)
+    return _need("part", one.name, one.state, one.problem, one.step)
+
+
+def _need(kind: str, name: str, state: str, problem: str, step: str) -> Need:
+    """Return what a part needs: its next step, or else the checks."""
+    text = f"{name} is {state}" + (f": {problem}" if problem else ".")
+    if state in (PROBLEM, MISSING):
+        text = f"{problem[0].upper()}{problem[1:]}."
+    if step:
+        return Need(kind=kind, text=text, step=step, urgent=True)
+    return Need(kind=kind, text=text, step=CHECK, path="/health", urgent=True)
 
 
 def _of_queue(queue: Queue, now: datetime) -> Iterator[Need]:
