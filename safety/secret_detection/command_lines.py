@@ -53,7 +53,7 @@ _PGPASS: Final = re.compile(
 _COLONS_OF_PGPASS: Final = 4
 _ORACLE: Final = re.compile(r"jdbc:oracle:\w{2,6}:\w{1,60}/(?P<bare>[^\s/@\"']{3,100})@")
 _BASIC_CALL: Final = re.compile(
-    r"(?i)(?:\bauth\s{0,2}=\s{0,2}|basicauth|authenticate|credentials|login|sign_?in)\(\s{0,4}"
+    r"(?i)(?:\bauth\s{0,2}=\s{0,2}|basicauth|authenticate|credentials?|login|sign_?in)\(\s{0,4}"
     r"(?P<first>[\"'])(?P<user>[^\"'\r\n]{1,80})(?P=first)\s{0,4},\s{0,4}"
     r"(?P<second>[\"'])(?P<bare>[^\"'\r\n]{3,200})(?P=second)"
 )
@@ -104,7 +104,7 @@ def _is_sql(match: re.Match[str]) -> bool:
 
 
 def _is_strong(match: re.Match[str]) -> bool:
-    return is_strong(match["bare"])
+    return is_strong(match["bare"]) or letters_by_chance(match["bare"])
 
 
 def _is_set(match: re.Match[str]) -> bool:
@@ -122,7 +122,7 @@ _STATEMENTS: Final = (
     ("jdbc:oracle", _ORACLE, _is_typed),
     ("auth", _BASIC_CALL, _is_strong),
     ("login(", _BASIC_CALL, _is_strong),
-    ("credentials(", _BASIC_CALL, _is_strong),
+    ("credential", _BASIC_CALL, _is_strong),
     ("sign", _BASIC_CALL, _is_strong),
     ("env ", _SET, _is_set),
     ("arg ", _SET, _is_set),

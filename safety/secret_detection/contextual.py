@@ -15,10 +15,15 @@ from safety.secret_detection.command_lines import find_in_commands
 from safety.secret_detection.http_headers import find_in_headers
 from safety.secret_detection.kinds import Finding, Level, SecretKind
 from safety.secret_detection.label_words import VENDOR_NAMES, expression_of
-from safety.secret_detection.labelled import ASSIGNED_KEY, PASSWORD, find_labelled
+from safety.secret_detection.labelled import (
+    ASSIGNED_KEY,
+    PASSWORD,
+    PROPERTIES,
+    find_labelled,
+)
 from safety.secret_detection.plausibility import is_uuid, looks_random
 from safety.secret_detection.value_rules import NEVER, SHORTEST_KEY, is_strong
-from safety.secret_detection.value_spans import SIGN, TAIL, value_at
+from safety.secret_detection.value_spans import PAIR, SIGN, TAIL, value_at
 
 SHORTEST_PASSWORD: Final = 6
 """Characters of the shortest password in such a pair."""
@@ -105,14 +110,16 @@ SHORTEST_OF_VENDORS: Final = 20
 
 def find_after_vendor_names(text: str, lowered: str) -> Iterator[Finding]:
     """Every such key; most texts have no sign that could set one."""
-    if ":" not in text and "=" not in text:
+    if ":" not in text and "=" not in text and "," not in text:
         return
     for match in _NAMES.finditer(lowered):
         start, end = match.span()
-        if start and text[start - 1].isalpha():
+        if start and text[start - 1].isalpha() and not text.startswith(PROPERTIES, start - 2):
             continue
         tail = TAIL.match(text, end)
-        sign = SIGN.match(text, tail.end()) if tail is not None else None
+        sign = None
+        if tail is not None:
+            sign = SIGN.match(text, tail.end()) or PAIR.match(text, tail.end())
         span = value_at(text, sign.end()) if sign is not None else None
         if span is None:
             continue

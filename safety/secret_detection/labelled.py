@@ -90,6 +90,8 @@ _OF_DIGITS: Final = frozenset({Class.PIN, Class.CODE})
 _SETTERS: Final = frozenset({".set", ".put", ".assign", ".equals", ".value"})
 _PARTS: Final = re.compile(r"[^\s{}]+")
 _ROW: Final = re.compile(r"[^\s\"'`<>()\[\]{},;|]+")
+PROPERTIES: Final = ("-D", "-P", "-J")
+"""Options that set a property: `-Dkey=…`."""
 _MOST_LONG_VALUES: Final = 4
 """Long values that are read in one row of characters without a space or a quote."""
 _REACH: Final = 2_500
@@ -135,6 +137,7 @@ def _is_whole(text: str, start: int, end: int, word: Word) -> bool:
             start
             and text[start - 1].isalpha()
             and not (text[start].isupper() and text[start - 1].islower())
+            and not text.startswith(PROPERTIES, start - 2)
         ):
             return False
         if end < len(text) and text[end].isalpha():

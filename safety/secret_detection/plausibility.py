@@ -36,7 +36,7 @@ _CODE: Final = re.compile(
     | [a-z]*(?:[A-Z][a-z]+\d{0,5}){2,}           # SomeName, someName
     """
 )
-_ALPHANUMERIC: Final = re.compile(r"[A-Za-z0-9]{24,400}")
+_ALPHANUMERIC: Final = re.compile(r"[A-Za-z0-9]{20,400}")
 _DIGITS_APART: Final = re.compile(r"[^0-9]*[0-9][^A-Za-z]*[A-Za-z][^0-9]*[0-9]")
 _CASES_TURN: Final = re.compile(r"[^a-z]*[a-z][^A-Z]*[A-Z][^a-z]*[a-z][^A-Z]*[A-Z]")
 _BASE64: Final = re.compile(r"/[A-Za-z0-9+/]{30,}={0,2}")
@@ -92,7 +92,7 @@ def looks_random(value: str, least: int = 16) -> bool:
     place."""
     if len(value) < least or is_placeholder(value):
         return False
-    if _is_code(value) and not (_ends_by_chance(value) or _is_chance(value)):
+    if _is_code(value) and not (_has_part_by_chance(value) or _is_chance(value)):
         return False
     if len(set(value)) < 8:
         return False
@@ -122,13 +122,14 @@ def _is_code(value: str) -> bool:
     return bool(_CODE.fullmatch(value)) or ("://" in value and "\n" not in value)
 
 
-def _ends_by_chance(value: str) -> bool:
-    """Return True if the last part of a dotted name is one that people do not choose."""
-    last = value.rpartition(".")[2]
-    if not (_ALPHANUMERIC.fullmatch(last) and _DIGITS_APART.match(last)):
-        return False
-    digits = sum(map(str.isdigit, last))
-    return digits > _MOST_DIGITS_OF_NAMES or _CASES_TURN.match(last) is not None
+def _has_part_by_chance(value: str) -> bool:
+    """Return True if a part of a dotted name is one that people do not choose."""
+    for part in value.split("."):
+        if _ALPHANUMERIC.fullmatch(part) and _DIGITS_APART.match(part):
+            digits = sum(map(str.isdigit, part))
+            if digits > _MOST_DIGITS_OF_NAMES or _CASES_TURN.match(part) is not None:
+                return True
+    return False
 
 
 def _is_chance(value: str) -> bool:

@@ -245,12 +245,7 @@ def _is_key(candidate: LabelledValue, value: str) -> bool:
     if not (random or candidate.quoted or value.isdigit() or is_uuid(value)):
         return False  # before the name is looked at, which takes longer
     name = _name_before(candidate)
-    if (
-        last_part(candidate.text[max(0, candidate.start - _NAME_BEFORE) : candidate.start])
-        in NO_SECRETS
-    ):
-        return False
-    if "arn:" in name:
+    if "arn:" in name or (_last_word_before(candidate) in NO_SECRETS and not _is_clear(candidate)):
         return False
     generic = _is_generic(candidate)
     named = (
@@ -259,26 +254,45 @@ def _is_key(candidate: LabelledValue, value: str) -> bool:
         or (not generic and _ends_a_name(candidate))
         or _is_parameter(candidate)
     )
-    if generic and not named and candidate.how not in _CLEAR:
-        used = (
-            candidate.word == "key" and name.endswith(_USED) and candidate.how is LabelForm.BESIDE
-        )
-        fits = random and len(value) >= _LONG and _is_mixed(value)
-        return fits and (used or not _is_hex(value))
     if is_uuid(value):
         return named or _labels_ids(candidate)
     if value.isdigit():
         says_so = named or not generic or candidate.word in _TOKENS
         return says_so and _is_number_for_key(candidate, value, named=named)
+    return _is_random_key(candidate, value, random=random, named=named)
+
+
+def _is_random_key(candidate: LabelledValue, value: str, *, random: bool, named: bool) -> bool:
+    """Return True for a text that is long enough for what its label says."""
+    generic = _is_generic(candidate)
+    if generic and not named and candidate.how not in _CLEAR:
+        used = (
+            candidate.word == "key"
+            and _name_before(candidate).endswith(_USED)
+            and candidate.how is LabelForm.BESIDE
+        )
+        fits = random and len(value) >= _LONG and _is_mixed(value)
+        return fits and (used or not _is_hex(value))
     if candidate.how is LabelForm.BESIDE:
         return random and len(value) >= (_MEDIUM if named else _LONG)
     if generic and not named:
         return random and len(value) >= (_LONG if candidate.how is LabelForm.SIGN else _MEDIUM)
-    quoted = candidate.quoted and " " not in value and (not _is_hex(value) or not generic)
-    if _is_hex(value) and len(value) < _LONG and not quoted:
+    stated = candidate.quoted or (named and candidate.how is LabelForm.SIGN)
+    if _is_hex(value) and len(value) < _LONG and (generic or not stated):
         return False
-    least = SHORTEST_KEY if named or quoted or name[-1:] in {"_", "-", "."} else _MEDIUM
-    return (random and len(value) >= least) or _is_word_for_secret(candidate, value)
+    joined = candidate.text[candidate.start - 1 : candidate.start] in {"_", "-", "."}
+    short = named or joined or (candidate.quoted and " " not in value)
+    fits = random and len(value) >= (SHORTEST_KEY if short else _MEDIUM)
+    return fits or _is_word_for_secret(candidate, value)
+
+
+def _last_word_before(candidate: LabelledValue) -> str:
+    return last_part(candidate.text[max(0, candidate.start - _NAME_BEFORE) : candidate.start])
+
+
+def _is_clear(candidate: LabelledValue) -> bool:
+    """ "secret" says of any thing that it is one: `provisionDeviceSecret`, `HOST_SECRET`."""
+    return candidate.word == "secret" and _ends_a_name(candidate)
 
 
 def _is_number_for_key(candidate: LabelledValue, value: str, *, named: bool) -> bool:

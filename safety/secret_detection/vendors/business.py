@@ -172,7 +172,7 @@ TEAMS: Final = (
     alone("dropbox_token", "sl.", ("[A-Za-z0-9_.-]", 100, 1500)),
     anywhere("contentful_token", "CFPAT-", (KEY, 40, 50)),
     alone("typeform_token", "tfp_", (DOTTED, 40, 80)),
-    alone("mapbox_token", "sk.eyJ", (KEY, 40, 120), ".", (KEY, 20, 40)),
+    alone("mapbox_token", "sk.eyJ tk.eyJ", (KEY, 20, 120), ".", (KEY, 20, 40)),
     alone("intercom_token", "dG9rO", (BASE64, 40, 80)),
     alone("trello_token", "ATTA", (ALNUM, 60, 80)),
     alone("calcom_key", "cal_live_ cal_", (HEX, 32, 40)),
@@ -220,7 +220,7 @@ DATA: Final = (
     alone("posthog_key", "phx_ phs_ pha_ phr_", (KEY, 32, 64)),
     alone("honeycomb_key", "hcaik_ hcbik_ hccik_ hcxik_ hcxmk_", (ALNUM, 40, 80)),
     anywhere(
-        "dynatrace_token", "dt0", (LETTERS, 1), "0", (DIGITS, 1), ".", (UPPER, 24), ".", (UPPER, 64)
+        "dynatrace_token", "dt0", (LETTERS, 1), "0", (DIGITS, 1), ".", (ALNUM, 24), ".", (ALNUM, 64)
     ),
     anywhere("dynatrace_token", "dt0s", (DIGITS, 2), ".", (UPPER, 8), ".", (UPPER, 64)),
     alone("xata_key", "xau_", (ALNUM, 28, 60)),

@@ -51,10 +51,17 @@ CODE: Final = (
     alone("snyk_token", "snyk_uat.", (DOTTED, 30, 400)),
     alone("snyk_token", "snyk_sat.", (DOTTED, 30, 400)),
     alone("prefect_key", "pnu_ pnb_", (ALNUM, 36, 40)),
-    alone("launchdarkly_key", "sdk- api-", *UUID),
+    alone(
+        *("launchdarkly_key", "sdk- api-", (LOWER, 8), "-", (LOWER, 4), "-"),
+        *((LOWER, 4), "-", (LOWER, 4), "-", (LOWER, 12)),
+    ),
     alone("scalingo_token", "tk-us-", (KEY, 48)),
     alone("readme_key", "rdme_", (LOWER, 60, 80)),
+    alone("packagist_token", "packagist_", (LETTERS, 2, 4), "_", (HEX, 30, 90)),
     alone("packagist_token", "packagist_", ("[a-f0-9_ourt]", 60, 90)),
+    alone("postman_token", "PMAT-", (UPPER, 26)),
+    alone("pyx_key", "sk-pyx-", (ALNUM, 40, 80)),
+    alone("stackhawk_key", "hawk.", (KEY, 20), ".", (KEY, 20)),
     alone("dbt_token", "dbtu_ dbtc_", (KEY, 30, 60)),
     alone("infracost_key", "ico-", (ALNUM, 32, 40)),
     alone("aikido_token", "AIK_", (WORD, 40, 90)),
@@ -124,7 +131,8 @@ MODELS: Final = (
 
 
 CLOUDS: Final = (
-    exactly("aws_key_id", "AKIA ASIA ABIA ACCA", (UPPER, 16)),
+    exactly("aws_key_id", "AKIA ASIA ABIA ACCA AROA AIDA AGPA AIPA ANPA ANVA", (UPPER, 16)),
+    exactly("aws_key_id", "A3T", (UPPER, 17)),
     alone("aws_bedrock_key", "ABSK", (BASE64, 100, 280)),
     anywhere("aws_bedrock_key", "bedrock-api-key-", (BASE64, 20, 2000)),
     alone("aws_session_token", "FwoGZXIvYXdz IQoJb3JpZ2luX2Vj", (BASE64, 100, 2000)),
