@@ -24,11 +24,10 @@ from safety.secret_detection.label_words import (
     Class,
     Word,
 )
+from safety.secret_detection.labelled_value import LabelForm, LabelledValue
 from safety.secret_detection.one_time_codes import GROUPED, code_before, is_code
 from safety.secret_detection.plausibility import looks_random
 from safety.secret_detection.value_rules import (
-    LabelForm,
-    LabelledValue,
     is_secret,
     is_strong,
     last_part,

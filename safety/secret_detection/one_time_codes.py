@@ -8,7 +8,7 @@ import re
 from typing import Final
 
 from safety.secret_detection.label_words import ANY_CODES, LINKS, NO_VALUES, OWNERS, expression_of
-from safety.secret_detection.value_rules import LabelForm, LabelledValue
+from safety.secret_detection.labelled_value import LabelForm, LabelledValue
 
 GROUPED: Final = re.compile(r"\d{3}[ -]\d{3}(?![\w-])|\d{4}[ -]\d{4}(?![\w-])|\d{4,10}(?=&)")
 """A code in two groups, as authenticators show it, or in an address."""

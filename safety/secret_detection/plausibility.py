@@ -5,6 +5,8 @@ from itertools import pairwise
 from string import ascii_lowercase
 from typing import Final
 
+from safety.secret_detection.state_words import says_how_it_is
+
 _PLACEHOLDER: Final = re.compile(
     r"""(?ix)
     [<\[({%$@#].*                                # <token>, {token}, ${TOKEN}, %TOKEN%
@@ -47,25 +49,6 @@ _RARE_PAIRS: Final = 3
 _PAIRS_PER_RARE: Final = 8
 _LONG_PATH: Final = 100
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_ABOUT_PASSWORDS: Final = """
-    about above access accepted again already also always another associated available based
-    because been before being below between both cannot case changed characters check checked
-    compromised correct created default different disabled does encrypted enabled enough entered
-    even exactly expired failed field file first forgotten form found generated given good hashed
-    have help here however incorrect input instead invalid just known later length like located
-    login longer lost match matched minimum missing must need needed never only option optional
-    other over passed please policy possible prompt protected provided required reset right safe
-    same saved secure secured sent sentence set should shown simple since something specified
-    still stored strength strong such sure system taken than that their them then there these they
-    this those through today tomorrow type typed unchanged under unique unknown unless until
-    updated used user users using valid validated value verified very visible weak well were what
-    when where whether which while will with within without word words work working would wrong
-    written yours falsch richtig abgelaufen gespeichert unbekannt notwendig erforderlich sicher
-    incorrect incorrecte incorrecta obligatoire requis requise oublié valide invalide correcto
-    correcta incorrecto obligatorio requerido requerida necesario segura seguro olvidada vencida
-"""
-_NO_PASSWORDS: Final = frozenset(_ABOUT_PASSWORDS.split())
-_ENDINGS: Final = ("ing", "able", "ible", "tion", "ment", "ness", "ly", "ed")
 
 
 _OF_PAIRS: Final = """
@@ -155,14 +138,14 @@ def looks_like_password(value: str) -> bool:
     return letters and (marked or (len(inner) >= 8 and _turns(inner) >= 0.4 * len(inner)))
 
 
-def may_be_a_word(value: str) -> bool:
-    """Return True for a plain word that can be a password and is not a word about passwords."""
+def may_be_a_word(value: str, label: str = "") -> bool:
+    """Return True for a plain word that can be a password behind the `label`, and is not a word
+    about passwords."""
     word = value.lower()
     return (
         len(word) >= 5
         and word.isalpha()
-        and word not in _NO_PASSWORDS
-        and not word.endswith(_ENDINGS)
+        and not says_how_it_is(word, label)
         and not is_placeholder(word)
     )
 

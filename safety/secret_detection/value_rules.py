@@ -4,8 +4,7 @@ Pure decisions over short texts: a value has at most 400 characters.
 """
 
 import re
-from enum import Enum
-from typing import Final, NamedTuple
+from typing import Final
 
 from safety.secret_detection.label_words import (
     GENERIC_KEYS,
@@ -18,6 +17,7 @@ from safety.secret_detection.label_words import (
     Class,
     expression_of,
 )
+from safety.secret_detection.labelled_value import LabelForm, LabelledValue
 from safety.secret_detection.plausibility import (
     is_placeholder,
     is_uuid,
@@ -26,42 +26,10 @@ from safety.secret_detection.plausibility import (
     looks_random,
     may_be_a_word,
 )
+from safety.secret_detection.short_values import is_stated
 
 SHORTEST_KEY: Final = 12
 """Minimum characters of a labelled key."""
-
-
-class LabelForm(Enum):
-    """The connection from a label to its value, the clearest first."""
-
-    SIGN = "sign"
-    LINK = "link"
-    CALL = "call"
-    CELL = "cell"
-    LINE = "line"
-    BESIDE = "beside"
-    BEFORE = "before"
-
-
-class LabelledValue(NamedTuple):
-    """A value at `begin` to `end` of `text` after the label `word` at `start`. `rest` is the rest
-    of the label's name, `fillers` the words between the name and the value."""
-
-    text: str
-    kind: Class
-    word: str
-    start: int
-    rest: str
-    how: LabelForm
-    begin: int
-    end: int
-    quoted: bool
-    fillers: tuple[str, ...] = ()
-
-    @property
-    def value(self) -> str:
-        """Return the value, without punctuation after a bare one."""
-        return self.text[self.begin : self.end]
 
 
 _DIGIT: Final = re.compile(r"\d")
@@ -124,11 +92,16 @@ def is_secret(candidate: LabelledValue) -> bool:
     value = candidate.value
     if NEVER.match(value) or (candidate.how is LabelForm.CELL and _is_path(candidate)):
         return False
+    if candidate.how is LabelForm.SIGN and _is_type(candidate):
+        return False
     if candidate.kind is Class.PIN:
         return _is_pin(candidate, value)
     if candidate.kind is Class.PASSWORD:
-        return _is_password(candidate, value)
-    return _is_key(candidate, value)
+        return _is_password(candidate, value) or is_stated(candidate, owned=_is_owned(candidate))
+    if _is_key(candidate, value):
+        return True
+    named = _name_before(candidate).endswith(_NAMED) or candidate.word in _TOKENS
+    return is_stated(candidate, owned=_is_owned(candidate), named=named)
 
 
 def _is_path(candidate: LabelledValue) -> bool:
@@ -205,7 +178,7 @@ def _is_plain_word(candidate: LabelledValue, value: str) -> bool:
     if candidate.how not in {LabelForm.SIGN, LabelForm.LINK} or value.isupper():
         return False
     if candidate.quoted:
-        return not candidate.fillers and may_be_a_word(value)
+        return not candidate.fillers and may_be_a_word(value, candidate.word)
     ahead = candidate.text[candidate.end : candidate.end + 1]
     at_end = ahead in {"", "\n", "\r"} or (
         ahead in ".!" and candidate.text[candidate.end + 1 : candidate.end + 2] in {"", "\n", " "}
@@ -215,7 +188,7 @@ def _is_plain_word(candidate: LabelledValue, value: str) -> bool:
     stated_by_owner = (candidate.how is LabelForm.SIGN and not candidate.fillers) or _is_owned(
         candidate
     )
-    return stated_by_owner and may_be_a_word(value)
+    return stated_by_owner and may_be_a_word(value, candidate.word)
 
 
 def _is_owned(candidate: LabelledValue) -> bool:
@@ -237,7 +210,7 @@ _MINE: Final = frozenset(_OF_MINE.split())
 def _is_key(candidate: LabelledValue, value: str) -> bool:
     if len(value) < SHORTEST_KEY and not value.isdigit():
         return _is_word_for_secret(candidate, value)
-    if _TEMPLATE.search(value) or _is_type(candidate):
+    if _TEMPLATE.search(value):
         return False
     random = looks_random(value, SHORTEST_KEY)
     if not (random or _MADE.search(value)):

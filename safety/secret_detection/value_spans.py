@@ -4,7 +4,7 @@
 import re
 from typing import Final
 
-from safety.secret_detection.value_rules import LabelForm
+from safety.secret_detection.labelled_value import LabelForm
 
 _SPACES: Final = re.compile(r"\s{0,40}(?:\*\*\s{0,4})?")
 _OPEN: Final = re.compile(
