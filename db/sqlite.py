@@ -432,7 +432,7 @@ def _unavailable(what: str, error: sqlite3.Error | OSError) -> StoreUnavailable:
     full = code & 0xFF == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR_SHMSIZE
     if isinstance(error, OSError):
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-    advice = ". Free space on the disk of this file; Parley continues by itself" if full else ""
+    advice = ". Free space on the disk of this file" if full else ""
     return StoreUnavailable(f"{what}: {error}{advice}", SQLITE, full=full)
 
 

@@ -1,13 +1,11 @@
 """The parts of the program that views and actions of the console use."""
 
 import uuid
-from collections.abc import Awaitable
 from datetime import timedelta
-from typing import Final, TypeVar
+from typing import Final
 
 from msgspec import Struct
 
-from db.errors import REDIS, StoreUnavailable
 from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience
@@ -30,7 +28,6 @@ from parley.wiring.memory import WiredMemory
 from parley.wiring.observe import AuditSink
 from parley.wiring.storage import Storage
 
-T = TypeVar("T")
 WRITTEN: Final = timedelta(seconds=1)
 MEMORY_OFF: Final = "Memory is off: the operator set memory.enabled."
 
@@ -101,15 +98,3 @@ class ConsoleServices(Struct, frozen=True):
             at=self.gateway.clock.now(),
             client=not viewer.session,
         )
-
-
-async def read_hot(reading: Awaitable[T], otherwise: T) -> tuple[T, str]:
-    """Return what Redis holds, and the empty text; while it does not answer, `otherwise` and why
-    it is missing: the rest of a page needs only the database. Raises `StoreUnavailable` for the
-    database."""
-    try:
-        return await reading, ""
-    except StoreUnavailable as error:
-        if error.store != REDIS:
-            raise
-        return otherwise, error.notice

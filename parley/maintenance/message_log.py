@@ -16,7 +16,7 @@ from gateway.policy.decision import Decision
 from gateway.ports.outbox import Delivery
 from gateway.ports.traces import NO_CONVERSATION, Trace
 from memory.ports.audit import Link
-from parley.wiring.storage import Storage
+from parley.wiring.storage import Storage, read_hot
 
 MAX_SENDS: Final = 200
 MAX_AUDIT: Final = 1_000
@@ -38,17 +38,20 @@ class LogEntry(Struct, frozen=True):
 
 
 class MessageLog(Struct, frozen=True):
-    """A trace, the deliveries of its turn, and audit entries of its person or chat meanwhile."""
+    """A trace, the deliveries of its turn, and audit entries of its person or chat meanwhile.
+    `missing`: the reason why the deliveries are not known."""
 
     trace: Trace
     deliveries: tuple[Delivery, ...]
     audit: tuple[Link, ...]
+    missing: str = ""
 
 
 async def read_log(storage: Storage, trace: Trace, tenant: str | None = None) -> MessageLog:
     """Everything that the stores hold about the turn of this trace; audit entries of this tenant
     only, with None of all."""
-    deliveries = await storage.hot.outbox.deliveries(trace.id, MAX_SENDS)
+    reading = storage.hot.outbox.deliveries(trace.id, MAX_SENDS)
+    deliveries, missing = await read_hot(reading, [])
     person = await storage.stores.usage.person_of(trace.id)
     until = trace.at + timedelta(milliseconds=trace.milliseconds) + AFTERWARDS
     links = await storage.memory.audit_on(b"").between(trace.at, until, MAX_AUDIT)
@@ -58,7 +61,7 @@ async def read_log(storage: Storage, trace: Trace, tenant: str | None = None) ->
         for link in links
         if tenant in (None, link.entry.tenant) and _is_about(link, person, channel)
     )
-    return MessageLog(trace, tuple(deliveries), own)
+    return MessageLog(trace, tuple(deliveries), own, missing)
 
 
 def channel_of(trace: Trace) -> str:
@@ -79,6 +82,9 @@ def entries_of(log: MessageLog) -> list[LogEntry]:
     """All entries in time order; one without a time stands after the turn."""
     end = log.trace.at + timedelta(milliseconds=log.trace.milliseconds)
     entries = [*_stages(log.trace), *_sends(log.deliveries), *_audit(log.audit)]
+    if log.missing:
+        text = f"the deliveries are not known: {log.missing}"
+        entries.append(LogEntry(end, "outbox", text, {"missing": log.missing}))
     return sorted(entries, key=lambda entry: entry.at or end)
 
 

@@ -3,12 +3,13 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import parse_qs
 
 from msgspec import Struct, field
 
 from db import AddressInvalid, Database
+from db.errors import REDIS, StoreUnavailable
 from db.migrations import Schema
 from db.sqlite import SqliteDatabase
 from gateway.errors import ConfigurationError
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
     from gateway.stores.redis.hot_state import RedisHotState
 
 
+T = TypeVar("T")
 SCHEMAS: Final[tuple[Schema, ...]] = (
     gateway_schema.SCHEMA,
     memory_schema.SCHEMA,
@@ -390,3 +392,15 @@ def _stores(database: Database, clock: Clock, start: Step, stop: Step) -> LongLi
         start=start,
         stop=stop,
     )
+
+
+async def read_hot(reading: Awaitable[T], otherwise: T) -> tuple[T, str]:
+    """Return what Redis holds, and the empty text; while it does not answer, `otherwise` and why
+    it is missing: the rest of a page needs only the database. Raises `StoreUnavailable` for the
+    database."""
+    try:
+        return await reading, ""
+    except StoreUnavailable as error:
+        if error.store != REDIS:
+            raise
+        return otherwise, error.notice

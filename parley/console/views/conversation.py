@@ -31,11 +31,12 @@ from parley.console.reading import (
     reader_of,
 )
 from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, ItemParams, Result
-from parley.console.services import ConsoleServices, read_hot
+from parley.console.services import ConsoleServices
 from parley.console.timeline import TimelineOut, timeline_of
 from parley.console.viewer import BREAK_GLASS, TextSource, Viewer, may_read_text
 from parley.console.views.conversations import PATH
 from parley.wiring.retention import KEEP_TRACES
+from parley.wiring.storage import read_hot
 
 PAGE: Final = 20
 """Messages of a page, each with its answer."""

@@ -24,6 +24,7 @@ from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Done, Par
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.overview import zone_of
+from parley.wiring.storage import read_hot
 
 PATH: Final = "/conversations"
 PAGE: Final = 25
@@ -117,11 +118,13 @@ class HitRow(Result):
 
 class ConversationsOut(Result):
     """A page of conversations, or with words to search for a page of hits. `query` are the filters
-    as a query, `platforms` those that can be chosen; `next` is empty at the end."""
+    as a query, `platforms` those that can be chosen; `next` is empty at the end. `active_missing`:
+    the reason why `active` is not known."""
 
     of: Literal["all", "own"]
     platforms: tuple[str, ...] = Field(max_length=200)
     active: tuple[ActiveRow, ...] = Field(default=(), max_length=PAGE)
+    active_missing: str = ""
     rows: tuple[ConversationRow, ...] = Field(default=(), max_length=PAGE)
     hits: tuple[HitRow, ...] = Field(default=(), max_length=PAGE)
     query: str = ""
@@ -146,10 +149,12 @@ async def conversations(
             _hit(viewer, hit, params.q) for hit in found.rows if may_read(viewer, hit.text).allowed
         )
         return shown.model_copy(update={"hits": hits, "next": found.next})
-    active = await _active(viewer, services, wanted)
+    nothing: dict[str, ActiveRow] = {}
+    active, missing = await read_hot(_active(viewer, services, wanted), nothing)
     now = {name: row.state for name, row in active.items()}
     handed_over = await _handed_over(viewer, services)
-    update: dict[str, object] = {"active": _chosen(active.values(), params)}
+    chosen = _chosen(active.values(), params)
+    update: dict[str, object] = {"active": chosen, "active_missing": missing}
     if params.state in ("", "done", "handed_over"):
         page = await views.page(reader, wanted, PAGE, params.after)
         states: dict[str, State] = {**dict.fromkeys(handed_over, HANDED_OVER), **now}

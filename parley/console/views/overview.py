@@ -13,10 +13,11 @@ from gateway.ports.inbox import Backlog
 from gateway.ports.traces import FAILED
 from gateway.ports.usage import UsageFilter
 from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Params, Result
-from parley.console.services import ConsoleServices, read_hot
+from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.runtime.installation import MISSING, STARTING
 from parley.runtime.installation import PartState as Served
+from parley.wiring.storage import read_hot
 
 SLOW: Final = timedelta(minutes=5)
 """A message that waits longer needs attention."""

@@ -28,10 +28,11 @@ from parley.console.rates_in_use import (
     rates_of,
 )
 from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, File, Params, Result
-from parley.console.services import ConsoleServices, read_hot
+from parley.console.services import ConsoleServices
 from parley.console.text import csv_text
 from parley.console.viewer import Viewer
 from parley.http.api.models import Digits
+from parley.wiring.storage import read_hot
 
 PATH: Final = "/usage"
 ROWS: Final = 100
