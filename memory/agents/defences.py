@@ -46,13 +46,12 @@ class QueryScore(Struct, frozen=True):
 
 
 class MEXTRAValidator:
-    """Checks and cleans the texts that an agent sends."""
+    """Checks the queries of agents, and cleans the names that they give."""
 
     def is_suspicious(self, text: str) -> bool:
-        """True for a text with a form of SQL, script or prompt injection, or one that asks for
-        everything."""
-        plain = safe_unicode(text)
-        return bool(detect_injection(plain)) or judge_query(plain).for_review
+        """True for a query with a form of SQL, script or prompt injection, or one that asks for
+        everything: it is not answered."""
+        return judge_query(text).for_review
 
     def sanitize(self, text: str) -> str:
         """Return the text without markup and separators of turns, with its markers of authority
@@ -100,14 +99,15 @@ def judge_query(query: str) -> QueryScore:
     """Judge a query by its words, in six languages."""
     if len(query) > MAX_QUERY:
         return QueryScore(1.0, ("too_long",))
-    text = unicodedata.normalize("NFKC", safe_unicode(query)).casefold()
+    plain = safe_unicode(query)
+    text = unicodedata.normalize("NFKC", plain).casefold()
     words = words_of(text)
     found = _parts(words, text)
     if not any(map(str.isalnum, text)) and text.strip():
         found["wildcard"] = WILDCARDS
     topics = min(MOST_TOPICS, _topics(words))
     score = sum(found.values()) - TOPIC * topics
-    if detect_injection(query):
+    if detect_injection(plain):
         found["injection"] = INJECTS
         score = max(score, 0.0) + INJECTS
     return QueryScore(round(min(1.0, max(0.0, score)), 2), tuple(found))

@@ -10,6 +10,7 @@ from msgspec import Struct
 from gateway.errors import BadInput, NotFound
 from gateway.immutable import replace
 from gateway.ports import Clock
+from memory.agents.defences import MEXTRAValidator
 from memory.agents.events import event_of
 from memory.agents.model import (
     DEFAULT_CAPABILITIES,
@@ -28,8 +29,6 @@ from memory.audit import Audit
 from memory.model.scope import RequestScope, access_scope_of
 from memory.ports.audit import AuditAction
 from memory.ports.memories import MemoryStore
-from safety.sanitize import sanitize
-from safety.unicode import safe_unicode
 
 MAX_LISTED: Final = 10_000
 """Agents of one person that are listed."""
@@ -205,7 +204,7 @@ def named(name: str, place: str) -> str:
     """Return a safe name in one line. Raises `BadInput` for more than 100 characters."""
     if len(name) > MAX_NAME:
         raise BadInput(f"{place}: at most {MAX_NAME} characters, not {len(name)}")
-    return " ".join(sanitize(safe_unicode(name)).split())[:MAX_NAME]
+    return " ".join(MEXTRAValidator().sanitize(name).split())[:MAX_NAME]
 
 
 def capacity(setting: str, what: str, limit: int, advice: str) -> RegistryCapacityError:

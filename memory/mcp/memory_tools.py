@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field
 
 from gateway.errors import NotFound, ToolError
-from memory.agents.defences import MemoryPoisoningDefense, judge_query
+from memory.agents.defences import MemoryPoisoningDefense, MEXTRAValidator, judge_query
 from memory.agents.model import Capability
 from memory.mcp.acting import AsAgent
 from memory.mcp.names import KNOWLEDGE
@@ -57,6 +57,7 @@ PRIVATE_TO_NOBODY: Final = (
 )
 MAX_SHOWN: Final = 300
 """Characters of a memory in a question."""
+VALIDATOR: Final = MEXTRAValidator()
 DEFENSE: Final = MemoryPoisoningDefense(MAX_RESULTS)
 
 
@@ -196,9 +197,8 @@ async def store(call: ToolCall, given: StoreOverMcp) -> StoreResult:
 
 async def search(call: ToolCall, given: SearchOverMcp) -> SearchResult:
     """Search memories. Raises `ToolError` for a query that asks for everything."""
-    judged = judge_query(given.query)
-    if judged.for_review:
-        reasons = " ".join(judged.reasons)
+    if VALIDATOR.is_suspicious(given.query):
+        reasons = " ".join(judge_query(given.query).reasons)
         audit = remembering(call).handle.read.audit
         await audit("poisoning_attempt_blocked", operation="query", findings=reasons)
         raise ToolError(EXTRACTION)

@@ -125,6 +125,7 @@ async def test_the_heartbeat_states_its_time_and_cannot_be_written(
         ({"content": ""}, 400, "body.content"),
         ({"content": 1}, 400, "body.content"),
         ({"content": "x" * 10_001}, 400, "body.content"),
+        ({"content": "A sentence. " * 1_000}, 400, "body.content"),
         ({"content": "x", "based_on": -1}, 400, "body.based_on"),
         ({"content": "x", "based_on": "1"}, 400, "body.based_on"),
         ({"content": "x", "based_on": True}, 400, "body.based_on"),
