@@ -45,17 +45,24 @@ AT_ONCE: Final[Mapping[Engine, int]] = {"sqlite": 500, "postgres": 5_000}
 """Rows that one step deletes. SQLite works on the event loop: 500 rows take some milliseconds."""
 
 
-def deleting_some(table: str, key: str, where: str, order: str) -> Statement:
-    """Deletes the first rows for which `where` holds. `key` names the columns of the key."""
+def deleting_some(table: str, key: str, where: str, order: str, returning: str = "") -> Statement:
+    """Deletes the first rows for which `where` holds. `key` names the columns of the key, and
+    `returning` those that are returned of each deleted row."""
     some = f"FROM {table} WHERE {where} ORDER BY {order} LIMIT :most {SKIP_LOCKED}"
     chosen = either(
         sqlite=f"({key}) IN (SELECT {key} {some})",
         # by the place of a row, which PostgreSQL never joins with the whole table
         postgres=f"ctid = ANY (ARRAY(SELECT ctid {some}))",
     )
-    return Statement(f"DELETE FROM {table} WHERE {chosen}")  # noqa: S608 - constants of the caller
+    columns = f" RETURNING {returning}" if returning else ""
+    return Statement(f"DELETE FROM {table} WHERE {chosen}{columns}")  # noqa: S608 - constants of the caller
 
 
 async def delete_some(database: Database, statement: Statement, params: Params) -> int:
     """Run one step of a statement of `deleting_some`; return the number of rows."""
     return await database.change(statement, {**params, "most": AT_ONCE[database.engine]})
+
+
+async def deleted_some(database: Database, statement: Statement, params: Params) -> list[Row]:
+    """Run one step of a statement of `deleting_some` with `returning`; return the deleted rows."""
+    return await database.fetch(statement, {**params, "most": AT_ONCE[database.engine]})

@@ -5,6 +5,7 @@ the end of its time; an accepted one has the same time again.
 """
 
 import secrets
+from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final
@@ -217,9 +218,12 @@ class HandoffManager:
     async def cleanup_terminal_handoffs(self, older_than: timedelta = timedelta()) -> int:
         """Delete completed, rejected and expired handoffs; return their number. Those whose time is
         over become expired first."""
-        now = self._clock.now()
+        return (await self.delete_ended(older_than)).total()
+
+    async def delete_ended(self, older_than: timedelta = timedelta()) -> Counter[str]:
+        """Do `cleanup_terminal_handoffs`; return the numbers by status."""
+        now, deleted = self._clock.now(), Counter[str]()
         await self.expire()
-        deleted = 0
         for _ in range(MAX_STEPS):
             step = await self._store.clean(now - older_than + timedelta(microseconds=1))
             if not step:

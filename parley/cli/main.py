@@ -166,6 +166,15 @@ GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
             "delete": ("pools:delete", "Delete a pool; the memories stay with their people."),
         },
     ),
+    "handoffs": (
+        "Delete the handoffs of tasks that ended.",
+        {
+            "cleanup": (
+                "handoffs:cleanup",
+                "Delete completed, rejected and expired handoffs of everybody.",
+            ),
+        },
+    ),
     "knowledge": (
         "Register repositories, read them, and search what is known of them.",
         {

@@ -1,5 +1,6 @@
 """Storage of handoffs, and what the service of handoffs needs to know of agents and people."""
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal, Protocol
@@ -77,8 +78,8 @@ class HandoffStore(Protocol):
         """Record that the receivers of these were notified."""
         ...
 
-    async def clean(self, ended_before: datetime) -> int:
-        """Delete a batch of handoffs that ended before that time; return their number."""
+    async def clean(self, ended_before: datetime) -> Counter[str]:
+        """Delete a batch of handoffs that ended before that time; return their number by status."""
         ...
 
 

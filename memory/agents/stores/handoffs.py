@@ -1,6 +1,7 @@
 """Stores handoffs. Each step is one conditional update, so of two callers at once one succeeds."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
@@ -19,7 +20,7 @@ from db import (
     fetch,
     together,
 )
-from db.database import delete_some, deleting_some
+from db.database import deleted_some, deleting_some
 from db.transaction import Fetch
 from db.values import micros, storable, time_of
 from memory.agents.event_signal import EventSignal
@@ -123,7 +124,7 @@ UNNOTIFIED: Final = Statement(f"""
 """)
 NOTIFIED: Final = Statement(f"UPDATE agent_handoffs SET notified = true WHERE {among('id', 'ids')}")  # noqa: S608 - constants of this module
 CLEAN: Final = deleting_some(
-    "agent_handoffs", "id", "ended_at IS NOT NULL AND ended_at < :before", "ended_at"
+    "agent_handoffs", "id", "ended_at IS NOT NULL AND ended_at < :before", "ended_at", "status"
 )
 
 
@@ -204,8 +205,9 @@ class SqlHandoffs:
     async def notified(self, handoff_ids: Sequence[str]) -> None:
         await self._database.change(NOTIFIED, {"ids": list(handoff_ids)})
 
-    async def clean(self, ended_before: datetime) -> int:
-        return await delete_some(self._database, CLEAN, {"before": micros(ended_before)})
+    async def clean(self, ended_before: datetime) -> Counter[str]:
+        rows = await deleted_some(self._database, CLEAN, {"before": micros(ended_before)})
+        return Counter(str(status) for (status,) in rows)
 
     async def _change(
         self, statement: Statement, params: Params, kind: EventKind, now: datetime

@@ -162,3 +162,34 @@ async def test_a_take_back_beside_the_running_program_takes_effect_at_its_next_q
         done = await parley("agents", "take-back", agent[:8], "--yes", cwd=folder)
         assert done.out.startswith("Taken back: 1 memories"), done
         assert (await ada("GET", f"/brain/memories/{stored.memory_id}")).status == 404
+
+
+async def test_ended_handoffs_are_deleted_and_counted_and_open_ones_stay(folder: Path) -> None:
+    async def hand_over(opened: OpenedAgents) -> str:
+        request = await opened.person(ADA)
+        agents = [await agent_of(opened, ADA) for _ in range(2)]
+        handoffs = opened.services.handoffs
+        context = {"task_description": "Write the tests"}
+        ids = [
+            handoff.id
+            for _ in range(4)
+            if (handoff := await handoffs.initiate_handoff(request, agents[0], agents[1], context))
+        ]
+        await handoffs.reject_handoff(request, ids[0], agents[1], "no")
+        await handoffs.reject_handoff(request, ids[1], agents[1], "no")
+        await handoffs.accept_handoff(request, ids[2], agents[1])
+        await handoffs.complete_handoff(request, ids[2], agents[1], {"status": "success"})
+        return ids[3]
+
+    still_open = await inside(folder, hand_over)
+    refused = await parley("handoffs", "cleanup", cwd=folder, answers="n\n")
+    assert (refused.status, "Deleted" in refused.out) == (1, False)
+    none = await parley("handoffs", "cleanup", "--older-than", "1", "--yes", "--json", cwd=folder)
+    assert json.loads(none.out) == {"completed": 0, "rejected": 0, "expired": 0}
+    done = await parley("handoffs", "cleanup", "--yes", cwd=folder)
+    assert (done.status, done.out) == (0, "Deleted: 1 completed, 2 rejected, 0 expired.\n")
+
+    async def left(opened: OpenedAgents) -> list[str]:
+        return [one.id for one in await opened.services.handoffs.open_of(await opened.person(ADA))]
+
+    assert await inside(folder, left) == [still_open]
