@@ -31,7 +31,7 @@ class Place(Protocol):
     """A place of learned memories; its methods are those of `MemoryStore`."""
 
     async def insert(
-        self, access: AccessScope, record: Record, *, threshold: float, quota: int | None
+        self, access: AccessScope, record: Record, *, threshold: float | None, quota: int | None
     ) -> Insertion: ...
 
     async def like(
@@ -67,7 +67,7 @@ class TurnsOnly:
         self._database = database
 
     async def insert(
-        self, access: AccessScope, record: Record, *, threshold: float, quota: int | None
+        self, access: AccessScope, record: Record, *, threshold: float | None, quota: int | None
     ) -> Insertion:
         """Refuse: new memories are stored in a place in use."""
         return Insertion(False, missing=record.supersedes)
@@ -137,7 +137,7 @@ class CombinedMemories:
     # --- storing --------------------------------------------------------------------------------
 
     async def insert(
-        self, access: AccessScope, record: Record, *, threshold: float, quota: int | None
+        self, access: AccessScope, record: Record, *, threshold: float | None, quota: int | None
     ) -> Insertion:
         place = await self._place_of(access, record.supersedes) or self._places[0]
         if quota is None:

@@ -114,7 +114,7 @@ class BackendMemories:
     # --- writing --------------------------------------------------------------------------------
 
     async def insert(
-        self, access: AccessScope, record: Record, *, threshold: float, quota: int | None
+        self, access: AccessScope, record: Record, *, threshold: float | None, quota: int | None
     ) -> Insertion:
         """Store a record after the checks of `MemoryStore.insert`."""
         check_writable(access, record)
@@ -141,7 +141,7 @@ class BackendMemories:
         record: Record,
         old: Record | None,
         records: Sequence[Record],
-        threshold: float,
+        threshold: float | None,
         quota: int | None,
     ) -> Insertion | None:
         """Return the failed check, None for none. Raises `BadInput` for a full backend."""
@@ -269,10 +269,11 @@ def _is_long(records: Iterator[Record] | Sequence[Record]) -> bool:
 
 
 async def _duplicate(
-    access: AccessScope, record: Record, records: Sequence[Record], threshold: float
+    access: AccessScope, record: Record, records: Sequence[Record], threshold: float | None
 ) -> Duplicate | None:
-    """Return the current memory of the same owner and scope with nearly the same words."""
-    if not record.current:
+    """Return the current memory of the same owner and scope with nearly the same words; None
+    without a threshold."""
+    if threshold is None or not record.current:
         return None
     same_owner = [
         one

@@ -63,13 +63,14 @@ class Claim(Struct, frozen=True):
 
 class Findings(Struct, frozen=True):
     """The results of the checks. `injections` are names; `duplicate_unchecked`: the search for
-    duplicates failed."""
+    duplicates failed; `compared`: it is switched on."""
 
     hedges: HedgeResult = HedgeResult(HedgeAction.NONE)
     citations: tuple[Checked, ...] = ()
     injections: tuple[str, ...] = ()
     duplicate: Duplicate | None = None
     duplicate_unchecked: bool = False
+    compared: bool = True
 
 
 class GroundingDecision(Struct, frozen=True):
@@ -216,7 +217,8 @@ def _passed(claim: Claim, findings: Findings) -> list[str]:
         passed.append("no_speculation")
     if not findings.injections:
         passed.append("no_injection")
-    if not _repeats(claim, findings) and not findings.duplicate_unchecked:
+    checked = findings.compared and not findings.duplicate_unchecked
+    if checked and not _repeats(claim, findings):
         passed.append("no_duplicate")
     if claim.trust is Trust.HIGH:
         passed.append("trusted_source")
@@ -266,6 +268,7 @@ class Grounding(Struct, frozen=True):
         injections: Sequence[str] = (),
         duplicate: Duplicate | None = None,
         duplicate_unchecked: bool = False,
+        compared: bool = True,
     ) -> ValidationResult:
         """Return the result for a claim. Citations are verified only if the tier depends on
         them."""
@@ -274,6 +277,7 @@ class Grounding(Struct, frozen=True):
             injections=tuple(injections),
             duplicate=duplicate,
             duplicate_unchecked=duplicate_unchecked,
+            compared=compared,
         )
         ruling = self._rule(claim, findings)
         if ruling.code in {Code.UNGROUNDED, Code.SYNTHESIS_ALLOWED}:

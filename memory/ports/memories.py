@@ -91,14 +91,14 @@ class MemoryStore(Protocol):
     """The stored memories. Every method raises `StoreUnavailable`."""
 
     async def insert(
-        self, access: AccessScope, record: Record, *, threshold: float, quota: int | None
+        self, access: AccessScope, record: Record, *, threshold: float | None, quota: int | None
     ) -> Insertion:
         """Store a record, together with all checks, in one transaction.
 
         It is not stored if a current memory of the same owner and scope has a word similarity of at
-        least `threshold` (except the superseded one), or if the owner has `quota` current memories.
-        The superseded memory has to be changeable within `access`, and is marked. A known id
-        changes nothing and counts as stored.
+        least `threshold` (except the superseded one; None compares nothing), or if the owner has
+        `quota` current memories. The superseded memory has to be changeable within `access`, and is
+        marked. A known id changes nothing and counts as stored.
         """
         ...
 

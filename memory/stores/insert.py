@@ -147,7 +147,9 @@ class NewRecord(Struct, frozen=True):
     vector: Execute | None = None
 
 
-def insert(new: NewRecord, *, threshold: float, quota: int | None, now: int) -> Work[Insertion]:
+def insert(
+    new: NewRecord, *, threshold: float | None, quota: int | None, now: int
+) -> Work[Insertion]:
     """Do `MemoryStore.insert`."""
     access, record = new.access, new.record
     yield from lock(*duplicate_partitions(access, record))
@@ -205,13 +207,14 @@ def looked_up(new: NewRecord, now: int) -> dict[str, object]:
 
 
 def _against(
-    new: NewRecord, answers: Mapping[str, list[Row]], threshold: float, quota: int | None
+    new: NewRecord, answers: Mapping[str, list[Row]], threshold: float | None, quota: int | None
 ) -> Insertion | None:
     """Return the failed check, None for none."""
     target = answers.get("target", ())
     if new.record.supersedes and not target:
         return Insertion(False, missing=new.record.supersedes)
-    same = like(new.keys, answers.get("alike", ()), threshold)
+    alike = answers.get("alike", ())
+    same = None if threshold is None else like(new.keys, alike, threshold)
     if same is not None:
         return Insertion(False, duplicate=same)
     if "count" in answers and quota is not None:

@@ -185,7 +185,7 @@ class SqlMemories:
         self._shared = SharedWords(database, searches.words.shares)
 
     async def insert(
-        self, access: AccessScope, record: Record, *, threshold: float, quota: int | None
+        self, access: AccessScope, record: Record, *, threshold: float | None, quota: int | None
     ) -> Insertion:
         check_writable(access, record)
         keys, now = duplicate_keys_of(access, record, threshold), self._now()

@@ -233,7 +233,8 @@ class WriteRules(Struct, frozen=True):
     fail_on_secret: bool = False
     episodic_ttl: timedelta = EPISODIC_TTL
     episodic_max_ttl: timedelta = EPISODIC_MAX_TTL
-    dedup_threshold: float = JACCARD_THRESHOLD
+    dedup_threshold: float | None = JACCARD_THRESHOLD
+    """The share of common words from which two memories count as the same; None for no check."""
 
     @property
     def lives(self) -> timedelta:

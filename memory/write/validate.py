@@ -47,6 +47,7 @@ def validate(
     citations: Sequence[Checked] = (),
     duplicate: Duplicate | None = None,
     duplicate_unchecked: bool = False,
+    compared: bool = True,
     policy: WritePolicy = WritePolicy.GROUNDED,
     auto_approve_ai_synthesis: bool = False,
     at: datetime | None = None,
@@ -82,6 +83,7 @@ def validate(
         injections=prepared.injections,
         duplicate=duplicate,
         duplicate_unchecked=duplicate_unchecked,
+        compared=compared,
     )
     ruling = determine_tier(
         claim, findings, policy, auto_approve_ai_synthesis=auto_approve_ai_synthesis

@@ -228,6 +228,7 @@ class WritePath(Struct, frozen=True):
             *(content, memory_type, source, principal, request.place.audience),
             policy=rules.policy,
             auto_approve_ai_synthesis=rules.auto_approve_ai_synthesis,
+            compared=self.rules.dedup_threshold is not None,
             at=self.clock.now(),
         )
         kept = decide().evidence.claim
@@ -309,19 +310,19 @@ class WritePath(Struct, frozen=True):
             injections=prepared.injections,
             duplicate=duplicate,
             duplicate_unchecked=unchecked,
+            compared=self.rules.dedup_threshold is not None,
         )
 
     async def _like(
         self, access: AccessScope, record: Record
     ) -> tuple[Record, Duplicate | None, bool]:
         """Return the record with its vector, its duplicate, and True if the check failed. A
-        replaced memory has no duplicates."""
-        if not record.current:
+        replaced memory has no duplicates, and without a threshold nothing is compared."""
+        threshold = self.rules.dedup_threshold
+        if not record.current or threshold is None:
             return record, None, False
         try:
-            duplicate = await self.memories.like(
-                access, record, threshold=self.rules.dedup_threshold
-            )
+            duplicate = await self.memories.like(access, record, threshold=threshold)
             if duplicate is None and self.meaning is not None:
                 duplicate, vector = await self.meaning.like(access, record)
                 record = replace(record, embedding=vector)

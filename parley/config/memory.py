@@ -274,6 +274,9 @@ class Grounding(Section):
     """With `verify_claim_relevance`: `words` compares words only, `model` also asks the model, once
     for each citation that shares enough words. These calls cost money and count towards no
     budget."""
+    enable_dedup: bool = True
+    """Refuse what is stored already. Without it, writes are faster, and a repetition is stored
+    again."""
     dedup_method: Literal["jaccard", "vector"] = "jaccard"
     """Detection of duplicates: by words, or with an embedding model also by meaning."""
     dedup_threshold: float | None = Field(default=None, ge=0.8, le=1)
@@ -283,8 +286,11 @@ class Grounding(Section):
     """Store conclusions of the assistant that have no citation without review."""
 
     @property
-    def word_threshold(self) -> float:
-        """The share of common words from which two memories count as the same; always checked."""
+    def word_threshold(self) -> float | None:
+        """The share of common words from which two memories count as the same; None if nothing is
+        compared."""
+        if not self.enable_dedup:
+            return None
         chosen = self.dedup_threshold if self.dedup_method == "jaccard" else None
         return WORDS if chosen is None else chosen
 
@@ -292,7 +298,7 @@ class Grounding(Section):
     def meaning_threshold(self) -> float | None:
         """The cosine from which two memories count as the same; None when meaning is not
         checked."""
-        if self.dedup_method == "jaccard":
+        if self.dedup_method == "jaccard" or not self.enable_dedup:
             return None
         return MEANING if self.dedup_threshold is None else self.dedup_threshold
 

@@ -9,6 +9,7 @@ import pytest
 from gateway.ports.memory import WaitingTurn
 from gateway.stores.unit_of_work import put_waiting_turn
 from memory.model.plans import Plans
+from memory.write.prepare import WriteRules
 from parley.wiring.storage import memory_stores
 from tests.memory.rig import Rig, memory_rig, rig_on
 from tests.support.clock import FakeClock
@@ -31,10 +32,19 @@ async def free_rig(request: pytest.FixtureRequest) -> AsyncIterator[Rig]:
         yield opened
 
 
+@pytest.fixture(params=ENGINES)
+async def repeating_rig(request: pytest.FixtureRequest) -> AsyncIterator[Rig]:
+    """A memory that stores repetitions."""
+    async with rig_of(request, rules=WriteRules(dedup_threshold=None)) as opened:
+        yield opened
+
+
 @asynccontextmanager
-async def rig_of(request: pytest.FixtureRequest, plans: Plans | None = None) -> AsyncIterator[Rig]:
+async def rig_of(
+    request: pytest.FixtureRequest, plans: Plans | None = None, rules: WriteRules | None = None
+) -> AsyncIterator[Rig]:
     if request.param == "sqlite":
-        async with memory_rig(plans=plans) as opened:
+        async with memory_rig(plans=plans, rules=rules) as opened:
             yield opened
         return
     server: PostgresServer = request.getfixturevalue("postgres")
@@ -45,5 +55,5 @@ async def rig_of(request: pytest.FixtureRequest, plans: Plans | None = None) -> 
     async def keep(turn: WaitingTurn) -> None:
         await pool.run(lambda: put_waiting_turn(turn))
 
-    yield rig_on(memory_stores(pool, clock), database, clock, keep=keep, plans=plans)
+    yield rig_on(memory_stores(pool, clock), database, clock, keep=keep, plans=plans, rules=rules)
     await asyncio.gather(pool.stop(), database.stop())
