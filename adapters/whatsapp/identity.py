@@ -4,10 +4,15 @@ The key is the business-scoped user id (BSUID) where Meta gives one, otherwise t
 person first known by the number keeps that key when a BSUID appears, and keeps it when number or
 BSUID changes, because Meta signs the change. A number with another BSUID belongs to another person.
 So does a number without any BSUID after a silence in which a carrier may have reassigned it.
+
+A change never gives a person the id of another one. A BSUID that is known stays with its person,
+and a number of somebody else belongs to nobody afterwards: its next message is from a new person,
+unless that message has a BSUID.
 """
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Final, TypeVar
 
 from adapters.whatsapp.parse import Identity, IdentityChange
@@ -43,12 +48,26 @@ _NUMBER_SIGNS: Final = str.maketrans("", "", "+ -()")
 _Event = TypeVar("_Event", bound=InboundEvent)
 
 
+class Change(StrEnum):
+    """The effect of a reported change of a person's number or BSUID."""
+
+    KEPT = "kept"
+    """The person keeps the key under the new ids."""
+    REPEATED = "repeated"
+    """The same report, or a later one, had its effect before."""
+    UNCERTAIN = "uncertain"
+    """The report does not say whose ids change."""
+    CONFLICT = "conflict"
+    """The new number or BSUID is that of another person. Nobody got what is the other one's."""
+
+
 class Identities:
     """Keys and addresses of people, kept in the adapter's state.
 
-    `user:BSUID` holds a person's key where it is not the BSUID itself, `phone:NUMBER` the key of
-    the number's owner, `address:KEY` where to send when that is not the key itself,
-    `owners:NUMBER` how many people without a BSUID the number was the key of.
+    `user:BSUID` holds a person's key, `phone:NUMBER` the key of the number's owner ("" for a number
+    that two people claim), `address:KEY` where to send when that is not the key itself,
+    `owners:NUMBER` how many people without a BSUID the number was the key of, `moved:KEY` the time
+    of the person's latest change.
     """
 
     def __init__(self, state: AdapterState) -> None:
@@ -59,15 +78,13 @@ class Identities:
         if not who.user_id:
             return await self._by_phone(who.phone)
         known, owner = await asyncio.gather(  # in one transaction
-            self._state.get(f"user:{who.user_id}"), self._owner(who.phone)
+            self._holder(who.user_id), self._owner(who.phone)
         )
-        adopts = known is None and owner is not None and owner.startswith(_ONLY_PHONE)
-        if adopts and await kept_ids(self._state, who.user_id) is None:
-            known = (owner or "").removeprefix(_ONLY_PHONE) or who.phone
-            await self._state.put(f"user:{who.user_id}", known, REMEMBERED)
-            # The number may be reassigned, the BSUID is not.
-            await self._state.put(f"address:{known}", who.user_id, REMEMBERED)
-        key = known or who.user_id
+        key = known or _without_bsuid(owner) or who.user_id
+        if known is None:
+            await self._state.put(f"user:{who.user_id}", key, REMEMBERED)
+            if key != who.user_id:  # the number may be reassigned, the BSUID is not
+                await self._state.put(f"address:{key}", who.user_id, REMEMBERED)
         if who.phone:
             await self._take_phone(who.phone, key, owner)
         return key
@@ -75,31 +92,42 @@ class Identities:
     async def known_key(self, who: Identity) -> str:
         """The key, without storing anything."""
         if who.user_id:
-            return await self._state.get(f"user:{who.user_id}") or who.user_id
+            return await self._holder(who.user_id) or who.user_id
         owner = await self._state.get(f"phone:{who.phone}")
         return (owner or "").removeprefix(_ONLY_PHONE) or who.phone
 
-    async def change(self, change: IdentityChange) -> bool:
-        """Keep the person's key under the new number and BSUID. False where the person is
-        uncertain: a number alone does not identify a person with a BSUID."""
+    async def change(self, change: IdentityChange) -> Change:
+        """Keep the person's key under the new number and BSUID. A number alone does not identify a
+        person with a BSUID."""
         before, after = change.before, change.after
-        key = await self.known_key(before)
-        owner = await self._owner(before.phone)
-        if not key or not (before.user_id or (owner or "").startswith(_ONLY_PHONE)):
-            return False
-        if after.user_id and after.user_id != key:
-            known = await self._state.get(f"user:{after.user_id}")
-            if known not in (None, key):
-                return False
-            await self._state.put(f"user:{after.user_id}", key, REMEMBERED)
-        if owner is not None and after.phone and owner.removeprefix(_ONLY_PHONE) in ("", key):
-            await self._state.put(f"phone:{before.phone}", "", UNCONFIRMED)
-        if after.phone:
-            alone = not (after.user_id or before.user_id)
-            owner = await self._state.get(f"phone:{after.phone}")
-            await self._take_phone(after.phone, f"{_ONLY_PHONE}{key}" if alone else key, owner)
-        await self._state.put(f"address:{key}", after.key, REMEMBERED)
-        return True
+        known, owner = await asyncio.gather(self._holder(before.user_id), self._owner(before.phone))
+        key = known or _without_bsuid(owner) or before.user_id
+        if not key:
+            return Change.UNCERTAIN
+        latest = await self._state.get(f"moved:{key}")
+        if change.at and latest and change.at <= datetime.fromisoformat(latest):
+            return Change.REPEATED
+        done = await self._move(key, before, after, owner)
+        if change.at:
+            await self._state.put(f"moved:{key}", change.at.isoformat(), REMEMBERED)
+        return done
+
+    async def _move(self, key: str, before: Identity, after: Identity, owner: str | None) -> Change:
+        """Give a person new ids. `owner` is that of the number before."""
+        if after.user_id and await self._holder(after.user_id) not in (None, key):
+            return Change.CONFLICT
+        for one in filter(None, (before.user_id, after.user_id)):
+            await self._state.put(f"user:{one}", key, REMEMBERED)
+        if not after.phone or after.phone == before.phone:
+            number = after.phone
+        else:
+            if owner is not None and owner.removeprefix(_ONLY_PHONE) in ("", key):
+                await self._state.put(f"phone:{before.phone}", "", UNCONFIRMED)
+            alone = not (before.user_id or after.user_id)
+            number = await self._moved_to(after.phone, key, alone=alone)
+        if address := after.user_id or number:
+            await self._state.put(f"address:{key}", address, REMEMBERED)
+        return Change.CONFLICT if number != after.phone else Change.KEPT
 
     async def address(self, key: str) -> str:
         """The address of this person: a BSUID or a phone number."""
@@ -113,6 +141,25 @@ class Identities:
         if now != known:
             await keep_ids(self._state, key, now)
         return now
+
+    async def _holder(self, user_id: str) -> str | None:
+        """The key of the person with this BSUID, None if nobody was seen with it."""
+        if not user_id:
+            return None
+        key, ids = await asyncio.gather(
+            self._state.get(f"user:{user_id}"), kept_ids(self._state, user_id)
+        )
+        return key or (user_id if ids is not None else None)
+
+    async def _moved_to(self, phone: str, key: str, *, alone: bool) -> str:
+        """Assign a new number to a person who changed; "" if it is that of another person, and then
+        of nobody. `alone`: the person has no BSUID."""
+        owner = await self._owner(phone)
+        if (owner or "").removeprefix(_ONLY_PHONE) not in ("", key):
+            await self._take_phone(phone, "", owner)
+            return ""
+        await self._take_phone(phone, f"{_ONLY_PHONE}{key}" if alone else key, owner)
+        return phone
 
     async def _known_ids(self, key: str) -> KnownIds:
         return await kept_ids(self._state, key) or KnownIds()
@@ -145,6 +192,11 @@ class Identities:
             known = await self._known_ids(former)
             await keep_ids(self._state, former, known.without(phone))
         await self._state.put(f"phone:{phone}", owner, UNCONFIRMED)
+
+
+def _without_bsuid(owner: str | None) -> str:
+    """The key of a number's owner who has no BSUID, "" for another one or none."""
+    return owner.removeprefix(_ONLY_PHONE) if owner and owner.startswith(_ONLY_PHONE) else ""
 
 
 async def keys_named(state: AdapterState, id_: str) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ Shapes: Meta, "Webhooks: messages" and "Business-scoped user IDs" (`user_id`, `f
 messages without a phone number, `user_changed_number`, `user_changed_user_id`).
 """
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
@@ -91,10 +90,11 @@ class Status(Struct, frozen=True):
 
 
 class IdentityChange(Struct, frozen=True):
-    """A new number or BSUID of the same person."""
+    """A new number or BSUID of the same person, and the time of the change."""
 
     before: Identity
     after: Identity
+    at: datetime | None = None
 
 
 class ParsedPayload(Struct, frozen=True):
@@ -158,10 +158,10 @@ class _Reader:
             self.ignored.append("other_number")
             return
         messages = items(value, "messages", MAX_UPDATES)
-        contacts = items(value, "contacts", MAX_UPDATES)
-        positions = _by_id(contacts)
+        listed = items(value, "contacts", MAX_UPDATES)
+        contacts = _Contacts(listed)
         for message in messages:
-            who = _sender(message, contacts, positions, alone=len(messages) == 1)
+            who = _sender(message, contacts, alone=len(messages) == 1)
             self._message(message, who, text(metadata, "display_phone_number", 40))
         for status in items(value, "statuses", MAX_UPDATES):
             self._status(status, contacts)
@@ -176,7 +176,7 @@ class _Reader:
         elif "group_id" in message:
             self.ignored.append("group")
         elif kind == "system":
-            self._system(mapping(message, "system"), who)
+            self._system(mapping(message, "system"), who, at)
         elif (event := self._event(message, kind, wamid, at, who, own_number)) is not None:
             self.events.append(ReceivedEvent(event, who, at))
         else:
@@ -224,70 +224,95 @@ class _Reader:
             return CommandInvoked(wamid, place, author, *command, message=written)
         return MessageReceived(wamid, written)
 
-    def _system(self, system: JsonObject, who: Identity) -> None:
+    def _system(self, system: JsonObject, who: Identity, at: datetime) -> None:
         kind = text(system, "type", 40)
         if kind not in ("user_changed_number", "user_changed_user_id"):
             self.ignored.append("kind:system")
             return
-        before = Identity(identifier(system, "previous_user_id") or who.user_id, who.phone)
-        phone = identifier(system, "wa_id") or identifier(system, "new_wa_id")
-        after = Identity(identifier(system, "user_id"), phone)
-        if after.key and (after.user_id, after.phone) != (before.user_id, before.phone):
-            self.identity_changes.append(IdentityChange(before, after))
+        before = Identity(_user_id(system, "previous_user_id") or who.user_id, who.phone)
+        phone = _phone(system, "wa_id") or _phone(system, "new_wa_id")
+        after = Identity(_user_id(system, "user_id"), phone)
+        if who.user_id not in ("", before.user_id, after.user_id):
+            self.ignored.append("contradicting_ids")
+        elif after.key and (after.user_id, after.phone) != (before.user_id, before.phone):
+            self.identity_changes.append(IdentityChange(before, after, at))
         else:
             self.ignored.append("kind:system")
 
-    def _status(self, status: JsonObject, contacts: list[JsonObject]) -> None:
+    def _status(self, status: JsonObject, contacts: "_Contacts") -> None:
         message_id = identifier(status, "id", MAX_WAMID)
         if not message_id or text(status, "recipient_type", 20) == "group":
             self.ignored.append("status")
             return
-        user_id = identifier(status, "recipient_user_id")
-        phone = identifier(status, "recipient_id")
-        if not user_id and len(contacts) == 1:
-            user_id = identifier(contacts[0], "user_id")
+        recipient = Identity(_user_id(status, "recipient_user_id"), _phone(status, "recipient_id"))
         codes = tuple(code for e in items(status, "errors") if (code := integer(e, "code")))
         self.statuses.append(
             Status(
                 message_id,
                 text(status, "status", 20),
-                Identity(user_id, phone),
+                contacts.completed(recipient),
                 unix_time(status, "timestamp"),
                 codes,
             )
         )
 
 
-def _by_id(contacts: list[JsonObject]) -> dict[tuple[str, str], int]:
-    """The position of the first contact with each id and each number."""
-    positions: dict[tuple[str, str], int] = {}
-    for position, contact in enumerate(contacts):
-        for key in ("user_id", "wa_id"):
-            positions.setdefault((key, identifier(contact, key)), position)
-    return positions
+class _Contacts:
+    """The contacts of a payload. One completes the ids of a person only if it has one of them and
+    none that differs, and if no other contact says otherwise."""
+
+    def __init__(self, listed: list[JsonObject]) -> None:
+        self.all = [
+            Identity(
+                _user_id(one, "user_id"),
+                _phone(one, "wa_id"),
+                text(mapping(one, "profile"), "name", 200),
+            )
+            for one in listed
+        ]
+        self._by_id: dict[str, Identity | None] = {}
+        for one in self.all:
+            for id_ in filter(None, (one.user_id, one.phone)):
+                known = self._by_id.setdefault(id_, one)
+                if known is not None and not _agree(known, one):
+                    self._by_id[id_] = None
+
+    def completed(self, who: Identity) -> Identity:
+        """Return a person of the payload with the ids and the name of the contact."""
+        for id_ in filter(None, (who.user_id, who.phone)):
+            contact = self._by_id.get(id_)
+            if contact is not None and _agree(contact, who):
+                return Identity(
+                    who.user_id or contact.user_id, who.phone or contact.phone, contact.name
+                )
+        return who
 
 
-def _sender(
-    message: JsonObject,
-    contacts: list[JsonObject],
-    positions: Mapping[tuple[str, str], int],
-    *,
-    alone: bool,
-) -> Identity:
-    """The sender: the message's own ids, completed by the first contact with one of them.
-    `positions` are those of the contacts by their ids."""
-    user_id = identifier(message, "from_user_id")
-    phone = identifier(message, "from").removeprefix("+")
-    ids = (("user_id", user_id), ("wa_id", phone))
-    known = (positions[one] for one in ids if one[1] and one in positions)
-    position = min(known, default=None)
-    if position is None and len(contacts) == 1 and (alone or not (user_id or phone)):
-        position = 0
-    if position is None:
-        return Identity(user_id, phone)
-    contact = contacts[position]
-    return Identity(
-        user_id or identifier(contact, "user_id"),
-        phone or identifier(contact, "wa_id").removeprefix("+"),
-        text(mapping(contact, "profile"), "name", 200),
-    )
+def _agree(one: Identity, other: Identity) -> bool:
+    """True if no id of two descriptions differs."""
+    pairs = ((one.user_id, other.user_id), (one.phone, other.phone))
+    return all(first == second or not (first and second) for first, second in pairs)
+
+
+def _sender(message: JsonObject, contacts: _Contacts, *, alone: bool) -> Identity:
+    """The sender: the message's own ids, completed by the contact with one of them. A message
+    without any is from the only contact, if it is the only message as well."""
+    own = Identity(_user_id(message, "from_user_id"), _phone(message, "from"))
+    if not own.key:
+        sender = identifier(message, "from").removeprefix("+")
+        if not sender and alone and len(contacts.all) == 1:
+            return contacts.all[0]
+        own = Identity(sender)  # something else than a number: Meta's other kind of id
+    return contacts.completed(own)
+
+
+def _user_id(source: JsonObject, key: str) -> str:
+    """The BSUID under `key`. It begins with letters, so that it is never taken for a number."""
+    value = identifier(source, key)
+    return "" if value[:1].isdigit() else value
+
+
+def _phone(source: JsonObject, key: str) -> str:
+    """The phone number under `key`, of digits only."""
+    value = identifier(source, key).removeprefix("+")
+    return value if value.isdigit() else ""

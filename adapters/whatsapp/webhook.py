@@ -11,10 +11,10 @@ import structlog
 from adapters.shared.receive_queue import ReceiveQueue
 from adapters.shared.signatures import verify_whatsapp
 from adapters.whatsapp.errors import WINDOW_CODE
-from adapters.whatsapp.identity import Identities, under_key
+from adapters.whatsapp.identity import Change, Identities, under_key
 from adapters.whatsapp.manifest import WhatsAppSettings
 from adapters.whatsapp.messages import WhatsAppExtras
-from adapters.whatsapp.parse import ParsedPayload, ReceivedEvent, Status, read
+from adapters.whatsapp.parse import IdentityChange, ParsedPayload, ReceivedEvent, Status, read
 from adapters.whatsapp.service_window import ServiceWindows, is_open
 from db.errors import StoreUnavailable
 from gateway.immutable import replace
@@ -26,6 +26,7 @@ from gateway.message import (
 )
 from gateway.ports import AdapterContext, EventSink, WebhookRequest, WebhookResponse
 from gateway.ports.adapter import packed, unpacked
+from gateway.ports.identities import note_conflict
 
 MAX_CHALLENGE: Final = 200
 """Characters of Meta's hub.challenge, which has about ten."""
@@ -98,15 +99,32 @@ class Webhook:
             self._context.count("platform_error", str(code))
             log.warning("platform_error", platform="whatsapp", code=code)
         for change in parsed.identity_changes:
-            if not await self._identities.change(change):
-                self._context.count("ignored", "unsure_move")
-                log.warning("identity_change_ignored", platform="whatsapp")
+            await self._change(change)
         # One by one, and none after a failure: a person's messages keep their order.
         for received in parsed.events:
             async with self._queue.turn(received.who.key):
                 await self._store_event(received)
         for status in parsed.statuses:
             await self._note_status(status)
+
+    async def _change(self, change: IdentityChange) -> None:
+        """Apply a change of a person's ids; operators see one that would mix two people."""
+        done = await self._identities.change(change)
+        if done is Change.UNCERTAIN:
+            self._context.count("ignored", "unsure_move")
+            log.warning("identity_change_ignored", platform="whatsapp")
+        if done is not Change.CONFLICT:
+            return
+        self._context.count("identity_conflict")
+        await note_conflict(self._context.state, self._context.clock.now())
+        log.warning(
+            "identity_conflict",
+            platform="whatsapp",
+            account=self._context.account,
+            before=[change.before.user_id, change.before.phone],
+            after=[change.after.user_id, change.after.phone],
+            hint="two people claim one number or id; nothing of them was joined",
+        )
 
     async def _store_event(self, received: ReceivedEvent) -> None:
         key = await self._identities.key(received.who)

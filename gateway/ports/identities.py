@@ -1,14 +1,18 @@
 """Linked identities of one person, and membership of projects."""
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from gateway.people import KnownIds, PersonId
 from gateway.ports.adapter import AdapterState
 
 REMEMBERED: Final = timedelta(days=3650)
+CONFLICTS: Final = "conflicts"
+CONFLICTS_SHOWN: Final = timedelta(days=7)
+"""The time after the latest conflict for which operators see it."""
+MAX_CONFLICTS: Final = 999
 
 
 class IdentityResolver(Protocol):
@@ -37,6 +41,28 @@ async def kept_ids(state: AdapterState, person_id: str) -> KnownIds | None:
         return None
     current, former = json.loads(kept)
     return KnownIds(tuple(current), tuple(former))
+
+
+class IdentityConflicts(NamedTuple):
+    """Changes of ids that a platform reported and that would have mixed two people: their number
+    in the last `CONFLICTS_SHOWN`, and the time of the latest."""
+
+    number: int
+    latest: datetime
+
+
+async def note_conflict(state: AdapterState, at: datetime) -> None:
+    """Count a change that was not made. Raises `StoreUnavailable`."""
+    known = await noted_conflicts(state)
+    number = min(known.number + 1, MAX_CONFLICTS) if known else 1
+    await state.put(CONFLICTS, f"{number} {at.isoformat()}", CONFLICTS_SHOWN)
+
+
+async def noted_conflicts(state: AdapterState) -> IdentityConflicts | None:
+    """Return the changes of an account that were not made, None without one. Raises
+    `StoreUnavailable`."""
+    number, _, latest = (await state.get(CONFLICTS) or "").partition(" ")
+    return IdentityConflicts(int(number), datetime.fromisoformat(latest)) if latest else None
 
 
 def _key(person_id: str) -> str:

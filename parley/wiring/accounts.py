@@ -16,6 +16,7 @@ from gateway.platforms import adapter_class, discover, renderer_of
 from gateway.ports import AdapterContext, Clock, CommandSpec, Counter, WebhookRoutes
 from gateway.ports.adapter import AdapterStates
 from gateway.ports.conversations import StoredTurn
+from gateway.ports.identities import noted_conflicts
 from gateway.ports.own_conversations import MessageName, OwnConversation, OwnMessage
 from gateway.ports.work_guard import WorkGuard
 from gateway.render import render_off_loop
@@ -40,6 +41,27 @@ def account_name(key: tuple[str, str]) -> str:
 def account_names(settings: Settings) -> tuple[str, ...]:
     """The names of all accounts of the configuration that have their credentials."""
     return tuple(account_name((one.platform, one.name)) for one in settings.accounts())
+
+
+CONFLICTS: Final = (
+    "{account} reported {number} of a number or id that belongs to somebody else, the latest at"
+    " {at:%Y-%m-%d %H:%M} UTC. Both people keep their own memories. The log names the ids"
+    " (identity_conflict); if they are one person, `parley memory export` and `parley memory"
+    " import` carry the memories over."
+)
+
+
+async def identity_conflicts(settings: Settings, states: AdapterStates) -> list[str]:
+    """Return the accounts whose platform reported changes of ids that would have mixed two people.
+    Raises `StoreUnavailable`."""
+    found = []
+    for account in settings.accounts():
+        noted = await noted_conflicts(states.of(account.platform, account.name))
+        if noted is not None:
+            name = account_name((account.platform, account.name))
+            number = "1 change" if noted.number == 1 else f"{noted.number} changes"
+            found.append(CONFLICTS.format(account=name, number=number, at=noted.latest))
+    return found
 
 
 def local_accounts(

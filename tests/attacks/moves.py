@@ -18,7 +18,7 @@ from simulators.slack.world import Message
 from simulators.telegram import TelegramSimulator
 from simulators.telegram.entities import find_entities
 from simulators.telegram.world import Posted
-from simulators.whatsapp import WhatsAppSimulator
+from simulators.whatsapp import WhatsAppSimulator, payloads
 from tests.attacks.model import whole_text
 from tests.attacks.scene import EVERYBODY, Reading, Scene
 from tests.e2e.harness import by_bot
@@ -45,6 +45,29 @@ class Noted:
     def __exit__(self, *_: object) -> None:
         for body in self._scene.bodies_from(self._start):
             self._scene.readings.append(Reading(self._by, "prompt", whole_text(body)))
+
+
+def take_ids(scene: Scene, name: str, of: str) -> None:
+    """WhatsApp reports that a person changed to the ids of another one."""
+    sim, (person, other) = scene.sim, (scene.member(name), scene.member(of))
+    assert isinstance(sim, WhatsAppSimulator)
+    before, target = sim.world.of(person), sim.world.of(other)
+    own = before.phone, before.bsuid
+    sim.change_number(person, target.phone, target.bsuid)
+    before.phone, before.bsuid = own
+
+
+def write_with_contact(scene: Scene, name: str, of: str, text: str) -> None:
+    """A webhook has a message of one person, by the number alone, and the contact of another."""
+    sim, (person, other) = scene.sim, (scene.member(name), scene.member(of))
+    assert isinstance(sim, WhatsAppSimulator)
+    human, target = sim.world.of(person), sim.world.of(other)
+    item = {**sim._item(human, "text", {"body": scene.filled(text)})}
+    item.pop("from_user_id", None)
+    contact = target.sender().contact()
+    human.wrote_at = sim.world.now()
+    value = {"contacts": [contact], "messages": [item]}
+    sim._send(payloads.envelope(sim.world.number, value))
 
 
 async def forward(scene: Scene, name: str, text: str) -> None:

@@ -26,7 +26,7 @@ from parley.runtime.installation import (
     PartState,
     installation_of,
 )
-from parley.wiring.accounts import account_name, account_names
+from parley.wiring.accounts import account_name, account_names, identity_conflicts
 from parley.wiring.extensions import load_extensions
 from parley.wiring.live_configuration import stored_configuration
 from parley.wiring.policies import policies_of
@@ -102,6 +102,7 @@ class StoredState(Struct, frozen=True):
     problems: tuple[RecentProblem, ...]
     last_messages: tuple[tuple[str, datetime], ...] = ()
     installation: Installation | None = None
+    identity_conflicts: tuple[str, ...] = ()
 
 
 class StatusReport(Struct, frozen=True):
@@ -200,6 +201,7 @@ def _of_stores(report: StatusReport) -> Iterator[str]:
         yield f"{given_up} could not be delivered: see `parley outbox list`."
     if stored.quarantined:
         yield f"{counted(stored.quarantined, 'entry')} in quarantine: see `parley quarantine list`."
+    yield from stored.identity_conflicts
     for one in stored.budgets:
         if one.budget.startswith("workspace") and one.spent >= NEARLY_USED * one.limit:
             used = f"{one.spent * 100 // one.limit} % of budgets.{one.budget}"
@@ -235,6 +237,7 @@ async def stored_state(settings: Settings, storage: Storage, now: datetime) -> S
         tuple(problems[:SHOWN]),
         tuple(latest.items()),
         await _installation(settings, storage),
+        tuple(await identity_conflicts(settings, storage.hot.states)),
     )
 
 

@@ -17,6 +17,7 @@ from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.runtime.installation import MISSING, STARTING
 from parley.runtime.installation import PartState as Served
+from parley.wiring.accounts import identity_conflicts
 from parley.wiring.storage import read_hot
 
 SLOW: Final = timedelta(minutes=5)
@@ -116,6 +117,8 @@ async def overview(
         return OverviewOut(of="own", needs=tuple(own), today=today)
     platforms, parts = _platforms(services), _parts(services)
     queue, _ = await read_hot(_queue(services), None)
+    states = services.storage.hot.states
+    conflicts, _ = await read_hot(identity_conflicts(services.settings, states), [])
     waiting = (
         []
         if services.gateway.pairing is None
@@ -128,6 +131,7 @@ async def overview(
         *(() if queue is None else _of_queue(queue, now)),
         *((_of_requests(len(waiting)),) if waiting else ()),
         *_of_overrides(services),
+        *map(_of_identities, conflicts),
         *own,
     )
     return OverviewOut(
@@ -346,6 +350,10 @@ def _of_overrides(services: ConsoleServices) -> Iterator[Need]:
     if problem := services.configuration.problem:
         step = "The configuration shows them"
         yield Need(kind="configuration", text=f"{problem}.", step=step, path="/configuration")
+
+
+def _of_identities(text: str) -> Need:
+    return Need(kind="identity", text=text, step="Ask the person before you join anything")
 
 
 def _of_requests(number: int) -> Need:

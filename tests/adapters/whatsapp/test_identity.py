@@ -1,12 +1,16 @@
 """Keys of people over time: a number that comes back is another person unless Meta signs it."""
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from itertools import combinations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from adapters.whatsapp.identity import UNCONFIRMED, Identities, under_key
+from adapters.whatsapp.identity import UNCONFIRMED, Change, Identities, under_key
 from adapters.whatsapp.parse import Identity, IdentityChange
 from gateway.message import MessageAuthor, MessageReceived
 from gateway.people import KnownIds
@@ -16,7 +20,7 @@ from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
 from tests.support.messages import direct, message
 
-P, Q = "4915550000001", "4915550000002"
+P, Q, R = "4915550000001", "4915550000002", "4915550000003"
 ADA, BOB = "DE.ada", "DE.bob"
 
 
@@ -32,20 +36,26 @@ class Rig:
         await self.identities.store_ids(key, who)
         return key
 
-    async def moved(self, before: Identity, after: Identity) -> bool:
-        return await self.identities.change(IdentityChange(before, after))
+    async def moved(self, before: Identity, after: Identity, at: datetime | None = None) -> Change:
+        return await self.identities.change(IdentityChange(before, after, at))
 
     async def silence(self, time: timedelta) -> None:
         await self.clock.advance(time.total_seconds() + 1)
 
 
-@pytest.fixture
-async def rig() -> AsyncIterator[Rig]:
+@asynccontextmanager
+async def started() -> AsyncIterator[Rig]:
     clock, database = FakeClock(), sqlite_database(":memory:")
     await database.start()
     states = SqliteAdapterStates(database, clock)
     yield Rig(Identities(states.of("whatsapp", "main")), clock, states)
     await database.stop()
+
+
+@pytest.fixture
+async def rig() -> AsyncIterator[Rig]:
+    async with started() as made:
+        yield made
 
 
 async def test_a_number_without_a_user_id_is_the_same_person_for_a_limited_time(rig: Rig) -> None:
@@ -98,7 +108,7 @@ async def test_a_number_with_another_user_id_is_another_person(rig: Rig) -> None
 async def test_a_change_to_a_number_alone_moves_no_person_with_a_user_id(rig: Rig) -> None:
     """The number may belong to another person before the event of the change arrives."""
     assert await rig.key(BOB, P) == BOB
-    assert not await rig.moved(Identity(phone=P), Identity(ADA, Q))
+    assert await rig.moved(Identity(phone=P), Identity(ADA, Q)) is Change.UNCERTAIN
     assert await rig.key(ADA, Q) == ADA
     assert await rig.key(phone=Q) == ADA
 
@@ -106,18 +116,128 @@ async def test_a_change_to_a_number_alone_moves_no_person_with_a_user_id(rig: Ri
 async def test_a_change_to_the_user_id_of_another_person_is_ignored(rig: Rig) -> None:
     otto = await rig.key(phone=P)
     assert await rig.key(BOB, P) == otto
-    assert not await rig.moved(Identity(ADA, Q), Identity(BOB, P))
+    assert await rig.moved(Identity(ADA, Q), Identity(BOB, P)) is Change.CONFLICT
     assert await rig.key(BOB, P) == otto
 
 
 async def test_a_change_of_number_keeps_the_person(rig: Rig) -> None:
     assert await rig.key(ADA, P) == ADA
-    assert await rig.moved(Identity(ADA, P), Identity("DE.new", Q))
+    assert await rig.moved(Identity(ADA, P), Identity("DE.new", Q)) is Change.KEPT
     assert await rig.key("DE.new", Q) == ADA
     only = await rig.key(phone=P)
     assert only != ADA
-    assert await rig.moved(Identity(phone=P), Identity(phone="4915550000003"))
+    moved = await rig.moved(Identity(phone=P), Identity(phone="4915550000003"))
+    assert moved is Change.KEPT
     assert await rig.key(phone="4915550000003") == only
+
+
+async def test_a_user_id_that_is_known_is_never_taken_over(rig: Rig) -> None:
+    """Also one that was first seen with the person's first message, and is the key itself."""
+    assert await rig.key(ADA, P) == ADA
+    assert await rig.key(BOB, Q) == BOB
+    for after in (Identity(BOB, P), Identity(BOB), Identity(BOB, Q), Identity(BOB, R)):
+        assert await rig.moved(Identity(ADA, P), after) is Change.CONFLICT
+    assert await rig.moved(Identity("DE.new"), Identity(BOB)) is Change.CONFLICT
+    assert [await rig.key(BOB), await rig.key(phone=Q)] == [BOB, BOB]
+    assert [await rig.key(ADA), await rig.key(phone=P)] == [ADA, ADA]
+    assert [await rig.identities.address(one) for one in (ADA, BOB)] == [ADA, BOB]
+
+
+async def test_two_people_who_are_said_to_have_changed_ids_keep_their_own(rig: Rig) -> None:
+    assert [await rig.key(ADA, P), await rig.key(BOB, Q)] == [ADA, BOB]
+    assert await rig.moved(Identity(ADA, P), Identity(BOB, Q)) is Change.CONFLICT
+    assert await rig.moved(Identity(BOB, Q), Identity(ADA, P)) is Change.CONFLICT
+    assert [await rig.key(ADA), await rig.key(BOB)] == [ADA, BOB]
+
+
+@pytest.mark.parametrize("bob", [BOB, ""])
+@pytest.mark.parametrize("ada", [ADA, ""])
+async def test_a_number_of_two_people_is_then_of_neither(rig: Rig, ada: str, bob: str) -> None:
+    first, second = await rig.key(ada, P), await rig.key(bob, Q)
+    assert await rig.moved(Identity(ada, P), Identity(ada, Q)) is Change.CONFLICT
+    assert await rig.key(phone=Q) not in (first, second)
+    assert await rig.identities.address(first) in (ada, P)
+    if ada:
+        assert await rig.key(ada, Q) == first
+    if bob:
+        assert await rig.key(bob) == second
+
+
+async def test_a_chain_of_changes_keeps_the_person(rig: Rig) -> None:
+    assert await rig.key(ADA, P) == ADA
+    for before, after in (("ada", "two"), ("two", "three"), ("three", "four")):
+        moved = await rig.moved(Identity(f"DE.{before}"), Identity(f"DE.{after}"))
+        assert moved is Change.KEPT
+    assert await rig.key("DE.four", Q) == ADA
+    assert await rig.identities.address(ADA) == "DE.four"
+
+
+async def test_a_change_that_is_repeated_later_has_no_effect(rig: Rig) -> None:
+    at = [datetime(2026, 11, day, tzinfo=UTC) for day in (1, 2)]
+    assert await rig.key(ADA, P) == ADA
+    first = Identity(ADA, P), Identity("DE.two", Q)
+    assert await rig.moved(*first, at[0]) is Change.KEPT
+    assert await rig.moved(Identity("DE.two", Q), Identity("DE.three", R), at[1]) is Change.KEPT
+    nora = await rig.key(phone=Q)
+    assert await rig.moved(*first, at[0]) is Change.REPEATED
+    assert await rig.identities.address(ADA) == "DE.three"
+    assert nora != ADA
+    assert await rig.key(phone=Q) == nora
+    assert await rig.key(phone=R) == ADA
+
+
+async def test_a_change_before_the_first_message_makes_one_person(rig: Rig) -> None:
+    assert await rig.moved(Identity(ADA, P), Identity("DE.two", Q)) is Change.KEPT
+    assert await rig.key("DE.two", Q) == await rig.key(ADA)
+    assert await rig.moved(Identity(phone=R), Identity(phone="4915550000009")) is Change.UNCERTAIN
+
+
+async def test_people_of_another_account_of_the_bot_are_other_people(rig: Rig) -> None:
+    shop = Identities(rig.states.of("whatsapp", "shop"))
+    assert await rig.key(ADA, P) == ADA
+    assert await shop.change(IdentityChange(Identity(BOB), Identity(ADA))) is Change.KEPT
+    assert await rig.key(ADA) == ADA
+
+
+IDS = st.tuples(st.sampled_from(["", ADA, BOB, "DE.cleo"]), st.sampled_from(["", P, Q, R])).filter(
+    any
+)
+EVENTS = st.one_of(
+    st.tuples(st.just("wrote"), IDS, IDS),
+    st.tuples(st.just("moved"), IDS, IDS),
+    st.tuples(st.just("silence"), IDS, IDS),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(events=st.lists(EVENTS, max_size=15))
+async def test_two_ids_of_different_people_never_become_one_person(
+    events: list[tuple[str, tuple[str, str], tuple[str, str]]],
+) -> None:
+    """A BSUID always keeps its person. A number passes to a person only by a message that has both
+    the number and a BSUID of that person, or as a number that nobody else had."""
+    async with started() as rig:
+        people: dict[str, str] = {}
+        for kind, first, second in events:
+            if kind == "silence":
+                await rig.silence(UNCONFIRMED)
+                people = {id_: key for id_, key in people.items() if id_ not in (P, Q, R)}
+            elif kind == "moved":
+                await rig.moved(Identity(*first), Identity(*second))
+            else:
+                await rig.key(*first)
+                if first[0]:
+                    people = {id_: key for id_, key in people.items() if id_ != first[1]}
+            before, people = people, dict(people)
+            for id_ in filter(None, first if kind == "wrote" else ()):
+                people[id_] = await (rig.key(id_) if "." in id_ else rig.key(phone=id_))
+            now = {
+                id_: await (rig.key(id_) if "." in id_ else rig.key(phone=id_)) for id_ in people
+            }
+            for one, other in combinations(before, 2):
+                if before[one] != before[other]:
+                    assert now.get(one, one) != now.get(other, other), (one, other)
+            people = now
 
 
 async def test_the_ids_of_a_person_are_stored_for_lookups(rig: Rig) -> None:

@@ -55,6 +55,74 @@ def written(kind: str, content: Any, **more: Any) -> dict[str, Any]:
     return {**head, "type": kind, kind: content, **more}
 
 
+def senders(payload: Any) -> list[tuple[str, str, str]]:
+    """The ids and the name of each event's author."""
+    return [(e.who.user_id, e.who.phone, e.who.name) for e in read(payload).events]
+
+
+OTHER = {"profile": {"name": "Noa"}, "wa_id": "4915550000099", "user_id": "DE.99"}
+SAME = {"profile": {"name": "Mina"}, "wa_id": PHONE, "user_id": BSUID}
+
+
+@pytest.mark.parametrize(
+    ("own", "contacts", "expected"),
+    [
+        ({"from": PHONE}, [SAME], (BSUID, PHONE, "Mina")),
+        ({"from_user_id": BSUID}, [SAME], (BSUID, PHONE, "Mina")),
+        ({"from": PHONE, "from_user_id": BSUID}, [], (BSUID, PHONE, "")),
+        ({"from": PHONE}, [OTHER], ("", PHONE, "")),
+        ({"from_user_id": BSUID}, [OTHER], (BSUID, "", "")),
+        ({"from": PHONE}, [OTHER, SAME], (BSUID, PHONE, "Mina")),
+        ({"from": PHONE}, [{**SAME, "user_id": ""}, OTHER], ("", PHONE, "Mina")),
+        ({"from": PHONE, "from_user_id": BSUID}, [{**OTHER, "wa_id": PHONE}], (BSUID, PHONE, "")),
+        ({"from": PHONE, "from_user_id": BSUID}, [{**OTHER, "user_id": BSUID}], (BSUID, PHONE, "")),
+        ({"from": PHONE}, [{**OTHER, "wa_id": PHONE}, SAME], ("", PHONE, "")),
+        ({"from_user_id": BSUID}, [{**OTHER, "user_id": BSUID}, SAME], (BSUID, "", "")),
+        ({"from": BSUID}, [OTHER], (BSUID, "", "")),
+        ({"from": PHONE, "from_user_id": "4915550000099"}, [], ("", PHONE, "")),
+        ({}, [SAME], (BSUID, PHONE, "Mina")),
+    ],
+)
+def test_a_contact_completes_only_the_ids_of_the_person_it_names(
+    own: dict[str, str], contacts: list[Any], expected: tuple[str, str, str]
+) -> None:
+    item = {"id": "wamid.A", "timestamp": "1790000000", "type": "text", "text": {"body": "hi"}}
+    assert senders(webhook({**item, **own}, contacts=contacts)) == [expected]
+
+
+def test_messages_without_ids_are_of_nobody_if_there_are_several() -> None:
+    item = {"timestamp": "1790000000", "type": "text", "text": {"body": "hi"}}
+    items = [{**item, "id": "wamid.A"}, {**item, "id": "wamid.B"}]
+    assert senders(webhook(*items, contacts=[SAME])) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "contact", "expected"),
+    [
+        ({"recipient_id": PHONE}, SAME, (BSUID, PHONE)),
+        ({"recipient_id": PHONE}, OTHER, ("", PHONE)),
+        ({"recipient_user_id": BSUID}, OTHER, (BSUID, "")),
+    ],
+)
+def test_the_recipient_of_a_status_is_not_taken_from_the_contact_of_another(
+    status: dict[str, str], contact: dict[str, Any], expected: tuple[str, str]
+) -> None:
+    whole = {"id": "wamid.A", "status": "failed", "timestamp": "1790000000", **status}
+    (found,) = read(webhook(contact=contact, statuses=[whole])).statuses
+    assert (found.recipient.user_id, found.recipient.phone) == expected
+
+
+def test_a_change_whose_ids_contradict_each_other_is_left_out() -> None:
+    system = {"type": "user_changed_user_id", "previous_user_id": "DE.7", "user_id": "DE.8"}
+    parsed = read(webhook(written("system", system)))
+    assert parsed.identity_changes == ()
+    assert parsed.ignored == ("contradicting_ids",)
+    (change,) = read(
+        webhook(written("system", {**system, "previous_user_id": BSUID}))
+    ).identity_changes
+    assert (change.before.user_id, change.after.user_id) == (BSUID, "DE.8")
+
+
 EXAMPLES: list[dict[str, Any]] = [
     webhook(written("text", {"body": "hello"})),
     webhook(

@@ -17,6 +17,7 @@ from gateway.message import (
 )
 from gateway.people import Audience
 from gateway.ports.adapter import unpacked
+from gateway.ports.identities import noted_conflicts
 from gateway.ports.work_guard import WorkItem
 from simulators.base import Fault, SimFile
 from simulators.whatsapp import UNSIGNED, WhatsAppSimulator
@@ -109,6 +110,25 @@ async def test_a_changed_number_keeps_the_person_and_changes_the_address() -> No
         sent = rig.sim.calls[-1].body
     assert after.author.id == ada.id
     assert sent["recipient"] == "DE.99999"
+
+
+async def test_a_change_to_the_id_of_another_person_joins_nobody_and_is_noted() -> None:
+    async with running() as rig:
+        ada, bob = rig.sim.person("Ada"), rig.sim.person("Bob")
+        for number, person in enumerate((ada, bob)):
+            await rig.sim.say(person, rig.sim.direct(person), "before")
+            await rig.sink.wait(number + 1)
+        own = rig.sim.world.of(ada).bsuid
+        rig.sim.change_number(ada, "4915559999999", rig.sim.world.of(bob).bsuid)
+        rig.sim.world.of(ada).bsuid = own
+        for number, person in enumerate((ada, bob)):
+            await rig.sim.say(person, rig.sim.direct(person), "after")
+            await rig.sink.wait(number + 3)
+        assert [(await rig.message(n)).author.id for n in (2, 3)] == [ada.id, bob.id]
+        noted = await noted_conflicts(rig.state)
+        assert noted is not None
+        assert noted.number == 1
+        assert rig.counts["identity_conflict"] == 1
 
 
 async def test_a_reassigned_number_is_a_new_person() -> None:

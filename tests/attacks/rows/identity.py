@@ -10,6 +10,8 @@ from tests.attacks.moves import (
     forward,
     leave,
     send_as_channel,
+    take_ids,
+    write_with_contact,
 )
 from tests.attacks.scene import Scene, hold
 from tests.attacks.stage import BELIEVED_SECONDS
@@ -18,6 +20,7 @@ from tests.attacks.steps import (
     does,
     from_outside,
     guest,
+    not_remembered,
     not_told_to,
     plants,
     presses_all,
@@ -102,6 +105,22 @@ async def _outsider_asks_directly(scene: Scene) -> None:
     scene.readings.clear()
     await scene.command("mallory", "project", "1")
     await connected_outsider(scene, "mallory", "what is the project called?")
+
+
+async def _takes_ids(scene: Scene) -> None:
+    take_ids(scene, "mallory", "ada")
+    await scene.fence(scene.sim)
+
+
+async def _says_more(scene: Scene) -> None:
+    """Ada goes on, and what she says is hers."""
+    await scene.say("ada", f"my other drawer holds {scene.canary('more', 'ada')}")
+
+
+async def _writes_with_contact(scene: Scene) -> None:
+    write_with_contact(scene, "mallory", "ada", "/remember my drawer is $mark")
+    await scene.fence(scene.sim)
+    await scene.settled()
 
 
 async def _topics(scene: Scene) -> None:
@@ -271,6 +290,18 @@ IDENTITY = (
     Attack(
         "press-odd-values", "member", "break the program by a button's value", EVERYWHERE,
         (does(_odd_values), plants()),
+    ),
+    Attack(
+        "ids-of-another", "member", "become another person by a change of ids", ("whatsapp",),
+        (plants(), says("mallory", "hello"), does(_takes_ids), does(_says_more),
+         says("mallory", f"what is in my drawer? {SEARCH}"), commands("mallory", "memories"),
+         commands("mallory", "privacy", "export"), still_there()),
+    ),
+    Attack(
+        "contact-of-another", "member", "write in the name of the contact in a webhook",
+        ("whatsapp",),
+        (plants(), says("mallory", "hello"), does(_writes_with_contact), not_remembered("ada"),
+         commands("ada", "memories"), still_there()),
     ),
     Attack(
         "name-of-another", "stranger", "pass as another person by the name shown", EVERYWHERE,

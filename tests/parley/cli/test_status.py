@@ -65,6 +65,10 @@ def report(live: LiveState | None = LIVE, stored: StoredState | None = WELL) -> 
         (report(stored=StoredState(Backlog(dead=1), 0, 0, (), ())), "1 answer could not be"),
         (report(stored=StoredState(Backlog(), 2, 0, (), ())), "2 entries in quarantine"),
         (
+            report(stored=StoredState(Backlog(), 0, 0, (), (), identity_conflicts=("whatsapp X",))),
+            "whatsapp X",
+        ),
+        (
             report(
                 stored=StoredState(
                     Backlog(), 0, 0, (BudgetStatus("workspace_per_day", "W1", 9, 10),), ()
