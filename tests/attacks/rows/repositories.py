@@ -3,8 +3,10 @@ orders."""
 
 import json
 import shutil
+import time
 from typing import Any, Final
 
+from memory.git.errors import LimitExceeded
 from tests.attacks.mcp_calls import agent_of, asked, confirmed, tool
 from tests.attacks.repositories import ELSEWHERE, decision, ingested, is_refused, made, registered
 from tests.attacks.rows.agents import services
@@ -15,6 +17,8 @@ from tests.attacks.table import EVERYWHERE, ROOMS, Attack
 READ: Final = "read the code of a repository without access to it"
 CARRY: Final = "read private code that a client of another person carries on"
 OBEY: Final = "give orders by a file of a repository"
+BUSY: Final = "keep the reader of repositories busy for hours"
+ENDS_SECONDS: Final = 8
 ONE = ("telegram",)
 OF_REPOSITORY: Final = "text of a repository"
 ASKS: Final = (
@@ -245,6 +249,42 @@ async def _own_rules(scene: Scene) -> None:
     hold(code[-16:] not in found, "a key in the code was read")
 
 
+async def _endless(scene: Scene) -> None:
+    """Eight objects list 60^7 paths. What was read before is found all the same."""
+    git = made(scene, "public")
+    git.commit(decision(7, "A queue stays."))
+    await registered(scene, git, private=False)
+    tree = git.raw_tree(("100644", b"a.md", git.blob(b"queue")))
+    for _ in range(7):
+        tree = git.raw_tree(*(("40000", b"d%02d" % number, tree) for number in range(60)))
+    git.commit_tree(tree)
+    began = time.monotonic()
+    try:
+        await ingested(scene)
+    except LimitExceeded as error:
+        hold("knowledge.max_paths" in str(error), "the limit is not named")
+    else:
+        hold(False, "the commit was read")
+    hold(time.monotonic() - began < ENDS_SECONDS, "the ingest took too long")
+    found = json.dumps(await _searched(scene, "mallory"))
+    hold("A queue stays." in found, "what was read before is lost")
+
+
+async def _many_patterns(scene: Scene) -> None:
+    """Two lists of 199 patterns, and 2,470 paths that nearly match each of them."""
+    lists = [[f"**/*a*{n}*b*c{n}/x?/*.{end}{n}" for n in range(199)] for end in "qr"]
+    git = made(scene, "public")
+    rules = {"include": [*lists[0], "docs/adrs/**"], "code": lists[1]}
+    files = {f"src/package_{n % 70}/part_abc_{n}/abcabc_{n}.py": f"x = {n}\n" for n in range(2_470)}
+    agent = {".agent/config.yaml": json.dumps({"ingestion": rules})}
+    git.commit({**files, **agent, **decision(7, "A queue stays.")})
+    began = time.process_time()
+    await registered(scene, git, private=False)
+    hold(time.process_time() - began < ENDS_SECONDS, "the patterns took too long")
+    found = json.dumps(await _searched(scene, "mallory"))
+    hold("A queue stays." in found, "the repository is not read at all")
+
+
 async def _links(scene: Scene) -> None:
     """A public repository whose links, submodules and object folders lead to other files."""
     code = scene.canary("code")
@@ -349,6 +389,13 @@ REPOSITORIES = (
     Attack(
         "repository-own-rules", OF_REPOSITORY, READ, ONE,
         (does(_own_rules), says("mallory", ASKS)), "repositories",
+    ),
+    Attack(
+        "repository-endless", OF_REPOSITORY, BUSY, ONE, (does(_endless),), "repositories",
+    ),
+    Attack(
+        "repository-many-patterns", OF_REPOSITORY, BUSY, ONE, (does(_many_patterns),),
+        "repositories",
     ),
     Attack(
         "repository-links", OF_REPOSITORY, READ, ONE,

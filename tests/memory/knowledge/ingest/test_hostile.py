@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import ConfigurationError
-from memory.git import location
+from memory.git import location, refs
 from memory.git.errors import GitError, LimitExceeded, NotARepository
 from memory.git.process import Git
 from memory.git.repository import opened_repository
@@ -193,6 +193,52 @@ async def test_a_tree_that_lists_itself_billions_of_times_leaves_the_index_as_it
     assert time.monotonic() - began < 15  # two seconds; the list has 2,799,360,000,000 paths
     assert await knowledge.stores.files.branches(knowledge.registered.id) == before
     assert await knowledge.files() == {"README.md": "kept"}
+
+
+async def test_files_that_are_too_large_together_leave_the_index_as_it_is(
+    knowledge: Knowledge,
+) -> None:
+    git = knowledge.git
+    git.commit({"a.md": "kept"})
+    await knowledge.ingest()
+    before = await knowledge.stores.files.branches(knowledge.registered.id)
+    text = ("a line of text " * 60 + "\n") * 500
+    git.commit({f"{number}.md": f"{number} {text}" for number in range(3)})
+    with pytest.raises(LimitExceeded, match=r"1 MB together \(knowledge.max_total_mb\)"):
+        await knowledge.ingester(megabytes=1).ingest(knowledge.registered, lambda _: None)
+    assert await knowledge.stores.files.branches(knowledge.registered.id) == before
+    assert await knowledge.files() == {"a.md": "kept"}
+    await knowledge.ingester(megabytes=2).ingest(knowledge.registered, lambda _: None)
+    assert len(await knowledge.files()) == 4
+
+
+async def test_an_ingest_that_takes_too_long_is_continued_by_the_next_one(
+    knowledge: Knowledge,
+) -> None:
+    knowledge.git.commit({"a.md": "first", "b.md": "kept"})
+    await knowledge.ingest()
+    knowledge.git.commit({"a.md": "second"})
+    with pytest.raises(LimitExceeded, match=r"knowledge\.max_minutes"):
+        await knowledge.ingester(minutes=0.0001).ingest(knowledge.registered, lambda _: None)
+    assert await knowledge.files() == {"a.md": "first", "b.md": "kept"}
+    await knowledge.ingest()
+    assert await knowledge.files() == {"a.md": "second", "b.md": "kept"}
+
+
+async def test_branches_that_cannot_be_read_are_not_taken_for_deleted_ones(
+    knowledge: Knowledge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git = knowledge.git
+    git.commit({"a.md": "a"})
+    git.git("branch", "other")
+    git.git("pack-refs", "--all")
+    await knowledge.register(git.folder, branches=("main", "other"))
+    await knowledge.ingest()
+    git.commit({"b.md": "b"})  # main is a file of its own again
+    monkeypatch.setattr(refs, "MAX_PACKED", 10)
+    with pytest.raises(NotARepository, match="packed-refs is a link, or larger"):
+        await knowledge.ingest()
+    assert await knowledge.files("other") == {"a.md": "a"}
 
 
 async def test_a_large_file_is_skipped_before_it_is_unpacked(knowledge: Knowledge) -> None:
