@@ -164,9 +164,9 @@ class Brain:
             raise BadInput(NOTHING_LEFT)
         injected = bool(detect_injection(text))
         levels = {finding.kind.level for finding in redaction.findings}
-        if redaction.findings:
-            kinds = " ".join(sorted({finding.kind.name for finding in redaction.findings}))
-            await self._audit.note("secret_redacted", request, target=document, kinds=kinds)
+        removed = _kinds(redaction, possible=False)
+        if removed:
+            await self._audit.note("secret_redacted", request, target=document, kinds=removed)
         notices = _notices(redaction.text, text, levels)
         reason = _why_not(
             access, document, way, injected=injected, levels=levels, external=external
@@ -175,6 +175,7 @@ class Brain:
             review = await self._propose(
                 *(request, access, document, text, way, reason), injected, external=external
             )
+            await self._note_kept(request, document, redaction, review)
             return BrainResult("proposed", None, review, notices)
         version = await self._store.write(
             access, document, text, access.person, self._clock.now(), based_on=based_on
@@ -184,7 +185,18 @@ class Brain:
         await self._audit.note(
             "brain_write", request, target=document, version=version.number, size=len(text)
         )
+        await self._note_kept(request, document, redaction, "none")
         return BrainResult("written", version, "", notices)
+
+    async def _note_kept(
+        self, request: RequestScope, document: str, redaction: Redaction, review: str
+    ) -> None:
+        """Record the possible secrets in a stored text, and the question about them."""
+        kinds = _kinds(redaction, possible=True)
+        if kinds:
+            await self._audit.note(
+                "secret_kept", request, target=document, kinds=kinds, review=review
+            )
 
     async def accept(
         self, request: RequestScope, access: AccessScope, pending: ReviewItem
@@ -316,6 +328,16 @@ class Brain:
                 "`/memories review`."
             )
         return pending.id
+
+
+def _kinds(redaction: Redaction, *, possible: bool) -> str:
+    """Return the kinds of the removed secrets, or of the possible ones, which stay."""
+    kinds = {
+        finding.kind.name
+        for finding in redaction.findings
+        if (finding.kind.level is Level.POSSIBLE) is possible
+    }
+    return " ".join(sorted(kinds))
 
 
 def first_bible(project: str) -> str:

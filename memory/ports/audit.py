@@ -12,6 +12,8 @@ AuditAction = Literal[
     "memory_bulk_delete",
     "memory_ttl_cleanup",
     "secret_redacted",
+    "secret_refused",
+    "secret_kept",
     "poisoning_attempt_blocked",
     "memory_review",
     "brain_write",

@@ -100,6 +100,10 @@ class Memory:
                 await audit.append(
                     "secret_redacted", tenant, person, messages=message_id, **text.redacted
                 )
+            if text.possible:
+                await audit.append(
+                    "secret_kept", tenant, person, messages=message_id, review="none", **text.kept
+                )
             if text.injections:
                 findings = " ".join(text.injections)
                 await audit.append(

@@ -37,7 +37,11 @@ from safety.cut import REDACTED as MARKER
 from safety.cut import cut
 from safety.injection_detection.detect import Finding, detect_injection, neutralise_markers
 from safety.sanitize import sanitize
-from safety.secret_detection.credential_sentences import looks_like_credential
+from safety.secret_detection.credential_sentences import (
+    STATED_WORD,
+    looks_like_credential,
+    may_state_credential,
+)
 from safety.secret_detection.detect import redact_secrets
 from safety.secret_detection.kinds import Finding as Secret
 from safety.secret_detection.kinds import Level
@@ -67,8 +71,9 @@ class Refusal(Struct, frozen=True):
 class Prepared(Struct, frozen=True):
     """A text that may be stored, and the findings in it.
 
-    `secrets` and `injections` are codes; `places` are positions of secrets, "12-32" or "tag".
-    `doubtful`: it contains a possible secret, so its owner decides.
+    `secrets` and `injections` are codes; `places` are positions of removed secrets, "12-32" or
+    "tag". `possible` and `possible_places` are those of possible secrets, which are in the text.
+    `doubtful`: it contains one, or states a word as if it were one, so its owner decides.
     """
 
     content: str
@@ -79,17 +84,24 @@ class Prepared(Struct, frozen=True):
     doubtful: bool = False
     injections: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
+    possible: tuple[str, ...] = ()
+    possible_places: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
 
     @property
     def redacted(self) -> dict[str, str]:
-        """The findings for the audit log: kinds, certainty and positions of secrets."""
-        level = "definite" if self.definite else "probable"
-        return {
-            "kinds": " ".join(self.secrets),
-            "level": level,
-            "location": " ".join(self.places),
-        }
+        """The removed secrets for the audit log: kinds, certainty and positions."""
+        level = Level.DEFINITE if self.definite else Level.PROBABLE
+        return _noted(self.secrets, level, self.places)
+
+    @property
+    def kept(self) -> dict[str, str]:
+        """The possible secrets in the text for the audit log: kinds, certainty and positions."""
+        return _noted(self.possible, Level.POSSIBLE, self.possible_places)
+
+
+def _noted(kinds: tuple[str, ...], level: Level, places: tuple[str, ...]) -> dict[str, str]:
+    return {"kinds": " ".join(kinds), "level": level.value, "location": " ".join(places)}
 
 
 def prepare(
@@ -131,15 +143,20 @@ def prepare(
     refusal = _refusal(short, tier)
     if refusal is not None:
         return refusal
+    stated = tier is Tier.SEMANTIC and may_state_credential(short)
+    removed, removed_places = _told(redaction.findings, in_tags, sure=True)
+    possible, possible_places = _told(redaction.findings, in_tags, sure=False)
     return Prepared(
         content=short,
         tags=tags,
         derived=derived,
-        secrets=tuple(sorted({finding.kind.name for finding in secrets})),
+        secrets=removed,
         definite=Level.DEFINITE in levels,
-        doubtful=Level.POSSIBLE in levels,
+        doubtful=bool(possible) or stated,
         injections=_codes(injections),
-        places=_places(redaction.findings, in_tags),
+        places=removed_places,
+        possible=possible or ((STATED_WORD,) if stated else ()),
+        possible_places=possible_places,
         notices=notices,
     )
 
@@ -188,9 +205,15 @@ def _without_secrets(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[Sec
     return kept, tuple(finding for redaction in redactions for finding in redaction.findings)
 
 
-def _places(findings: tuple[Secret, ...], in_tags: tuple[Secret, ...]) -> tuple[str, ...]:
-    places = [f"{finding.start}-{finding.end}" for finding in findings[:MAX_PLACES]]
-    return (*places, "tag") if in_tags else tuple(places)
+def _told(
+    in_text: tuple[Secret, ...], in_tags: tuple[Secret, ...], *, sure: bool
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the kinds and the places of the secrets that are `sure`, or of the others."""
+    text = [one for one in in_text if (one.kind.level is not Level.POSSIBLE) is sure]
+    tags = [one for one in in_tags if (one.kind.level is not Level.POSSIBLE) is sure]
+    places = [f"{one.start}-{one.end}" for one in text[:MAX_PLACES]]
+    kinds = tuple(sorted({one.kind.name for one in (*text, *tags)}))
+    return kinds, (*places, "tag") if tags else tuple(places)
 
 
 def _bounds(longest: int) -> Bounds:

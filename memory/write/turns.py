@@ -79,6 +79,7 @@ class TurnWriter(Struct, frozen=True):
         """Record a stored turn in the audit log."""
         for prepared in turn.findings:
             await note_findings(self.audit, request, prepared)
+            await note_kept_secrets(self.audit, request, prepared)
         if turn.kept:
             await self._note_kept(request, turn.kept)
 
@@ -104,6 +105,7 @@ class TurnWriter(Struct, frozen=True):
         )
         await self.memories.keep_turns(access, [record])
         await self._note_kept(request, [record])
+        await note_kept_secrets(self.audit, request, prepared)
         return WriteResult(Outcome.STORED, "stored", "Stored.", record.content, record.id)
 
     def _turn(
@@ -136,9 +138,18 @@ class TurnWriter(Struct, frozen=True):
 
 
 async def note_findings(audit: Audit, request: RequestScope, prepared: Prepared) -> None:
-    """Record secrets and injection findings in the audit log."""
+    """Record removed secrets and injection findings in the audit log."""
     if prepared.secrets:
         await audit.note("secret_redacted", request, **prepared.redacted)
     if prepared.injections:
         findings = " ".join(prepared.injections)
         await audit.note("poisoning_attempt_blocked", request, findings=findings)
+
+
+async def note_kept_secrets(
+    audit: Audit, request: RequestScope, prepared: Prepared, review: str = ""
+) -> None:
+    """Record the possible secrets in a stored text; `review` is the id of the question to the
+    person whether they may stay, empty if nobody is asked."""
+    if prepared.possible:
+        await audit.note("secret_kept", request, **prepared.kept, review=review or "none")

@@ -38,7 +38,7 @@ from memory.write.imports import ImportedHistory, import_state, is_proven, with_
 from memory.write.prepare import Prepared, Refusal, WriteRules, new_record, prepare
 from memory.write.replacement import Replaced, announces_change, named_rightly, replaced_by
 from memory.write.semantic_duplicates import MeaningCheck
-from memory.write.turns import TurnWriter, note_findings
+from memory.write.turns import TurnWriter, note_findings, note_kept_secrets
 from memory.write.validate import validate
 from safety.cut import cut
 from safety.secret_detection.detect import redact_secrets
@@ -409,6 +409,7 @@ class WritePath(Struct, frozen=True):
         await self.audit.note(
             "memory_review", request, decision="queued", review=pending.id, code=result.code.value
         )
+        await note_kept_secrets(self.audit, request, prepared, pending.id)
         return WriteResult(
             Outcome.REVIEW,
             result.code.value,
@@ -442,7 +443,7 @@ class WritePath(Struct, frozen=True):
 
     async def _note_refusal(self, request: RequestScope, refusal: Refusal) -> None:
         if refusal.code in ("secret", "credential"):
-            await self.audit.note("poisoning_attempt_blocked", request, reason=refusal.code)
+            await self.audit.note("secret_refused", request, reason=refusal.code)
 
 
 def _review(

@@ -41,7 +41,6 @@ _SECRET_SET: Final = re.compile(
 """`gh secret set NAME --body VALUE`, of GitHub's command line."""
 _NAMES: Final = ("key", "token", "secret", "pass", "pwd", "pat", "certificate", "credential")
 _COMMAND: Final = 160
-_OPTION_SIGN: Final = re.compile(r"\s[-/][a-zA-Z-]|net |echo|printf|wpa_|vault |rabbit|sqlplus")
 _SQL: Final = re.compile(
     r"(?i)(?<![a-z])identified[ \t]{1,4}(?:with[ \t]{1,4}[\w'\"]{1,40}[ \t]{1,4})?"
     r"(?:by|as)[ \t]{1,4}(?:values[ \t]{1,4})?(?P<quote>[\"'])(?P<bare>[^\"'\r\n]{3,200})(?P=quote)"
@@ -72,8 +71,7 @@ def find_in_commands(text: str, lowered: str) -> Iterator[Finding]:
     """Yield every secret in an option, a statement or a line of a known form."""
     if "-" in text:
         yield from _long_options(text)
-    if _OPTION_SIGN.search(text) is not None:
-        yield from find_in_options(text, lowered)
+    yield from find_in_options(text, lowered)
     if text.count(":") >= _COLONS_OF_PGPASS:
         for match in _PGPASS.finditer(text):
             if _is_strong(match):

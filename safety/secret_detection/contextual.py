@@ -104,13 +104,14 @@ def find_in_comments(text: str, lowered: str) -> Iterator[Finding]:
 
 
 _NAMES: Final = expression_of(VENDOR_NAMES)
+_LABEL_SIGNS: Final = (":", "=", "',", '",')
 SHORTEST_OF_VENDORS: Final = 20
 """Characters of the shortest key that is found so."""
 
 
 def find_after_vendor_names(text: str, lowered: str) -> Iterator[Finding]:
     """Every such key; most texts have no sign that could set one."""
-    if ":" not in text and "=" not in text and "," not in text:
+    if not any(map(text.__contains__, _LABEL_SIGNS)):
         return
     for match in _NAMES.finditer(lowered):
         start, end = match.span()

@@ -29,6 +29,27 @@ def looks_like_credential(text: str) -> bool:
     return any(_tells(match, text) for match in _TOLD.finditer(text))
 
 
+STATED_WORD: Final = "stated_word"
+"""The kind of a word that may be a secret, for the audit log."""
+_STATED: Final = re.compile(
+    r"(?i)(?:\A|[.!?\n]\s{0,2})(?:(?:remember|note|that|please)[:,]?\s){0,2}"
+    r"(?:(?:my|our|mein|meine|unser|mi|mon|ma|notre|minha|meu|mio|mia|moje|moj|mój|мой|наш|"
+    r"mijn|mitt|min)\s)?(?:\w{1,20}[ -]){0,2}"
+    r"(?P<label>secret|api.?key|token|credentials?|passphrase|geheimnis|schlüssel|jeton|clave|secreto|"
+    r"chave|segredo|chiave|segreto|sekret|klucz|секрет|токен|ключ|sleutel|nyckel)\s{1,3}"
+    r"(?:is|are|lautet|ist|est|es|é|è|to|jest|это|är|[:=])\s{1,3}[\"'`“„«]?"
+    r"(?P<value>[^\W\d_]{5,60})[\"'`”»]?[.!]?\s{0,3}(?:\Z|\n)"
+)
+
+
+def may_state_credential(text: str) -> bool:
+    """Return True for a sentence that states one word as a key or a secret: only its author knows
+    whether the word is one. "The secret is patience" has an article and explains."""
+    return any(
+        may_be_a_word(match["value"], match["label"].lower()) for match in _STATED.finditer(text)
+    )
+
+
 def _tells(match: re.Match[str], text: str) -> bool:
     value = match["value"].rstrip(".!?)")
     if is_placeholder(value):

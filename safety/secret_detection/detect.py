@@ -126,7 +126,7 @@ def _findings(text: str) -> list[Finding]:
         findings.extend(unlabelled_aws_secrets(text, findings))
     findings.extend(find_contextual(text, lowered, longest))
     if longest >= SHORTEST_HASH:
-        findings.extend(find_password_hashes(text, longest))
+        findings.extend(find_password_hashes(text, lowered, longest))
     if longest >= SHORTEST_UNLABELLED or FOUR_DIGITS.search(text):
         findings.extend(find_unlabelled(text, longest))
     if by_shape:

@@ -59,7 +59,6 @@ _ROUTERS: Final = re.compile(
     r"(?:7[ \t]{1,3}(?P<seven>\d\d[0-9a-f]{4,128})|"
     r"(?:[04589]|sha256|sha512|encrypted)[ \t]{1,3}(?P<other>[^\s\"']{16,200}))(?![^\s\"';])"
 )
-_ROUTERS_TYPE: Final = re.compile(r"[a-zA-Z5][ \t](?:[045789]|sha256|sha512|encrypted)[ \t]\S{6}")
 """Passwords of routers: `password 7 0822…`, `secret 5 $1$…`, `secret 9 $9$…`."""
 _HEX: Final = re.compile(r"(?<![\w-])(?:md5|0x0[12]00)?[a-fA-F0-9]{32,280}(?![\w-])")
 _LABEL: Final = re.compile(
@@ -69,6 +68,8 @@ _LABEL: Final = re.compile(
 )
 """Before a hash in hexadecimal digits."""
 _LABEL_LENGTH: Final = 40
+_TYPES: Final = tuple(f" {kind} " for kind in (*"045789", "sha256", "sha512", "encrypted"))
+_STEMS: Final = ("hash", "pass", "pwd", "ntlm", "mysql", "hmac", "kerb", "lm:", "nt:")
 SHORTEST_HASH: Final = 13
 """Characters of the longest word in the shortest text with a hash: one of DES."""
 _LABELLED_HASH: Final = 32
@@ -85,16 +86,17 @@ _MARKS: Final = (
 """A text in every hash of an expression."""
 
 
-def find_password_hashes(text: str, longest: int) -> Iterator[Finding]:
-    """Yield every hash of a password; `longest` is the length of the text's longest word."""
+def find_password_hashes(text: str, lowered: str, longest: int) -> Iterator[Finding]:
+    """Yield every hash of a password; `lowered` is the text in small letters, `longest` the length
+    of its longest word."""
     for expression in dict.fromkeys(one for mark, one in _MARKS if mark in text):
         for match in expression.finditer(text):
             yield Finding(PASSWORD_HASH, *match.span(match.lastgroup or 0))
-    if _ROUTERS_TYPE.search(text) is not None:
+    if any(map(lowered.__contains__, _TYPES)):
         for match in _ROUTERS.finditer(text):
             if match["seven"] or _is_encoded(match["other"]):
                 yield Finding(PASSWORD_HASH, *match.span(match.lastgroup or 0))
-    if longest >= _LABELLED_HASH:
+    if longest >= _LABELLED_HASH and any(map(lowered.__contains__, _STEMS)):
         for match in _HEX.finditer(text):
             before = text[max(0, match.start() - _LABEL_LENGTH) : match.start()]
             if _LABEL.search(before) is not None:

@@ -129,12 +129,14 @@ _ORACLE: Final = re.compile(
     r"(?:sqlplus|rman|exp|imp|expdp|impdp|sqlldr)[ \t]{1,4}(?:-\S{1,10}[ \t]{1,4}){0,3}"
     r"(?:target[ \t]{1,4}|userid=)?[\"']?[\w$#]{1,30}/(?P<bare>[^\s/@\"']{3,100})(?=[@\"'\s]|\Z)"
 )
+_SIGNS: Final = (" -", "\t-", "\n-", " /")
 _ARGUMENTS: Final = (
-    *(("%", _SAMBA_USER), ("/u", _NET_USER), ("net", _NET), ("echo", _ECHOED)),
-    *(("printf", _ECHOED), ("/", _ORACLE)),
+    *(("%", _SAMBA_USER), ("/u", _NET_USER), ("net ", _NET), ("net.exe", _NET), ("echo ", _ECHOED)),
+    ("printf ", _ECHOED),
+    *((stem, _ORACLE) for stem in ("sqlplus ", "sqlldr ", "rman ", "dp ", "exp ", "imp ")),
     *(
         (stem, _ARGUMENT)
-        for stem in ("rabbitmqctl", "wpa_passphrase", "mysqladmin", "vault", "aws")
+        for stem in ("rabbitmqctl", "wpa_passphrase", "mysqladmin", "vault ", "aws ")
     ),
 )
 """A text in small letters without which an expression finds nothing, and the expression."""
@@ -144,9 +146,10 @@ _ENDS_PROGRAM: Final = re.compile(r"(?:\d{1,2})?(?:\.exe)?[\"']?(?:\s|\Z)")
 
 def find_in_options(text: str, lowered: str) -> Iterator[Finding]:
     """Yield every password in an option or an argument of a program that takes it there."""
-    if any(map(lowered.__contains__, PROGRAM_STEMS)):
+    options = any(map(text.__contains__, _SIGNS))
+    if options and any(map(lowered.__contains__, PROGRAM_STEMS)):
         yield from _options(text, lowered)
-    if ":" in text:
+    if options and ":" in text:
         for match in _USER.finditer(text):
             known = _names(_statement(lowered, match.start()), _HTTP)
             yield from _of_user(match, known=known)

@@ -84,7 +84,7 @@ _ENDINGS: Final = re.compile(
 Italian, French, Russian and Ukrainian, the Nordic languages, Finnish, Turkish."""
 _SLAVIC: Final = re.compile(r"(?:[nwłtbk][eyéí]|sk[ie])\Z")
 """Those of Polish, Czech and Slovak, in which many an English word ends."""
-_SLAVIC_LABELS: Final = ("has", "hesl", "klucz", "klíč", "kľúč", "sekret", "token")
+_SLAVIC_LABELS: Final = ("has", "hesl", "klucz", "klíč", "kľúč", "sekret")
 _FORMED: Final = re.compile(r"(?:un|ge|ver|ab|be|zer|ent|on|über)\w{2,}(?:[td]|en|ig)\Z")
 """German and Dutch: "gestohlen", "vergessen", "ungültig"."""
 _SHORTEST: Final = 5
