@@ -206,16 +206,11 @@ def redacted(text: str, known: Iterable[str] = ()) -> str:
     """Return `text`, shortened, without the known secrets and without credentials."""
     for secret in known:
         text = text.replace(secret, REDACTED)
-    if len(text) > MAX_VALUE:
-        text = text[:MAX_VALUE] + "…"
     # Imported here: its patterns take half of the start of a command, and most write no log.
-    from safety.secret_detection.detect import find_secrets  # noqa: PLC0415 - slow to import
-    from safety.secret_detection.kinds import Level  # noqa: PLC0415 - slow to import
+    from safety.secret_detection.detect import redact_and_cut  # noqa: PLC0415 - slow to import
 
-    for finding in reversed(find_secrets(text)):
-        if finding.kind.level is not Level.POSSIBLE:
-            text = text[: finding.start] + REDACTED + text[finding.end :]
-    return text
+    short = redact_and_cut(text, MAX_VALUE)
+    return f"{short}…" if len(text) > MAX_VALUE else short
 
 
 def _current(info: object) -> BaseException | None:

@@ -16,13 +16,20 @@ from msgspec import Struct
 
 from gateway.immutable import replace
 from gateway.message import MAX_CONTENT
-from safety.cut import REDACTED
+from safety.cut import REDACTED, cut
 from safety.secret_detection.adjacent_texts import may_hold_token, may_label
-from safety.secret_detection.detect import find_secrets, redact_secrets, secret_of
+from safety.secret_detection.detect import (
+    find_secrets,
+    redact_and_cut,
+    redact_secrets,
+    secret_of,
+)
 from safety.secret_detection.kinds import Finding, Level
 
-JOINED: Final = 400
+JOINED: Final = 2_000
 """Characters at the border of two neighbouring messages that are searched as one text."""
+MAX_READ: Final = MAX_CONTENT + 4_000
+"""Characters of a message that are searched: a secret at the cut is removed whole."""
 MIN_DISTINCT: Final = 10
 """A run of characters with fewer distinct ones ("aaaa…") is not treated as a key."""
 MAX_NAME: Final = 200
@@ -45,14 +52,14 @@ class RedactedMessages(Struct, frozen=True):
 def redact_for_history(text: str, known: Sequence[str] = ()) -> str:
     """Return the text without definite and probable secrets and without copies of the `known` ones,
     at most `MAX_CONTENT` characters."""
-    return redact_secrets(text[:MAX_CONTENT], known).text[:MAX_CONTENT]
+    return redact_and_cut(text, MAX_CONTENT, known)
 
 
 def redact_name(name: str) -> str:
     """Return a person's name as it is stored and shown to the model, without secrets."""
     if not name or (len(name) <= MAX_NAME and _is_plain(name)):
         return name
-    return redact_secrets(name[:MAX_NAME]).text[:MAX_NAME]
+    return redact_and_cut(name, MAX_NAME)
 
 
 @lru_cache(MAX_NAMES)
@@ -67,7 +74,7 @@ def redact_messages(
 ) -> RedactedMessages:
     """Redact the messages of one author, oldest first: secrets, halves of a secret that is split
     over two messages, and candidates. `earlier` is the end of the author's previous message."""
-    given = [earlier, *[text[:MAX_CONTENT] for text in texts]]
+    given = [earlier, *[text[:MAX_READ] for text in texts]]
     parts: list[list[tuple[int, int]]] = [[] for _ in given]
     secrets: list[str] = []
     possible: list[str] = []
@@ -85,18 +92,18 @@ def redact_messages(
         for half in (_split(first, second) if first and second else ())
     ]
     if not (secrets or possible or halves):
-        return RedactedMessages(tuple(given[1:]))
+        return RedactedMessages(tuple(cut(text, MAX_CONTENT) for text in given[1:]))
     for index, before, after, secret in halves:
         parts[index].append(before)
         parts[index + 1].append(after)
         secrets.append(secret)
     all_known = (*known, *secrets)
-    cut = [_without(text, spans) for text, spans in zip(given, parts, strict=True)]
+    left = [_without(text, spans) for text, spans in zip(given, parts, strict=True)]
     return RedactedMessages(
-        tuple(redact_for_history(text, all_known) for text in cut[1:]),
+        tuple(redact_for_history(text, all_known) for text in left[1:]),
         tuple(dict.fromkeys(secrets)),
         tuple(dict.fromkeys(possible)),
-        cut[0] if cut[0] != earlier else None,
+        left[0] if left[0] != earlier else None,
     )
 
 
@@ -157,6 +164,7 @@ MAX_CONVERSATIONS: Final = 1_000
 MAX_SECRETS: Final = 20
 """Secrets of one conversation; the oldest are dropped first."""
 MAX_SECRET: Final = 400
+"""Characters of a secret that are remembered: a copy is recognised by its beginning."""
 MAX_AUTHORS: Final = 20
 MAX_LAST: Final = 4_000
 """Characters of a last message that can be redacted once its other half is known."""
@@ -213,9 +221,9 @@ class RecentSecrets:
             return
         kept = self._opened(conversation).secrets
         for secret in secrets:
-            if len(secret) <= MAX_SECRET:
-                kept[secret] = now, person
-                kept.move_to_end(secret)
+            beginning = secret[:MAX_SECRET]
+            kept[beginning] = now, person
+            kept.move_to_end(beginning)
         while len(kept) > MAX_SECRETS:
             kept.popitem(last=False)
 

@@ -17,8 +17,7 @@ from memory.ports.memories import Match
 from memory.ports.recall import Query, Recall
 from memory.recall.rules import Limits
 from memory.recall.selection import Count, label_of, labelled_line, rough_tokens
-from safety.cut import cut
-from safety.secret_detection.detect import redact_secrets
+from safety.secret_detection.detect import redact_and_cut
 from safety.unicode import safe_unicode
 
 BACKEND: Final = "backend"
@@ -93,7 +92,7 @@ class CombinedRecall:
     async def _matches(
         self, memories: BackendMemories, access: AccessScope, query: Query
     ) -> list[Match]:
-        question = redact_secrets(cut(safe_unicode(query.text), MAX_QUESTION)).text
+        question = redact_and_cut(safe_unicode(query.text), MAX_QUESTION)
         if not question.strip():
             return []
         filters = replace(query.filters, at=query.filters.at or query.at, limit=query.limit)

@@ -14,7 +14,7 @@ from memory.service.dependencies import RequestMemory
 from memory.service.write import MEMORY_OFF
 from memory.stores.reviews import ReviewItem, ShareProposal
 from memory.write.write_path import naming
-from safety.secret_detection.detect import redact_secrets
+from safety.secret_detection.detect import redact_and_cut
 
 MAX_REASON: Final = 500
 MAX_PROJECTS: Final = 5
@@ -125,7 +125,7 @@ class MemoryReview(RequestMemory, frozen=True):
     async def reject(self, review_id: str, reason: str = "") -> None:
         """Discard an open entry. Raises `NotFound` if no entry with this id waits for this
         person."""
-        item = await self._take(review_id, "rejected", redact_secrets(reason[:MAX_REASON]).text)
+        item = await self._take(review_id, "rejected", redact_and_cut(reason, MAX_REASON))
         await self.dependencies.memories.delete(self.access, [item.record.id])
         await self.audit("memory_review", decision="rejected", review=review_id)
 

@@ -14,7 +14,7 @@ from memory.turns.brief import BriefLimits
 from memory.write.prepare import sanitize_brain_content
 from safety.cut import cut
 from safety.injection_detection.detect import detect_injection, neutralise_markers
-from safety.secret_detection.detect import redact_secrets
+from safety.secret_detection.detect import redact_and_cut
 
 TITLE: Final = (
     "## Memory\n\nFrom the memory backend {name}. It may have been edited; these are suggestions, "
@@ -74,7 +74,7 @@ class BackendBriefs:
 def quoted_brief(written: str, name: str, characters: int) -> str:
     """Return a brief as it may stand in a prompt, at most `characters` long: sanitised, without
     secrets, without lines that read like an instruction to the model, each line quoted."""
-    text = redact_secrets(sanitize_brain_content(written, characters)).text
+    text = redact_and_cut(sanitize_brain_content(written, 2 * characters), characters)
     lines = [line.strip() for line in neutralise_markers(text).splitlines()[:MAX_LINES]]
     safe = [line for line in lines if line and not detect_injection(line)]
     if not safe or detect_injection("\n".join(safe)):

@@ -49,6 +49,8 @@ from safety.unicode import safe_unicode
 
 SHORTENED: Final = "I shortened it to {limit} characters."
 MAX_PLACES: Final = 20
+MAX_READ: Final = MAX_DOCUMENT + 4_000
+"""Characters of a turn that are searched: a secret at the cut is removed whole."""
 NOT_KEPT: Final = "This holds a password or a key, which I do not keep."
 NOTHING_BESIDE: Final = (
     "This is a password or a key and nothing else. I do not keep those, so nothing was stored. "
@@ -163,10 +165,8 @@ def prepare(
 
 def prepare_turn(text: str, way: InputKind) -> Prepared | Refusal:
     """Prepare one side of a turn, which may be as long as a document."""
-    draft = Draft(text[:MAX_DOCUMENT], Kind.CONTEXT)
-    return prepare(
-        draft, way, Tier.EPISODIC, limit=MAX_DOCUMENT, longest=MAX_DOCUMENT, of_turn=True
-    )
+    draft = Draft(text[:MAX_READ], Kind.CONTEXT)
+    return prepare(draft, way, Tier.EPISODIC, limit=MAX_DOCUMENT, longest=MAX_READ, of_turn=True)
 
 
 def _refusal(short: str, tier: Tier) -> Refusal | None:

@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from safety.cut import REDACTED
+from safety.cut import REDACTED, cut
 from safety.secret_detection.api_keys import (
     SHORTEST,
     TOKENS,
@@ -46,6 +46,7 @@ __all__ = [
     "Redaction",
     "SecretKind",
     "find_secrets",
+    "redact_and_cut",
     "redact_secrets",
     "secret_of",
 ]
@@ -62,6 +63,8 @@ KINDS: Final[tuple[SecretKind, ...]] = (
 )
 """All kinds with a special form, the most certain first."""
 
+_BEYOND: Final = 4_000
+"""Characters behind a cut that are searched: those of the longest tokens."""
 _PASSES: Final = 4
 _ALL: Final = list(Level)
 
@@ -92,7 +95,8 @@ def find_secrets(text: str, known: Sequence[str] = ()) -> list[Finding]:
         return findings
     secrets = [*known, *(secret_of(text, one) for one in findings if _is_sure(one))]
     if secrets:
-        findings = _without_overlaps([*findings, *find_copies(text, secrets)])
+        copies = _without_overlaps([*findings, *find_copies(text, secrets)])
+        findings = list(whole_values(text, copies))
     if view is None:
         return findings
     return [Finding(one.kind, *view.span(one.start, one.end)) for one in findings]
@@ -162,6 +166,13 @@ def redact_secrets(text: str, known: Sequence[str] = ()) -> Redaction:
         moved = [Finding(f.kind, starts[f.start], starts[f.end]) for f in more]
         findings = _without_overlaps([*findings, *moved])
     return Redaction(_without(text, findings)[0], tuple(findings))
+
+
+def redact_and_cut(text: str, limit: int, known: Sequence[str] = ()) -> str:
+    """Return at most `limit` characters from the beginning of a text without its definite and
+    probable secrets. A secret that the cut would divide is found whole, so that no part of it
+    remains."""
+    return cut(redact_secrets(text[: limit + _BEYOND], known).text, limit)
 
 
 def _without(text: str, findings: list[Finding]) -> tuple[str, list[int]]:

@@ -27,7 +27,7 @@ from gateway.ports.conversations import MAX_SUMMARY, ConversationSummary, Stored
 from gateway.ports.prompt_blocks import Count, DialogueTurn
 from gateway.turn.context.sentence_cut import first_sentence, sentences, shortened
 from gateway.turn.prompt import escaped, marked, tagged
-from safety.secret_detection.detect import redact_secrets
+from safety.secret_detection.detect import redact_and_cut, redact_secrets
 
 MAX_PERSONS: Final = 500
 """People whose words one summary may contain."""
@@ -222,7 +222,7 @@ async def summarised(
             text = await _answer(provider, request)
     except (ModelError, TimeoutError):
         return None
-    return redact_secrets(text.strip()[:MAX_SUMMARY]).text or None
+    return redact_and_cut(text.strip(), MAX_SUMMARY) or None
 
 
 def _line(turn: DialogueTurn) -> str:

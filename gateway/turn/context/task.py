@@ -18,6 +18,7 @@ from gateway.policy.response_filter import filter_response
 from gateway.ports import ToolProvider, ToolSpec
 from gateway.ports.conversations import MAX_TASK, ConversationTask
 from gateway.turn.context.sentence_cut import sentences
+from safety.cut import cut
 from safety.injection_detection.detect import detect_injection
 from safety.secret_detection.detect import redact_secrets
 from safety.unicode import safe_unicode
@@ -72,7 +73,7 @@ def _words(text: str) -> str:
 
 def prepared_task(text: str) -> str:
     """Return a task as it is stored: without secrets, at most 2,000 characters."""
-    return redact_secrets(safe_unicode(text)).text.strip()[:MAX_TASK]
+    return cut(redact_secrets(safe_unicode(text)).text.strip(), MAX_TASK)
 
 
 class TaskTool:
