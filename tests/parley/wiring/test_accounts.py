@@ -1,15 +1,21 @@
 """Stored conversations are rendered for the adapter, of one tenant, and bounded."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 from gateway.extensions import ExtensionRegistry
 from gateway.markdown.text_renderer import plain_parts
 from gateway.message import Place
 from gateway.people import Audience
 from gateway.ports.conversations import StoredTurn
+from gateway.ports.identities import CONFLICTS_SHOWN, note_conflict
 from gateway.ports.own_conversations import MessageName
 from gateway.stores.history import SqlOwnConversations
-from parley.wiring.accounts import MAX_SHOWN, ShownConversations
+from gateway.stores.sqlite.adapter_states import SqliteAdapterStates
+from parley.config import load
+from parley.wiring.accounts import MAX_SHOWN, ShownConversations, identity_conflicts
+from tests.support.clock import FakeClock
+from tests.support.databases import sqlite_database
 
 AT = datetime(2026, 11, 3, tzinfo=UTC)
 PLACE = Place("web", "main", "web-ada", Audience.DIRECT)
@@ -49,3 +55,25 @@ async def test_the_latest_messages_within_the_bound_are_shown() -> None:
     assert sum(len(one.text) for one in result) <= MAX_SHOWN
     assert result[-1].text == "short"
     assert len(result) == MAX_SHOWN // 40_000
+
+
+async def test_operators_see_for_a_week_that_a_platform_mixed_ids_of_people_up(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "parley.yaml"
+    file.write_text(
+        "platforms: {whatsapp: {access_token: t, phone_number_id: '1', app_secret: s,"
+        " verify_token: v}}\n"
+    )
+    settings, clock, database = load(file, {}), FakeClock(), sqlite_database(":memory:")
+    await database.start()
+    states = SqliteAdapterStates(database, clock)
+    assert await identity_conflicts(settings, states) == []
+    for _ in range(2):
+        await note_conflict(states.of("whatsapp", "main"), clock.now())
+    (text,) = await identity_conflicts(settings, states)
+    assert text.startswith("whatsapp reported 2 changes of a number or id")
+    assert "identity_conflict" in text
+    await clock.advance(CONFLICTS_SHOWN.total_seconds() + 1)
+    assert await identity_conflicts(settings, states) == []
+    await database.stop()
