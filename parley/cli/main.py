@@ -26,6 +26,7 @@ from parley.installation import (
 )
 
 REFUSED: Final = 3
+CHECK_STORES: Final = "`parley doctor` checks the stores, and names the next step."
 
 COMMANDS: Final = {
     "run": ("run:run", "Connect every platform and answer, until SIGTERM or Ctrl-C."),
@@ -352,6 +353,8 @@ def _run() -> None:
         sys.exit(REFUSED)
     except (ParleyError, StoreUnavailable) as error:
         sys.stderr.write(escaped(f"{error}\n"))
+        if isinstance(error, StoreUnavailable) and error.store:
+            sys.stderr.write(f"{CHECK_STORES}\n")
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

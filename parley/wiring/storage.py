@@ -152,12 +152,14 @@ class Storage:
 
     async def start(self, *, exclusive: bool = True) -> None:
         """Open everything; `exclusive` for a gateway, which locks its SQLite files against other
-        gateways. Raises `StoreUnavailable`."""
+        gateways. A command connects to Redis when it needs it: most need only the database. Raises
+        `StoreUnavailable`."""
         if exclusive:
             for lock in self._locks:
                 lock.acquire()
         await self._lasting.start()
-        await self.hot.start()
+        if exclusive or self.hot.shared is None:
+            await self.hot.start()
 
     async def stop(self) -> None:
         """Close everything. Safe to call twice."""

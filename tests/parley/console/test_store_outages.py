@@ -24,8 +24,8 @@ from tests.support.databases import migrated_database
 from tests.support.servers import RedisServer, postgres_server, redis_server
 
 pytestmark = pytest.mark.xdist_group("databases")
-NEEDS_REDIS = {"outbox"}
-"""Pages that show nothing without Redis."""
+NEEDS_REDIS = {"outbox", "personal_data"}
+"""Pages about what both stores hold: the outbox, and everything that is stored about a person."""
 REASON = "Ada wrote that she is in danger"
 SIGNED_IN = (PERSON, OPERATOR, OWNER)
 
