@@ -226,6 +226,8 @@ REPOSITORY_TEXT: Final = tuple(
 REVIEWERS: Final = ("ALTER TABLE memory_reviews ADD COLUMN decided_by text NOT NULL DEFAULT ''",)
 """The person who decided an entry of the review queue; empty while it waits, and for entries that
 were decided earlier."""
+EVIDENCE: Final = ("ALTER TABLE memories ADD COLUMN evidence_fields text NOT NULL DEFAULT ''",)
+"""Further fields of the evidence as a JSON object; empty for none."""
 SCHEMA: Final = Schema(
     "memory",
     (
@@ -245,5 +247,6 @@ SCHEMA: Final = Schema(
             *(either(sqlite="", postgres=one) for one in POSTGRES_SHARERS),
         ),
         REVIEWERS,
+        EVIDENCE,
     ),
 )

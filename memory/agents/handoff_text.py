@@ -2,17 +2,12 @@
 the markers of authority neutralised, because another agent or person reads them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
 from gateway.errors import BadInput
 from memory.agents.model import HandoffContext
-from safety.bounds import Bounds, Frozen, OutOfBounds, snapshot
-from safety.cut import REDACTED, cut
-from safety.injection_detection.detect import detect_injection, neutralise_markers
-from safety.sanitize import sanitize
-from safety.secret_detection.detect import redact_secrets
-from safety.unicode import safe_unicode
+from memory.text.clean_json import Cleaner, cleaned_object
+from safety.cut import cut
 
 MAX_TASK: Final = 2_000
 """Characters of a task's description, the length of a tool's argument."""
@@ -21,48 +16,9 @@ MAX_MEMORIES: Final = 50
 MAX_FILES: Final = 100
 MAX_REFERENCE: Final = 500
 """Characters of a file's path or a memory's id."""
-MAX_FINDINGS: Final = 20
-STATE: Final = Bounds()
-"""The bounds of `current_state` and of a result: 5 deep, 500 values, 10,000 bytes."""
 _FIELDS: Final = frozenset(
     ("task_description", "current_state", "relevant_memories", "relevant_files")
 )
-
-
-@dataclass(slots=True)
-class _Cleaner:
-    """Cleans texts and collects the codes of what looks like an instruction in them."""
-
-    findings: dict[str, None] = field(default_factory=dict)
-
-    def text(self, text: str) -> str:
-        clean = redact_secrets(sanitize(safe_unicode(text))).text
-        for found in detect_injection(clean):
-            if len(self.findings) < MAX_FINDINGS:
-                self.findings[f"{found.kind}:{found.name}"] = None
-        return neutralise_markers(clean)
-
-    def line(self, text: str) -> str:
-        return " ".join(self.text(text).split())
-
-    def value(self, value: Frozen, name: str = "") -> object:
-        """Return a snapshot as plain JSON with clean texts. Its depth is bounded."""
-        if isinstance(value, str):
-            return self._named(name, self.text(value))
-        if isinstance(value, tuple):
-            return [self.value(one, name) for one in value]
-        if isinstance(value, Mapping):
-            return {self.line(key): self.value(one, key) for key, one in value.items()}
-        return value
-
-    def _named(self, name: str, text: str) -> str:
-        """Return a text without a secret that only the key beside it reveals, as in
-        `{"password": …}`."""
-        label = f"{name}: "
-        shown = redact_secrets(label + text).text
-        if shown == label + text or not name:
-            return text
-        return shown.removeprefix(label) if shown.startswith(label) else REDACTED
 
 
 def read_context(raw: object) -> HandoffContext:
@@ -72,10 +28,10 @@ def read_context(raw: object) -> HandoffContext:
     needed.
     """
     fields = _fields(raw)
-    cleaner = _Cleaner()
+    cleaner = Cleaner()
     return HandoffContext(
         task_description=_task(fields.get("task_description"), cleaner),
-        current_state=_state(fields.get("current_state") or {}, "current_state", cleaner),
+        current_state=cleaned_object(fields.get("current_state") or {}, "current_state", cleaner),
         relevant_memories=_references(fields, "relevant_memories", MAX_MEMORIES, cleaner),
         relevant_files=_references(fields, "relevant_files", MAX_FILES, cleaner),
         findings=tuple(cleaner.findings),
@@ -83,8 +39,8 @@ def read_context(raw: object) -> HandoffContext:
 
 
 def read_result(raw: object) -> dict[str, object]:
-    """Return the result of a handoff: a JSON object within `STATE`. Raises `BadInput`."""
-    return _state(raw, "result", _Cleaner())
+    """Return the result of a handoff: a bounded JSON object. Raises `BadInput`."""
+    return cleaned_object(raw, "result", Cleaner())
 
 
 def read_reason(raw: object) -> str:
@@ -92,7 +48,7 @@ def read_reason(raw: object) -> str:
     `BadInput`."""
     if not isinstance(raw, str):
         raise BadInput("reason: must be a text")
-    return cut(_Cleaner().line(raw[: MAX_REASON * 4]), MAX_REASON)
+    return cut(Cleaner().line(raw[: MAX_REASON * 4]), MAX_REASON)
 
 
 def _fields(raw: object) -> Mapping[str, object]:
@@ -107,7 +63,7 @@ def _fields(raw: object) -> Mapping[str, object]:
     return raw
 
 
-def _task(raw: object, cleaner: _Cleaner) -> str:
+def _task(raw: object, cleaner: Cleaner) -> str:
     place = "context.task_description"
     if not isinstance(raw, str):
         raise BadInput(f"{place}: must be a text")
@@ -119,21 +75,8 @@ def _task(raw: object, cleaner: _Cleaner) -> str:
     return task
 
 
-def _state(raw: object, place: str, cleaner: _Cleaner) -> dict[str, object]:
-    if not isinstance(raw, dict):
-        raise BadInput(f"{place}: must be a JSON object")
-    try:
-        frozen = snapshot(raw, STATE)
-    except OutOfBounds as error:
-        raise BadInput(f"{place}: {error}") from None
-    value = cleaner.value(frozen)
-    if not isinstance(value, dict):
-        raise BadInput(f"{place}: must be a JSON object")
-    return value
-
-
 def _references(
-    fields: Mapping[str, object], name: str, most: int, cleaner: _Cleaner
+    fields: Mapping[str, object], name: str, most: int, cleaner: Cleaner
 ) -> tuple[str, ...]:
     """Return a list of ids or paths, each in one line."""
     raw, place = fields.get(name) or (), f"context.{name}"

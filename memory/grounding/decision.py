@@ -18,9 +18,9 @@ from memory.grounding.citations import find_citations
 from memory.grounding.hedges import HedgeAction, HedgeResult, analyze_hedges
 from memory.grounding.verifier import keep_relevant, verify_all
 from memory.model.outcome import Code, IngestionTier, ValidationResult
-from memory.model.record import Evidence, Kind, SourceType, Trust
+from memory.model.record import SOURCE_TYPE, Evidence, Kind, SourceType, Trust
 from memory.model.trust import CONFIDENCE
-from memory.ports.grounding import Checked, CitationVerifier, RelevanceJudge
+from memory.ports.grounding import Checked, CitationKind, CitationVerifier, RelevanceJudge
 from memory.ports.memories import Duplicate
 
 MAX_CHECKS: Final = 20
@@ -184,6 +184,12 @@ _CONFIDENCE: Final = {
     IngestionTier.BLOCK: 0.3,
 }
 """The confidence of each tier."""
+_SOURCE_TYPES: Final = {
+    CitationKind.URL: "documentation",
+    CitationKind.ADR: "adr",
+    CitationKind.COMMIT: "commit",
+    CitationKind.ISSUE: "issue",
+}
 _ON_TRUST: Final = frozenset({Code.OPEN_POLICY, Code.SYNTHESIS_ALLOWED, Code.IMPORTED})
 """Codes of approval without a citation: the confidence is that of the source."""
 
@@ -203,6 +209,7 @@ def validation(claim: Claim, findings: Findings, ruling: GroundingDecision) -> V
             confidence=CONFIDENCE[claim.trust] if ruling.code in _ON_TRUST else confidence,
             source_id=valid[0].source_id if valid else "",
             valid_until=claim.valid_until,
+            fields={SOURCE_TYPE: _SOURCE_TYPES[valid[0].kind]} if valid else {},
         ),
         checks_passed=_bounded(_passed(claim, findings)),
         checks_failed=_bounded(_failed(claim, findings)),

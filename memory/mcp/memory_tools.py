@@ -137,6 +137,14 @@ class StoreOverMcp(AsAgent, StoreArguments):
             "prompt of the person contains it. The person sees it in their list."
         ),
     ] = False
+    evidence: Annotated[
+        dict[str, Any],
+        Field(
+            max_length=100,
+            description="Further fields of the evidence, such as a ticket or a file: 5 deep, 500 "
+            "values, 10,000 bytes.",
+        ),
+    ] = Field(default_factory=dict)
 
 
 class UpdateOverMcp(AsAgent, UpdateArguments):
@@ -154,7 +162,13 @@ def remembering(call: ToolCall) -> ToolCall:
     return call
 
 
-def _tools(call: ToolCall, *, confirmed: bool = False, agent_private: bool = False) -> MemoryTools:
+def _tools(
+    call: ToolCall,
+    *,
+    confirmed: bool = False,
+    agent_private: bool = False,
+    evidence: Mapping[str, Any] | None = None,
+) -> MemoryTools:
     """Return the tools of a chat for this call; `confirmed`: the person agreed to this very
     call, `agent_private`: the agent keeps for itself what it stores."""
     remembering(call)
@@ -169,16 +183,22 @@ def _tools(call: ToolCall, *, confirmed: bool = False, agent_private: bool = Fal
         shown,
         documents,
         agent_private=agent_private,
+        evidence=evidence,
     )
 
 
 async def _answer(
-    call: ToolCall, name: str, given: Arguments, *, agent_private: bool = False
+    call: ToolCall,
+    name: str,
+    given: Arguments,
+    *,
+    agent_private: bool = False,
+    evidence: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Run a tool of a chat and return its answer. Raises `ToolError` if it refused."""
-    own = {"agent_id", "agent_private"}
+    own = {"agent_id", "agent_private", "evidence"}
     fields: Mapping[str, object] = given.model_dump(exclude_unset=True, exclude=own)
-    tools = _tools(call, agent_private=agent_private)
+    tools = _tools(call, agent_private=agent_private, evidence=evidence)
     answer: dict[str, Any] = json.loads(await tools.call(name, fields))
     if answer.get("success") is False and "status" not in answer and "current" not in answer:
         raise ToolError(str(answer.get("error", "it was refused")))
@@ -191,7 +211,9 @@ async def store(call: ToolCall, given: StoreOverMcp) -> StoreResult:
     """Store a memory. Raises `ToolError` for one that only an agent reads, without an agent."""
     if given.agent_private and not (given.agent_id and given.scope == "user"):
         raise ToolError(PRIVATE_TO_NOBODY)
-    made = await _answer(call, "memory_store", given, agent_private=given.agent_private)
+    made = await _answer(
+        *(call, "memory_store", given), agent_private=given.agent_private, evidence=given.evidence
+    )
     return StoreResult.model_validate(made)
 
 

@@ -153,5 +153,7 @@ async def _memory(call: ToolCall, memory_id: str) -> Content:
     del fields["relevance_score"]
     fields["scope"] = record.scope.value
     fields["author"] = author_of(call, record)
+    if record.evidence.fields and fields["author"] == "person":
+        fields["evidence"] = dict(record.evidence.fields)
     fields["superseded_by"] = record.superseded_by or None
     return Content(json.dumps(fields, ensure_ascii=False, indent=2), JSON)

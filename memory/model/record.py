@@ -5,11 +5,11 @@ caller.
 """
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from msgspec import Struct
 
@@ -21,6 +21,9 @@ MAX_MEMORY: Final = 1_000
 """Characters of one memory; a longer one is cut, and the result of the write reports it."""
 MAX_DOCUMENT: Final = 10_000
 """Characters of a SOUL, BIBLE or HEARTBEAT, and of a turn."""
+SOURCE_TYPE: Final = "source_type"
+"""The field of evidence with the kind of the verified source: "documentation", "adr", "commit" or
+"issue"."""
 MAX_TAGS: Final = 10
 MAX_TAG: Final = 50
 MAX_ARGUMENT: Final = 2_000
@@ -121,13 +124,18 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The evidence of a memory. `confidence` is 0 to 1; `source_id` such as "ADR-003" or a URL."""
+    """The evidence of a memory. `confidence` is 0 to 1; `source_id` such as "ADR-003" or a URL.
+
+    `fields` are further ones, as JSON: those that its author gave, which nothing in the program
+    reads, and `SOURCE_TYPE`, which only a verified citation sets.
+    """
 
     claim: str
     captured_at: datetime
     confidence: float
     source_id: str = ""
     valid_until: datetime | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def confidence_name(self) -> Literal["high", "medium", "low"]:
@@ -198,7 +206,8 @@ class Record:
 class Draft(Struct, frozen=True):
     """A text to store, as its author asks for it.
 
-    `quote` is what the model claims that the person wrote. `supersedes` is the id of the memory
+    `evidence` are further fields of the evidence, a JSON object. `quote` is what the model claims
+    that the person wrote. `supersedes` is the id of the memory
     that it replaces. `agent_private` is for what an agent keeps for itself.
     """
 
@@ -211,6 +220,7 @@ class Draft(Struct, frozen=True):
     true_from: datetime | None = None
     true_until: datetime | None = None
     agent_private: bool = False
+    evidence: Mapping[str, Any] = {}
 
 
 def draft_of(record: Record, text: str) -> Draft:
@@ -223,6 +233,7 @@ def draft_of(record: Record, text: str) -> Draft:
         record.supersedes,
         true_from=record.true_from,
         true_until=record.true_until,
+        evidence=record.evidence.fields,
     )
 
 

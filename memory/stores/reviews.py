@@ -229,7 +229,7 @@ def record_from_json(text: str) -> Record:
 
 def settled(record: Record) -> Record:
     """Return the record of a decided entry: who, where and when, without its text."""
-    evidence = replace(record.evidence, claim="", source_id="")
+    evidence = replace(record.evidence, claim="", source_id="", fields={})
     return replace(record, content="", tags=(), evidence=evidence)
 
 

@@ -67,6 +67,7 @@ SHAPES: Final[Mapping[str, Shape]] = {
     "agent": "text",
     "agent_private": "flag",
     "from_repository": "flag",
+    "evidence_fields": "text",
 }
 """The columns of a record, in order. The vector is in its own table."""
 
@@ -135,6 +136,7 @@ def columns_of(record: Record) -> dict[str, object]:
         "agent": storable(provenance.agent),
         "agent_private": record.agent_private,
         "from_repository": provenance.from_repository,
+        "evidence_fields": _json_of(evidence.fields),
     }
 
 
@@ -180,7 +182,7 @@ def record_from(row: Row, embedding: Embedding | None = None) -> Record:
 
 def record_of(values: Iterable[Any], embedding: Embedding | None = None) -> Record:
     """Return the record of values in the order of `COLUMNS`."""
-    # As it lies in the row: 36 lines of one name each would not be easier to read.
+    # As it lies in the row: 37 lines of one name each would not be easier to read.
     # fmt: off
     (
         id_, tenant, scope, tier, kind, _, content, project, tags, role,
@@ -188,6 +190,7 @@ def record_of(values: Iterable[Any], embedding: Embedding | None = None) -> Reco
         external, claim, captured_at, confidence, source_id, valid_until,
         true_from, true_until, expires_at, supersedes, superseded_by, superseded_at,
         confirmed, derived_from, agent, agent_private, from_repository,
+        fields,
     ) = values
     # fmt: on
     provenance = Provenance(
@@ -214,7 +217,9 @@ def record_of(values: Iterable[Any], embedding: Embedding | None = None) -> Reco
         kind=_KINDS[kind],
         content=content,
         provenance=provenance,
-        evidence=Evidence(claim, captured_at, confidence, source_id, valid_until),
+        evidence=Evidence(
+            claim, captured_at, confidence, source_id, valid_until, fields_of(fields)
+        ),
         project=project,
         tags=tuple(tags),
         role=role,
@@ -229,6 +234,16 @@ def record_of(values: Iterable[Any], embedding: Embedding | None = None) -> Reco
         agent_private=bool(agent_private),
         embedding=embedding,
     )
+
+
+def fields_of(text: str) -> dict[str, Any]:
+    """Return the further fields of evidence from their JSON, empty for none."""
+    fields = json.loads(text) if text else {}
+    return fields if isinstance(fields, dict) else {}
+
+
+def _json_of(fields: Mapping[str, Any]) -> str:
+    return storable(json.dumps(dict(fields), ensure_ascii=False)) if fields else ""
 
 
 def origins_of(record: Record) -> list[str]:

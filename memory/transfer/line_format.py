@@ -25,6 +25,7 @@ from memory.model.record import (
 )
 from memory.service.handle import MemoryHandle
 from memory.stores.rows import SHAPES, columns_of
+from memory.stores.rows import fields_of as evidence_fields
 from memory.write.imports import ProvenHistory
 
 FORMAT: Final = "parley-memory"
@@ -265,6 +266,7 @@ def proven_of(values: Mapping[str, object]) -> ProvenHistory:
         confidence=float(str(values["confidence"])),
         source_id=str(values["source_id"]),
         valid_until=None if until is None else _time(until),
+        fields=evidence_fields(str(values.get("evidence_fields", ""))),
     )
     origins = values["derived_from"]
     derived = tuple(map(str, origins)) if isinstance(origins, list) else ()

@@ -7,7 +7,7 @@ or an unknown argument.
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -175,16 +175,18 @@ class MemoryTools:
         documents: BrainTool,
         *,
         agent_private: bool = False,
+        evidence: Mapping[str, Any] | None = None,
     ) -> None:
         """`external` is the text that the model reads in this turn and the person did not write,
         `shown` are the memories that it reads. `agent_private`: the asking agent keeps for itself
-        what it stores."""
+        what it stores. `evidence`: further fields of the evidence of what is stored."""
         self._handle = handle
         self._shown = shown
         self._external = external
         self._brief_of = brief
         self._documents = documents
         self._agent_private = agent_private
+        self._evidence = evidence or {}
         self.results = documents.results
 
     async def tools(self) -> tuple[ToolSpec, ...]:
@@ -228,6 +230,7 @@ class MemoryTools:
             old,
             args.quote,
             agent_private=self._agent_private,
+            evidence=self._evidence,
         )
         result = await self._handle.write.infer(draft, self._external)
         self.results.append(result)

@@ -5,11 +5,13 @@ The order is: bounds, Unicode, sanitise (uncut), secrets, injection, trust, mark
 text, cut, credential check.
 """
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 
+from gateway.errors import BadInput
 from gateway.ports.memory import REDACTION_NOTICE
 from memory.model.record import (
     EPISODIC_MAX_TTL,
@@ -19,6 +21,7 @@ from memory.model.record import (
     MAX_MEMORY,
     MAX_TAG,
     MAX_TAGS,
+    SOURCE_TYPE,
     Draft,
     Evidence,
     Kind,
@@ -31,6 +34,7 @@ from memory.model.record import (
 )
 from memory.model.scope import AccessScope, RequestScope, channel_of
 from memory.model.trust import CONFIDENCE, Derived, InputKind, derive_trust
+from memory.text.clean_json import Cleaner, cleaned_object
 from memory.text.similarity import JACCARD_THRESHOLD
 from safety.bounds import Bounds, OutOfBounds, snapshot
 from safety.cut import REDACTED as MARKER
@@ -89,6 +93,8 @@ class Prepared(Struct, frozen=True):
     possible: tuple[str, ...] = ()
     possible_places: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+    evidence: Mapping[str, Any] = {}
+    """Further fields of the evidence, cleaned."""
 
     @property
     def redacted(self) -> dict[str, str]:
@@ -126,7 +132,7 @@ def prepare(
     bounded = _bounded(draft, longest)
     if isinstance(bounded, Refusal):
         return bounded
-    content, names = bounded
+    content, names, fields = bounded
     redaction = redact_secrets(sanitize(safe_unicode(content)))
     tags, in_tags = _without_secrets(names)
     secrets = (*redaction.findings, *in_tags)
@@ -160,6 +166,7 @@ def prepare(
         possible=possible or ((STATED_WORD,) if stated else ()),
         possible_places=possible_places,
         notices=notices,
+        evidence=fields,
     )
 
 
@@ -183,18 +190,22 @@ def _tells(redacted: str) -> bool:
     return any(map(str.isalnum, redacted.replace(MARKER, "")))
 
 
-def _bounded(draft: Draft, longest: int) -> tuple[str, tuple[str, ...]] | Refusal:
+def _bounded(
+    draft: Draft, longest: int
+) -> tuple[str, tuple[str, ...], dict[str, object]] | Refusal:
     """Return the texts of a draft, copied and measured before any other step."""
     try:
         frozen = snapshot([draft.content, list(draft.tags)], _bounds(longest))
-    except OutOfBounds as error:
+        fields = cleaned_object(dict(draft.evidence), "evidence", Cleaner())
+    except (OutOfBounds, BadInput) as error:
         return Refusal("out_of_bounds", f"This cannot be stored: {error}")
     content, tags = frozen if isinstance(frozen, tuple) else ("", ())
     if not isinstance(content, str) or not isinstance(tags, tuple):
         return Refusal("out_of_bounds", "This cannot be stored: it is not text")
     if len(content) > longest:
         return Refusal("too_long", f"This is longer than {longest} characters.")
-    return content, tuple(sanitize(safe_unicode(str(tag))) for tag in tags)
+    given = {name: value for name, value in fields.items() if name != SOURCE_TYPE}
+    return content, tuple(sanitize(safe_unicode(str(tag))) for tag in tags), given
 
 
 def _without_secrets(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[Secret, ...]]:
@@ -301,7 +312,9 @@ def new_record(
         kind=draft.kind,
         content=prepared.content,
         provenance=provenance,
-        evidence=Evidence(prepared.content, at, CONFIDENCE[derived.trust]),
+        evidence=Evidence(
+            prepared.content, at, CONFIDENCE[derived.trust], fields=prepared.evidence
+        ),
         project=access.project if draft.scope is Scope.PROJECT else "",
         tags=prepared.tags,
         true_from=draft.true_from,

@@ -162,7 +162,7 @@ class WritePath(Struct, frozen=True):
         result = await self._ground(record, prepared, duplicate, unchecked, import_state(past))
         if result.tier is IngestionTier.BLOCK:
             return _blocked(record, result, prepared)
-        record = record if is_proven(past) else replace(record, evidence=result.evidence)
+        record = record if is_proven(past) else _with_evidence(record, result)
         shared = draft.scope is not Scope.USER and not access.operates
         review = _review(result, prepared, replaced, shared=shared)
         if review is not None:
@@ -471,6 +471,12 @@ def naming(reason: str, old: str) -> str:
     if reason == MAY_REPLACE:
         return MAY_REPLACE_THIS.format(text=text)
     return f"{reason} {WOULD_REPLACE.format(text=text)}"
+
+
+def _with_evidence(record: Record, result: ValidationResult) -> Record:
+    """Return the record with the evidence of the decision, and the fields that its author gave."""
+    fields = {**record.evidence.fields, **result.evidence.fields}
+    return replace(record, evidence=replace(result.evidence, fields=fields))
 
 
 def _is_own(record: Record, access: AccessScope) -> bool:

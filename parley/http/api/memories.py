@@ -216,7 +216,10 @@ async def delete(call: Call, _query: Plain, _body: Nothing) -> Answer:
 async def remember(call: Call, _query: Plain, body: MemoryBody) -> Answer:
     """Store a memory through the same write path as `/remember`."""
     result = await call.handle.write.remember(
-        Draft(body.content, body.type, body.tags, body.scope, body.supersedes or "")
+        Draft(
+            *(body.content, body.type, body.tags, body.scope, body.supersedes or ""),
+            evidence=body.evidence,
+        )
     )
     if result.outcome not in (Outcome.STORED, Outcome.REVIEW):
         raise _not_kept(result)
@@ -265,6 +268,7 @@ async def reject(call: Call, _query: Plain, body: RejectBody) -> Answer:
 def memory_out(access: AccessScope, record: Record) -> MemoryOut:
     """Return a memory for the response, without other people's ids."""
     provenance = record.provenance
+    yours = provenance.person in access.persons
     return MemoryOut(
         id=record.id,
         content=record.content,
@@ -274,12 +278,13 @@ def memory_out(access: AccessScope, record: Record) -> MemoryOut:
         project=record.project or None,
         tags=list(record.tags),
         behavioral=record.behavioral,
-        yours=provenance.person in access.persons,
+        yours=yours,
         role=record.role or None,
         source=provenance.source.value,
         trust=provenance.trust.value,
         confidence=record.evidence.confidence,
         source_id=record.evidence.source_id or None,
+        evidence=dict(record.evidence.fields) if yours else {},
         written_at=provenance.at,
         true_from=record.true_from,
         true_until=record.true_until,

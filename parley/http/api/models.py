@@ -2,7 +2,7 @@
 from them."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
@@ -148,6 +148,14 @@ class MemoryBody(RequestModel):
     tags: Tags = ()
     scope: Scope = Scope.USER
     supersedes: Annotated[Id | None, Field(description="The memory that this one replaces.")] = None
+    evidence: Annotated[
+        dict[str, Any],
+        Field(
+            max_length=100,
+            description="Further fields of the evidence, such as a ticket or a file: 5 deep, 500 "
+            "values, 10,000 bytes.",
+        ),
+    ] = {}
 
 
 class ImportBody(RequestModel):
@@ -311,6 +319,13 @@ class MemoryOut(ResponseModel):
     trust: Literal["high", "medium", "low"]
     confidence: float
     source_id: str | None
+    evidence: Annotated[
+        dict[str, Any],
+        Field(
+            description="Further fields of the evidence of your own memories. `source_type` is the "
+            "kind of a verified source: documentation, adr, commit or issue."
+        ),
+    ]
     written_at: datetime
     true_from: datetime | None
     true_until: datetime | None

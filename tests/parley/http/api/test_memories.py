@@ -48,6 +48,17 @@ async def test_a_memory_is_stored_found_read_and_deleted(ada: ApiClient) -> None
     assert (await ada("GET", "/brain/memories?query=tabs")).json["memories"] == []
 
 
+async def test_further_fields_of_the_evidence_are_stored_and_read(ada: ApiClient) -> None:
+    fields = {"ticket": "SHOP-7", "files": ["a.py"], "source_type": "adr"}
+    memory = await remember(ada, "The tests run on Mondays.", evidence=fields)
+    read = await ada("GET", f"/brain/memories/{memory}")
+    assert read.json["evidence"] == {"ticket": "SHOP-7", "files": ["a.py"]}
+    body = {"content": "Owns a boat", "evidence": {"note": "x" * 10_001}}
+    refused = await ada("POST", "/brain/memories", body)
+    assert refused.status == 422
+    assert "evidence" in str(refused.json)
+
+
 @pytest.mark.parametrize("query", ["", "&query=bird"])
 async def test_pages_of_a_list_contain_everything_once(ada: ApiClient, query: str) -> None:
     kept = [await remember(ada, f"The {bird} is a bird of {number}.")

@@ -157,3 +157,22 @@ async def test_unusable_arguments_are_explained(
     assert words in text_of(result)
     assert text_of(result).endswith(f"Correct them and call {name} again.")
     assert "\n" not in text_of(result)
+
+
+async def test_an_agent_stores_further_fields_of_the_evidence_that_its_person_reads(
+    servers: Servers,
+) -> None:
+    given = {"type": "fact", "content": "The tests run on Mondays", "evidence": {"ticket": "T-7"}}
+    async with servers.client() as client:
+        waiting = await client.call_tool("memory_store", given)
+        assert waiting.structured_content is not None
+        assert waiting.structured_content["status"] == "waiting_for_the_person"
+        ada = await servers.memory_of("ada")
+        (item,) = await ada.review.waiting()
+        kept = await ada.review.approve(item.id)
+        resource = await client.read_resource(f"memory://memories/{kept.memory_id}")
+        assert '"ticket": "T-7"' in str(resource.contents[0])[:5_000].replace('\\"', '"')
+        deep = {**given, "content": "Another", "evidence": {"a": "x" * 10_001}}
+        refused = await client.call_tool("memory_store", deep)
+        assert refused.is_error
+        assert "evidence" in text_of(refused)
