@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from benchmarks.safety import hostile, keys, ordinary
+from benchmarks.safety import hostile, keys, labelled, lookalikes, ordinary
 from memory.write.prepare import sanitize_brain_content
 from safety.injection_detection.detect import detect_injection
 from safety.secret_detection.detect import redact_secrets
@@ -40,7 +40,7 @@ _HTML: Final = re.compile(
 
 def main() -> int:
     """Measure all; 1 when a limit is missed."""
-    results = [_hostile(), _keys(), *map(_grows, SEEDS)]
+    results = [_hostile(), _keys(), _labelled(), _lookalikes(), *map(_grows, SEEDS)]
     for name, texts in ordinary.corpora():
         marked = [text for text in texts if _HTML.search(text)]
         plain = [text for text in texts if not _HTML.search(text)]
@@ -64,6 +64,18 @@ def _keys() -> bool:
     return _defused("keys", len(made), left, LEAST_REMOVED, begun)
 
 
+def _labelled() -> bool:
+    made = list(labelled.labelled())
+    begun = time.perf_counter()
+    left = [text for _, secret, text in made if _shows(redact_secrets(text).text, secret)]
+    return _defused("labelled secrets", len(made), left, LEAST_REMOVED, begun)
+
+
+def _lookalikes() -> bool:
+    texts = list(lookalikes.lookalikes())
+    return _changed("look-alikes", texts, 0, _is_touched, "redacted")
+
+
 def _grows(seed: str) -> bool:
     """Eight times the text may take `MOST_GROWTH` times as long; a square would be 64 times."""
     took: list[float] = []
@@ -79,7 +91,7 @@ def _grows(seed: str) -> bool:
 
 
 def _shows(text: str, key: str) -> bool:
-    """Return True if twelve consecutive characters of a key remain."""
+    """Return True if twelve consecutive characters of a key remain, or all of a shorter one."""
     return any(key[i : i + 12] in text for i in range(max(1, len(key) - 11)))
 
 

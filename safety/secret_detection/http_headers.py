@@ -58,7 +58,7 @@ _CRUMB: Final = re.compile(
 _SESSION_NAMES: Final = ("sess", "sid", "auth", "token", "jwt", "login", "remember", "secret")
 _ATTRIBUTES: Final = ("expires=", "max-age=", "domain=", "path=", "samesite=")
 _URL: Final = re.compile(
-    r"://(?P<user>[^\s:/@\"'<>]{0,100}):(?P<bare>[^\s/@\"'<>]{1,4000})@(?=[\w\[.-])"
+    r"://(?P<user>[^\s:/@\"'<>]{0,100}):(?P<bare>[^\s/@\"'<>]{1,40000})@(?=[\w\[.-])"
 )
 _MORE_OF_IT: Final = re.compile(r"[^\s/@\"'<>]{0,60}@(?=[\w\[.-])")
 _LOOPBACK: Final = re.compile(r"localhost\b|127\.|\[::1\]")

@@ -84,7 +84,7 @@ _APART: Final = re.compile(
 )
 _JOINED: Final = re.compile(rf"-(?<=\s-)(?P<name>h?p){_VALUE}")
 _USER: Final = re.compile(
-    r"--?(?<!\S-)(?<!\S--)(?:u|U|a|user|proxy-user|auth)(?:[ \t]{1,4}|=|(?<=-u))"
+    r"-(?<!\S-)-?(?:u|U|a|user|proxy-user|auth)(?:[ \t]{1,4}|=|(?<=-u))"
     r"(?:\"(?P<double>[^\"\r\n]{4,400})\"|'(?P<single>[^'\r\n]{4,400})'|"
     r"(?P<bare>[^\s\"'`|;&-][^\s`|;&]{3,400}))"
 )
@@ -102,7 +102,7 @@ _HTTP: Final = (
     "xhs",
 )
 _SAMBA_USER: Final = re.compile(
-    r"--?(?<!\S-)(?<!\S--)(?:U|user)(?:[ \t]{1,2}|=)?[\"']?[\w.\\/@-]{1,64}%"
+    r"-(?<!\S-)-?(?:U|user)(?:[ \t]{1,2}|=)?[\"']?[\w.\\/@-]{1,64}%"
     r"(?P<bare>[^\s\"'`]{3,200})"
 )
 _NET: Final = re.compile(

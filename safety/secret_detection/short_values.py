@@ -45,8 +45,12 @@ def is_stated(candidate: LabelledValue, *, owned: bool, named: bool = False) -> 
     """Return True for a short value that a statement gives away. `owned`: the label says whose it
     is ("my key"), `named`: which ("api key"), so that the value is no description."""
     value, text, how = candidate.value, candidate.text, candidate.how
-    beside = how is LabelForm.BESIDE and owned and any(map(str.isdigit, value))
-    if candidate.rest or not (beside or how in {LabelForm.SIGN, LabelForm.LINK}):
+    whose = owned or candidate.fillers or not candidate.word.isascii()
+    beside = how is LabelForm.BESIDE and whose and any(map(str.isdigit, value))
+    inflected = candidate.rest.isalpha() and not candidate.word.isascii()
+    if (candidate.rest and not inflected) or not (
+        beside or how in {LabelForm.SIGN, LabelForm.LINK}
+    ):
         return False
     if _PLAIN.fullmatch(value) is None or _ENDS.match(text, candidate.end) is None:
         return False

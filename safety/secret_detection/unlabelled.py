@@ -69,7 +69,7 @@ def find_unlabelled(text: str, longest: int) -> Iterator[Finding]:
                 yield Finding(WALLET_KEY, *match.span())
     if longest >= SHORTEST_UNLABELLED:
         for match in _FORTY.finditer(text):
-            if is_aws_secret(match[0]):
+            if is_aws_secret(match[0]) and not _is_media(text, match.start()):
                 yield Finding(UNLABELLED_AWS_SECRET, *match.span())
 
 
@@ -124,6 +124,9 @@ _COMMIT: Final = re.compile(
     r"fingerprint|etag|cherry|transaction|txn?|txid|block|root|md5|integrity|@|pin(?:ned)?)\W{0,6}(?:\w{1,20}\W{1,3}){0,3}\Z"
 )
 _POSSIBLE_CONTEXT: Final = 60
+_MEDIA: Final = re.compile(
+    r"data:(?:image|font|audio|video|application/(?:x-)?font)[\w./+;=-]{0,40};base64,\Z"
+)
 _DIGEST: Final = re.compile(r"(?:0[xX])?[0-9a-fA-F]{64,128}")
 _SHA: Final = re.compile(r"(?i)sha-?\d{1,3}[-:]\Z")
 
@@ -132,13 +135,19 @@ def find_possible_secrets(text: str) -> Iterator[Finding]:
     """Yield long sequences of base64 that are neither paths nor digests, and forty hexadecimal
     digits that are not commits."""
     for match in LONG_BASE64.pattern.whole.finditer(text):
-        if not _is_path(match[0]) and not _is_digest(text, *match.span()):
+        media = _is_media(text, match.start())
+        if not media and not _is_path(match[0]) and not _is_digest(text, *match.span()):
             yield Finding(LONG_BASE64, *match.span())
     for match in FORTY_HEX.pattern.whole.finditer(text):
         start, end = match.span()
         alone = not (start and _ALONE.match(text[start - 1])) and not _ALONE.match(text, end)
         if alone and not _COMMIT.search(text, max(0, start - _POSSIBLE_CONTEXT), start):
             yield Finding(FORTY_HEX, start, end)
+
+
+def _is_media(text: str, start: int) -> bool:
+    """Return True behind the beginning of a picture, a font, a sound or a film in an address."""
+    return _MEDIA.search(text, max(0, start - _POSSIBLE_CONTEXT), start) is not None
 
 
 def _is_digest(text: str, start: int, end: int) -> bool:
