@@ -133,7 +133,10 @@ def find_after_vendor_names(text: str, lowered: str) -> Iterator[Finding]:
 SEED_PHRASE: Final = SecretKind(
     "seed_phrase", Level.PROBABLE, Pattern(literal("phrase"), ignore_case=True)
 )
-_SIGNS: Final = (*"-:=/($", "env ", "arg ", "set", "login", "identified")
+_SIGNS: Final = (
+    *(*"-:=/($", "env ", "arg ", "set", "login", "identified"),
+    *("net ", "vault ", "rabbitmqctl ", "wpa_"),
+)
 """Every command with a secret contains one of these."""
 _MARKED: Final = re.compile(r"[\dA-Z!#$%^?](?:(?<=\d)|(?<=[a-z][A-Z])|(?<=[!#$%^?])(?=\w))")
 _SHORTEST_HEADER: Final = 10

@@ -95,8 +95,8 @@ def find_secrets(text: str, known: Sequence[str] = ()) -> list[Finding]:
         return findings
     secrets = [*known, *(secret_of(text, one) for one in findings if _is_sure(one))]
     if secrets:
-        copies = _without_overlaps([*findings, *find_copies(text, secrets)])
-        findings = list(whole_values(text, copies))
+        copies = whole_values(text, _without_overlaps(list(find_copies(text, secrets))))
+        findings = _without_overlaps([*findings, *copies])
     if view is None:
         return findings
     return [Finding(one.kind, *view.span(one.start, one.end)) for one in findings]

@@ -23,7 +23,7 @@ _JOINT: Final = re.compile(
 )
 """The end of a line with quotes and joints of code, and the indentation of the next one."""
 _ESCAPES: Final = ("\\n", "\\r")
-_LINE: Final = re.compile(r"[A-Za-z0-9+/=_-]+")
+_LINE: Final = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
 _AFTER: Final = re.compile(r"(?:\\n)?[\"'`]?[ \t]{0,4}[+\\;,)]?[ \t]{0,4}(?:\r?\n|\Z)")
 _NAME: Final = re.compile(r"[a-z]+|[A-Z][a-z]*|[A-Z_]+|-+|=+")
 """A line of one word, or a rule: no part of a value."""

@@ -207,6 +207,8 @@ def _of_user(match: re.Match[str], *, known: bool) -> Iterator[Finding]:
     the program takes them there."""
     begin, end = match.span(match.lastgroup or 0)
     value = match.string[begin:end].rstrip(",;")
+    if value[0] == "<":
+        return
     user, sign, password = value.partition(":")
     password = password.strip("\"'")
     if not sign or not (user or password) or password.startswith("//"):

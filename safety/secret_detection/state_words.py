@@ -49,9 +49,9 @@ _OF_GERMANIC: Final = """
 _OF_ROMANCE: Final = """
     débil fuerte segura seguro secreta secreto antigua nueva vieja corta larga fácil difícil
     privada pública mala buena igual distinta diferente simple compleja errónea inválida válida
-    correcta fraca forte curta longa velha nova errada certa boa ruim pública privada inválida
-    válida igual debole sicura segreta vecchia nuova corta lunga facile difficile giusta valida
-    nulla vuota persa faible fort sûr perdu connu inconnu long court simple ancien nouveau mauvais
+    correcta simples fraca forte curta longa velha nova errada certa boa ruim pública privada
+    inválida válida igual debole sicura segreta vecchia nuova corta lunga facile difficile giusta
+    valida nulla vuota persa faible fort sûr perdu connu inconnu long court simple ancien nouveau mauvais
     bon vide correct slabă puternică greșită corectă goală veche nouă
 """
 _OF_SLAVIC: Final = """
