@@ -119,7 +119,6 @@ def database_probe(usage: UsageLedger) -> Probe:
 
 UP, DOWN = "ready", "unavailable"
 TOOLS_MISSING = "{}; its tools are missing until a retry succeeds"
-STORE_STEP = "{}. Make it available again; Parley then continues by itself"
 MEMORY_MISSING = "{}; nothing is recalled from it until it answers"
 QUARANTINED = "{} in quarantine and no longer tried: `parley quarantine list` shows them"
 MAX_RECENT = 1_000
@@ -222,7 +221,7 @@ class HealthMonitor:
             problem = self._stores.problems.get(store)
             parts[store] = UP if problem is None else DOWN
             if problem is not None:
-                problems[store] = STORE_STEP.format(problem.rstrip("."))
+                problems[store] = problem
         problems |= self._disks.problems
         ready = all(state == UP for state in parts.values())
         for backend in self._backends.names:  # the program answers without it meanwhile

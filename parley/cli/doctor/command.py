@@ -17,6 +17,7 @@ from parley.http.listener import tried
 from parley.maintenance import checks, section_checks
 from parley.maintenance.checks import Finding
 from parley.maintenance.contacts import contact
+from parley.runtime.installation import STORE_STEP, STORES
 
 NAME: Final = "running"
 
@@ -130,7 +131,7 @@ def _unready(state: Mapping[str, object]) -> list[Finding]:
             "broken",
             f"{NAME}: {part}",
             f"{status}. {texts.get(part, '')}".rstrip(),
-            "See the log of the program.",
+            f"{STORE_STEP}." if part in STORES else "See the log of the program.",
         )
         for part, status in parts.items()
         if status != "ready"

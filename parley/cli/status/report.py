@@ -22,6 +22,8 @@ from parley.cli.status.unserved import unserved
 from parley.config import Settings
 from parley.runtime.disk_space import DiskSpace
 from parley.runtime.installation import (
+    STORE_STEP,
+    STORES,
     Installation,
     PartState,
     installation_of,
@@ -178,7 +180,8 @@ def _of_program(report: StatusReport) -> Iterator[str]:
         accounts |= {part.name for part in everywhere.parts}
     for part, state in live.parts:
         if state != READY:
-            yield f"{part} is {state}. {explained.pop(part, '')}".rstrip()
+            step = f"{STORE_STEP}." if part in STORES else ""
+            yield " ".join(f"{part} is {state}. {explained.pop(part, '')} {step}".split())
     for part, problem in explained.items():
         if part not in accounts and part != "quarantine" and not part.startswith("disk: "):
             yield f"{part}: {problem}"

@@ -15,7 +15,7 @@ from gateway.ports.usage import UsageFilter
 from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Params, Result
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
-from parley.runtime.installation import MISSING, STARTING
+from parley.runtime.installation import MISSING, STARTING, STORE_STEP, STORES
 from parley.runtime.installation import PartState as Served
 from parley.wiring.accounts import identity_conflicts
 from parley.wiring.storage import read_hot
@@ -265,7 +265,11 @@ def _parts(services: ConsoleServices) -> tuple[PartState, ...]:
     accounts = set() if supervisor is None else set(supervisor.states)
     parts = [
         PartState(
-            name=name, state=state, well=state == READY, problem=readiness.problems.get(name, "")
+            name=name,
+            state=state,
+            well=state == READY,
+            problem=readiness.problems.get(name, ""),
+            step=STORE_STEP if name in STORES and state != READY else "",
         )
         for name, state in readiness.parts.items()
         if name not in accounts
