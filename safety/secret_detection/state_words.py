@@ -51,8 +51,8 @@ _OF_ROMANCE: Final = """
     privada pública mala buena igual distinta diferente simple compleja errónea inválida válida
     correcta simples fraca forte curta longa velha nova errada certa boa ruim pública privada
     inválida válida igual debole sicura segreta vecchia nuova corta lunga facile difficile giusta
-    valida nulla vuota persa faible fort sûr perdu connu inconnu long court simple ancien nouveau mauvais
-    bon vide correct slabă puternică greșită corectă goală veche nouă
+    valida nulla vuota persa faible fort sûr perdu connu inconnu long court simple ancien
+    nouveau mauvais bon vide correct slabă puternică greșită corectă goală veche nouă
 """
 _OF_SLAVIC: Final = """
     sekret tajemnica tajne puste stare nowe dobre złe секрет тайна устарел истёк истек утерян

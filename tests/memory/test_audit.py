@@ -236,6 +236,42 @@ async def test_a_redacted_secret_records_kind_and_position(rig: Audited, tag: st
     assert KEY not in repr(record)
 
 
+async def test_a_possible_secret_that_is_asked_about_is_recorded_as_kept(rig: Audited) -> None:
+    ada = await rig.handle()
+    digits = "4c1d90ab77e35f6208de" * 2
+    result = await ada.write.remember(Draft(f"The door says {digits} today", Kind.FACT))
+    assert result.outcome is Outcome.REVIEW
+    assert digits in result.content
+    entry = await rig.last("secret_kept")
+    assert entry.person == ADA
+    assert dict(entry.details) == {
+        "kinds": "forty_hex_digits",
+        "level": "possible",
+        "location": "14-54",
+        "review": result.review_id,
+    }
+    assert "secret_redacted" not in [link.entry.action for link in await rig.links()]
+
+
+async def test_a_removed_and_a_kept_secret_are_recorded_apart(rig: Audited) -> None:
+    ada = await rig.handle()
+    digits = "4c1d90ab77e35f6208de" * 2
+    await ada.write.remember(Draft(f"The key {KEY} and the door {digits} today", Kind.FACT))
+    removed, kept = await rig.last("secret_redacted"), await rig.last("secret_kept")
+    assert dict(removed.details)["kinds"] == "aws_key_id"
+    assert dict(removed.details)["level"] == "definite"
+    assert dict(kept.details)["kinds"] == "forty_hex_digits"
+
+
+async def test_a_refused_secret_is_recorded_as_refused(rig: Audited) -> None:
+    ada = await rig.handle()
+    result = await ada.write.remember(Draft(KEY, Kind.FACT))
+    assert result.outcome is Outcome.REFUSED
+    entry = await rig.last("secret_refused")
+    assert dict(entry.details) == {"reason": "secret"}
+    assert "secret_redacted" not in [link.entry.action for link in await rig.links()]
+
+
 async def test_a_cleanup_records_the_numbers(rig: Audited) -> None:
     ada = await rig.handle()
     chore = rig.memory.chores["memories"]

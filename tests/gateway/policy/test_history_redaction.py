@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from gateway.message import MAX_CONTENT
 from gateway.policy import history_redaction as policy
 from gateway.policy.history_redaction import (
     LAST_FOR,
@@ -28,6 +29,29 @@ def test_halves_of_a_token_in_two_messages_are_removed(at: int) -> None:
     kept = redact_messages((f"first: {TOKEN[:at]}", f"{TOKEN[at:]} second"))
     assert kept.texts == ("first: [SECRET_REDACTED]", "[SECRET_REDACTED] second")
     assert kept.secrets[-1] == TOKEN
+
+
+@pytest.mark.parametrize("inside", [1, 6, 20, 39])
+def test_a_token_at_the_cut_leaves_no_beginning(inside: int) -> None:
+    text = ("word " * MAX_CONTENT)[: MAX_CONTENT - inside] + TOKEN
+    (kept,) = redact_messages((text,)).texts
+    for stored in (kept, redact_for_history(text)):
+        assert len(stored) <= MAX_CONTENT
+        assert TOKEN[: max(inside, 3)] not in stored[-60:]
+
+
+def test_halves_of_a_long_token_are_removed() -> None:
+    whole = "token=" + "aB3dE5gH7j" * 120
+    kept = redact_messages((f"it is {whole[:700]}", f"{whole[700:]} second"))
+    assert kept.texts == ("it is token=[SECRET_REDACTED]", "[SECRET_REDACTED] second")
+
+
+def test_a_copy_of_a_long_secret_is_removed() -> None:
+    recent = RecentSecrets()
+    secret = "q8Zk3Vt7Lm2Xw9Rb5Nc1Hd6J" * 30
+    recent.add("one", (secret,), NOW)
+    copy = redact_for_history(f"again {secret} please", recent.of("one", NOW))
+    assert copy == "again [SECRET_REDACTED] please"
 
 
 def test_a_half_is_removed_from_the_previous_message() -> None:
