@@ -457,6 +457,7 @@ class App:
             lambda: self.configuration.problem,
             lambda: self.guard.record.problem,
             lambda: self._reports.installation if self._reports is not None else None,
+            lambda: self.storage.losses,
         )
 
     def _process_reports(self) -> "ProcessReports | None":

@@ -66,6 +66,10 @@ SHARED: Final = {
 """Gauges of the shared store: the field of `QueueDepths` and the help text, by name."""
 CONNECTED: Final = "Unix time since which an account is connected."
 LAST_EVENT: Final = "Unix time of the last event of an account, whoever it was meant for."
+DATA_LOSS: Final = (
+    "Unix time at which a loss of stored data was noticed, for eight days: empty, replaced, older "
+    "(Redis), restored (all), database."
+)
 STATES: Final = ("starting", "ready", "unresponsive", "reconnecting", "failed", "stopped")
 
 
@@ -78,8 +82,8 @@ class GaugeReadings(Struct, frozen=True):
     `reconnects` its lost connections, `proofs` its last proof of life; `connected_at` is the time
     since which it is connected, `last_events` that of its last event. `parts` tells if each store
     and listener is up. `shared` is None in a single process. `quarantined` is work that is not
-    started any more, `tool_servers` are the MCP servers, `budgets` the configured limits in
-    dollars.
+    started any more, `losses` has the time of the latest data loss of each kind, `tool_servers`
+    are the MCP servers, `budgets` the configured limits in dollars.
     """
 
     waiting: int = 0
@@ -97,6 +101,7 @@ class GaugeReadings(Struct, frozen=True):
     parts: Mapping[str, bool] = field(default_factory=dict)
     shared: QueueDepths | None = None
     quarantined: int = 0
+    losses: Mapping[str, datetime] = field(default_factory=dict)
     tool_servers: Sequence[ServerState] = ()
     budgets: Mapping[str, float] = field(default_factory=dict)
     disks: Mapping[str, tuple[int, int]] = field(default_factory=dict)
@@ -153,6 +158,7 @@ class Gauges(Collector):
         for part, works in now.parts.items():
             up.add_metric([part], works)
         yield up
+        yield _times("parley_data_loss_timestamp_seconds", DATA_LOSS, now.losses, "kind")
         yield _budgets(now.budgets)
         yield from _tool_servers(now.tool_servers)
         yield from _shared(now.shared)
@@ -230,10 +236,12 @@ def _connections(now: GaugeReadings) -> Metric:
     return family
 
 
-def _times(name: str, meaning: str, times: Mapping[str, datetime]) -> Metric:
-    family = GaugeMetricFamily(name, meaning, labels=["account"])
-    for account, at in times.items():
-        family.add_metric([account], at.timestamp())
+def _times(
+    name: str, meaning: str, times: Mapping[str, datetime], label: str = "account"
+) -> Metric:
+    family = GaugeMetricFamily(name, meaning, labels=[label])
+    for of, at in times.items():
+        family.add_metric([of], at.timestamp())
     return family
 
 

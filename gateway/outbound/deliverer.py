@@ -233,7 +233,7 @@ class Deliverer:
             left = (entry.not_before - self._clock.now()).total_seconds()
             line.pacer.penalise(entry.outbound.place, left)
         if entry.begun and not self._repetitions.prepare_repetition(
-            line, send, by_operator=entry.requeued
+            line, send, by_operator=entry.requeued, restored=entry.restored
         ):
             await self._give_up(send.outbound, waiting, CUT_SHORT)
             return

@@ -99,11 +99,13 @@ class Repetitions:
         error: Ambiguous | None = None,
         *,
         by_operator: bool = False,
+        restored: bool = False,
     ) -> bool:
         """Return True if a send with an unknown result is repeated: below a note, unless the
-        platform recognises the repetition. `by_operator`: an operator wants it to be sent."""
+        platform recognises the repetition. `by_operator`: an operator wants it to be sent.
+        `restored`: the attempt may be so old that no platform recognises its repetition."""
         send.unsure += 1
-        safe = recognised(line.adapter.capabilities, send.outbound)
+        safe = recognised(line.adapter.capabilities, send.outbound) and not restored
         if send.unsure > REPEATS or not (safe or by_operator or self._rules.repeat_ambiguous):
             return False
         self.pause(line, send, error)

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
+from enum import Enum
 from typing import Protocol
 
 from msgspec import Struct
@@ -36,6 +37,18 @@ class InboxEntry(Struct, frozen=True):
         return event.message if isinstance(event, MessageReceived | CommandInvoked) else None
 
 
+class Finished(Enum):
+    """Who finished some events. True for the caller."""
+
+    HERE = "here"
+    ELSEWHERE = "elsewhere"
+    UNKNOWN = "unknown"
+    """The store does not know the events: it lost them, or forgot them after their time."""
+
+    def __bool__(self) -> bool:
+        return self is Finished.HERE
+
+
 class Inbox(Protocol):
     """Accepted events, each stored once."""
 
@@ -46,13 +59,18 @@ class Inbox(Protocol):
         """Return unfinished events, oldest first, to continue with after a restart."""
 
     async def finish(
-        self, ids: Sequence[str], outbound: Sequence[Outbound], begun: str = ""
-    ) -> bool:
+        self,
+        ids: Sequence[str],
+        outbound: Sequence[Outbound],
+        begun: str = "",
+        *,
+        lost: bool = False,
+    ) -> Finished:
         """Mark events as answered by these sends, both in one step. The send with the key `begun`
-        is stored as begun, see `Outbox.begin`.
+        is stored as begun, see `Outbox.begin`. `lost`: unknown events count as open, because the
+        store lost them.
 
-        False if another worker finished all of them before: nothing is queued then, and nothing may
-        be sent.
+        Unless the result is `HERE`, nothing is queued, and nothing may be sent.
         """
 
     async def prune(self) -> int:

@@ -21,7 +21,8 @@ class OutboxEntry(Struct, frozen=True):
     """A queued send. `seq` orders the sends; `attempts` counts the attempts that ended.
 
     `begun`: one of the attempts may have reached the platform, because its result was not recorded
-    or not told. `requeued`: an operator queued it again after that. The platform wants no further
+    or not told. `requeued`: an operator queued it again after that. `restored`: the outbox is an
+    earlier state of itself, so the send may have happened long ago. The platform wants no further
     attempt before `not_before`.
     """
 
@@ -32,6 +33,7 @@ class OutboxEntry(Struct, frozen=True):
     begun: bool = False
     requeued: bool = False
     not_before: datetime | None = None
+    restored: bool = False
 
 
 class DeadLetter(Struct, frozen=True):

@@ -35,6 +35,11 @@ class CompletedTurn(Struct, frozen=True):
     """True if the trace is stored."""
     answers: StoredTurn | None = None
     """The stored message that `turns` answer, if it is not among them."""
+    attempt: str = ""
+    """A name of this attempt to answer, by which a second one notices the first; empty for what
+    answers no event."""
+    repeat_note: Outbound | None = None
+    """The note above the sends if another attempt may have sent them."""
     silent_since: datetime | None = None
     """The turn is stored only if no operator of the conversation took part after this moment; None
     stores it in any case."""
@@ -49,4 +54,11 @@ class UnitOfWork(Protocol):
         Otherwise the long-lived rows come first, which is harmless to repeat, and then the events
         are finished and the answer is queued in one step. False if another worker finished them
         before: nothing may be sent. Raises `TakenOver`, then nothing is stored.
+
+        An answer whose events the inbox lost meanwhile is queued all the same, below the repeat
+        note if another attempt may have sent it.
         """
+
+    async def may_repeat(self, turn_id: str, received_at: datetime) -> bool:
+        """Return True if the answer to an event of that time may have been sent before, because
+        the stores returned to an earlier state since."""

@@ -12,6 +12,7 @@ from db.errors import POSTGRES, AddressInvalid, StoreUnavailable
 from db.migrations import APPLIED, Schema, missing, refuse_older
 from db.postgres import server_of
 from gateway.errors import ConfigurationError
+from gateway.stores.hot_losses import READ, KnownHotState, known_hot_state
 
 ASK: Final = """
     SELECT current_setting('server_version'), current_setting('server_version_num')::int,
@@ -26,7 +27,8 @@ ASK: Final = """
             WHERE e.name = 'vector' AND r.rolname = current_user AND (r.rolsuper
                 OR (e.trusted AND has_database_privilege(current_database(), 'CREATE')))),
         ARRAY(SELECT attname::text FROM pg_attribute
-            WHERE attrelid = to_regclass('schema_migrations') AND attnum > 0)
+            WHERE attrelid = to_regclass('schema_migrations') AND attnum > 0),
+        to_regclass('hot_state') IS NOT NULL
 """
 
 
@@ -43,6 +45,8 @@ class PostgresStatus(Struct, frozen=True):
     fsync: bool
     missing: int
     vectors: bool = True
+    hot_state: KnownHotState | None = None
+    """The hot state that this database saw last; None before the first start with one."""
 
 
 async def standing(url: str, schemas: Sequence[Schema]) -> PostgresStatus:
@@ -64,10 +68,18 @@ async def _status(
     connection: AsyncConnection[TupleRow], schemas: Sequence[Schema]
 ) -> PostgresStatus:
     (row,) = await (await connection.execute(ASK)).fetchall()
-    version, number, writable, may_create, free, synchronous, fsync, vectors, columns = row
+    version, number, writable, may_create, free, synchronous, fsync, vectors, columns, seen = row
     refuse_older(columns)
     done = await (await connection.execute(APPLIED)).fetchall() if columns else []
     left = len(missing(schemas, {(str(name), int(step)) for name, step in done}))
     return PostgresStatus(
-        *(version, number, writable, may_create, free, synchronous, fsync), left, vectors
+        *(version, number, writable, may_create, free, synchronous, fsync),
+        left,
+        vectors,
+        await _hot_state(connection) if seen else None,
     )
+
+
+async def _hot_state(connection: AsyncConnection[TupleRow]) -> KnownHotState | None:
+    rows = await (await connection.execute(READ.postgres)).fetchall()
+    return known_hot_state(rows[0]) if rows else None

@@ -9,7 +9,14 @@ from typing import Final
 from db.migrations import Schema
 from db.statements import BY_KEY, NUMBERED, either
 from gateway.ports.traces import GAVE_UP
-from gateway.stores import config_versions, takeovers, text_grants, turn_index, usage_days
+from gateway.stores import (
+    config_versions,
+    hot_losses,
+    takeovers,
+    text_grants,
+    turn_index,
+    usage_days,
+)
 
 # The states of the outbox are compared one by one: for `IN` with more than two values SQLite makes
 # a temporary table at every check.
@@ -191,5 +198,6 @@ SCHEMA: Final = Schema(
         (f"CREATE INDEX traces_given_up ON traces (at) WHERE outcome = '{GAVE_UP}'",),
         turn_index.LATER,
         usage_days.QUARTERS,
+        hot_losses.SCHEMA,
     ),
 )

@@ -54,7 +54,7 @@ def live_answer(turn: TurnContext, services: Services) -> LiveAnswer | None:
     """Return the live answer of this turn; None if the platform, the place or a setting excludes
     it."""
     shower, place = turn.connected.live, turn.place
-    if shower is None or not services.policies.live:
+    if shower is None or not services.policies.live or turn.may_repeat:
         return None
     line = services.deliverer.sender_for(place)
     style = shower.live_style(place)

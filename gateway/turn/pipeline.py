@@ -55,6 +55,7 @@ from gateway.turn.generate import generate
 from gateway.turn.history_and_summary import read_history
 from gateway.turn.memory import open_memory, recall, remember
 from gateway.turn.render import filter_answer, render_answer, screened_reply, settle_task
+from gateway.turn.repetition import doubt_first
 from gateway.turn.save import report, save, settle
 from gateway.turn.services import Policies, Services
 from gateway.turn.takeover import hand_over, is_taken_over
@@ -133,6 +134,7 @@ class Pipeline:
         turn = merge(admitted)
         try:
             with correlated(turn.id), collect_timings(turn.timings):
+                await doubt_first(turn, self._services)
                 taken_over = await is_taken_over(turn, self._services)
                 passed = await self._run(HANDED_OVER if taken_over else TURN, turn)
         except asyncio.CancelledError:
@@ -227,6 +229,7 @@ class Pipeline:
             reply_handle=handle,
             again=entry.id in self._shown or self.may_be_again(entry),
             counted=correlation_id(entry.id) in self._counted,
+            received_at=entry.received_at,
         )
         reason = entry.reason or event.kind
         details = message.extras.details if message.extras is not None else ""
@@ -286,6 +289,8 @@ class Pipeline:
         """Save a turn that no model answered."""
         turn.outcome = outcome
         with correlated(turn.id):
+            if turn.outbound:
+                await doubt_first(turn, self._services)
             await self._run((save,), turn)
         report(turn, self._services)
 

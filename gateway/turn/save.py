@@ -14,6 +14,7 @@ from gateway.errors import TakenOver
 from gateway.extensions import EXTENSION_SECONDS
 from gateway.immutable import replace
 from gateway.message import Outbound, send_key
+from gateway.outbound.live.final import announced
 from gateway.policy.decision import Decision
 from gateway.policy.takeover_return import HANDED_OVER
 from gateway.ports.conversations import StoredTurn
@@ -56,6 +57,8 @@ async def _keep(turn: TurnContext, services: Services) -> bool:
     if turn.live is not None:
         turn.outbound, turn.live = turn.live.finished(turn.outbound), None
     turn.outbound = _superseding(turn)
+    if turn.may_repeat and (note := _repeat_note(turn)) is not None:
+        turn.outbound = (note, *turn.outbound)
     if turn.result is not None and not turn.refused:
         await redact_aside(turn, services)
     first, done = await services.retry.retry_while_unavailable(_complete, turn, services)
@@ -128,6 +131,12 @@ def _superseding(turn: TurnContext) -> tuple[Outbound, ...]:
         return turn.outbound
     first, *others = turn.outbound
     return (replace(first, supersedes=replaced[-1]), *others)
+
+
+def _repeat_note(turn: TurnContext) -> Outbound | None:
+    """Return the note above an answer that may have been sent before."""
+    first = turn.outbound[0] if turn.outbound else None
+    return None if first is None or first.is_empty else announced(first, turn.id)
 
 
 async def _delete_replaced(turn: TurnContext, services: Services) -> None:
@@ -208,6 +217,8 @@ def completed(turn: TurnContext, services: Services) -> CompletedTurn:
         ),
         waiting=turn.footer.turn if answered and turn.outcome != HANDED_OVER else None,
         begun=services.deliverer.immediate_send_key(turn.outbound),
+        attempt=turn.attempt,
+        repeat_note=_repeat_note(turn),
         silent_since=silent_since(turn, services),
     )
 

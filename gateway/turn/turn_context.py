@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from uuid import uuid4
 
 from gateway.authorship import Material, text_of
 from gateway.connected_account import ConnectedAccount
@@ -45,6 +46,8 @@ class TurnContext:
     limits and budgets count its author, `sharing` says with whom a limit is shared that refused it.
     `forgets`: its person was erased, and nothing about them is kept of it.
     `tasks` holds the task that the model noted. `live` shows the answer while it is written.
+    `received_at` is the time at which its last event was stored, None without one; `may_repeat`
+    is set if its answer may have been sent before. `attempt` names this attempt to answer.
     `footer` stands under the answer for its author alone, `beneath` for everybody who reads it;
     neither is part of it. `kept` are the messages as they are stored; `mended` is the id of an
     earlier message of the same author and its text without a half of a secret; `redacted` holds
@@ -66,6 +69,9 @@ class TurnContext:
     reply_handle: str = ""
     again: bool = False
     counted: bool = False
+    received_at: datetime | None = None
+    may_repeat: bool = False
+    attempt: str = field(default_factory=lambda: uuid4().hex)
     collected: "Sequence[TurnContext]" = ()
     principal: Principal | None = None
     person: str = ""

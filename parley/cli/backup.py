@@ -14,6 +14,14 @@ from parley.maintenance.backup import back_up_all, copy_key, key_copy, key_in, p
 from parley.security.keys import audit_key_file
 from parley.wiring.storage import SCHEMAS
 
+IN_FLIGHT: Final = (
+    "When the copy was made, {events:,} messages waited for an answer and {sends:,} sends for"
+    " delivery. The next start answers and sends them, each below a note that it may come twice.\n"
+)
+IN_REDIS: Final = (
+    "Waiting work is not in the copy: Redis keeps it. docs/backup.md says how to copy and restore"
+    " both."
+)
 NO_KEY: Final = (
     "There is no {copy}. Without its key, `parley audit verify` reports the restored audit as"
     " broken."
@@ -34,7 +42,7 @@ def backup(
         else:
             sys.stdout.write(f"{one.source} is copied to {one.copy}: as secret as the database.\n")
     if settings.storage_url.startswith("redis"):
-        sys.stderr.write("Waiting work is not in the copy: Redis keeps it.\n")
+        sys.stderr.write(f"{IN_REDIS}\n")
     return 0
 
 
@@ -51,9 +59,13 @@ def restore_backup(
     copied_key = key_copy(file)
     if key is not None and copied_key.exists():
         _refuse_other_key(copied_key, key, force)
+    events = sends = 0
     for database, copy in copies:
-        restore(copy, database, SCHEMAS, overwrite=force)
+        waited = restore(copy, database, SCHEMAS, overwrite=force)
+        events, sends = events + waited.events, sends + waited.sends
         sys.stdout.write(f"{database} is restored from {copy}.\n")
+    if events or sends:
+        sys.stdout.write(IN_FLIGHT.format(events=events, sends=sends))
     if key is not None and copied_key.exists():
         copy_key(copied_key, key)
         sys.stdout.write(f"{key} is restored from {copied_key}.\n")

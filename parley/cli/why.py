@@ -13,6 +13,7 @@ from parley.cli.known_people import resolve_person
 from parley.cli.options import Config
 from parley.cli.stores import settings_with_database, with_storage
 from parley.config import Settings
+from parley.maintenance.message_log import lost_delivery
 from parley.refusal_steps import step_after
 from parley.security.tokens import person_of
 from parley.wiring.extensions import load_extensions
@@ -61,22 +62,23 @@ def why(
     check_choice(message_id, last, person, chat)
     settings = settings_with_database(config, hot=bool(person))
 
-    async def job(storage: Storage) -> tuple[list[Trace], dict[str, Thumbs]]:
+    async def job(storage: Storage) -> tuple[list[Trace], dict[str, Thumbs], dict[str, str]]:
         traces = await chosen_traces(storage, settings, message_id, person, chat)
-        return traces, await storage.stores.feedback.of([trace.id for trace in traces])
+        lost = {trace.id: await lost_delivery(storage, trace) for trace in traces}
+        return traces, await storage.stores.feedback.of([trace.id for trace in traces]), lost
 
-    traces, thumbs = with_storage(settings, job)
+    traces, thumbs, lost = with_storage(settings, job)
     if not traces:
         sys.stderr.write(f"{nothing_found(message_id, person, chat)}\n")
         return 1
-    texts = (describe(trace, thumbs.get(trace.id, Thumbs())) for trace in traces)
+    texts = (describe(one, thumbs.get(one.id, Thumbs()), lost[one.id]) for one in traces)
     sys.stdout.write("\n\n".join(texts) + "\n")
     return 0
 
 
-def describe(trace: Trace, thumbs: Thumbs | None = None) -> str:
+def describe(trace: Trace, thumbs: Thumbs | None = None, lost: str = "") -> str:
     """One trace as people read it: the place, each decision with its reason, the outcome, and the
-    feedback on the answer."""
+    feedback on the answer. `lost` says that the delivery is unknown."""
     account = "" if trace.account == "main" else f" ({trace.account})"
     at = trace.at.strftime("%Y-%m-%d %H:%M:%S UTC")
     width = max((len(d.stage) for d in trace.decisions), default=0)
@@ -90,6 +92,8 @@ def describe(trace: Trace, thumbs: Thumbs | None = None) -> str:
         detail = f" ({decision.detail})" if decision.detail else ""
         lines.append(f"  {mark}  {decision.stage:<{width}}  {decision.reason}{detail}")
     lines.append(f"  -> {trace.outcome}, {trace.milliseconds:.0f} ms")
+    if lost:
+        lines.append(f"  {lost}")
     if thumbs is not None and (thumbs.up or thumbs.down):
         lines.append(f"  feedback: {thumbs.up} {UP}, {thumbs.down} {DOWN}")
     refused = next((d for d in trace.decisions if not d.allowed), None)

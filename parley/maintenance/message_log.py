@@ -11,8 +11,10 @@ from typing import Final
 
 from msgspec import Struct
 
+from db.errors import StoreUnavailable
 from gateway.conversation import ConversationKey
 from gateway.policy.decision import Decision
+from gateway.policy.takeover_return import HANDED_OVER
 from gateway.ports.outbox import Delivery
 from gateway.ports.traces import NO_CONVERSATION, Trace
 from memory.ports.audit import Link
@@ -23,6 +25,8 @@ MAX_AUDIT: Final = 1_000
 """Audit entries of that time which are read."""
 AFTERWARDS: Final = timedelta(seconds=5)
 """The audit is written within seconds after the event."""
+SILENT: Final = ("collected", "dropped", "deleted", HANDED_OVER)
+"""Outcomes of turns without an answer of their own."""
 NOTED: Final = ("tool", "invocation", "queue")
 """Decisions that a stage notes beside its own."""
 
@@ -39,12 +43,14 @@ class LogEntry(Struct, frozen=True):
 
 class MessageLog(Struct, frozen=True):
     """A trace, the deliveries of its turn, and audit entries of its person or chat meanwhile.
-    `missing`: the reason why the deliveries are not known."""
+    `missing`: the reason why the deliveries are not known; `lost`: they are not, because data was
+    lost."""
 
     trace: Trace
     deliveries: tuple[Delivery, ...]
     audit: tuple[Link, ...]
     missing: str = ""
+    lost: str = ""
 
 
 async def read_log(storage: Storage, trace: Trace, tenant: str | None = None) -> MessageLog:
@@ -61,7 +67,24 @@ async def read_log(storage: Storage, trace: Trace, tenant: str | None = None) ->
         for link in links
         if tenant in (None, link.entry.tenant) and _is_about(link, person, channel)
     )
-    return MessageLog(trace, tuple(deliveries), own, missing)
+    lost = "" if missing else await lost_delivery(storage, trace)
+    return MessageLog(trace, tuple(deliveries), own, missing, lost)
+
+
+async def lost_delivery(storage: Storage, trace: Trace) -> str:
+    """Return a sentence if it is unknown whether the answer of this turn was sent, because data was
+    lost before a receipt was stored; empty otherwise, and while the outbox is unavailable."""
+    if trace.outcome.startswith("refused:") or trace.outcome in SILENT:
+        return ""
+    losses = await storage.hot_losses.since(trace.at)
+    loss = next((one for one in reversed(losses) if one.may_concern(trace.at)), None)
+    if loss is None:
+        return ""
+    try:
+        kept = await storage.hot.outbox.deliveries(trace.id, 1)
+    except StoreUnavailable:
+        kept = []
+    return "" if kept else loss.of_an_answer
 
 
 def channel_of(trace: Trace) -> str:
@@ -85,6 +108,8 @@ def entries_of(log: MessageLog) -> list[LogEntry]:
     if log.missing:
         text = f"the deliveries are not known: {log.missing}"
         entries.append(LogEntry(end, "outbox", text, {"missing": log.missing}))
+    if log.lost:
+        entries.append(LogEntry(None, "outbox", log.lost, {"delivery": "unknown"}))
     return sorted(entries, key=lambda entry: entry.at or end)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from db.errors import StoreUnavailable
 from gateway.errors import ConfigurationError
+from gateway.ports.losses import STEPS, LossKind
 from parley.config import Settings
 from parley.maintenance.checks import Finding, Status
 from parley.runtime.installation import (
@@ -21,11 +22,14 @@ from parley.wiring.accounts import account_names
 from parley.wiring.storage import SCHEMAS
 
 if TYPE_CHECKING:
+    from gateway.stores.hot_losses import KnownHotState
     from gateway.stores.postgres_status import PostgresStatus
 
 SECONDS: Final = 10.0
 """Time limit for one store."""
 MINIMUM_POSTGRES: Final = 140_000
+BOTH: Final = 2
+PAIR: Final = "Redis and PostgreSQL"
 SPARE_CONNECTIONS: Final = 12
 """The connections of one process, and a few for other tools."""
 
@@ -39,7 +43,42 @@ async def check_servers(settings: Settings) -> list[Finding]:
         checks.append(
             _answered("PostgreSQL", "database.url", lambda: _postgres(settings.database.url))
         )
-    return [finding for findings in await asyncio.gather(*checks) for finding in findings]
+    found = [finding for findings in await asyncio.gather(*checks) for finding in findings]
+    answered = not {finding.name for finding in found} & {"Redis", "PostgreSQL"}
+    if len(checks) == BOTH and answered:
+        found += await _answered(PAIR, "storage.url", lambda: _pair(settings))
+    return found
+
+
+async def _pair(settings: Settings) -> list[Finding]:
+    from gateway.stores.postgres_status import standing  # noqa: PLC0415 - only where configured
+    from gateway.stores.redis.client import RedisClient  # noqa: PLC0415 - as above
+    from gateway.stores.redis.keys import Keys  # noqa: PLC0415 - as above
+
+    state = await standing(settings.database.url, SCHEMAS)
+    client = RedisClient(settings.storage_url)
+    try:
+        held = await client.command("HMGET", Keys(client).epoch, "id", "mark")
+    finally:
+        await client.stop()
+    if state.hot_state is None:  # they were not used together yet
+        return []
+    return [of_pair(state.hot_state, *map(_text, (held[0] or "", held[1] or "0")))]
+
+
+def of_pair(known: "KnownHotState", epoch: str, mark: str) -> Finding:
+    """Whether Redis has what was written to it, as far as the database knows. `epoch` and `mark`
+    are those of Redis now."""
+    if not epoch:
+        kind: LossKind = "empty"
+    elif epoch != known.epoch:
+        kind = "replaced"
+    elif int(mark) < known.mark:
+        kind = "older"
+    else:
+        return Finding("ok", PAIR, "Redis has all that was written to it")
+    advice = "The next start says so in the log and in `parley status`. docs/backup.md explains it."
+    return Finding("broken", PAIR, f"{STEPS[kind]}.", advice)
 
 
 async def _answered(

@@ -18,6 +18,7 @@ from gateway.policy.budgets import Account
 from gateway.ports import Clock, ServerState
 from gateway.ports.http_routes import LocalRequest, LocalResponse, LocalRoute
 from gateway.ports.inbox import QueueDepths
+from gateway.ports.losses import SHOWN_FOR, Loss
 from gateway.ports.traces import Trace
 from gateway.ports.usage import Buckets
 from gateway.stores.usage import UsageLedger
@@ -133,7 +134,7 @@ class HealthSources:
     `tool_servers` has the state of each MCP server, `backends` the probe of each memory backend,
     `overrides` a sentence about ignored overrides of the configuration, `work_record` the reason
     why the record of work in progress cannot be written, `installation` the state of all processes
-    that share the work."""
+    that share the work, `losses` the losses of stored data in the last days."""
 
     queues: ConversationQueues
     deliverer: Deliverer
@@ -147,6 +148,7 @@ class HealthSources:
     overrides: Callable[[], str] = str
     work_record: Callable[[], str] = str
     installation: Callable[[], Installation | None] = lambda: None
+    losses: Callable[[], Sequence[Loss]] = tuple
 
 
 class HealthMonitor:
@@ -217,6 +219,7 @@ class HealthMonitor:
             if webhooks.paths:
                 parts["webhooks"] = UP if webhooks.listening else DOWN
             problems |= _tolerated(self._parts)
+            problems |= self._data_losses(self._parts)
         for store in self._stores.names:
             problem = self._stores.problems.get(store)
             parts[store] = UP if problem is None else DOWN
@@ -243,6 +246,13 @@ class HealthMonitor:
         """The state of all processes; None where one process does everything, and while their
         store is unavailable."""
         return None if self._parts is None else self._parts.installation()
+
+    def _data_losses(self, parts: HealthSources) -> dict[str, str]:
+        """Return the losses of the last day: what is left is answered, so the program stays
+        ready."""
+        after = self._clock.now() - SHOWN_FOR
+        recent = [loss for loss in reversed(parts.losses()) if loss.at >= after]
+        return {f"data loss: {loss.kind}": loss.sentence for loss in recent}
 
     @property
     def supervisor(self) -> Supervisor | None:
@@ -276,6 +286,7 @@ class HealthMonitor:
             parts={name: at == UP for name, at in state.parts.items() if name not in accounts},
             shared=parts.shared(),
             quarantined=parts.quarantined(),
+            losses={one.kind: one.at for one in reversed(parts.losses())},
             tool_servers=parts.tool_servers(),
             budgets=self._budgets(),
             roles=[] if (all_ := self.installation) is None else last_seen(all_),

@@ -50,8 +50,14 @@ def build_health(
 ) -> HealthMonitor:
     """The monitor of this program, with a probe for each kind of state."""
     stores, shared = storage.stores, storage.hot.shared
+
+    async def look() -> None:
+        await storage.refresh_losses()
+        if shared is not None:
+            await shared.depths.look()
+
     probes = {
-        "storage": storage_probe(stores.buckets, shared.depths.look if shared else None),
+        "storage": storage_probe(stores.buckets, look if shared is not None else None),
         "database": database_probe(stores.usage),
     }
     return HealthMonitor(

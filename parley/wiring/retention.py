@@ -46,6 +46,7 @@ def storage_chores(storage: Storage, settings: Settings, clock: Clock) -> Mappin
         "admissions": lambda: storage.admissions.prune(clock.now()),
         "console_sessions": lambda: storage.console_sessions.prune(clock.now()),
         "text_grants": lambda: storage.text_grants.prune(clock.now()),
+        "hot_losses": lambda: storage.hot_losses.prune(clock.now()),
         "takeovers": lambda: storage.takeovers.prune(clock.now() - KEEP_TRACES),
         **storage.memory.upkeep,
     }

@@ -280,6 +280,9 @@ class _Journal:
         self._done = done
         return await self._inner.complete(done)
 
+    async def may_repeat(self, turn_id: str, received_at: datetime) -> bool:
+        return await self._inner.may_repeat(turn_id, received_at)
+
     def observed(self, trace: Trace) -> None:
         """Do nothing: the trace is in what was completed."""
 

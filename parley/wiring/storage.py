@@ -19,6 +19,7 @@ from gateway.ports.adapter import AdapterStates
 from gateway.ports.admissions import AdmissionStore
 from gateway.ports.history import History
 from gateway.ports.inbox import BacklogReader, Inbox
+from gateway.ports.losses import REPEATABLE_FOR, Loss
 from gateway.ports.outbox import Outbox
 from gateway.ports.unit_of_work import ERASED_TURNS, UnitOfWork
 from gateway.ports.usage import Buckets
@@ -30,6 +31,7 @@ from gateway.stores.conversation_views import ConversationViews
 from gateway.stores.conversations import ConversationNoteStore, Conversations, SqlActivity
 from gateway.stores.feedback import FeedbackStore
 from gateway.stores.history import SqlHistory, SqlOwnConversations
+from gateway.stores.hot_losses import HotLosses
 from gateway.stores.personal_data import HotPersonalData, SqlPersonalData
 from gateway.stores.quarantine import QuarantineStore
 from gateway.stores.sqlite.adapter_states import SqliteAdapterStates
@@ -41,7 +43,12 @@ from gateway.stores.takeovers import TakeoverStore
 from gateway.stores.text_grants import TextGrantStore
 from gateway.stores.traces import Traces
 from gateway.stores.turn_index import TurnWords
-from gateway.stores.unit_of_work import SqliteUnitOfWork, TurnWriter, TwoStepUnitOfWork
+from gateway.stores.unit_of_work import (
+    Doubts,
+    SqliteUnitOfWork,
+    TurnWriter,
+    TwoStepUnitOfWork,
+)
 from gateway.stores.usage import UsageLedger
 from gateway.stores.usage_days import UsageDays
 from gateway.stores.usage_figures import UsageFigures
@@ -98,8 +105,15 @@ class Storage:
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self._clock = clock
         self._lasting = open_long_lived(settings.database.url, clock)
+        self.hot_losses = self._lasting.hot_losses
         same = settings.storage_url == settings.database.url
-        self.hot = open_hot(settings.storage_url, clock, self._lasting.database if same else None)
+        self.hot = open_hot(
+            settings.storage_url,
+            clock,
+            self._lasting.database if same else None,
+            self.hot_losses,
+        )
+        self._losses: tuple[Loss, ...] = ()
         files = {
             Path(database.path).resolve()
             for database in (self._lasting.database, self.hot.database)
@@ -160,6 +174,8 @@ class Storage:
         await self._lasting.start()
         if exclusive or self.hot.shared is None:
             await self.hot.start()
+        if exclusive:
+            await self.refresh_losses()
 
     async def stop(self) -> None:
         """Close everything. Safe to call twice."""
@@ -168,12 +184,31 @@ class Storage:
         for lock in self._locks:
             lock.release()
 
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """The losses of the hot state in the last days, the latest first."""
+        return self._losses if self.hot.shared is None else self.hot.shared.epoch.losses
+
+    async def refresh_losses(self) -> None:
+        """Check that the hot state has what was written to it, and read its losses. Raises
+        `StoreUnavailable`."""
+        if self.hot.shared is not None:
+            await self.hot.shared.epoch.check()
+        else:
+            self._losses = await self.hot_losses.since(self._clock.now() - REPEATABLE_FOR)
+
     def _journal(self) -> UnitOfWork:
-        database = self._lasting.database
+        database, shared = self._lasting.database, self.hot.shared
+        doubts = Doubts(
+            self._clock,
+            lambda: self.losses,
+            (lambda: shared.epoch.id) if shared is not None else str,
+            self.hot_losses.answered if shared is not None else None,
+        )
         if database is not None and database is self.hot.database:
-            return SqliteUnitOfWork(database, self._clock, TURN_WORDS)
+            return SqliteUnitOfWork(database, self._clock, TURN_WORDS, doubts)
         erased = self.hot.states.of(*ERASED_TURNS)
-        return TwoStepUnitOfWork(self._lasting.keeper, self.hot.inbox, erased)
+        return TwoStepUnitOfWork(self._lasting.keeper, self.hot.inbox, erased, doubts)
 
 
 class HotState(Struct, frozen=True):
@@ -194,11 +229,16 @@ class HotState(Struct, frozen=True):
     unsent: SqliteOutbox | None = None
 
 
-def open_hot(url: str, clock: Clock, same: SqliteDatabase | None = None) -> HotState:
+def open_hot(
+    url: str,
+    clock: Clock,
+    same: SqliteDatabase | None = None,
+    losses: HotLosses | None = None,
+) -> HotState:
     """The stores behind `storage.url`; nothing is opened yet. `same` is the database to use when
-    the long-lived state lives in the same file."""
+    the long-lived state lives in the same file; `losses` is what the database knows of Redis."""
     if url.startswith(("redis://", "rediss://")):
-        return _redis(url, clock)
+        return _redis(url, clock, losses)
     database = same or open_database(url)
     inbox, outbox = SqliteInbox(database, clock), SqliteOutbox(database, clock)
     buckets, states = SqliteBuckets(database, clock), SqliteAdapterStates(database, clock)
@@ -222,10 +262,10 @@ def open_hot(url: str, clock: Clock, same: SqliteDatabase | None = None) -> HotS
     )
 
 
-def _redis(url: str, clock: Clock) -> HotState:
+def _redis(url: str, clock: Clock, losses: HotLosses | None) -> HotState:
     from gateway.stores.redis.hot_state import RedisHotState  # noqa: PLC0415 - only where configured
 
-    shared = RedisHotState(url, clock)
+    shared = RedisHotState(url, clock, record=losses)
     return HotState(
         inbox=shared.inbox,
         outbox=shared.outbox,
@@ -334,6 +374,7 @@ class LongLived(Struct, frozen=True):
     takeovers: TakeoverStore
     text_grants: TextGrantStore
     config_versions: ConfigVersions
+    hot_losses: HotLosses
     memory: MemoryStores
     personal: WorkingMemory
     start: Callable[[], Awaitable[None]]
@@ -389,6 +430,7 @@ def _stores(database: Database, clock: Clock, start: Step, stop: Step) -> LongLi
         takeovers=TakeoverStore(database),
         text_grants=TextGrantStore(database),
         config_versions=ConfigVersions(database),
+        hot_losses=HotLosses(database),
         memory=memory_stores(database, clock),
         personal=SqlPersonalData(database, clock),
         start=start,

@@ -12,6 +12,7 @@ from gateway.policy.rate_limits import Bucket, BucketRule, Taken
 from gateway.ports import AdapterState, Clock
 from gateway.ports.adapter import StateEntry
 from gateway.ports.inbox import Backlog, QueueDepths
+from gateway.stores.hot_losses import HotLosses
 from gateway.stores.redis.client import (
     MAX_SCANS,
     SCANNED_AT_ONCE,
@@ -20,6 +21,7 @@ from gateway.stores.redis.client import (
     Script,
     milliseconds,
 )
+from gateway.stores.redis.epoch import Epoch
 from gateway.stores.redis.inbox import WORK, RedisInbox
 from gateway.stores.redis.keys import PARTITIONS, Keys
 from gateway.stores.redis.outbox import RedisOutbox
@@ -208,15 +210,22 @@ class RedisHotState:
     """The stores and sources of one process. Call `client.start()` before use."""
 
     def __init__(
-        self, url: str, clock: Clock, *, prefix: str = "parley", lease: float = LEASE
+        self,
+        url: str,
+        clock: Clock,
+        *,
+        prefix: str = "parley",
+        lease: float = LEASE,
+        record: HotLosses | None = None,
     ) -> None:
         """`prefix` separates installations in one Redis; `lease` is the time in seconds after which
-        the work of a dead process is taken over."""
+        the work of a dead process is taken over. `record` is the database's side of the epoch."""
         self.client = RedisClient(url, prefix=prefix)
         self.worker = process_name()
-        self.work = RedisWorkSource(self.client, self.worker, lease=lease)
-        self.sends = RedisSendSource(self.client, self.worker, lease=lease)
         self.depths = RedisQueueDepths(self.client, lease)
+        self.epoch = Epoch(self.client, clock, record, lambda: self.depths.latest)
+        self.work = RedisWorkSource(self.client, self.worker, self.epoch, lease=lease)
+        self.sends = RedisSendSource(self.client, self.worker, self.epoch, lease=lease)
         self.backlog = RedisBacklog(self.client, self.depths)
         self.processes = RedisProcesses(self.client, self.worker)
         self.inbox = RedisInbox(self.client, clock, self.work.finished)

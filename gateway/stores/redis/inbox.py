@@ -12,7 +12,7 @@ import structlog
 
 from gateway.message import Outbound
 from gateway.ports import Clock
-from gateway.ports.inbox import InboxEntry
+from gateway.ports.inbox import Finished, InboxEntry
 from gateway.ports.outbox import KEEP_OPEN
 from gateway.stores.codec import event_from_json, event_to_json
 from gateway.stores.redis.client import RedisClient, Script, milliseconds
@@ -21,6 +21,11 @@ from gateway.stores.redis.outbox import APPEND, FORGET_OLD, SENDS, append_argume
 
 WORK = "work"
 """The kind of lease that the reader of a partition holds."""
+ENDED = (Finished.ELSEWHERE, Finished.HERE, Finished.UNKNOWN)
+"""The results of `FINISH`."""
+KEEP_LOST = timedelta(days=7)
+"""The time for which the id of an event is kept that was lost with its own time: the longest for
+which a platform sends again."""
 FORGET_AT_ONCE = 10
 """Events of one partition that one call deletes."""
 
@@ -50,9 +55,16 @@ FINISH = Script.of(
     APPEND
     + """
 local token, group, inbox, wakeups, events = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
-local won = events == 0
+local won, unknown, lost = events == 0, 0, ARGV[6] ~= ''
 for i = 1, events do
-  local known = redis.call('GET', KEYS[i]) or ''
+  local known = redis.call('GET', KEYS[i])
+  if not known then
+    unknown, known = unknown + 1, ''
+    if lost then
+      redis.call('SET', KEYS[i], 'done ' .. token .. ' ' .. string.rep('0', 32), 'PX', ARGV[6])
+      won = true
+    end
+  end
   local hold, partition, id, added = known:match('^open (%d+) (%d+) ([%d-]+) (%x+)$')
   if hold then
     redis.call('XACK', inbox .. partition, group, id)
@@ -63,8 +75,8 @@ for i = 1, events do
     won = true
   end
 end
-if not won then return 0 end
-append_all(events + 1, 6, wakeups)
+if not won then return unknown > 0 and 2 or 0 end
+append_all(events + 1, 7, wakeups)
 return 1
 """
 )
@@ -133,13 +145,18 @@ class RedisInbox:
         return [parse_entry(dict(zip(row[::2], row[1::2], strict=True))) for row in rows]
 
     async def finish(
-        self, ids: Sequence[str], outbound: Sequence[Outbound], begun: str = ""
-    ) -> bool:
-        """The same answer, given again because its result was unknown, returns True again."""
+        self,
+        ids: Sequence[str],
+        outbound: Sequence[Outbound],
+        begun: str = "",
+        *,
+        lost: bool = False,
+    ) -> Finished:
+        """The same answer, given again because its result was unknown, returns `HERE` again."""
         token = outbound[0].key if outbound else uuid.uuid4().hex
         keys = [*(self._keys.event(i) for i in ids), *append_keys(self._keys, outbound)]
         now = self._clock.now().timestamp()
-        won = await self._client.run(
+        ended = await self._client.run(
             FINISH,
             keys,
             [
@@ -148,12 +165,13 @@ class RedisInbox:
                 self._keys.inbox_prefix,
                 self._keys.wakeup(SENDS),
                 len(ids),
+                milliseconds(KEEP_LOST.total_seconds()) if lost else "",
                 *append_arguments(outbound, now, begun),
             ],
             repeatable=True,
         )
         self._finished(ids)
-        return bool(won)
+        return ENDED[int(ended)]
 
     async def prune(self) -> int:
         """Delete some unanswered events after `KEEP_OPEN`. Finished ones expire by themselves."""

@@ -32,6 +32,7 @@ class Keys:
         self.sequence = client.key("outbox-sequence")
         self.accounts = client.key("outbox-accounts")
         self.dead = client.key("outbox-dead")
+        self.epoch = client.key("epoch")
 
     def event(self, event_id: str) -> str:
         return self._key("event", event_id)

@@ -7,28 +7,38 @@ more.
 
 import time
 from collections.abc import Collection, Sequence
+from typing import Any
 
 from msgspec import Struct
 
+from db.errors import StoreUnavailable
 from gateway.stores.redis.client import RedisClient, Script, milliseconds
+from gateway.stores.redis.epoch import CURRENT, STALE, Epoch
 from gateway.stores.redis.keys import Keys
 
-RENEW = Script.of("""
+# For one lease after a loss, a process takes only streams that it had: it may still work on them.
+RENEW = Script.of(
+    CURRENT
+    + """
 local worker, lease, shared = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
+local epoch, had, last = KEYS[#KEYS], ARGV[6], #KEYS - 1
+if not is_current(epoch, ARGV[4], ARGV[5]) then return 'stale' end
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local began = redis.call('HMGET', epoch, 'kind', 'began')
+local lost = (began[1] or '') ~= '' and now - tonumber(began[2] or '0') < lease
 redis.call('ZADD', KEYS[1], now, worker)
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - lease)
 redis.call('PEXPIRE', KEYS[1], 10 * lease)
-local share = #KEYS - 1
+local share = last - 1
 if shared then share = math.ceil(share / redis.call('ZCARD', KEYS[1])) end
 local kept, free, gained = {}, {}, {}
-for i = 2, #KEYS do
+for i = 2, last do
   local owner = redis.call('GET', KEYS[i])
   if owner == worker then
     redis.call('PEXPIRE', KEYS[i], lease)
     kept[#kept + 1] = i - 2
-  elseif not owner then
+  elseif not owner and (not lost or had:find(',' .. (i - 2) .. ',', 1, true)) then
     free[#free + 1] = i
   end
 end
@@ -37,8 +47,9 @@ for _, i in ipairs(free) do
   redis.call('SET', KEYS[i], worker, 'PX', lease)
   gained[#gained + 1] = i - 2
 end
-return {share, kept, gained}
-""")
+return {share, kept, gained, redis.call('HINCRBY', epoch, 'mark', 1)}
+"""
+)
 
 # The other processes are notified about free streams.
 RELEASE = Script.of("""
@@ -79,11 +90,13 @@ class StreamLeases:
         kind: str,
         worker: str,
         names: Sequence[str],
+        epoch: Epoch,
         *,
         seconds: float,
         shared: bool,
     ) -> None:
         keys = Keys(client)
+        self._epoch = epoch
         self._client = client
         self._worker = worker
         self._seconds = seconds
@@ -109,17 +122,31 @@ class StreamLeases:
         """Report that this process runs, extend its leases, and take free streams up to its
         share."""
         began = time.monotonic()
-        self.share, kept, gained = await self._client.run(
-            RENEW,
-            [self._workers, *self.names],
-            [self._worker, milliseconds(self._seconds), int(self._shared)],
-        )
+        answer = await self._renewed()
+        if answer == STALE:
+            await self._epoch.check()
+            answer = await self._renewed()
+        if answer == STALE:
+            raise StoreUnavailable("Redis: its state changes just now")
+        self.share, kept, gained, mark = answer
+        self._epoch.learn(int(mark))
         before = self.owned
         self.owned = {*kept, *gained}
         self._valid_until = began + self._seconds
         # An expired and regained lease may have been another process's in between.
         return LeaseChange(
             frozenset(gained) | (self.owned - before), frozenset(before - self.owned)
+        )
+
+    async def _renewed(self) -> Any:
+        had = "".join(f",{position}" for position in sorted(self.owned))
+        return await self._client.run(
+            RENEW,
+            [self._workers, *self.names, self._epoch.key],
+            [
+                *(self._worker, milliseconds(self._seconds), int(self._shared)),
+                *(self._epoch.id, self._epoch.mark, f"{had},"),
+            ],
         )
 
     async def release(self, positions: Collection[int]) -> None:

@@ -34,7 +34,11 @@ MAX_DEAD = 10_000
 """Maximum number of dead letters; the oldest are deleted."""
 DEAD_FIELDS = ("seq", "outbound", "attempts", "at", "reason", "settled")
 DELIVERY = ("state", "attempts", "reason", "at", "settled")
-TRIES = ("attempts", "begun", "not_before")
+TRIES = ("state", "attempts", "begun", "not_before")
+BEGUN, UNKNOWN = 1, 2
+"""Results of `BEGIN`."""
+LOOKED_AT = 1_000
+"""Entries of a stream among which a restored send is looked for."""
 SENDS = "sends"
 """The kind of lease that the sender of an account holds."""
 
@@ -67,10 +71,25 @@ end
 )
 
 ADD = Script.of(APPEND + "append_all(1, 2, ARGV[1])")
+# Stores a send again of which Redis lost the state. Its entry in the stream may be left.
+RESTORE = Script.of(
+    APPEND
+    + """
+if redis.call('EXISTS', KEYS[3]) == 1 then return end
+for _, entry in ipairs(redis.call('XRANGE', KEYS[4], '-', '+', 'COUNT', ARGV[7])) do
+  if entry[2][2] == ARGV[2] then
+    redis.call('XACK', KEYS[4], ARGV[8], entry[1])
+    redis.call('XDEL', KEYS[4], entry[1])
+  end
+end
+append_all(1, 2, ARGV[1])
+"""
+)
 # A process that was suspended until its lease expired must not send what the next one sends.
 BEGIN = Script.of("""
 local held = redis.call('HMGET', KEYS[1], 'state', 'begun')
 local owner = redis.call('GET', KEYS[2])
+if not held[1] then return 2 end
 if held[1] ~= 'waiting' or (held[2] ~= '0' and ARGV[2] ~= '1') then return 0 end
 if owner and ARGV[1] ~= '' and owner ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'begun', 1)
@@ -84,11 +103,13 @@ redis.call('HSET', KEYS[1], 'reason', ARGV[1], 'begun', ARGV[2], 'not_before', A
 
 SENT = Script.of("""
 local state = redis.call('HMGET', KEYS[1], 'state', 'stream', 'id', 'attempts', 'reason')
-if state[1] ~= 'waiting' then return end
-redis.call('XACK', state[2], ARGV[1], state[3])
-redis.call('XDEL', state[2], state[3])
-redis.call('DEL', KEYS[1])
-redis.call('HSET', KEYS[1], 'state', 'sent', 'message_id', ARGV[2], 'attempts', state[4] + 1,
+if state[1] and state[1] ~= 'waiting' then return end
+if state[1] then
+  redis.call('XACK', state[2], ARGV[1], state[3])
+  redis.call('XDEL', state[2], state[3])
+  redis.call('DEL', KEYS[1])
+end
+redis.call('HSET', KEYS[1], 'state', 'sent', 'message_id', ARGV[2], 'attempts', (state[4] or 0) + 1,
            'reason', state[5] or '', 'settled', ARGV[5])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 if KEYS[2] then redis.call('SET', KEYS[2], ARGV[4], 'PX', ARGV[3]) end
@@ -220,7 +241,12 @@ class RedisOutbox:
     async def begin(self, outbound: Outbound, *, again: bool = False) -> bool:
         lease = self._keys.lease(SENDS, quoted(*_account(outbound)))
         names = [self._keys.send(outbound.key), lease]
-        if await self._client.run(BEGIN, names, [self._worker, int(again)], repeatable=True):
+        arguments: list[Argument] = [self._worker, int(again)]
+        begun = await self._client.run(BEGIN, names, arguments, repeatable=True)
+        if begun == UNKNOWN:
+            await self._restore(outbound, again=again)
+            begun = await self._client.run(BEGIN, names, arguments, repeatable=True)
+        if begun == BEGUN:
             return True
         self._refused((outbound.key,))
         return False
@@ -280,6 +306,21 @@ class RedisOutbox:
             [int(await self._client.run(DROP, [self._keys.dead, name], [])) for name in names]
         )
 
+    async def _restore(self, outbound: Outbound, *, again: bool) -> None:
+        """Queue a send again that Redis lost and this process still has."""
+        log.warning("send_restored", platform=outbound.place.platform)
+        now, begun = self._clock.now().timestamp(), outbound.key if again else ""
+        await self._client.run(
+            RESTORE,
+            append_keys(self._keys, (outbound,)),
+            [
+                self._keys.wakeup(SENDS),
+                *append_arguments((outbound,), now, begun),
+                *(LOOKED_AT, GROUP),
+            ],
+            repeatable=True,
+        )
+
     async def _streams(self) -> list[str]:
         accounts = await self._client.command("SMEMBERS", self._keys.accounts)
         return [self._client.key("outbox", account.decode()) for account in accounts]
@@ -315,20 +356,24 @@ class RedisOutbox:
 
 
 async def load_entries(
-    client: RedisClient, keys: Keys, rows: Sequence[dict[bytes, bytes]]
+    client: RedisClient, keys: Keys, rows: Sequence[dict[bytes, bytes]], doubt: int = 0
 ) -> list[OutboxEntry]:
-    """Return entries of a stream with the results of their attempts, without entries that another
-    version wrote in an unreadable form."""
+    """Return entries of a stream with the results of their attempts, without those that are
+    settled, and those that another version wrote in an unreadable form. Entries up to the sequence
+    number `doubt` are of an earlier state, and may have been sent after it."""
     names = [keys.send(fields[b"key"].decode()) for fields in rows]
     tries = await client.batch([("HMGET", name, *TRIES) for name in names])
     entries = []
-    for fields, (attempts, begun, not_before) in zip(rows, tries, strict=True):
+    for fields, (state, attempts, begun, not_before) in zip(rows, tries, strict=True):
+        if state in (b"sent", b"dead"):
+            continue
         try:
             entry = _entry(fields, int(attempts or 0))
             until = datetime.fromtimestamp(float(not_before), UTC) if not_before else None
             requeued = begun == b"2"  # it may have arrived, and an operator queued it again
-            marked = {"begun": requeued or begun == b"1", "requeued": requeued}
-            entries.append(replace(entry, **marked, not_before=until))
+            restored = entry.seq <= doubt and not entry.outbound.replaces
+            marked = {"begun": requeued or restored or begun == b"1", "requeued": requeued}
+            entries.append(replace(entry, **marked, restored=restored, not_before=until))
         except (ValidationError, KeyError, ValueError):
             log.exception("send_unreadable", key=fields[b"key"].decode())
     return entries

@@ -22,6 +22,7 @@ from db.errors import StoreUnavailable
 from gateway.ports.inbox import InboxEntry
 from gateway.ports.outbox import OutboxEntry
 from gateway.stores.redis.client import LONGEST_WAIT, RedisClient, Script, quoted
+from gateway.stores.redis.epoch import CURRENT, STALE, Epoch
 from gateway.stores.redis.inbox import WORK, parse_entry
 from gateway.stores.redis.keys import GROUP, PARTITIONS, Keys
 from gateway.stores.redis.leases import StreamLeases
@@ -39,12 +40,15 @@ FROM_START = "0"
 NEW = ">"
 
 # The first entry creates a stream, the first reader its group.
-READ = Script.of("""
+READ = Script.of(
+    CURRENT
+    + """
 local worker, group, left = ARGV[1], ARGV[2], tonumber(ARGV[3])
+if not is_current(KEYS[#KEYS], ARGV[4], ARGV[5]) then return 'stale' end
 local rows = {}
-for i = 1, #KEYS / 2 do
+for i = 1, (#KEYS - 1) / 2 do
   if left <= 0 then break end
-  local stream, from = KEYS[2 * i], ARGV[i + 3]
+  local stream, from = KEYS[2 * i], ARGV[i + 5]
   if redis.call('GET', KEYS[2 * i - 1]) ~= worker then
     rows[#rows + 1] = {i - 1, 'lost', {}}
   else
@@ -69,7 +73,8 @@ for i = 1, #KEYS / 2 do
   end
 end
 return rows
-""")
+"""
+)
 
 log = structlog.get_logger(__name__)
 
@@ -95,18 +100,21 @@ class StreamReader(Generic[T]):
         worker: str,
         streams: Sequence[tuple[str, str]],
         load: Load[T],
+        epoch: Epoch,
         *,
         lease: float,
         shared: bool,
     ) -> None:
         """`streams` are pairs of a name and a key; `lease` is in seconds."""
         self._client = client
+        self._epoch = epoch
+        self._epoch_id = epoch.id
         self._worker = worker
         self._streams = [key for _, key in streams]
         self._load = load
         self._lease = lease
         self._leases = StreamLeases(
-            client, kind, worker, [name for name, _ in streams], seconds=lease, shared=shared
+            client, kind, worker, [name for name, _ in streams], epoch, seconds=lease, shared=shared
         )
         self._wakeup = Keys(client).wakeup(kind, worker)
         self._from: dict[int, str] = {}
@@ -177,7 +185,7 @@ class StreamReader(Generic[T]):
             log.warning("leases_not_released", reading=self._wakeup, error=str(error))
 
     async def _run_once(self, hand: Callable[[T], None], has_room: Callable[[], bool]) -> None:
-        if time.monotonic() >= self._renew_at:
+        if time.monotonic() >= self._renew_at or self._epoch_id != self._epoch.id:
             await self._renew()
         self._pass_on(hand, has_room)
         if self._waiting:
@@ -195,6 +203,10 @@ class StreamReader(Generic[T]):
 
     async def _renew(self) -> None:
         change = await self._leases.renew()
+        if self._epoch_id != self._epoch.id:  # an earlier state has entries that were done
+            self._epoch_id = self._epoch.id
+            for position in self._leases.owned & set(self._from):
+                self._reset(position)
         for position in change.lost:
             self._forget(position)
         for position in change.gained:
@@ -219,10 +231,17 @@ class StreamReader(Generic[T]):
         keys = [key for p in positions for key in (self._leases.names[p], self._streams[p])]
         if not keys:
             return False
+        known = (self._epoch.id, self._epoch.mark)
         starts = [self._from[p] for p in positions]
         self._done_meanwhile.clear()
         try:
-            rows = await self._client.run(READ, keys, [self._worker, GROUP, AT_ONCE, *starts])
+            rows = await self._client.run(
+                READ, [*keys, self._epoch.key], [self._worker, GROUP, AT_ONCE, *known, *starts]
+            )
+            if rows == STALE:
+                await self._epoch.check()
+                self._renew_at = 0.0
+                return True
             self._loading = True
             for index, extent, entries in rows:
                 await self._enqueue(positions[index], starts[index], extent, entries)
@@ -285,11 +304,15 @@ class RedisWorkSource:
     `finished`.
     """
 
-    def __init__(self, client: RedisClient, worker: str, *, lease: float = LEASE) -> None:
+    def __init__(
+        self, client: RedisClient, worker: str, epoch: Epoch, *, lease: float = LEASE
+    ) -> None:
         """`worker` must be unique for every process; `lease` is in seconds."""
         keys = Keys(client)
         streams = [(str(p), keys.inbox(p)) for p in range(PARTITIONS)]
-        self._feed = StreamReader(client, WORK, worker, streams, _load, lease=lease, shared=True)
+        self._feed = StreamReader(
+            client, WORK, worker, streams, _load, epoch, lease=lease, shared=True
+        )
 
     @property
     def partitions(self) -> int:
@@ -334,10 +357,13 @@ class RedisSendSource:
     another continues with the unconfirmed sends. `RedisOutbox` reports sent and dead items to
     `settled`."""
 
-    def __init__(self, client: RedisClient, worker: str, *, lease: float = LEASE) -> None:
+    def __init__(
+        self, client: RedisClient, worker: str, epoch: Epoch, *, lease: float = LEASE
+    ) -> None:
         """`worker` must be unique for every process; `lease` is in seconds."""
         self._client = client
         self._worker = worker
+        self._epoch = epoch
         self._lease = lease
         self._keys = Keys(client)
         self._feed: StreamReader[OutboxEntry] | None = None
@@ -354,7 +380,9 @@ class RedisSendSource:
         streams = [(quoted(*account), self._keys.outbox(account)) for account in accounts]
         self._positions = {account: position for position, account in enumerate(accounts)}
         self._feed = StreamReader(
-            self._client, SENDS, self._worker, streams, self._load, lease=self._lease, shared=False
+            *(self._client, SENDS, self._worker, streams, self._load, self._epoch),
+            lease=self._lease,
+            shared=False,
         )
         await self._feed.run(lambda entry: take((entry,)), has_room)
 
@@ -382,5 +410,5 @@ class RedisSendSource:
             await self._feed.leave()
 
     async def _load(self, rows: Sequence[dict[bytes, bytes]]) -> list[StreamItem[OutboxEntry]]:
-        entries = await load_entries(self._client, self._keys, rows)
+        entries = await load_entries(self._client, self._keys, rows, self._epoch.doubt)
         return [StreamItem(entry.outbound.key, entry) for entry in entries]

@@ -14,10 +14,14 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
+from msgspec import Struct
+
 from db.errors import StoreUnavailable
-from db.migrations import Schema, applied_in, missing
+from db.migrations import Schema, applied_in, migrate_sqlite, missing
 from gateway.errors import BadInput
+from gateway.stores.hot_losses import ELSEWHERE
 from gateway.stores.sqlite.lock import GatewayLock
+from gateway.stores.sqlite.outbox import RESTORED
 
 PAGES: Final = 256
 """Pages per step: a megabyte."""
@@ -25,6 +29,11 @@ PAUSE_SECONDS: Final = 0.002
 """The pause between two steps, which leaves the disk to the gateway."""
 BUSY_SECONDS: Final = 10.0
 """The time for which either side waits for a lock."""
+MARK_SENDS: Final = f"UPDATE outbox SET begun = {RESTORED} WHERE state = 'waiting'"  # noqa: S608 - a constant
+RECORD: Final = """
+    INSERT INTO hot_losses (id, kind, at, since, events, sends)
+    VALUES (?, 'restored', ?, 0, ?, ?)
+"""
 MAX_FINDINGS: Final = 5
 """Reported faults of a damaged file."""
 
@@ -85,10 +94,18 @@ def verify(backup: Path, schemas: Sequence[Schema]) -> None:
     missing(schemas, steps)
 
 
+class InFlight(Struct, frozen=True):
+    """What waited when a copy was made, and may come twice: messages and sends."""
+
+    events: int
+    sends: int
+
+
 def restore(
     backup: Path, database: Path, schemas: Sequence[Schema], *, overwrite: bool = False
-) -> None:
-    """Replace a database by a backup, completely or not at all.
+) -> InFlight:
+    """Replace a database by a backup, completely or not at all. What waits in it is marked as
+    restored: its answers then stand below a note.
 
     Raises `BadInput` if the backup cannot be used, or if there is a database and `overwrite` is not
     set, and `StoreUnavailable` if a gateway is running on it or it cannot be written.
@@ -100,6 +117,7 @@ def restore(
         try:
             with _explained(f"cannot restore {database}"):
                 _put_back(backup, database)
+                return _mark_restored(database, schemas)
         except StoreUnavailable:
             if new:
                 database.unlink(missing_ok=True)
@@ -115,6 +133,22 @@ def _put_back(backup: Path, database: Path) -> None:
         source.backup(copy)
         copy.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     _make_durable(database)
+
+
+def _mark_restored(database: Path, schemas: Sequence[Schema]) -> InFlight:
+    """Mark what waits, and record that the data was restored."""
+    now = time.time_ns() // 1000
+    with closing(_opened(database, "rw")) as connection:
+        connection.execute("PRAGMA synchronous=FULL")
+        migrate_sqlite(connection, schemas)
+        connection.execute("BEGIN IMMEDIATE")
+        sends = connection.execute(MARK_SENDS).rowcount
+        (events,) = connection.execute("SELECT count(*) FROM inbox WHERE done = 0").fetchone()
+        connection.execute("UPDATE hot_state SET home = ?", (ELSEWHERE,))
+        connection.execute(RECORD, (f"restored:{now}", now, int(events), sends))
+        connection.execute("COMMIT")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return InFlight(int(events), sends)
 
 
 def _copy_moment(

@@ -9,7 +9,7 @@ import structlog
 from db.sqlite import SqliteDatabase
 from gateway.message import Outbound
 from gateway.ports import Clock
-from gateway.ports.inbox import Backlog, InboxEntry
+from gateway.ports.inbox import Backlog, Finished, InboxEntry
 from gateway.ports.outbox import KEEP_OPEN
 from gateway.stores.codec import (
     event_from_json,
@@ -37,16 +37,22 @@ def finish_events(
     outbound: Sequence[Outbound],
     now: float,
     begun: str = "",
-) -> bool:
-    """Mark events as answered by these sends, inside the caller's transaction. False, and no send
-    is queued, if all of them were finished before."""
+    *,
+    lost: bool = False,
+) -> Finished:
+    """Mark events as answered by these sends, inside the caller's transaction. No send is queued
+    if all of them were finished before, or are unknown and not `lost`."""
     marked = db.executemany(
         "UPDATE inbox SET done = 1, event = x'' WHERE id = ? AND NOT done", [(i,) for i in ids]
     )
     if ids and marked.rowcount < 1:
-        return False
+        known = [db.execute("SELECT 1 FROM inbox WHERE id = ?", (i,)).fetchone() for i in ids]
+        if all(known):
+            return Finished.ELSEWHERE
+        if not lost:
+            return Finished.UNKNOWN
     insert_outbound(db, outbound, now, begun)
-    return True
+    return Finished.HERE
 
 
 class SqliteInbox:
@@ -91,10 +97,17 @@ class SqliteInbox:
         return parse_rows(rows, _entry)
 
     async def finish(
-        self, ids: Sequence[str], outbound: Sequence[Outbound], begun: str = ""
-    ) -> bool:
+        self,
+        ids: Sequence[str],
+        outbound: Sequence[Outbound],
+        begun: str = "",
+        *,
+        lost: bool = False,
+    ) -> Finished:
         now = self._clock.now().timestamp()
-        return await self._database.run_job(lambda db: finish_events(db, ids, outbound, now, begun))
+        return await self._database.run_job(
+            lambda db: finish_events(db, ids, outbound, now, begun, lost=lost)
+        )
 
     async def prune(self) -> int:
         """Delete expired finished events, and unanswered ones after `KEEP_OPEN`."""

@@ -31,6 +31,8 @@ log = structlog.get_logger(__name__)
 MAX_REASON = 500
 REQUEUED = 2
 """In the column `begun`: a send that may have arrived, and that an operator queued again."""
+RESTORED = 3
+"""In the column `begun`: a send that waited in a copy which was restored."""
 COLUMNS = "seq, outbound, attempts, created_at, begun, not_before"
 BEGIN = "UPDATE outbox SET begun = 1 WHERE key = ? AND state = 'waiting' AND (begun = 0 OR ?)"
 TRIED = """
@@ -158,7 +160,11 @@ def _outbox_entry(
     until = time_of(not_before)
     created = datetime.fromtimestamp(at, UTC)
     item = outbound_from_json(data)
-    return OutboxEntry(seq, item, tries, created, bool(begun), begun == REQUEUED, until)
+    restored = begun == RESTORED and not item.replaces
+    may_have_arrived = restored or begun in (1, REQUEUED)
+    return OutboxEntry(
+        seq, item, tries, created, may_have_arrived, begun == REQUEUED, until, restored
+    )
 
 
 def _letter(reason: str, settled_at: float, *row: Any) -> DeadLetter:

@@ -12,6 +12,7 @@ from gateway.errors import BadInput
 from gateway.inbound.crash_loop_guard import MAX_LISTED
 from gateway.policy.budgets import MICRO, Budgets
 from gateway.ports.inbox import Backlog
+from gateway.ports.losses import SHOWN_FOR
 from gateway.ports.outbox import DeadLetter
 from gateway.ports.traces import GAVE_UP, Trace
 from gateway.stores.usage import UsageLedger
@@ -95,7 +96,8 @@ class LiveState(Struct, frozen=True):
 
 class StoredState(Struct, frozen=True):
     """Counts from the stores. `last_messages` are times by account; `micros` is today's cost.
-    `installation` is the state of all processes, None where one process does everything."""
+    `installation` is the state of all processes, None where one process does everything; `losses`
+    are sentences about data that was lost in the last day."""
 
     backlog: Backlog
     quarantined: int
@@ -105,6 +107,7 @@ class StoredState(Struct, frozen=True):
     last_messages: tuple[tuple[str, datetime], ...] = ()
     installation: Installation | None = None
     identity_conflicts: tuple[str, ...] = ()
+    losses: tuple[str, ...] = ()
 
 
 class StatusReport(Struct, frozen=True):
@@ -193,6 +196,8 @@ def _of_stores(report: StatusReport) -> Iterator[str]:
         if report.live is None:
             yield f"The stores cannot be read: {report.unreadable}"
         return
+    if report.live is None:  # otherwise the program reports them
+        yield from stored.losses
     backlog = stored.backlog
     if backlog.oldest_event and report.at - backlog.oldest_event > SLOW:
         waiting = counted(backlog.events, "message")
@@ -241,6 +246,7 @@ async def stored_state(settings: Settings, storage: Storage, now: datetime) -> S
         tuple(latest.items()),
         await _installation(settings, storage),
         tuple(await identity_conflicts(settings, storage.hot.states)),
+        tuple(one.sentence for one in await storage.hot_losses.since(now - SHOWN_FOR)),
     )
 
 

@@ -35,6 +35,7 @@ from parley.console.services import ConsoleServices
 from parley.console.timeline import TimelineOut, timeline_of
 from parley.console.viewer import BREAK_GLASS, TextSource, Viewer, may_read_text
 from parley.console.views.conversations import PATH
+from parley.maintenance.message_log import lost_delivery
 from parley.wiring.retention import KEEP_TRACES
 from parley.wiring.storage import read_hot
 
@@ -138,14 +139,15 @@ class SendOut(Result):
 
 
 class HandlingOut(Result):
-    """A message with its handling. `sends_missing`: the reason why `sends` is not known. `up` and
-    `down` are thumbs under its answer."""
+    """A message with its handling. `sends_missing`: the reason why `sends` is not known; `lost`
+    says so because data was lost. `up` and `down` are thumbs under its answer."""
 
     place: PlaceOut
     message: MessageOut
     timeline: TimelineOut
     sends: tuple[SendOut, ...] = Field(max_length=MAX_SENDS)
     sends_missing: str = ""
+    lost: str = ""
     up: int = 0
     down: int = 0
 
@@ -192,6 +194,7 @@ async def message(viewer: Viewer, services: ConsoleServices, params: MessagePara
         timeline=timeline_of(of.trace),
         sends=tuple(map(_send, sorted(sends, key=lambda one: one.key))),
         sends_missing=missing,
+        lost="" if sends or missing else await lost_delivery(services.storage, of.trace),
         up=thumbs.up if thumbs else 0,
         down=thumbs.down if thumbs else 0,
     )

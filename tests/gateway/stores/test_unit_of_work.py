@@ -24,7 +24,7 @@ from gateway.stores.personal_data import HotPersonalData
 from gateway.stores.redis.hot_state import RedisHotState
 from gateway.stores.sqlite.outbox import SqliteOutbox
 from gateway.stores.takeovers import TakeoverStore
-from gateway.stores.unit_of_work import TurnWriter, TwoStepUnitOfWork
+from gateway.stores.unit_of_work import Doubts, TurnWriter, TwoStepUnitOfWork
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
 from tests.support.messages import AT, outbound, received
@@ -47,8 +47,10 @@ def moving(
 
 
 @pytest.fixture
-def journal(keeper: TurnWriter, inbox: Inbox, states: AdapterStates) -> TwoStepUnitOfWork:
-    return TwoStepUnitOfWork(keeper, inbox, states.of(*ERASED_TURNS))
+def journal(
+    keeper: TurnWriter, inbox: Inbox, states: AdapterStates, clock: FakeClock
+) -> TwoStepUnitOfWork:
+    return TwoStepUnitOfWork(keeper, inbox, states.of(*ERASED_TURNS), Doubts(clock))
 
 
 def done() -> CompletedTurn:

@@ -2,6 +2,7 @@
 
 import gc
 from dataclasses import dataclass
+from datetime import datetime
 from typing import cast
 
 import pytest
@@ -32,6 +33,9 @@ class Journal:
     inner: object
     failures: int
     tries: int = 0
+
+    async def may_repeat(self, turn_id: str, received_at: datetime) -> bool:
+        return False
 
     async def complete(self, done: CompletedTurn) -> bool:
         self.tries += 1
