@@ -11,6 +11,7 @@ BY_STAGE: Final[Mapping[str, str]] = {
     "intake": "More messages waited than the limit allows: docs/operations.md lists the limits.",
     "limits": "The section `limits` of the configuration sets this limit.",
     "budget": "The section `budgets` of the configuration decides on this.",
+    "age": "conversation.answer_within_hours sets this limit. Look for an outage at that time.",
     "takeover": "The program stopped each time it processed this: `parley quarantine list`.",
 }
 """The next step by the stage that refused."""

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import BeforeValidator, Field, SecretStr, field_validator
 
 from adapters.shared.settings import CredentialSettings
+from adapters.whatsapp.service_window import WINDOW
 from adapters.whatsapp.template import WhatsAppTemplate
 from gateway.ports import (
     AdapterManifest,
@@ -95,6 +96,7 @@ MANIFEST: Final = AdapterManifest(
     title="WhatsApp",
     settings=WhatsAppSettings,
     capabilities=Capabilities(
+        writes_within=WINDOW,
         max_buttons=10,
     ),
     abilities=(CanType, CanMarkRead, CanFetchFiles, CanReact),

@@ -40,6 +40,7 @@ from gateway.turn.context.history import since
 from gateway.turn.context.summary import summary_in_time
 from gateway.turn.context.task import may_set_task
 from gateway.turn.history_and_summary import limits_of
+from gateway.turn.lateness import note_lateness
 from gateway.turn.memory import caller_of, redact_aside
 from gateway.turn.pipeline import ENTRY, LIMITS, Pipeline, private_reader
 from gateway.turn.services import Services
@@ -57,6 +58,7 @@ MAX_FILES: Final = 1
 MAX_BYTES: Final = 1024 * 1024
 """Size limit of a file; a larger one is not fetched."""
 TOO_LARGE: Final = f"it has more than {MAX_BYTES:,} bytes"
+STOPPED_NOTHING: Final = "I stopped nothing: `/stop` was meant for what ran then."
 NOT_FETCHED: Final = "it could not be fetched from the platform; send it again"
 
 
@@ -97,6 +99,10 @@ class CommandHandler:
         too; only the command without a running turn is rate-limited."""
         turn = self._pipeline.open(entry)
         if not await self._pipeline.admit(turn, ENTRY):
+            return
+        note_lateness(turn, self._services)
+        if turn.late is not None:  # what runs now is not what it was meant for
+            await self._answer(turn, Reply(STOPPED_NOTHING))
             return
         stopped = stop_running(entry.conversation)
         if not stopped and not await self._pipeline.admit(turn, LIMITS):

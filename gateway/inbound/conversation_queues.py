@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -35,6 +35,13 @@ CROWDED = MAX_WAITING // 10
 MAX_OF_ONE = 50
 MAX_COLLECTED = 20
 """Messages that become one turn."""
+MAX_EXPIRED = 200
+"""Messages that are too old and end together."""
+
+
+async def _at_once() -> None:
+    """Wait for nothing."""
+
 
 Handle = Callable[[Sequence[InboxEntry]], Coroutine[None, None, None]]
 
@@ -65,11 +72,17 @@ class ConversationQueues:
         withdrawn: Handle | None = None,
         slots: Slots | None = None,
         overlap: Overlap = "collect",
+        expired: Callable[[InboxEntry], bool] = lambda _: False,
+        gather: Callable[[], Awaitable[None]] = _at_once,
     ) -> None:
+        """`expired` entries that follow each other are passed to `handle` together, whoever wrote
+        them; `gather` waits for further ones."""
         self._handle = handle
         self._dropped = dropped
         self._withdrawn = withdrawn or dropped
         self._overlap = overlap
+        self._expired = expired
+        self._gather = gather
         self._slots = slots or Slots()
         self._slots.begin = self._begin_next
         self._queues: dict[str, _Queue] = {}
@@ -219,6 +232,9 @@ class ConversationQueues:
         return [now for _, now in pairs if now is not None]
 
     async def _turn(self, queue: _Queue) -> None:
+        if queue.batch and self._expired(queue.batch[0]):
+            await self._gather()
+            queue.batch += self._take_expired(queue)
         queue.begun = True
         if queue.batch:
             await self._handle(queue.batch)
@@ -239,6 +255,13 @@ class ConversationQueues:
             queue.running.add_done_callback(partial(self._finished, name))
         return True
 
+    def _take_expired(self, queue: _Queue) -> list[InboxEntry]:
+        taken: list[InboxEntry] = []
+        while queue.waiting and len(taken) < MAX_EXPIRED and self._expired(queue.waiting[0]):
+            taken.append(queue.waiting.popleft())
+        self._count(taken, -1)
+        return taken
+
     def _next_batch(self, queue: _Queue) -> list[InboxEntry]:
         batch = [queue.waiting.popleft()]
         while (
@@ -246,6 +269,7 @@ class ConversationQueues:
             and queue.waiting
             and len(batch) < MAX_COLLECTED
             and _same_author(batch[0], queue.waiting[0])
+            and self._expired(batch[0]) == self._expired(queue.waiting[0])
         ):
             batch.append(queue.waiting.popleft())
         return batch

@@ -32,6 +32,9 @@ from gateway.turn.services import Services
 MAX_CONTROL_TASKS = 1_000
 """Commands and button presses that may run concurrently; further ones are refused at intake."""
 MAX_INLINE_TASKS = 100
+GATHER_SECONDS = 1.0
+"""The time for which further messages that are too old may come, so that one notice names them."""
+EXPIRED_AGAIN = timedelta(minutes=10)
 HELD_FOR = timedelta(hours=1)
 """The time for which an accepted message may still be unanswered; no turn is as long."""
 
@@ -59,6 +62,8 @@ class LocalDispatcher:
             withdrawn=pipeline.withdraw,
             slots=services.slots,
             overlap=overlap,
+            expired=pipeline.too_old,
+            gather=lambda: services.slots.without(services.clock.sleep(GATHER_SECONDS)),
         )
         self._controls = BackgroundTasks("control_failed")
         self._closed = False
@@ -89,6 +94,8 @@ class LocalDispatcher:
             event = entry.event
             if self._closed or not isinstance(event, ButtonPressed | CommandInvoked):
                 self.queues.submit(entry)
+            elif self._pipeline.too_old(entry):
+                self._controls.spawn(self._guard.run([entry], self._expire))
             elif isinstance(event, ButtonPressed):
                 if self._control.owns(event.value):
                     press = self._control.press
@@ -133,6 +140,12 @@ class LocalDispatcher:
     @property
     def _full(self) -> bool:
         return len(self._controls) >= MAX_CONTROL_TASKS
+
+    async def _expire(self, entries: Sequence[InboxEntry]) -> None:
+        """Finish a command or a press that is too old. Many of one conversation get one notice."""
+        name = f"expired:{entries[0].conversation}"
+        first = await self._services.stores.buckets.claim(name, EXPIRED_AGAIN)
+        await self._pipeline.expire(entries, quiet=not first)
 
     async def _work(self, entries: Sequence[InboxEntry]) -> None:
         first = entries[0]

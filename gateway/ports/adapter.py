@@ -65,6 +65,8 @@ class Capabilities(Struct, frozen=True):
     `idempotent_sends`: a repeated `Outbound.key` is recognised by the platform and shown once;
     nothing is said of messages that one person alone sees in a room, or as answer to a command.
     `max_buttons` is the largest number under one message, 0 for none.
+    `writes_within`: the time after a person's message within which the platform takes any message
+    to them; None without such a limit.
     """
 
     answers_open_threads: bool = False
@@ -73,6 +75,7 @@ class Capabilities(Struct, frozen=True):
     commands_wait: bool = False
     idempotent_sends: bool = False
     max_buttons: int = 0
+    writes_within: timedelta | None = None
 
 
 class EventSink(Protocol):

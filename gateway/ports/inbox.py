@@ -17,6 +17,7 @@ from gateway.message import (
     Place,
 )
 from gateway.people import PersonId
+from gateway.policy.question_age import asked_at
 
 
 class InboxEntry(Struct, frozen=True):
@@ -29,6 +30,15 @@ class InboxEntry(Struct, frozen=True):
     event: InboundEvent
     received_at: datetime
     reason: str = ""
+    skew: timedelta = timedelta()
+    """How far the clock of the process that stored it is behind that of this process."""
+
+    @property
+    def asked_at(self) -> datetime:
+        """When it was written, by this process's clock."""
+        message = self.message
+        sent = self.received_at if message is None else message.timestamp
+        return asked_at(sent, self.received_at) + self.skew
 
     @property
     def message(self) -> ChatMessage | None:

@@ -43,6 +43,8 @@ from gateway.turn.types import TurnRequest
 
 ROOMY: Final = 32_000
 """The window in tokens from which tools fit beside the sum of its budget."""
+AGE: Final = 90
+"""Tokens of the sentences about an old question."""
 DAY: Final = 20
 """Tokens of the line with the date."""
 
@@ -61,6 +63,7 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
     total = budget.blocks_total
     if assistant.window < ROOMY:
         question_tokens = estimate_messages((ModelMessage("user", question),), steady)
+        question_tokens += AGE if turn.late is not None else 0
         offered = estimate_tools(await turn.tools.tools(), steady) + round(steady.constant)
         total = room_for_blocks(assistant.window, budget, offered, question_tokens)
     # Checked at the start; a later calibration of token counts must not make it fail.
@@ -79,7 +82,10 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
         window=assistant.window,
         reference=turn.id,
         calibration=known.latest(model),
-        system_volatile=today_text(services.clock.now().date()),
+        system_volatile=_joined(
+            today_text(services.clock.now().date()),
+            turn.late.for_model if turn.late is not None else "",
+        ),
     )
     reserved = budget.grand_total - budget.blocks_total
     data = usage_data(made, assistant.window, reserved)

@@ -68,6 +68,7 @@ def live_answer(turn: TurnContext, services: Services) -> LiveAnswer | None:
         reply_to_id=turn.last.id if turn.kind == "message" else "",
         reply_handle=turn.reply_handle,
         again=turn.again,
+        lead=turn.late.line if turn.late is not None else "",
     )
     means = LiveDependencies(
         adapter=turn.connected.adapter,

@@ -33,6 +33,7 @@ from gateway.outbound.notices import addressed
 from gateway.policy.access import NOT_APPROVED
 from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import redact_name
+from gateway.policy.question_age import EXPIRED, too_old
 from gateway.policy.refusals import refusal_for
 from gateway.ports.inbox import InboxEntry
 from gateway.ports.memory import TurnMemory
@@ -53,6 +54,7 @@ from gateway.turn.attachments import read_attachments
 from gateway.turn.audit import audit
 from gateway.turn.generate import generate
 from gateway.turn.history_and_summary import read_history
+from gateway.turn.lateness import expired_reply, note_lateness, with_age
 from gateway.turn.memory import open_memory, recall, remember
 from gateway.turn.render import filter_answer, render_answer, screened_reply, settle_task
 from gateway.turn.repetition import doubt_first
@@ -127,6 +129,9 @@ class Pipeline:
 
     async def handle(self, entries: Sequence[InboxEntry]) -> None:
         """Answer these entries, messages of one author in one conversation, oldest first."""
+        if self.too_old(entries[0]):
+            await self.expire(entries)
+            return
         opened = [self.open(entry) for entry in entries]
         admitted = [each for each in opened if await self.admit(each)]
         if not admitted:
@@ -134,6 +139,7 @@ class Pipeline:
         turn = merge(admitted)
         try:
             with correlated(turn.id), collect_timings(turn.timings):
+                note_lateness(turn, self._services)
                 await doubt_first(turn, self._services)
                 taken_over = await is_taken_over(turn, self._services)
                 passed = await self._run(HANDED_OVER if taken_over else TURN, turn)
@@ -161,6 +167,9 @@ class Pipeline:
         self, turn: TurnContext, reply: Reply, outcome: str, after: Sequence[Outbound] = ()
     ) -> None:
         """Answer with a fixed text, run `after`, and end the turn."""
+        if outcome != EXPIRED:  # its notice names the times
+            note_lateness(turn, self._services)
+        reply = replace(reply, markdown=with_age(turn, reply.markdown))
         reply = await screened_reply(turn, reply, self._services)
         reply = await typed_form(turn, reply, self._services)
         turn.forgets = reply.forgets
@@ -186,6 +195,27 @@ class Pipeline:
             if shown is not None:
                 turn.outbound = shown.stopped(turn.id)
             await self._finish(turn, "dropped")
+
+    def too_old(self, entry: InboxEntry) -> bool:
+        """Return True for an entry that is not answered any more, because it is too old."""
+        if isinstance(entry.event, MessageEdited | MessageDeleted):
+            return False
+        limits = self._services.policies.ages
+        return too_old(entry.asked_at, self._services.clock.now(), limits)
+
+    async def expire(self, entries: Sequence[InboxEntry], *, quiet: bool = False) -> None:
+        """Finish entries of one conversation that are too old, with one notice that names them, to
+        people who are served; `quiet` without the notice."""
+        opened = [self.open(entry) for entry in entries]
+        admitted = [each for each in opened if await self.admit(each, ENTRY)]
+        if not admitted:
+            return
+        turn = merge(admitted)
+        reply = expired_reply(turn, self._services)
+        if turn.last.author.is_bot or quiet or not reply.markdown:
+            await self._finish(turn, EXPIRED)
+        else:
+            await self.reply(turn, reply, EXPIRED)
 
     async def give_up(self, entry: InboxEntry) -> None:
         """Finish work that repeatedly crashed processes, and notify its author if they are
@@ -230,6 +260,8 @@ class Pipeline:
             again=entry.id in self._shown or self.may_be_again(entry),
             counted=correlation_id(entry.id) in self._counted,
             received_at=entry.received_at,
+            asked_at=entry.asked_at,
+            command=event.name if isinstance(event, CommandInvoked) else "",
         )
         reason = entry.reason or event.kind
         details = message.extras.details if message.extras is not None else ""

@@ -29,11 +29,14 @@ async def render_answer(turn: TurnContext, services: Services) -> Decision:
     renderer = turn.connected.renderer
     await typed_under_answer(turn, services)
     # An answer of markup only renders to nothing; a missing answer would look like a failure.
+    lead = f"{turn.late.line}\n\n" if turn.late is not None else ""
     parts = await render_off_loop(turn.answer or NO_ANSWER, renderer)
-    parts = parts or await render_off_loop(NO_ANSWER, renderer)
+    if lead or not parts:
+        answer = turn.answer if parts else NO_ANSWER
+        parts = await render_off_loop(f"{lead}{answer or NO_ANSWER}", renderer)
     beneath = await screened_beneath(turn, turn.answer, beneath_answer(turn), services)
     if beneath.markdown:
-        noted = f"{turn.answer or NO_ANSWER}\n\n{beneath.markdown}"
+        noted = f"{lead}{turn.answer or NO_ANSWER}\n\n{beneath.markdown}"
         parts = await render_off_loop(noted, renderer)
     detail = f"{len(parts)} part{'s' * (len(parts) != 1)}"
     if len(parts) > MAX_PARTS:

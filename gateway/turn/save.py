@@ -16,6 +16,7 @@ from gateway.immutable import replace
 from gateway.message import Outbound, send_key
 from gateway.outbound.live.final import announced
 from gateway.policy.decision import Decision
+from gateway.policy.question_age import EXPIRED
 from gateway.policy.takeover_return import HANDED_OVER
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.observer import FinishedTurn
@@ -43,7 +44,8 @@ async def _save(turn: TurnContext, services: Services) -> None:
     collected, turn.collected = turn.collected, ()
     for other in collected:
         other.note(Decision("queue", True, "collected", turn.id))
-        other.inbox_ids, other.memory, other.outcome = (), turn.memory, "collected"
+        other.inbox_ids, other.memory = (), turn.memory
+        other.outcome = EXPIRED if turn.outcome == EXPIRED else "collected"
         await _keep(other, services)
         report(other, services)
     if not await _keep(turn, services):

@@ -24,6 +24,7 @@ from gateway.policy.budgets import Budgets
 from gateway.policy.history_redaction import RecentSecrets
 from gateway.policy.invocation import InvocationPolicy
 from gateway.policy.persona import Assistant
+from gateway.policy.question_age import AgeLimits
 from gateway.policy.rate_limits import RateLimits
 from gateway.policy.roles import RolePolicy, ToolPolicy
 from gateway.ports import (
@@ -84,6 +85,7 @@ class Policies:
     limits: RateLimits = field(default_factory=RateLimits)
     budgets: Budgets = field(default_factory=Budgets)
     context: ContextLimits = field(default_factory=ContextLimits)
+    ages: AgeLimits = field(default_factory=AgeLimits)
     summaries: SummaryPolicy = field(default_factory=SummaryPolicy)
     turn: TurnLimits = field(default_factory=TurnLimits)
     ranks: tuple[BlockKind, ...] = CHAT_RANKS

@@ -13,6 +13,7 @@ from gateway.outbound.live.answer import LiveAnswer
 from gateway.people import Principal
 from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import RedactedMessages
+from gateway.policy.question_age import Late
 from gateway.policy.refusals import Sharing
 from gateway.ports import ContentBlock, ToolProvider
 from gateway.ports.memory import NO_FOOTER, AnswerFooter, TurnMemory
@@ -48,6 +49,8 @@ class TurnContext:
     `tasks` holds the task that the model noted. `live` shows the answer while it is written.
     `received_at` is the time at which its last event was stored, None without one; `may_repeat`
     is set if its answer may have been sent before. `attempt` names this attempt to answer.
+    `asked_at` is when its message was written; `late` is set if that is long ago. `command` is the
+    name of a command.
     `footer` stands under the answer for its author alone, `beneath` for everybody who reads it;
     neither is part of it. `kept` are the messages as they are stored; `mended` is the id of an
     earlier message of the same author and its text without a half of a secret; `redacted` holds
@@ -70,6 +73,9 @@ class TurnContext:
     again: bool = False
     counted: bool = False
     received_at: datetime | None = None
+    asked_at: datetime | None = None
+    late: Late | None = None
+    command: str = ""
     may_repeat: bool = False
     attempt: str = field(default_factory=lambda: uuid4().hex)
     collected: "Sequence[TurnContext]" = ()

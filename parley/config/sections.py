@@ -378,10 +378,15 @@ class Context(Section):
 
 
 class Conversation(Section):
-    """The treatment of messages that arrive while an answer is being written."""
+    """The treatment of messages that wait: while an answer is being written, or longer."""
 
     overlap: Literal["collect", "queue", "drop"] = "collect"
     """`collect` answers them together afterwards, `queue` one by one, `drop` not at all."""
+    age_note_minutes: float = Field(default=15, ge=1, le=1_440)
+    """Age of a message in minutes from which its answer says how old it is, and the model knows."""
+    answer_within_hours: float = Field(default=24, ge=0.5, le=168)
+    """Age of a message in hours from which it is not answered. One notice names such messages of a
+    conversation."""
 
 
 class Workers(Section):

@@ -58,6 +58,8 @@ TITLES: Final[Mapping[str, str]] = {
     "queue": "Queue",
     "takeover": "Repeated crashes",
     "confirmation": "Confirmation",
+    "age": "Age of the message",
+    "repetition": "Repeated answer",
 }
 """The name of a stage for people."""
 BLOCKS: Final[Mapping[str, str]] = {

@@ -14,6 +14,7 @@ from msgspec import Struct
 from db.errors import StoreUnavailable
 from gateway.conversation import ConversationKey
 from gateway.policy.decision import Decision
+from gateway.policy.question_age import EXPIRED
 from gateway.policy.takeover_return import HANDED_OVER
 from gateway.ports.outbox import Delivery
 from gateway.ports.traces import NO_CONVERSATION, Trace
@@ -25,7 +26,7 @@ MAX_AUDIT: Final = 1_000
 """Audit entries of that time which are read."""
 AFTERWARDS: Final = timedelta(seconds=5)
 """The audit is written within seconds after the event."""
-SILENT: Final = ("collected", "dropped", "deleted", HANDED_OVER)
+SILENT: Final = ("collected", "dropped", "deleted", EXPIRED, HANDED_OVER)
 """Outcomes of turns without an answer of their own."""
 NOTED: Final = ("tool", "invocation", "queue")
 """Decisions that a stage notes beside its own."""

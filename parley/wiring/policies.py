@@ -14,6 +14,7 @@ from gateway.policy.access import AccessPolicy
 from gateway.policy.budgets import UNLIMITED, Budgets
 from gateway.policy.invocation import ChannelInvocation, InvocationPolicy
 from gateway.policy.persona import Assistant, ChannelPersona
+from gateway.policy.question_age import AgeLimits
 from gateway.policy.rate_limits import RateLimits
 from gateway.policy.roles import RolePolicy, ToolPolicy, ToolRule
 from gateway.ports import SendPace
@@ -71,6 +72,10 @@ def policies_of(settings: Settings) -> Policies:
             settings.context.max_messages,
             settings.context.max_tokens,
             timedelta(hours=settings.context.ttl_hours),
+        ),
+        ages=AgeLimits(
+            timedelta(minutes=settings.conversation.age_note_minutes),
+            timedelta(hours=settings.conversation.answer_within_hours),
         ),
         summaries=SummaryPolicy(settings.context.summaries, summary_model(settings)),
         turn=TurnLimits(retry_seconds=settings.model.retry_seconds),

@@ -56,7 +56,8 @@ log = structlog.get_logger(__name__)
 
 class LiveTarget(Struct, frozen=True):
     """The answer and its destination. `key` is the same when the work is repeated after a crash;
-    `again` is set if an earlier run may have shown something already."""
+    `again` is set if an earlier run may have shown something already; `lead` stands above the
+    answer."""
 
     key: str
     place: Place
@@ -64,6 +65,7 @@ class LiveTarget(Struct, frozen=True):
     reply_to_id: str = ""
     reply_handle: str = ""
     again: bool = False
+    lead: str = ""
 
 
 async def _never() -> bool:
@@ -101,6 +103,7 @@ class LiveAnswer:
         self._request: asyncio.Task[None] | None = None
         self._recalled = not target.again
         self._unknown = False
+        self._led = False
 
     @property
     def visible(self) -> bool:
@@ -110,7 +113,7 @@ class LiveAnswer:
     async def on_text(self, piece: str) -> None:
         """Take a piece of the answer."""
         self._waits = False
-        self._text.write(piece)
+        self._write(piece)
         self._news.set()
 
     def waits(self) -> None:
@@ -126,8 +129,15 @@ class LiveAnswer:
         if shows or not (held or self._state.phase is Phase.IDLE):
             return False
         self._text = PartialText(self._target.place.audience, self._target.renderer)
-        self._text.write(kept)
+        self._led = False
+        self._write(kept)
         return True
+
+    def _write(self, piece: str) -> None:
+        if piece and self._target.lead and not self._led:
+            self._led = True
+            self._text.write(f"{self._target.lead}\n\n")
+        self._text.write(piece)
 
     def begin(self) -> None:
         """Start to show the answer."""

@@ -70,7 +70,7 @@ elseif kind == 'replaced' then
 end
 mark = math.max(mark, known) + 1
 redis.call('HSET', meta, 'mark', mark, 'server', server, 'saved', saved)
-return {id, mark, kind, redis.call('HGET', meta, 'doubt') or '0', before}
+return {id, mark, kind, redis.call('HGET', meta, 'doubt') or '0', before, now}
 """)
 
 log = structlog.get_logger(__name__)
@@ -98,7 +98,8 @@ class Epoch:
         record: HotLosses | None,
         waiting: Callable[[], QueueDepths | None] = lambda: None,
     ) -> None:
-        """`waiting` returns the latest count of what waits."""
+        """`waiting` returns the latest count of what waits. `ahead` is by how many seconds Redis'
+        clock is ahead of this process's."""
         self._client = client
         self._keys = Keys(client)
         self._clock = clock
@@ -111,6 +112,7 @@ class Epoch:
         self.id = ""
         self.mark = 0
         self.doubt = 0
+        self.ahead = 0.0
         self.losses: tuple[Loss, ...] = ()
 
     @property
@@ -172,7 +174,8 @@ class Epoch:
                 self._saved,
             ],
         )
-        id_, mark, kind, doubt, saved = answer
+        id_, mark, kind, doubt, saved, now = answer
+        self.ahead = int(now) / 1000 - self._clock.now().timestamp()
         state = _State(id_.decode(), int(mark), kind.decode(), int(doubt), int(saved or 0))
         if not state.kind and known is not None and await self._is_behind(known, state):
             return _State(state.epoch, state.mark, "database", state.doubt, state.saved)

@@ -12,6 +12,7 @@ import random
 import time
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
 import structlog
@@ -19,6 +20,7 @@ from msgspec import Struct
 from pydantic import ValidationError
 
 from db.errors import StoreUnavailable
+from gateway.immutable import replace
 from gateway.ports.inbox import InboxEntry
 from gateway.ports.outbox import OutboxEntry
 from gateway.stores.redis.client import LONGEST_WAIT, RedisClient, Script, quoted
@@ -38,6 +40,10 @@ LONGEST_PAUSE = 2.0
 """Seconds between attempts while Redis is unavailable; doubled each time."""
 FROM_START = "0"
 NEW = ">"
+STORED = b"stored"
+"""The name under which a reader finds the time at which Redis stored an entry, in milliseconds."""
+SKEWED = timedelta(seconds=30)
+"""Smaller differences between the clocks of two processes do not matter."""
 
 # The first entry creates a stream, the first reader its group.
 READ = Script.of(
@@ -260,7 +266,11 @@ class StreamReader(Generic[T]):
             return
         if start != NEW and self._from.get(position) == start:
             self._from[position] = NEW if extent == b"all" else entries[-1][0].decode()
-        rows = [dict(zip(row[::2], row[1::2], strict=True)) for _, row in entries if row]
+        rows = [
+            {**dict(zip(row[::2], row[1::2], strict=True)), STORED: id_.partition(b"-")[0]}
+            for id_, row in entries
+            if row
+        ]
         for item in await self._load(rows):
             if item.id not in self._unfinished and item.id not in self._done_meanwhile:
                 self._unfinished[item.id] = position
@@ -310,8 +320,9 @@ class RedisWorkSource:
         """`worker` must be unique for every process; `lease` is in seconds."""
         keys = Keys(client)
         streams = [(str(p), keys.inbox(p)) for p in range(PARTITIONS)]
+        self._epoch = epoch
         self._feed = StreamReader(
-            client, WORK, worker, streams, _load, epoch, lease=lease, shared=True
+            client, WORK, worker, streams, self._load, epoch, lease=lease, shared=True
         )
 
     @property
@@ -329,6 +340,21 @@ class RedisWorkSource:
         of the store."""
         await self._feed.run(take, has_room)
 
+    async def _load(self, rows: Sequence[dict[bytes, bytes]]) -> list[StreamItem[InboxEntry]]:
+        items = []
+        for fields in rows:
+            try:
+                entry = parse_entry(fields)
+                stored = int(fields[STORED]) / 1000 - self._epoch.ahead
+            except (ValidationError, KeyError, ValueError):
+                log.exception("event_unreadable", id=fields.get(b"id", b"").decode())
+            else:
+                skew = timedelta(seconds=stored) - timedelta(seconds=entry.received_at.timestamp())
+                if abs(skew) >= SKEWED:
+                    entry = replace(entry, skew=skew)
+                items.append(StreamItem(entry.id, entry))
+        return items
+
     def finished(self, ids: Iterable[str]) -> None:
         """Record that these events are done, in any process."""
         self._feed.done(ids)
@@ -336,18 +362,6 @@ class RedisWorkSource:
     async def release(self) -> None:
         """After `run` ended: let another process continue at once. Never raises."""
         await self._feed.leave()
-
-
-async def _load(rows: Sequence[dict[bytes, bytes]]) -> list[StreamItem[InboxEntry]]:
-    items = []
-    for fields in rows:
-        try:
-            entry = parse_entry(fields)
-        except (ValidationError, KeyError, ValueError):
-            log.exception("event_unreadable", id=fields.get(b"id", b"").decode())
-        else:
-            items.append(StreamItem(entry.id, entry))
-    return items
 
 
 class RedisSendSource:

@@ -1,0 +1,80 @@
+"""Questions that are answered late, or are too old to be answered."""
+
+from typing import Final
+
+from gateway.message import Reply
+from gateway.people import Audience
+from gateway.policy.decision import Decision
+from gateway.policy.history_redaction import redact_for_history, redact_name
+from gateway.policy.question_age import (
+    LATE,
+    LISTED,
+    STAGE,
+    TOO_LATE_TO_WRITE,
+    TOO_OLD,
+    clock_time,
+    duration,
+    expired_text,
+    late,
+)
+from gateway.turn.prompt import clean_name, readable
+from gateway.turn.render import in_one_line
+from gateway.turn.services import Services
+from gateway.turn.turn_context import TurnContext
+
+EXCERPT: Final = 80
+"""Characters of a message that is named."""
+UNWRITABLE: Final = "the platform takes no message {hours:.0f} hours after the person wrote"
+
+
+def note_lateness(turn: TurnContext, services: Services) -> None:
+    """Set `late` of a turn whose oldest message was written long ago."""
+    if turn.late is not None:
+        return
+    asked = [one.asked_at for one in (turn, *turn.collected) if one.asked_at is not None]
+    if not asked:
+        return
+    limits, now = services.policies.ages, services.clock.now()
+    turn.late = late(min(asked), now, limits, several=len(asked) > 1)
+    if turn.late is not None:
+        services.count("answered_late", turn.place.platform)
+        turn.note(Decision(STAGE, True, LATE, f"written {duration(turn.late.age)} before"))
+
+
+def with_age(turn: TurnContext, markdown: str) -> str:
+    """Return a text below the line that says how late it comes."""
+    return f"{turn.late.line}\n\n{markdown}" if turn.late is not None and markdown else markdown
+
+
+def expired_reply(turn: TurnContext, services: Services) -> Reply:
+    """Return the notice about the messages of a turn that are too old, and note that in the traces.
+    It is empty if the platform takes no message any more."""
+    turns = (*turn.collected, turn)
+    limits, now = services.policies.ages, services.clock.now()
+    for one in turns:
+        services.count("expired", one.place.platform)
+        asked = one.asked_at or now
+        detail = f"written {duration(now - asked)} before"
+        one.note(Decision(STAGE, False, TOO_OLD, detail))
+    within = turn.connected.manifest.capabilities.writes_within
+    newest = max((one.asked_at for one in turns if one.asked_at is not None), default=now)
+    if within is not None and now - newest >= within:
+        detail = UNWRITABLE.format(hours=within.total_seconds() / 3600)
+        turn.note(Decision(STAGE, False, TOO_LATE_TO_WRITE, detail))
+        return Reply("")
+    lines = [_line(one, services) for one in turns[:LISTED]]
+    return Reply(expired_text(lines, len(turns), limits.answer_within))
+
+
+def _line(turn: TurnContext, services: Services) -> str:
+    """Return one message as a notice names it: its time, in a room its author, its beginning."""
+    now = services.clock.now()
+    asked = clock_time(turn.asked_at or now, now)
+    text = f"/{turn.command} {turn.content}".strip() if turn.command else turn.content
+    words = " ".join(readable(redact_for_history(text[: 4 * EXCERPT])).split())
+    excerpt = words if len(words) <= EXCERPT else f"{words[:EXCERPT].rstrip()}…"
+    named = in_one_line(excerpt) if excerpt else "(without text)"
+    if turn.place.audience is Audience.DIRECT:
+        return f"{asked}: “{named}”"
+    writer = in_one_line(clean_name(redact_name(turn.last.author.name)) or "somebody")
+    return f"{asked}, {writer}: “{named}”"
