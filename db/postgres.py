@@ -69,11 +69,13 @@ FREE_LOCKS: Final = b"SELECT pg_advisory_unlock_all()"
 class PoolLimits(Struct, frozen=True):
     """The number of connections, and how long anything may take (seconds).
 
-    `checkout` is the wait for a free connection, which also bridges a restart of the server; the
+    `extra` are those of long reads and background work beside the pool. `checkout` is the wait for
+    a free connection, which also bridges a restart of the server; the
     server enforces `statement`, and the client a second later.
     """
 
     connections: int = 10
+    extra: int = 6
     checkout: float = 5.0
     statement: float = 5.0
 
@@ -107,6 +109,8 @@ class PostgresDatabase:
         self.name, self._conninfo = server_of(url)
         self._pool: AsyncConnectionPool[Connection] | None = None
         self._unfinished: set[asyncio.Task[None]] = set()
+        self._readers = asyncio.Semaphore(self._limits.extra // 2)
+        self._background = asyncio.Semaphore(self._limits.extra - self._limits.extra // 2)
 
     async def start(self) -> None:
         """Connect, bring the tables up to date. Raises `StoreUnavailable`, `SchemaTooNew`."""
@@ -176,7 +180,10 @@ class PostgresDatabase:
     async def reader(self) -> AsyncIterator[Reader]:
         """A separate connection for one read-only transaction."""
         try:
-            async with await AsyncConnection.connect(self._conninfo) as connection:
+            async with (
+                self._readers,
+                await AsyncConnection.connect(self._conninfo) as connection,
+            ):
                 _type_parameters(connection)
                 await connection.set_read_only(True)
                 yield _Reader(connection, self._unavailable)
@@ -207,7 +214,10 @@ class PostgresDatabase:
         """Return the result of work that takes minutes, on its own connection without a time limit;
         never runs twice."""
         try:
-            async with await AsyncConnection.connect(self._conninfo, autocommit=True) as connection:
+            async with (
+                self._background,
+                await AsyncConnection.connect(self._conninfo, autocommit=True) as connection,
+            ):
                 return await work(connection)
         except (psycopg.Error, OSError) as error:
             raise self._unavailable(error) from error

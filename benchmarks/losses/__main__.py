@@ -3,8 +3,8 @@
     python -m benchmarks.losses                          every fault, 600 messages each
     python -m benchmarks.losses --fault empty --messages 1500
 
-One adapter and two workers answer a simulated Telegram, with a real Redis and PostgreSQL and a model
-that takes 300 ms. People write 15 messages a second. In the middle:
+One adapter and two workers answer a simulated Telegram, with a real Redis, a real PostgreSQL and a
+model that takes 300 ms. People write 15 messages a second. In the middle:
 
     empty        FLUSHALL
     older        Redis is stopped, and starts with a copy of its file from some seconds before
@@ -12,8 +12,7 @@ that takes 300 ms. People write 15 messages a second. In the middle:
                  after the other while messages flowed, and everything starts again
     unmatched    the same with the copy of Redis made ten seconds before that of PostgreSQL
 
-Messages that only the lost data held cannot be answered: `lost` counts those, and `lost_held` the
-ones that a worker had taken. `said` is what `/readyz` says about it 5 and 30 seconds later.
+Messages that only the lost data held cannot be answered: `lost` counts those. `said` is what `/readyz` says about it 5 and 30 seconds later.
 """
 
 import argparse
@@ -41,7 +40,13 @@ from simulators.anthropic import AnthropicSimulator
 from simulators.base import Fault
 from simulators.telegram import TelegramSimulator
 from tests.support.ports import free_port
-from tests.support.servers import PostgresServer, RedisServer, postgres_binary, postgres_server, redis_server
+from tests.support.servers import (
+    PostgresServer,
+    RedisServer,
+    postgres_binary,
+    postgres_server,
+    redis_server,
+)
 
 FAULTS: Final = ("empty", "older", "restored", "unmatched")
 PER_SECOND: Final = 15.0
@@ -87,7 +92,7 @@ class Run:
             await asyncio.sleep(1 / PER_SECOND)
 
     async def _until(self, written: int) -> None:
-        while self.world.written < written:
+        while self.world.written < written:  # noqa: ASYNC110 - people write at their own rate
             await asyncio.sleep(0.01)
 
     async def _settled(self) -> None:
@@ -129,7 +134,15 @@ class Run:
         self.redis.stop()
         self._put_back_redis(copy)
         self.redis.start()
-        self._pg("pg_restore", "--clean", "--if-exists", "--single-transaction", "-d", self._url, str(dump))
+        self._pg(
+            "pg_restore",
+            "--clean",
+            "--if-exists",
+            "--single-transaction",
+            "-d",
+            self._url,
+            str(dump),
+        )
         await self._start()
 
     def _copy_redis(self) -> Path:
@@ -215,9 +228,7 @@ async def measure(fault: str, messages: int, log: Path) -> dict[str, object]:
         stores = {"storage": {"url": store.url}, "database": {"url": postgres.url}}
         config = write_config(folder, platform, model, port, stores)
         ports = [free_port() for _ in range(3)]
-        run = Run(
-            fault, messages, World(platform), config, log, store, postgres, folder, ports
-        )
+        run = Run(fault, messages, World(platform), config, log, store, postgres, folder, ports)
         try:
             return await run.run()
         finally:

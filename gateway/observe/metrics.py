@@ -175,7 +175,7 @@ MAX_UNSENT: Final = 10_000
 MICRO: Final = 1e-6
 ELSEWHERE: Final = frozenset({"turn", "sent", "send_failed"})
 """Events that other metrics count in more detail."""
-WITH_REASON: Final = frozenset({"not_addressed", "budget_alert", "without_recall"})
+WITH_REASON: Final = frozenset({"not_addressed", "budget_alert"})
 """Events that are counted by reason code; all others are counted by platform."""
 _T = TypeVar("_T")
 
@@ -224,12 +224,14 @@ class Metrics:
             "budget_alert": self._counter(
                 "budget_alerts", "Budget thresholds that were passed.", "reason"
             ),
-            "without_recall": self._counter(
-                "answers_without_recall",
-                "Answers without recall, because it was too_slow (3 s) or failed.",
-                "reason",
-            ),
         }
+        self._without_memory = self._counter(
+            "answers_without_memory",
+            "Answers without a part of memory: brief or recall, because it was too_slow, "
+            "unavailable or failed.",
+            "part",
+            "reason",
+        )
         self._others = self._counter("other_events", "Other events, by their name.", "event")
         self._turns = self._counter("turns", "Completed turns.", "platform", "outcome")
         self._refusals = self._counter("refusals", "Refusals.", "stage", "reason")
@@ -275,8 +277,13 @@ class Metrics:
         )
 
     def count(self, what: str, detail: str = "") -> None:
-        """Count an event by its name; `detail` is a platform or a reason code."""
+        """Count an event by its name; `detail` is a platform or a reason code, "part:reason" for
+        `without_memory`."""
         if what in ELSEWHERE:
+            return
+        if what == "without_memory":
+            part, _, reason = detail.partition(":")
+            self._without_memory.add(self._reason.of(part), self._reason.of(reason))
             return
         counter = self._counted.get(what)
         if counter is None:

@@ -49,6 +49,14 @@ class Section(NamedTuple):
     share: float
 
 
+class MissingPart(NamedTuple):
+    """A part of memory that could not be read for an answer: brief or recall; with the reason code
+    too_slow, unavailable or failed."""
+
+    part: str
+    reason: str
+
+
 class PromptParts(Struct, frozen=True):
     """Texts from memory for every prompt of a session; they do not change within a session, so that
     the model's service can cache them. Empty texts are left out. `skill` explains how to use
@@ -60,6 +68,7 @@ class PromptParts(Struct, frozen=True):
     bible: str = ""
     heartbeat: str = ""
     shared: str = ""
+    missing: tuple[MissingPart, ...] = ()
 
 
 NO_PROMPT_PARTS: Final = PromptParts()

@@ -20,7 +20,8 @@ ASK: Final = """
         COALESCE(has_schema_privilege(current_schema(), 'CREATE'), false),
         current_setting('max_connections')::int
             - current_setting('superuser_reserved_connections')::int
-            - (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend'),
+            - COALESCE(current_setting('reserved_connections', true), '0')::int,
+        (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend'),
         current_setting('synchronous_commit'), current_setting('fsync') = 'on',
         EXISTS (SELECT FROM pg_extension WHERE extname = 'vector') OR EXISTS (
             SELECT FROM pg_available_extension_versions e, pg_roles r
@@ -40,7 +41,9 @@ class PostgresStatus(Struct, frozen=True):
     version_number: int
     writable: bool
     may_create: bool
-    free_connections: int
+    connections: int
+    """The connections that users without special rights may open."""
+    used_connections: int
     synchronous_commit: str
     fsync: bool
     missing: int
@@ -68,12 +71,13 @@ async def _status(
     connection: AsyncConnection[TupleRow], schemas: Sequence[Schema]
 ) -> PostgresStatus:
     (row,) = await (await connection.execute(ASK)).fetchall()
-    version, number, writable, may_create, free, synchronous, fsync, vectors, columns, seen = row
+    version, number, writable, may_create, most, used, *rest = row
+    synchronous, fsync, vectors, columns, seen = rest
     refuse_older(columns)
     done = await (await connection.execute(APPLIED)).fetchall() if columns else []
     left = len(missing(schemas, {(str(name), int(step)) for name, step in done}))
     return PostgresStatus(
-        *(version, number, writable, may_create, free, synchronous, fsync),
+        *(version, number, writable, may_create, most, used, synchronous, fsync),
         left,
         vectors,
         await _hot_state(connection) if seen else None,

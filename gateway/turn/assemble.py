@@ -29,6 +29,7 @@ from gateway.turn.context.task import SET_TASK, TaskTool, may_set_task
 from gateway.turn.history_and_summary import dialogue_turns
 from gateway.turn.prompt import (
     CHOSEN,
+    MEMORY_MISSING,
     WORDLESS,
     PromptFacts,
     own_text,
@@ -45,6 +46,8 @@ ROOMY: Final = 32_000
 """The window in tokens from which tools fit beside the sum of its budget."""
 AGE: Final = 90
 """Tokens of the sentences about an old question."""
+MISSING: Final = 60
+"""Tokens of the sentences about missing parts of memory."""
 DAY: Final = 20
 """Tokens of the line with the date."""
 
@@ -64,6 +67,7 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
     if assistant.window < ROOMY:
         question_tokens = estimate_messages((ModelMessage("user", question),), steady)
         question_tokens += AGE if turn.late is not None else 0
+        question_tokens += MISSING if turn.missing else 0
         offered = estimate_tools(await turn.tools.tools(), steady) + round(steady.constant)
         total = room_for_blocks(assistant.window, budget, offered, question_tokens)
     # Checked at the start; a later calibration of token counts must not make it fail.
@@ -85,6 +89,7 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
         system_volatile=_joined(
             today_text(services.clock.now().date()),
             turn.late.for_model if turn.late is not None else "",
+            MEMORY_MISSING if turn.missing else "",
         ),
     )
     reserved = budget.grand_total - budget.blocks_total

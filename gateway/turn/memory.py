@@ -21,8 +21,8 @@ from gateway.policy.history_redaction import (
     redact_for_history,
     redact_messages,
 )
-from gateway.ports.memory import REDACTION_NOTICE, AnswerFooter, Caller
-from gateway.ports.prompt_blocks import KnowledgeItem
+from gateway.ports.memory import REDACTION_NOTICE, AnswerFooter, Caller, TurnMemory
+from gateway.ports.prompt_blocks import KnowledgeItem, MissingPart
 from gateway.turn.prompt import text_in_place
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
@@ -234,7 +234,16 @@ async def recall(turn: TurnContext, services: Services) -> Decision:
     memory = turn.memory
     if memory is None:
         return Decision("recall", True, "no_memory")
+    async with services.memory_reads.waiting():
+        return await _read(memory, turn, services)
+
+
+async def _read(memory: TurnMemory, turn: TurnContext, services: Services) -> Decision:
+    turn.missing = ()
     turn.prompt_parts = await memory.prompt_parts()
+    for missing in turn.prompt_parts.missing:
+        _note_missing(turn, services, missing)
+        turn.note(Decision("memory", True, "part_missing", f"{missing.part}: {missing.reason}"))
     if not memory.recalls:
         return Decision("recall", True, "nothing_to_recall")
     try:
@@ -243,14 +252,28 @@ async def recall(turn: TurnContext, services: Services) -> Decision:
     except StoreUnavailable:
         raise
     except TimeoutError:
-        services.count("without_recall", "too_slow")
+        _note_missing(turn, services, MissingPart("recall", "too_slow"))
         return Decision("recall", True, "recall_too_slow", f"{RECALL_SECONDS:.0f} s")
     except Exception:
         log.exception("recall_failed")
-        services.count("without_recall", "failed")
+        _note_missing(turn, services, MissingPart("recall", "failed"))
         return Decision("recall", True, "recall_failed", "see the log")
     count = len(turn.knowledge)
     return Decision("recall", True, "recalled", f"{count} found", data=ranks_of(turn.knowledge))
+
+
+def _note_missing(turn: TurnContext, services: Services, missing: MissingPart) -> None:
+    turn.missing = (*turn.missing, missing)
+    services.count("without_memory", f"{missing.part}:{missing.reason}")
+
+
+async def says_forgetful(turn: TurnContext) -> bool:
+    """Return True if the answer was written without a part of memory, and the model's tools read
+    nothing of it either: the person is told, because only they know if that matters."""
+    if not turn.missing or turn.memory is None or turn.result is None or turn.result.failed:
+        return False
+    own = {tool.name for tool in await turn.memory.tools.tools()}
+    return not any(use.ok and use.name in own for use in turn.result.calls)
 
 
 def ranks_of(items: Sequence[KnowledgeItem]) -> Mapping[str, object] | None:

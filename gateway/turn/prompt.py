@@ -67,6 +67,13 @@ def today_text(today: date) -> str:
     return f"Today is {today:%a}, {today.isoformat()} (UTC)."
 
 
+MEMORY_MISSING: Final = (
+    "What is stored about this person and project could not be read for this answer. If the "
+    "question depends on it, say that you cannot look it up at the moment. Never conclude that "
+    "nothing is stored."
+)
+
+
 def user_content(
     text: str,
     *,

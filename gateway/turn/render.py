@@ -14,6 +14,7 @@ from gateway.policy.response_filter import filter_response
 from gateway.render import address, render_off_loop
 from gateway.turn.audit import audit
 from gateway.turn.context.task import ProposedTask
+from gateway.turn.memory import says_forgetful
 from gateway.turn.services import Services
 from gateway.turn.tool_loop import NO_ANSWER
 from gateway.turn.turn_context import TurnContext
@@ -21,6 +22,9 @@ from gateway.turn.turn_context import TurnContext
 MAX_PARTS = 60
 """Maximum parts of one answer: the longest answer of a model on the platform with the smallest
 messages."""
+WITHOUT_MEMORY: Final = (
+    "_(I could not read my memory for this answer. If it depends on that, ask again in a minute.)_"
+)
 LEFT_OUT = "_(The rest of this answer is too long to be sent. Ask me for it in smaller parts.)_"
 
 
@@ -34,6 +38,8 @@ async def render_answer(turn: TurnContext, services: Services) -> Decision:
     if lead or not parts:
         answer = turn.answer if parts else NO_ANSWER
         parts = await render_off_loop(f"{lead}{answer or NO_ANSWER}", renderer)
+    if await says_forgetful(turn):
+        turn.beneath = with_line(turn.beneath, WITHOUT_MEMORY)
     beneath = await screened_beneath(turn, turn.answer, beneath_answer(turn), services)
     if beneath.markdown:
         noted = f"{lead}{turn.answer or NO_ANSWER}\n\n{beneath.markdown}"
@@ -53,6 +59,13 @@ async def render_answer(turn: TurnContext, services: Services) -> Decision:
     )
     turn.outbound += await ephemeral_footer(turn, services)
     return Decision("render", True, turn.connected.manifest.platform, detail)
+
+
+def with_line(reply: Reply, line: str) -> Reply:
+    """Return the text under an answer with one more line."""
+    if line in reply.markdown:  # the stage is repeated after an outage
+        return reply
+    return replace(reply, markdown=f"{reply.markdown}\n{line}" if reply.markdown else line)
 
 
 def beneath_answer(turn: TurnContext) -> Reply:

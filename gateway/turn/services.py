@@ -49,7 +49,7 @@ from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.stores.feedback import FeedbackStore
 from gateway.stores.traces import Traces
 from gateway.stores.usage import UsageLedger
-from gateway.turn.slots import Slots
+from gateway.turn.slots import MemoryReads, Slots
 from gateway.turn.toolbox import Toolbox
 from gateway.turn.types import TurnLimits
 
@@ -105,8 +105,9 @@ class CurrentPolicies:
 class Services:
     """The services of all stages. `current` are the policies in force, or those of one turn
     (`under`). `observe` receives every trace, also of events that are not
-    stored; `observer` receives events with their times; `slots` limit the running turns; `retry`
-    waits for unavailable stores; `signs` are temporary reactions.
+    stored; `observer` receives events with their times; `slots` limit the running turns,
+    `memory_reads` those that read memory; `retry` waits for unavailable stores; `signs` are
+    temporary reactions.
     `pairing` and `owner_claims` are None without a store of admissions."""
 
     current: CurrentPolicies
@@ -130,6 +131,7 @@ class Services:
     calibrations: TokenCalibrations = field(default_factory=TokenCalibrations)
     recent_secrets: RecentSecrets = field(default_factory=RecentSecrets)
     slots: Slots = field(default_factory=Slots)
+    memory_reads: MemoryReads = field(default_factory=MemoryReads)
     signs: BackgroundTasks = field(default_factory=lambda: BackgroundTasks("sign_failed"))
     security: SecurityLog = field(default_factory=SecurityLog)
     admissions: Admissions = field(default_factory=Admissions)

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from contextvars import Context
 from typing import Final
 
@@ -12,6 +13,35 @@ slot while they wait."""
 MAX_BYTES_ASIDE: Final = 128 * 1024 * 1024
 """Maximum bytes of files that these turns hold together: a turn has up to 19 MB of pictures. A turn
 that would exceed it also keeps its slot."""
+
+
+READS: Final = 8
+"""Turns that read memory at the same time; fewer than the connections to the database."""
+WAIT_SECONDS: Final = 20.0
+"""The longest wait for that. It does not count as time of recall."""
+
+
+class MemoryReads:
+    """Lets a few turns read memory at a time, so that many which begin together do not all exceed
+    their time while they wait for the database."""
+
+    def __init__(self, size: int = READS) -> None:
+        self._free = asyncio.Semaphore(size)
+
+    @asynccontextmanager
+    async def waiting(self) -> AsyncIterator[None]:
+        """Hold a place; after `WAIT_SECONDS` go on without one."""
+        held = False
+        try:
+            async with asyncio.timeout(WAIT_SECONDS):
+                held = await self._free.acquire()
+        except TimeoutError:
+            pass
+        try:
+            yield
+        finally:
+            if held:
+                self._free.release()
 
 
 class Slots:

@@ -18,7 +18,7 @@ from gateway.policy.refusals import Sharing
 from gateway.ports import ContentBlock, ToolProvider
 from gateway.ports.memory import NO_FOOTER, AnswerFooter, TurnMemory
 from gateway.ports.observer import Timing
-from gateway.ports.prompt_blocks import NO_PROMPT_PARTS, KnowledgeItem, PromptParts
+from gateway.ports.prompt_blocks import NO_PROMPT_PARTS, KnowledgeItem, MissingPart, PromptParts
 from gateway.ports.traces import NO_CONVERSATION, Duration, Trace, ring_slot
 from gateway.ports.unit_of_work import CompletedTurn
 from gateway.turn.context.history import NO_HISTORY, LoadedHistory
@@ -51,6 +51,7 @@ class TurnContext:
     is set if its answer may have been sent before. `attempt` names this attempt to answer.
     `asked_at` is when its message was written; `late` is set if that is long ago. `command` is the
     name of a command.
+    `missing` are the parts of memory that could not be read.
     `footer` stands under the answer for its author alone, `beneath` for everybody who reads it;
     neither is part of it. `kept` are the messages as they are stored; `mended` is the id of an
     earlier message of the same author and its text without a half of a secret; `redacted` holds
@@ -88,6 +89,7 @@ class TurnContext:
     opened: LoadedHistory = NO_HISTORY
     prompt_parts: PromptParts = NO_PROMPT_PARTS
     knowledge: Sequence[KnowledgeItem] = ()
+    missing: tuple[MissingPart, ...] = ()
     files: tuple[ContentBlock, ...] = ()
     tools: ToolProvider | None = None
     tasks: TaskTool | None = None

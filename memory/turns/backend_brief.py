@@ -28,6 +28,8 @@ class BackendBrief(Struct, frozen=True):
 
     personal: str = ""
     ids: tuple[str, ...] = ()
+    left_out: str = ""
+    """The reason code if the backend did not answer."""
 
     @property
     def by_block(self) -> tuple[str, str]:
@@ -67,7 +69,7 @@ class BackendBriefs:
         try:
             written = await self._backend.brief(access, most)
         except MemoryUnavailable:
-            return BackendBrief()
+            return BackendBrief(left_out="unavailable")
         return BackendBrief(quoted_brief(written, self._backend.name, most))
 
 

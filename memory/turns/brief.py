@@ -68,6 +68,8 @@ class Brief:
     made_at: datetime
     total: int
     limits: BriefLimits = DEFAULT_LIMITS
+    left_out: str = ""
+    """The reason code if the memories could not be read."""
 
     @cached_property
     def by_block(self) -> tuple[str, str]:
@@ -152,7 +154,10 @@ class Briefs:
             return kept
         if at is None or same:
             at = await handle.refresh_brief()
-        brief = self._kept[key] = await brief_of(handle, self._limits, at)
+        brief = await brief_of(handle, self._limits, at)
+        if brief.left_out:  # the next turn tries again
+            return brief
+        self._kept[key] = brief
         while len(self._kept) > MAX_BRIEFS:
             self._kept.popitem(last=False)
         return brief
@@ -186,7 +191,8 @@ async def brief_of(handle: MemoryHandle, limits: BriefLimits, at: datetime | Non
             total = await handle.read.count() if at is None else 0
     except (TimeoutError, StoreUnavailable, MemoryUnavailable) as error:
         log.warning("brief_left_out", error=str(error) or "it took too long")
-        return Brief((), at or now, 0, limits)
+        reason = "too_slow" if isinstance(error, TimeoutError) else "unavailable"
+        return Brief((), at or now, 0, limits, left_out=reason)
     records = tuple(
         record
         for record in records_by_id.values()

@@ -8,7 +8,7 @@ from gateway.immutable import replace
 from gateway.people import Audience
 from gateway.ports import ToolProvider
 from gateway.ports.memory import NO_FOOTER, AnswerFooter, Caller, NoTools
-from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
+from gateway.ports.prompt_blocks import KnowledgeItem, MissingPart, PromptParts
 from memory.brain.documents import Brain
 from memory.knowledge.reader import KnowledgeReader
 from memory.model.recollection import Recalled
@@ -122,7 +122,10 @@ class MemoryTurn:
         skill = SKILL
         if self._knowledge_tools is not None and await self._knowledge_tools.offered():
             skill = f"{SKILL}\n\n{REPOSITORIES}"
-        return PromptParts(skill, parts.soul, personal, parts.bible, parts.heartbeat, shared)
+        missing = (MissingPart("brief", brief.left_out),) if brief.left_out else ()
+        return PromptParts(
+            *(skill, parts.soul, personal, parts.bible, parts.heartbeat, shared), missing
+        )
 
     @property
     def recalls(self) -> bool:

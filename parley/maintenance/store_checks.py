@@ -30,8 +30,13 @@ SECONDS: Final = 10.0
 MINIMUM_POSTGRES: Final = 140_000
 BOTH: Final = 2
 PAIR: Final = "Redis and PostgreSQL"
-SPARE_CONNECTIONS: Final = 12
-"""The connections of one process, and a few for other tools."""
+SPARE_CONNECTIONS: Final = 5
+"""Connections for commands and other tools."""
+EXTRA_CONNECTIONS: Final = 6
+"""`db.postgres.PoolLimits.extra`, whose library is loaded only where it is configured."""
+RESERVED: Final = 3
+"""Connections that PostgreSQL reserves by default."""
+MAX_PROCESSES: Final = 1_000
 
 
 async def check_servers(settings: Settings) -> list[Finding]:
@@ -40,9 +45,7 @@ async def check_servers(settings: Settings) -> list[Finding]:
     if settings.storage_url.startswith(("redis://", "rediss://")):
         checks.append(_answered("Redis", "storage.url", lambda: _redis(settings)))
     if settings.database.url.startswith("postgresql://"):
-        checks.append(
-            _answered("PostgreSQL", "database.url", lambda: _postgres(settings.database.url))
-        )
+        checks.append(_answered("PostgreSQL", "database.url", lambda: _postgres(settings)))
     found = [finding for findings in await asyncio.gather(*checks) for finding in findings]
     answered = not {finding.name for finding in found} & {"Redis", "PostgreSQL"}
     if len(checks) == BOTH and answered:
@@ -170,25 +173,66 @@ def _persistence(is_on: bool, fsync: str) -> Finding:
     return Finding("ok", name, f"appendonly, appendfsync {fsync}: {costs[fsync]}")
 
 
-async def _postgres(url: str) -> list[Finding]:
+async def _postgres(settings: Settings) -> list[Finding]:
     from gateway.stores.postgres_status import standing  # noqa: PLC0415 - as above
 
-    return of_postgres(await standing(url, SCHEMAS))
+    state = await standing(settings.database.url, SCHEMAS)
+    return of_postgres(state, await _processes(settings), settings.database.connections)
 
 
-def of_postgres(state: "PostgresStatus") -> list[Finding]:
-    """The state that the server reports."""
+async def _processes(settings: Settings) -> int:
+    """Return the number of running processes that share Redis, at least 1."""
+    if not settings.storage_url.startswith(("redis://", "rediss://")):
+        return 1
+    from gateway.stores.redis.client import RedisClient  # noqa: PLC0415 - only where configured
+    from gateway.stores.redis.inbox import WORK  # noqa: PLC0415 - as above
+    from gateway.stores.redis.keys import Keys  # noqa: PLC0415 - as above
+    from gateway.stores.redis.outbox import SENDS  # noqa: PLC0415 - as above
+
+    client = RedisClient(settings.storage_url)
+    try:
+        found = [
+            await client.command("ZRANGE", Keys(client).workers(kind), 0, MAX_PROCESSES)
+            for kind in (WORK, SENDS)
+        ]
+    except StoreUnavailable:  # reported by the check of Redis
+        return 1
+    finally:
+        await client.stop()
+    return max(1, len({name for names in found for name in names}))
+
+
+def of_postgres(
+    state: "PostgresStatus", processes: int = 1, connections: int = 10
+) -> list[Finding]:
+    """The state that the server reports, with the number of running processes and the connections
+    that each of them may open for its work."""
     version: Status = "ok" if state.version_number >= MINIMUM_POSTGRES else "broken"
-    free, few = state.free_connections, "Raise max_connections, or run fewer processes."
     return [
         Finding(version, "PostgreSQL: version", state.version, "Use 14 or newer."),
         _tables(state),
-        Finding("ok", "PostgreSQL: connections", f"{free} are free")
-        if free >= SPARE_CONNECTIONS
-        else Finding("note", "PostgreSQL: connections", f"only {free} are free", few),
+        of_connections(state, processes, connections),
         _commits(state.synchronous_commit, is_on=state.fsync),
         _vectors(is_there=state.vectors),
     ]
+
+
+def of_connections(state: "PostgresStatus", processes: int, connections: int) -> Finding:
+    """Whether the server has connections for all processes at once."""
+    each = connections + EXTRA_CONNECTIONS
+    wanted = processes * each
+    many = f"{processes:,} process{'es' * (processes != 1)}"
+    detail = (
+        f"{many} may open {wanted:,} ({each:,} each), of {state.connections:,} that the server"
+        f" allows; {state.used_connections:,} are open now"
+    )
+    if wanted + SPARE_CONNECTIONS <= state.connections:
+        return Finding("ok", "PostgreSQL: connections", detail)
+    advice = (
+        f"Set max_connections to at least {wanted + SPARE_CONNECTIONS + RESERVED:,}, lower"
+        " database.connections, or run fewer processes."
+    )
+    return Finding("note", "PostgreSQL: connections", detail, advice)
 
 
 def _tables(state: "PostgresStatus") -> Finding:

@@ -104,7 +104,7 @@ class Storage:
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self._clock = clock
-        self._lasting = open_long_lived(settings.database.url, clock)
+        self._lasting = open_long_lived(settings.database.url, clock, settings.database.connections)
         self.hot_losses = self._lasting.hot_losses
         same = settings.storage_url == settings.database.url
         self.hot = open_hot(
@@ -382,14 +382,18 @@ class LongLived(Struct, frozen=True):
     database: SqliteDatabase | None = None
 
 
-def open_long_lived(url: str, clock: Clock) -> LongLived:
-    """The stores behind `database.url`; nothing is opened yet."""
+def open_long_lived(url: str, clock: Clock, connections: int = 10) -> LongLived:
+    """The stores behind `database.url`; nothing is opened yet. `connections` are those of this
+    process to PostgreSQL for its work."""
     if url.startswith("postgresql://"):
         # Loaded only where it is configured: the library costs memory and start-up time.
-        from db.postgres import PostgresDatabase  # noqa: PLC0415 - loaded only where it is needed
+        from db.postgres import (  # noqa: PLC0415 - loaded only where it is needed
+            PoolLimits,
+            PostgresDatabase,
+        )
 
         try:
-            server = PostgresDatabase(url, SCHEMAS)
+            server = PostgresDatabase(url, SCHEMAS, PoolLimits(connections))
         except AddressInvalid as error:
             raise ConfigurationError(str(error)) from None
         return _stores(server, clock, server.start, server.stop)

@@ -47,7 +47,7 @@ NOT_IN_TRAFFIC = {
     *("parley_shared_workers", "parley_reconnects_total", "parley_recall_candidates_total"),
     "parley_role_last_seen_seconds",
     *(
-        "parley_answers_without_recall_total",
+        "parley_answers_without_memory_total",
         "parley_duplicates_total",
         "parley_not_addressed_total",
     ),

@@ -31,10 +31,10 @@ def test_every_step_has_a_duration_and_every_search_its_candidates(metrics: Metr
 def test_the_outcome_is_recorded(metrics: Metrics) -> None:
     metrics.recall.recalled(RecallMeasurement(3.0, "stopped"))
     metrics.recall.recalled(RecallMeasurement(0.1, "StoreUnavailable"))
-    metrics.count("without_recall", "too_slow")
+    metrics.count("without_memory", "recall:too_slow")
     assert value(metrics, "recalls_total", result="stopped") == 1
     assert value(metrics, "recalls_total", result="StoreUnavailable") == 1
-    assert value(metrics, "answers_without_recall_total", reason="too_slow") == 1
+    assert value(metrics, "answers_without_memory_total", part="recall", reason="too_slow") == 1
 
 
 def test_unknown_values_become_other(metrics: Metrics) -> None:

@@ -24,10 +24,12 @@ from gateway.ports import (
     Usage,
 )
 from gateway.ports.memory import AnswerFooter, Caller, NoMemory, TurnMemory
-from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
+from gateway.ports.prompt_blocks import KnowledgeItem, MissingPart, PromptParts
 from gateway.turn.context import summary
 from gateway.turn.context.budgets import figures_in
+from gateway.turn.prompt import MEMORY_MISSING
 from gateway.turn.services import Policies
+from gateway.turn.slots import READS
 from tests.gateway.llm.asking import ADD
 from tests.gateway.turn.stubs import StubTools
 from tests.support.gateway import Gateway, gateway
@@ -151,9 +153,12 @@ async def test_a_failing_recall_does_not_prevent_the_answer() -> None:
     async with gateway(policies=LIFTED) as g:
         with_memory(g, Broken(PromptParts()))
         await g.take(received("hello"))
-        assert g.texts == ["answer"]
+        (text,) = g.texts
+        assert text.startswith("answer")
+        assert "could not read my memory" in text
+        assert MEMORY_MISSING in g.model.requests[-1].system_volatile
         assert "recall_failed" in [decision.reason for decision in g.traces[-1].decisions]
-        assert g.counts["without_recall", "failed"] == 1
+        assert g.counts["without_memory", "recall:failed"] == 1
 
 
 async def test_recall_has_a_time_limit(
@@ -171,9 +176,45 @@ async def test_recall_has_a_time_limit(
         async with asyncio.timeout(PATIENCE):
             while not g.texts:
                 await g.rest()
-        assert g.texts == ["answer"]
+        assert "could not read my memory" in g.texts[0]
         assert "recall_too_slow" in [decision.reason for decision in g.traces[-1].decisions]
-        assert g.counts["without_recall", "too_slow"] == 1
+        assert g.counts["without_memory", "recall:too_slow"] == 1
+
+
+async def test_a_missing_brief_is_told_to_the_model_the_person_and_the_metrics() -> None:
+    parts = PromptParts(missing=(MissingPart("brief", "too_slow"),))
+    async with gateway(policies=LIFTED) as g:
+        with_memory(g, Remembers(parts))
+        await g.take(received("what do you know about me?"))
+        assert "could not read my memory" in g.texts[0]
+        assert MEMORY_MISSING in g.model.requests[-1].system_volatile
+        noted = [(d.stage, d.reason, d.detail) for d in g.traces[-1].decisions]
+        assert ("memory", "part_missing", "brief: too_slow") in noted
+        assert g.counts["without_memory", "brief:too_slow"] == 1
+
+
+async def test_turns_wait_for_memory_instead_of_doing_without() -> None:
+    """Many turns that begin together share the database: none of them exceeds its own time."""
+    running, most = 0, 0
+
+    class Shared(Remembers):
+        async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
+            nonlocal running, most
+            running += 1
+            most = max(most, running)
+            await asyncio.sleep(0)
+            running -= 1
+            return ()
+
+    async with gateway(policies=LIFTED, concurrency=50) as g:
+        with_memory(g, Shared(PromptParts()))
+        people = [received("hi", message_id=f"m{n}", author=f"p{n}") for n in range(50)]
+        await g.take(*people)
+        async with asyncio.timeout(PATIENCE):
+            while len(g.texts) < len(people):
+                await g.rest()
+        assert most <= READS
+        assert set(g.texts) == {"answer"}
 
 
 async def test_the_task_is_among_the_material_before_the_question() -> None:

@@ -7,10 +7,13 @@ import psycopg
 import pytest
 import yaml
 
+from db.postgres import PoolLimits
 from gateway.immutable import replace
+from gateway.stores.hot_losses import KnownHotState
 from gateway.stores.postgres_status import PostgresStatus
-from parley.maintenance.store_checks import of_postgres, of_redis
+from parley.maintenance.store_checks import EXTRA_CONNECTIONS, of_pair, of_postgres, of_redis
 from tests.parley.cli.kit import parley
+from tests.support.messages import AT
 from tests.support.ports import free_port
 from tests.support.servers import (
     PostgresServer,
@@ -20,7 +23,7 @@ from tests.support.servers import (
 )
 
 pytestmark = pytest.mark.xdist_group("databases")
-GOOD = PostgresStatus("18.1", 180_001, True, True, 80, "on", True, 0)
+GOOD = PostgresStatus("18.1", 180_001, True, True, 97, 12, "on", True, 0)
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +110,7 @@ def test_the_settings_of_redis_are_reported(
         (replace(GOOD, version_number=130_000), "version", "broken"),
         (replace(GOOD, missing=3, may_create=False), "tables", "broken"),
         (replace(GOOD, missing=3), "tables", "ok"),
-        (replace(GOOD, free_connections=3), "connections", "note"),
+        (replace(GOOD, connections=20), "connections", "note"),
         (replace(GOOD, synchronous_commit="off"), "fsync", "note"),
         (replace(GOOD, fsync=False), "fsync", "broken"),
     ],
@@ -118,3 +121,25 @@ def test_the_settings_of_postgresql_are_reported(
     results = {finding.name: finding for finding in of_postgres(standing)}[f"PostgreSQL: {name}"]
     assert results.status == status
     assert results.status == "ok" or results.advice
+
+
+def test_the_connections_of_all_processes_are_compared_with_the_server() -> None:
+    (found,) = [f for f in of_postgres(GOOD, 4, 10) if f.name == "PostgreSQL: connections"]
+    assert found.status == "ok"
+    assert all(number in found.detail for number in ("4 processes", "64", "97", "12"))
+    (found,) = [f for f in of_postgres(GOOD, 6, 10) if f.name == "PostgreSQL: connections"]
+    assert found.status == "note"
+    assert "104" in found.advice
+    assert PoolLimits().extra == EXTRA_CONNECTIONS
+
+
+@pytest.mark.parametrize(
+    ("epoch", "mark", "status"),
+    [("e1", "7", "ok"), ("e1", "9", "ok"), ("e1", "6", "broken"), ("e2", "9", "broken")],
+)
+def test_a_redis_that_lost_its_data_is_reported(epoch: str, mark: str, status: str) -> None:
+    known = KnownHotState("e1", 7, AT, 0, 0, moved=False)
+    found = of_pair(known, epoch, mark)
+    assert found.status == status
+    assert found.status == "ok" or found.advice
+    assert of_pair(known, "", "0").status == "broken"

@@ -115,4 +115,4 @@ class Worker:
     async def finish(self, item: InboxEntry) -> bool:
         """Answer an event; False when somebody else has."""
         answer = outbound(f"{self.state.worker}-{item.id}:0")
-        return await self.state.inbox.finish((item.id,), (answer,))
+        return bool(await self.state.inbox.finish((item.id,), (answer,)))
