@@ -51,6 +51,7 @@ NOT_IN_TRAFFIC = {
         "parley_duplicates_total",
         "parley_not_addressed_total",
     ),
+    "parley_data_loss_timestamp_seconds",
     *("parley_other_events_total", "parley_connection_proof_age_seconds"),
 }
 """Metrics without a sample in the traffic of this test, whose labels the documentation has."""
