@@ -42,8 +42,12 @@ class StoreMonitor:
     """Calls the probe of each store. `problems` has, by store, the reason why one is not
     available."""
 
-    def __init__(self, probes: Mapping[str, Probe], clock: Clock) -> None:
+    def __init__(
+        self, probes: Mapping[str, Probe], clock: Clock, servers: Mapping[str, str] | None = None
+    ) -> None:
+        """`servers`: what a store is, by its name ("Redis")."""
         self._probes = probes
+        self._servers = servers or {}
         self._clock = clock
         self._task: asyncio.Task[None] | None = None
         self.problems: dict[str, str] = {}
@@ -78,7 +82,8 @@ class StoreMonitor:
         try:
             await asyncio.wait((answer,), timeout=ANSWER_SECONDS)
             if not answer.done():  # reported first: the driver may take seconds to cancel
-                self._down(name, f"no answer within {ANSWER_SECONDS:.0f} s")
+                server = f"{self._servers[name]}: " if name in self._servers else ""
+                self._down(name, f"{server}no answer within {ANSWER_SECONDS:.0f} s")
             else:
                 self._answered(name, answer)
         finally:
@@ -163,14 +168,16 @@ class HealthMonitor:
         models: Collection[str],
         budgets: Callable[[], Mapping[str, float]] = dict,
         folders: Iterable[Path] = (),
+        servers: Mapping[str, str] | None = None,
     ) -> None:
-        """`budgets` returns the limits in dollars, by name; the program writes to `folders`."""
+        """`budgets` returns the limits in dollars, by name; the program writes to `folders`.
+        `servers`: what each store is, by its name."""
         self.metrics = Metrics(platforms, models)
         self._budgets = budgets
         self._clock = clock
         self.phase: Phase = "starting"
         self._loop = EventLoopMonitor()
-        self._stores = StoreMonitor(probes, clock)
+        self._stores = StoreMonitor(probes, clock, servers)
         self._backends = StoreMonitor({}, clock)
         self._disks = DiskMonitor(folders, clock)
         self._parts: HealthSources | None = None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from db.errors import StoreUnavailable
+from db.errors import POSTGRES, REDIS, SQLITE, StoreUnavailable
 from gateway.errors import ConfigurationError, LibraryMissing
 from gateway.observe.security_log import SecurityLog
 from gateway.ports import AlarmClock, Clock
@@ -71,6 +71,10 @@ def build_health(
             if (limit := getattr(policies.value.budgets, name)) is not None
         },
         folders=written_folders(settings),
+        servers={
+            "storage": REDIS if shared else SQLITE,
+            "database": POSTGRES if storage.on_postgres else SQLITE,
+        },
     )
 
 

@@ -159,6 +159,11 @@ class Storage:
         return self._lasting.database
 
     @property
+    def on_postgres(self) -> bool:
+        """True where the long-lived state is in PostgreSQL."""
+        return self._lasting.database is None
+
+    @property
     def unwritten(self) -> int:
         """The number of writes that wait for an SQLite file."""
         databases = {self._lasting.database, self.hot.database} - {None}
