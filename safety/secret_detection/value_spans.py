@@ -125,8 +125,8 @@ _RETURNED: Final = re.compile(r"\([^()\n]{0,40}\)[^\n{};]{0,30}[{:]\s{0,20}retur
 _BAR: Final = re.compile(r"[ \t]{0,4}\|[ \t]{0,4}")
 _NAMED: Final = re.compile(
     r",?\s{0,20}\\?[\"']?value\\?[\"']?\s{0,4}[:=]|</(?:key|name)>\s{0,20}<(?:string|value)>|"
-    r"\s{0,4}\{\s{0,20}(?:(?:type|description|sensitive|nullable)\s{0,20}=[^\n]{0,200}\n\s{0,20}){0,3}"
-    r"default\s{0,20}="
+    r"\s{0,4}\{\s{0,8}(?:(?:type|description|sensitive)\s{0,8}=[^\n]{0,80}\n\s{0,8}){0,2}"
+    r"default\s{0,8}="
 )
 """The value of a pair in JSON, XML and property lists, the default of a variable in HCL."""
 _LINE: Final = re.compile(r"[ \t]{0,4}\r?\n")
