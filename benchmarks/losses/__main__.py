@@ -12,7 +12,8 @@ model that takes 300 ms. People write 15 messages a second. In the middle:
                  after the other while messages flowed, and everything starts again
     unmatched    the same with the copy of Redis made ten seconds before that of PostgreSQL
 
-Messages that only the lost data held cannot be answered: `lost` counts those. `said` is what `/readyz` says about it 5 and 30 seconds later.
+Messages that only the lost data held cannot be answered: `lost` counts those. `said` is what
+`/readyz` says about it 5 and 30 seconds later.
 """
 
 import argparse

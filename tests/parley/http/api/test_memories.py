@@ -207,9 +207,17 @@ async def test_an_unavailable_store_is_reported_with_retry_after(
         raise StoreUnavailable("the disk is full")
 
     monkeypatch.setattr(program.app.storage.long_lived, "run_job", away)
+    body = {
+        "content": "x",
+        "version": 1,
+        "file": '{"format":"parley-memory","version":1}\n{"content":"The shop sells kites"}\n',
+        "type": "human",
+        "agent": "agent-1",
+        "memory": "mem-1",
+    }
     for each in OPERATIONS:
-        body = {"content": "x", "version": 1}
-        fits = {name: body[name] for name in each.body.model_fields if name in body}
+        fields = each.body.model_fields
+        fits = {name: body[name] for name, field in fields.items() if field.is_required()}
         response = await ada(each.method, each.path.replace("{id}", "mem-1"), fits or None)
         assert (response.status, response.code) == (503, "unavailable"), each.name
         assert int(response.headers["Retry-After"]) > 0
