@@ -36,6 +36,7 @@ from gateway.ports.http_routes import (
     error_response,
     json_response,
 )
+from gateway.ports.rights import LOCAL_PAGES
 
 if TYPE_CHECKING:
     from adapters.web.connection import WebAdapter
@@ -80,15 +81,15 @@ def build_routes(adapter: "WebAdapter") -> list[LocalRoute]:
     """The routes of one adapter; several accounts of the page are not offered."""
     pages = _Pages(adapter)
     return [
-        LocalRoute("GET", BASE, pages.redirect),
-        LocalRoute("GET", BASE + "/", pages.page),
-        LocalRoute("GET", BASE + "/assets/{name}", pages.asset),
-        LocalRoute("GET", BASE + "/api/chats", pages.chats),
-        LocalRoute("GET", BASE + "/api/history", pages.history),
-        LocalRoute("GET", BASE + "/api/events", pages.events),
-        LocalRoute("POST", BASE + "/api/actions", pages.action),
-        LocalRoute("POST", BASE + "/api/files", pages.upload),
-        LocalRoute("GET", BASE + "/api/files/{id}", pages.file),
+        LocalRoute("GET", BASE, pages.redirect, LOCAL_PAGES),
+        LocalRoute("GET", BASE + "/", pages.page, LOCAL_PAGES),
+        LocalRoute("GET", BASE + "/assets/{name}", pages.asset, LOCAL_PAGES),
+        LocalRoute("GET", BASE + "/api/chats", pages.chats, LOCAL_PAGES),
+        LocalRoute("GET", BASE + "/api/history", pages.history, LOCAL_PAGES),
+        LocalRoute("GET", BASE + "/api/events", pages.events, LOCAL_PAGES),
+        LocalRoute("POST", BASE + "/api/actions", pages.action, LOCAL_PAGES),
+        LocalRoute("POST", BASE + "/api/files", pages.upload, LOCAL_PAGES),
+        LocalRoute("GET", BASE + "/api/files/{id}", pages.file, LOCAL_PAGES),
     ]
 
 

@@ -11,19 +11,20 @@ import structlog
 from db.errors import StoreUnavailable
 from gateway.conversation import key_of
 from gateway.message import Button, CommandInvoked, InlineQueried, MessageReceived, Place
-from gateway.people import Audience, Principal
+from gateway.people import Audience, Principal, Role
 from gateway.policy.history_redaction import redact_name
 from gateway.ports import Capabilities, CommandSpec
 from gateway.ports.memory import Caller
+from gateway.ports.rights import IN_CHAT, in_chat
 from gateway.turn.services import Services
 
 HELP = "help"
 START = "start"
 
 REGISTERED = (
-    CommandSpec("ask", "Ask the AI a question", takes_arguments=True),
-    CommandSpec("context", "Show current conversation context"),
-    CommandSpec("clear", "Clear conversation history", deletes=True),
+    CommandSpec("ask", "Ask the AI a question", takes_arguments=True, allowed=IN_CHAT),
+    CommandSpec("context", "Show current conversation context", allowed=IN_CHAT),
+    CommandSpec("clear", "Clear conversation history", deletes=True, allowed=IN_CHAT),
     CommandSpec(
         "task",
         "Show, set or end this conversation's task",
@@ -31,12 +32,13 @@ REGISTERED = (
         argument_name="task",
         argument_optional=True,
         argument_help="a text, or: end",
+        allowed=IN_CHAT,
     ),
-    CommandSpec("stop", "Stop the answer that is being written"),
-    CommandSpec(HELP, "Show what you can do"),
+    CommandSpec("stop", "Stop the answer that is being written", allowed=IN_CHAT),
+    CommandSpec(HELP, "Show what you can do", allowed=IN_CHAT),
 )
 """Commands that platforms suggest while a person types (the first three texts are the source's)."""
-UNLISTED = (CommandSpec(START, "Begin"),)
+UNLISTED = (CommandSpec(START, "Begin", allowed=IN_CHAT),)
 """Handled, but not registered: Telegram sends /start unasked."""
 COMMANDS = REGISTERED + UNLISTED
 APPROVE = CommandSpec(
@@ -46,9 +48,10 @@ APPROVE = CommandSpec(
     argument_name="code",
     argument_optional=True,
     argument_help="a code, or: reject CODE, list, revoke ID",
+    allowed=in_chat(Role.OPERATOR),
 )
 """Offered where people need an approval (`access.admission: approved`)."""
-CONSOLE = CommandSpec("console", "Get a link to your console in the browser")
+CONSOLE = CommandSpec("console", "Get a link to your console in the browser", allowed=IN_CHAT)
 """Offered where the console is on (`console.enabled`)."""
 
 MAX_INLINE: Final = 250

@@ -29,11 +29,12 @@ from gateway.message import (
     Reply,
     send_key,
 )
-from gateway.people import Audience, KnownIds, PersonId, Principal, Role
+from gateway.people import Audience, KnownIds, PersonId, Principal
 from gateway.policy.decision import Decision
 from gateway.policy.rate_limits import inline_rules
 from gateway.ports.inbox import InboxEntry
 from gateway.ports.memory import GivenFile
+from gateway.ports.rights import Credential, Proof, decide
 from gateway.turn.admission import role_in, served
 from gateway.turn.audit import audit
 from gateway.turn.context.history import since
@@ -52,6 +53,8 @@ NOT_YOURS = (
 )
 SEES_NOTHING = "Memory is off for you here: I see only the message that I answer."
 TASK_UNSEEN = " Memory is off for you here, so I ignore the task when I answer you."
+UNKNOWN: Final = "I do not have this command. `/help` shows what I can do."
+NOT_ALLOWED: Final = "Only {}s and people with more rights may use this command."
 CLOSED = "This question is no longer open. Ask me again, or send the command again."
 log = structlog.get_logger(__name__)
 MAX_FILES: Final = 1
@@ -72,7 +75,7 @@ class CommandHandler:
     async def command(self, entry: InboxEntry, event: CommandInvoked) -> None:
         """Run a command, if the person is allowed to."""
         turn = self._pipeline.open(entry)
-        if not await self._pipeline.admit(turn):
+        if not await self._pipeline.admit(turn) or not await self._may(turn, event.name):
             return
         match event.name:
             case "context":
@@ -98,7 +101,7 @@ class CommandHandler:
         """End the running turn of this conversation. A person without remaining quota may do that
         too; only the command without a running turn is rate-limited."""
         turn = self._pipeline.open(entry)
-        if not await self._pipeline.admit(turn, ENTRY):
+        if not await self._pipeline.admit(turn, ENTRY) or not await self._may(turn, event.name):
             return
         note_lateness(turn, self._services)
         if turn.late is not None:  # what runs now is not what it was meant for
@@ -180,10 +183,24 @@ class CommandHandler:
         except DeliveryError as error:
             log.warning("inline_not_answered", platform=place.platform, error=str(error))
 
+    async def _may(self, turn: TurnContext, name: str) -> bool:
+        """The one check of rights of the commands: True if this person may write it; otherwise
+        answer why not."""
+        spec = next((one for one in self._services.commands if one.name == name), None)
+        if spec is None:
+            await self._answer(turn, Reply(UNKNOWN))
+            return False
+        decision = decide(spec.allowed, Proof(Credential.CHAT, turn.who.role))
+        if not decision.allowed:
+            turn.note(decision)
+            await audit("command_denied", turn, self._services, decision)
+            await self._answer(turn, Reply(NOT_ALLOWED.format(spec.allowed.role)))
+        return decision.allowed
+
     def _help(self, turn: TurnContext) -> str:
         services = self._services
-        offered = APPROVE in services.commands and turn.who.role.at_least(Role.OPERATOR)
-        more = (APPROVE,) if offered else ()
+        may = decide(APPROVE.allowed, Proof(Credential.CHAT, turn.who.role)).allowed
+        more = (APPROVE,) if may and APPROVE in services.commands else ()
         return help_text(services.assistant.name, (*services.more_commands.specs, *more))
 
     async def _approve(self, turn: TurnContext, arguments: str) -> Reply:

@@ -15,6 +15,7 @@ from gateway.ports.abilities import Check, LiveStyle
 from gateway.ports.clock import Clock
 from gateway.ports.http_routes import WebhookRoutes
 from gateway.ports.own_conversations import OwnConversations
+from gateway.ports.rights import Allowed
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 
 
@@ -106,10 +107,21 @@ class Counter(Protocol):
     def __call__(self, what: str, detail: str = "") -> None: ...
 
 
-class CommandSpec(Struct, frozen=True):
-    """A command that is registered with the platforms. `argument_help` lists the possible arguments
-    in at most 100 characters; empty: the argument's name. `takes_files`: a message with a file can
-    be this command. `deletes`: it can delete what earlier commands of the person contain."""
+class Declared(Struct, frozen=True, kw_only=True):
+    """Something that declares who may call it."""
+
+    allowed: Allowed
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.allowed, Allowed):
+            raise TypeError(f"{self}: declare who may call it")
+
+
+class CommandSpec(Declared, frozen=True):
+    """A command that is registered with the platforms. `allowed` has the least role of the person
+    who may write it. `argument_help` lists the possible arguments in at most 100 characters; empty:
+    the argument's name. `takes_files`: a message with a file can be this command. `deletes`: it can
+    delete what earlier commands of the person contain."""
 
     name: str
     description: str

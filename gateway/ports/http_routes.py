@@ -7,6 +7,8 @@ from typing import Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
+from gateway.ports.rights import Allowed
+
 MAX_BODY: Final = 3 * 1024 * 1024
 """Bytes of one request's body. Meta's webhooks are the largest, up to 3 MB (Graph API webhooks)."""
 
@@ -37,12 +39,13 @@ class WebhookRoutes(Protocol):
     """The routes of the public listener."""
 
     def add(
-        self, path: str, handler: WebhookHandler, *, max_body: int = MAX_BODY, proof: str = ""
+        self, path: str, handler: WebhookHandler, *, proof: str, max_body: int = MAX_BODY
     ) -> None:
-        """Serve `path` (GET and POST). Raises `ConfigurationError` if it is taken.
+        """Serve `path` (GET and POST). Raises `ConfigurationError` if it is taken, or without the
+        name of a header in `proof`.
 
-        Refuses bodies of more than `max_body` bytes, and a POST without the header `proof` (the
-        platform's signature or secret) before any of its body is read.
+        `proof` has the platform's signature or secret, which the handler checks: a POST without it
+        is refused before any of its body is read, and so is a body of more than `max_body` bytes.
         """
 
     def remove(self, path: str) -> None:
@@ -58,7 +61,8 @@ class BodyReader(Protocol):
 @dataclass(frozen=True, slots=True)
 class LocalRequest:
     """A request that the local listener has let in. Header names are in lower case; `params` are
-    the values of the path's placeholders; `encrypted` is true for https, also before a proxy."""
+    the values of the path's placeholders; `encrypted` is true for https, also before a proxy.
+    `trusted` is true with access to the local pages, which paths for everybody do not need."""
 
     method: str
     path: str
@@ -68,6 +72,7 @@ class LocalRequest:
     cookies: Mapping[str, str] = field(default_factory=dict, repr=False)
     params: Mapping[str, str] = field(default_factory=dict)
     encrypted: bool = False
+    trusted: bool = False
 
     @property
     def content_type(self) -> str:
@@ -110,11 +115,13 @@ LocalHandler: TypeAlias = Callable[[LocalRequest], Awaitable[LocalResponse | Eve
 
 
 class LocalRoute(Struct, frozen=True):
-    """A path of the local listener; `{name}` in it is a placeholder for one segment."""
+    """A path of the local listener, and who may call it; `{name}` in the path is a placeholder for
+    one segment."""
 
     method: Literal["GET", "POST"]
     path: str
     handler: LocalHandler
+    allowed: Allowed
 
 
 @runtime_checkable

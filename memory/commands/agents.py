@@ -8,6 +8,7 @@ from gateway.message import Button, Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
+from gateway.ports.rights import IN_CHAT
 from memory.agents.model import AgentSummary
 from memory.agents.origins import Origins
 from memory.agents.overview import AgentOverview
@@ -24,6 +25,7 @@ SPEC: Final = CommandSpec(
     True,
     "ID, unregister ID, take-back ID, or: all",
     deletes=True,
+    allowed=IN_CHAT,
 )
 ACTIONS: Final = ("unregister_agent", "take_back_agent")
 

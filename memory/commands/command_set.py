@@ -10,6 +10,7 @@ from gateway.message import Button, OutboundFile, Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
+from gateway.ports.rights import IN_CHAT
 from memory.commands import documents, handoffs, link, link_texts, texts
 from memory.commands import memories as browsing
 from memory.commands.agents import SPEC as AGENTS_SPEC
@@ -44,7 +45,7 @@ _THAT: Final = re.compile(
 )
 """The word before a statement: without it, the memory is a complete sentence."""
 SPECS: Final = (
-    CommandSpec("remember", "Remember something for me", True, "what"),
+    CommandSpec("remember", "Remember something for me", True, "what", allowed=IN_CHAT),
     CommandSpec(
         "memories",
         "Show what you learned about me",
@@ -52,6 +53,7 @@ SPECS: Final = (
         "words",
         True,
         "words to find, or: chat, review",
+        allowed=IN_CHAT,
     ),
     CommandSpec(
         "forget",
@@ -61,6 +63,7 @@ SPECS: Final = (
         False,
         "a topic, or an id",
         deletes=True,
+        allowed=IN_CHAT,
     ),
     CommandSpec(
         "privacy",
@@ -71,6 +74,7 @@ SPECS: Final = (
         "export, import, erase; or memory, notes, rooms with on or off",
         takes_files=True,
         deletes=True,
+        allowed=IN_CHAT,
     ),
     browsing.UNDO_SPEC,
     CommandSpec(
@@ -80,6 +84,7 @@ SPECS: Final = (
         "project",
         True,
         "a number or name, or: none; in a channel: bind PROJECT, unbind",
+        allowed=IN_CHAT,
     ),
     *documents.SPECS,
     CommandSpec(
@@ -89,6 +94,7 @@ SPECS: Final = (
         "code",
         True,
         "a code, or: off, cancel, confirm ID",
+        allowed=IN_CHAT,
     ),
     *handoffs.SPECS,
     AGENTS_SPEC,

@@ -8,6 +8,7 @@ from gateway.message import Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
+from gateway.ports.rights import IN_CHAT
 from memory.brain.documents import BrainResult, nearly_full
 from memory.commands import texts
 from memory.commands.open_questions import Questions
@@ -17,8 +18,24 @@ from memory.text.display import one_line, quoted
 
 OR_UNDO: Final = "a text, or: undo"
 SPECS: Final = (
-    CommandSpec("soul", "Show or change how you behave towards me", True, "text", True, OR_UNDO),
-    CommandSpec("bible", "Show or change the notes of this project", True, "text", True, OR_UNDO),
+    CommandSpec(
+        "soul",
+        "Show or change how you behave towards me",
+        True,
+        "text",
+        True,
+        OR_UNDO,
+        allowed=IN_CHAT,
+    ),
+    CommandSpec(
+        "bible",
+        "Show or change the notes of this project",
+        True,
+        "text",
+        True,
+        OR_UNDO,
+        allowed=IN_CHAT,
+    ),
 )
 UNDO: Final = "undo"
 

@@ -10,6 +10,7 @@ from gateway.message import Button, Notice, Place, Reply
 from gateway.people import Audience
 from gateway.ports import Clock, CommandSpec
 from gateway.ports.memory import Caller
+from gateway.ports.rights import IN_CHAT
 from memory.agents.handoffs import HandoffManager
 from memory.agents.model import Handoff, HandoffStatus, HandoffStep
 from memory.agents.ports.handoffs import Receiver
@@ -18,7 +19,7 @@ from memory.model.scope import RequestScope
 
 PREFIX: Final = "memory:handoff:"
 SPECS: Final = (
-    CommandSpec("handoffs", "List the tasks that agents handed to me"),
+    CommandSpec("handoffs", "List the tasks that agents handed to me", allowed=IN_CHAT),
     CommandSpec(
         "handoff",
         "Accept, reject or complete a task of an agent",
@@ -26,6 +27,7 @@ SPECS: Final = (
         "what",
         True,
         "accept ID, reject ID REASON, or: done ID RESULT",
+        allowed=IN_CHAT,
     ),
 )
 LEAST: Final = 4

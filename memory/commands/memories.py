@@ -10,6 +10,7 @@ from gateway.message import Button, Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
+from gateway.ports.rights import IN_CHAT
 from memory.commands import texts
 from memory.commands.open_questions import Questions, Shown
 from memory.model.outcome import Outcome, WriteResult
@@ -33,7 +34,13 @@ MAX_WAITING: Final = 100
 DECISIONS: Final = (KEEP, BESIDE, DISCARD, LATER)
 
 UNDO_SPEC: Final = CommandSpec(
-    "undo", "Delete what you noted on your own", True, "id", True, "an id; alone: the latest"
+    "undo",
+    "Delete what you noted on your own",
+    True,
+    "id",
+    True,
+    "an id; alone: the latest",
+    allowed=IN_CHAT,
 )
 MAX_NAME: Final = 60
 MAX_UNDONE: Final = 5

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BeforeValidator, Field
 
 from gateway.errors import BadInput, NotFound
+from gateway.ports.rights import TOKEN_READS, TOKEN_WRITES
 from memory.agents.model import MAX_NAME, Agent, AgentType
 from memory.mcp.acting import MAX_ID
 from memory.mcp.names import SESSION
@@ -130,6 +131,7 @@ AGENT_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Register yourself as an agent of the token's person, once. Keep the id: the tools of "
         "pools and handoffs need it.",
         SESSION,
+        TOKEN_WRITES,
         RegisterArguments,
         AgentOut,
         register,
@@ -139,10 +141,10 @@ AGENT_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Agent",
         "Return an agent of yours, or one that shares a pool with one of yours.",
         SESSION,
+        TOKEN_READS,
         AgentArguments,
         AgentOut,
         info,
-        reads_only=True,
         idempotent=True,
     ),
     ToolDefinition(
@@ -150,10 +152,10 @@ AGENT_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Agents of a person",
         "Return the agents of the token's person.",
         SESSION,
+        TOKEN_READS,
         UserArguments,
         AgentsOut,
         of_user,
-        reads_only=True,
         idempotent=True,
     ),
 )

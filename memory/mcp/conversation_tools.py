@@ -6,6 +6,7 @@ from typing import Annotated, Final
 from pydantic import Field, StringConstraints
 
 from gateway.errors import ToolError
+from gateway.ports.rights import TOKEN_READS, TOKEN_WRITES
 from memory.mcp.acting import AsAgent
 from memory.mcp.memory_tools import remembering
 from memory.mcp.names import SESSION
@@ -189,11 +190,11 @@ CONVERSATION_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Return the task as the last session left it: yours with your agent_id, or without it "
         "the one that all agents of this person share.",
         SESSION,
+        TOKEN_READS,
         TaskArguments,
         TaskResult,
         get_task,
         agent="agent_id",
-        reads_only=True,
         idempotent=True,
     ),
     ToolDefinition(
@@ -201,6 +202,7 @@ CONVERSATION_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Set the task",
         "Replace the task and its state, for the next session.",
         SESSION,
+        TOKEN_WRITES,
         SetTaskArguments,
         TaskResult,
         set_task,
@@ -212,10 +214,10 @@ CONVERSATION_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Recent activity",
         "Return the person's latest messages to the assistant, its answers, and new memories.",
         SESSION,
+        TOKEN_READS,
         ActivityArguments,
         ActivityResult,
         recent_activity,
-        reads_only=True,
         idempotent=True,
     ),
     ToolDefinition(
@@ -224,10 +226,10 @@ CONVERSATION_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Return the tasks that are set in the person's conversations, the number of entries "
         "that wait for their review, and the status of their project.",
         SESSION,
+        TOKEN_READS,
         NoArguments,
         GoalsResult,
         goals,
-        reads_only=True,
         idempotent=True,
     ),
 )

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
+from gateway.ports.rights import TOKEN_READS, TOKEN_WRITES
 from memory.agents.handoff_text import MAX_FILES, MAX_MEMORIES, MAX_REFERENCE, MAX_TASK
 from memory.agents.model import Handoff, HandoffContext, HandoffStep
 from memory.mcp.acting import NO_CAPABILITY, AgentId
@@ -203,6 +204,7 @@ HANDOFF_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Hand a task over",
         "Hand a task to another agent, or to a person, who decides about it in their chat.",
         SESSION,
+        TOKEN_WRITES,
         InitiateArguments,
         StepOut,
         initiate,
@@ -213,6 +215,7 @@ HANDOFF_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Accept a handoff",
         "Accept a pending handoff to your agent. Of several that accept at once, one succeeds.",
         SESSION,
+        TOKEN_WRITES,
         AcceptArguments,
         StepOut,
         accept,
@@ -223,6 +226,7 @@ HANDOFF_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Complete a handoff",
         "Complete an accepted handoff with a result.",
         SESSION,
+        TOKEN_WRITES,
         CompleteArguments,
         StepOut,
         complete,
@@ -233,11 +237,11 @@ HANDOFF_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Pending handoffs",
         "Return the handoffs that wait for an agent, oldest first.",
         SESSION,
+        TOKEN_READS,
         PendingArguments,
         PendingOut,
         pending,
         agent="agent_id",
-        reads_only=True,
         idempotent=True,
     ),
 )

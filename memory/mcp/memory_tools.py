@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field
 
 from gateway.errors import NotFound, ToolError
+from gateway.ports.rights import TokenScope, by_token
 from memory.agents.defences import MemoryPoisoningDefense, MEXTRAValidator, judge_query
 from memory.agents.model import Capability
 from memory.mcp.acting import AsAgent
@@ -293,12 +294,11 @@ MEMORY_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Search the person's memories by a question, or list the latest ones. Use it before "
         "you ask for something that the person may have said.",
         KNOWLEDGE,
+        by_token(TokenScope.READ, Capability.MEMORY_READ),
         SearchOverMcp,
         SearchResult,
         search,
         agent="agent_id",
-        needed=Capability.MEMORY_READ,
-        reads_only=True,
         idempotent=True,
     ),
     ToolDefinition(
@@ -307,12 +307,11 @@ MEMORY_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Return what is known about the person: preferences and instructions first, then "
         "facts. Read it at the start of a session.",
         KNOWLEDGE,
+        by_token(TokenScope.READ, Capability.MEMORY_READ),
         BriefOverMcp,
         BriefResult,
         brief,
         agent="agent_id",
-        needed=Capability.MEMORY_READ,
-        reads_only=True,
         idempotent=True,
     ),
     ToolDefinition(
@@ -320,11 +319,11 @@ MEMORY_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Store a memory",
         "Store one lasting fact, decision or preference. It may wait for the person's review.",
         KNOWLEDGE,
+        by_token(TokenScope.WRITE, Capability.MEMORY_WRITE),
         StoreOverMcp,
         StoreResult,
         store,
         agent="agent_id",
-        needed=Capability.MEMORY_WRITE,
     ),
     ToolDefinition(
         "update_customer_brain",
@@ -332,23 +331,23 @@ MEMORY_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Propose a new text of the person's document (soul) or the project's (bible), or "
         "store a memory. A document is replaced as a whole: read its resource first.",
         KNOWLEDGE,
+        by_token(TokenScope.WRITE, Capability.MEMORY_WRITE),
         UpdateOverMcp,
         UpdateResult,
         update,
         agent="agent_id",
-        needed=Capability.MEMORY_WRITE,
     ),
     ToolDefinition(
         "memory_delete",
         "Delete a memory",
         "Delete one memory, after the person confirmed it.",
         KNOWLEDGE,
+        by_token(TokenScope.WRITE, Capability.MEMORY_DELETE),
         DeleteOverMcp,
         DeleteResult,
         delete,
         question=deletion_question,
         agent="agent_id",
-        needed=Capability.MEMORY_DELETE,
         destructive=True,
         idempotent=True,
     ),

@@ -4,6 +4,7 @@ from typing import Annotated, Final, Literal, TypeVar
 
 from pydantic import BeforeValidator, Field
 
+from gateway.ports.rights import TOKEN_READS, TOKEN_WRITES
 from memory.agents.defences import MemoryPoisoningDefense
 from memory.agents.model import MAX_RESULTS, Permission, SharedMemory, SharedScope, ShareWaits
 from memory.mcp.acting import NO_CAPABILITY, AgentId
@@ -269,6 +270,7 @@ POOL_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Create a pool",
         "Create a pool in which agents share memories. You own it.",
         KNOWLEDGE,
+        TOKEN_WRITES,
         CreateArguments,
         PoolOut,
         create,
@@ -278,6 +280,7 @@ POOL_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Join a pool",
         "Add an agent to a pool, to read what is shared in it, or with `write` to share.",
         KNOWLEDGE,
+        TOKEN_WRITES,
         JoinArguments,
         DoneOut,
         join,
@@ -288,6 +291,7 @@ POOL_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Leave a pool",
         "End the membership of an agent. What it shared leaves the pool with it.",
         KNOWLEDGE,
+        TOKEN_WRITES,
         LeaveArguments,
         DoneOut,
         leave,
@@ -299,6 +303,7 @@ POOL_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Share a memory",
         "Share a memory of the person with the agents of a pool, after the person agreed.",
         KNOWLEDGE,
+        TOKEN_WRITES,
         ShareArguments,
         ShareOut,
         share,
@@ -312,11 +317,11 @@ POOL_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Shared memories",
         "Return the memories that are shared with an agent in a pool, latest first.",
         KNOWLEDGE,
+        TOKEN_READS,
         QueryArguments,
         QueryOut,
         query,
         agent="agent_id",
-        reads_only=True,
         idempotent=True,
     ),
 )

@@ -7,6 +7,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from gateway.errors import BadInput, MemoryUnavailable, NotFound
+from gateway.ports.rights import TOKEN_READS, Allowed
 from memory.agents.model import AgentEvent
 from memory.mcp.handoff_tools import handoff_out
 from memory.mcp.memory_tools import DEFENSE, author_of, known_memory, remembering
@@ -35,14 +36,25 @@ NAMES: Final[dict[str, Document]] = {"soul": "soul", "bible": "bible", "heartbea
 
 
 class Listed(Struct, frozen=True):
-    """A resource in the list, or a template, whose address has a part in braces."""
+    """A resource in the list, or a template, whose address has a part in braces; and who may read
+    it."""
 
     uri: str
     name: str
     title: str
     description: str
+    allowed: Allowed
     mime: str = MARKDOWN
     server: ServerName = KNOWLEDGE
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.allowed, Allowed):
+            raise TypeError(f"{self.uri}: a resource declares who may read it")
+
+    def has(self, uri: str) -> bool:
+        """Return True for the address of this resource, or of one of this template."""
+        fixed, brace, _ = self.uri.partition("{")
+        return uri.startswith(fixed) if brace else uri == self.uri
 
 
 LISTED: Final = (
@@ -51,18 +63,35 @@ LISTED: Final = (
         "events",
         "Events",
         "The latest events of your agents, pools and handoffs.",
+        TOKEN_READS,
         JSON,
         SESSION,
     ),
-    Listed(BRIEF, "brief", "Memory brief", "What is known about the person."),
-    Listed(f"{DOCUMENTS}soul", "soul", "SOUL", "The person's own document."),
-    Listed(f"{DOCUMENTS}bible", "bible", "BIBLE", "The document of the chosen project."),
-    Listed(f"{DOCUMENTS}heartbeat", "heartbeat", "HEARTBEAT", "The status of the chosen project."),
+    Listed(BRIEF, "brief", "Memory brief", "What is known about the person.", TOKEN_READS),
+    Listed(f"{DOCUMENTS}soul", "soul", "SOUL", "The person's own document.", TOKEN_READS),
+    Listed(
+        f"{DOCUMENTS}bible", "bible", "BIBLE", "The document of the chosen project.", TOKEN_READS
+    ),
+    Listed(
+        f"{DOCUMENTS}heartbeat",
+        "heartbeat",
+        "HEARTBEAT",
+        "The status of the chosen project.",
+        TOKEN_READS,
+    ),
 )
 TEMPLATES: Final = (
-    Listed(f"{DOCUMENTS}{{name}}", "documents", "Documents", "soul, bible or heartbeat."),
     Listed(
-        f"{EVENTS}/{{after}}", "events_after", "Events", "The events after a number.", JSON, SESSION
+        f"{DOCUMENTS}{{name}}", "documents", "Documents", "soul, bible or heartbeat.", TOKEN_READS
+    ),
+    Listed(
+        f"{EVENTS}/{{after}}",
+        "events_after",
+        "Events",
+        "The events after a number.",
+        TOKEN_READS,
+        JSON,
+        SESSION,
     ),
     Listed(
         f"{HANDOFFS}{{id}}",
@@ -70,10 +99,17 @@ TEMPLATES: Final = (
         "Handoffs",
         "A handoff from or to you or an agent of yours: its state, its result, or the reason of "
         "its rejection.",
+        TOKEN_READS,
         JSON,
         SESSION,
     ),
-    Listed(f"{MEMORIES}{{id}}", "memories", "Memories", "One memory by its id.", JSON),
+    Listed(f"{MEMORIES}{{id}}", "memories", "Memories", "One memory by its id.", TOKEN_READS, JSON),
+)
+
+
+_NONE: Final = (
+    "There is no such resource. The resources are "
+    f"{', '.join(one.uri for one in (*LISTED[:2], *TEMPLATES))}."
 )
 
 
@@ -98,8 +134,15 @@ async def read_resource(call: ToolCall, uri: str) -> Content:
         return await _handoff(call, uri.removeprefix(HANDOFFS))
     if uri.startswith(MEMORIES) and len(uri) <= MAX_URI:
         return await _memory(call, uri.removeprefix(MEMORIES))
-    known = ", ".join(one.uri for one in (*LISTED[:2], *TEMPLATES))
-    raise NotFound(f"There is no such resource. The resources are {known}.")
+    raise NotFound(_NONE)
+
+
+def resource_of(uri: str) -> Listed:
+    """Return the declaration of an address. Raises `NotFound`."""
+    for one in (*LISTED, *TEMPLATES):
+        if one.has(uri):
+            return one
+    raise NotFound(_NONE)
 
 
 async def _document(call: ToolCall, document: Document) -> Content:

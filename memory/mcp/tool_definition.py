@@ -8,6 +8,7 @@ from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.ports.memory import Caller
+from gateway.ports.rights import Allowed, TokenScope
 from memory.agents.events import AgentEvents
 from memory.agents.handoffs import HandoffManager
 from memory.agents.model import Capability
@@ -23,6 +24,8 @@ from memory.turns.brief import BriefLimits
 
 CALLER_KEY: Final = "parley.caller"
 """The caller in the scope of an authenticated HTTP request, a `gateway.ports.memory.Caller`."""
+PROOF_KEY: Final = "parley.proof"
+"""What this caller proved, in the same scope, a `gateway.ports.rights.Proof`."""
 RECHECK_KEY: Final = "parley.recheck"
 """A function in the same scope that returns True while the token is valid: `Recheck`."""
 Recheck = Callable[[], Awaitable[bool]]
@@ -98,27 +101,40 @@ A = TypeVar("A", bound=Arguments)
 
 
 class ToolDefinition(Struct, Generic[A], frozen=True):
-    """A tool. `question` returns the text that the person confirms before `run`. `agent` is the
-    argument with the id of the agent that calls it, and `needed` the capability that it needs; a
-    tool without `agent` is called by the person.
+    """A tool. `allowed` are the scope of the token and the capability of the agent that it needs.
+    `question` returns the text that the person confirms before `run`. `agent` is the argument with
+    the id of the agent that calls it; a tool without `agent` is called by the person.
 
-    Both raise `BadInput` or `ToolError` with the next step. `reads_only`, `destructive` and
-    `idempotent` are hints for the client; no tool reaches beyond this program.
+    Both raise `BadInput` or `ToolError` with the next step. `destructive` and `idempotent` are
+    hints for the client, as is that a tool only reads; no tool reaches beyond this program.
     """
 
     name: str
     title: str
     description: str
     server: ServerName
+    allowed: Allowed
     arguments: type[A]
     result: type[Result]
     run: Callable[[ToolCall, A], Awaitable[Result]]
     question: Callable[[ToolCall, A], Awaitable[str]] | None = None
     agent: str = ""
-    needed: Capability | None = None
-    reads_only: bool = False
     destructive: bool = False
     idempotent: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.allowed, Allowed):
+            raise TypeError(f"{self.name}: a tool declares who may call it")
+
+    @property
+    def reads_only(self) -> bool:
+        """True if a token that only reads may call it."""
+        return self.allowed.scope is TokenScope.READ
+
+    @property
+    def needed(self) -> Capability | None:
+        """The capability that an agent needs."""
+        return Capability(self.allowed.capability) if self.allowed.capability else None
 
 
 AnyTool = ToolDefinition[Any]

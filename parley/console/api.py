@@ -1,16 +1,20 @@
-"""The console's functions as JSON, for programs with a person's token."""
+"""The console's functions as JSON: for programs with a person's token, and for a browser with a
+session."""
 
 from typing import Any, Final
 
 from msgspec import Struct
 from starlette.responses import Response
-from starlette.routing import Route, Router
+from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from parley.console.app import check_access, with_id
+from gateway.ports.rights import Credential
+from parley.console.app import check_csrf, with_id
 from parley.console.identity import Identity
 from parley.console.route import AnyRoute, Params
+from parley.console.security import session_secret
 from parley.console.services import ConsoleServices
+from parley.console.sessions import csrf_of
 from parley.console.viewer import Viewer
 from parley.http.api import PREFIX as API
 from parley.http.api.errors import UniformErrors
@@ -25,7 +29,8 @@ from parley.http.api.operations import (
     read_query,
 )
 from parley.http.asgi import exchange_of, headers_of
-from parley.http.starlette_routes import Methods
+from parley.http.rights import proven
+from parley.http.starlette_routes import Served, routes_of
 
 BELOW: Final = "/console"
 PREFIX: Final = f"{API}{BELOW}"
@@ -46,25 +51,37 @@ class ConsoleApi(Struct, frozen=True):
 
     def app(self) -> ASGIApp:
         """Return the application."""
-        served: dict[str, dict[str, ASGIApp]] = {}
-        for route in self.routes:
-            served.setdefault(route.path, {})[route.method] = _Call(self, route)
-        routes = [Route(path, Methods(methods)) for path, methods in served.items()]
-        return UniformErrors(_Known(Router(routes, redirect_slashes=False), self.identity))
+        served = [
+            Served(one.method, one.path, _Call(self, one), one.allowed) for one in self.routes
+        ]
+        routes = Router(routes_of(served, proven), redirect_slashes=False)
+        return UniformErrors(_Known(routes, self.identity))
 
 
 class _Known(Struct, frozen=True):
-    """Authenticates first: an unknown caller does not learn which paths exist."""
+    """Authenticates first: an unknown caller does not learn which paths exist. A request with a
+    token is one of a program, also if it has the cookie of a session."""
 
     app: ASGIApp
     identity: Identity
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        authorization = headers_of(scope).get("authorization", "")
-        claims = self.identity.authenticator.holder(authorization)
-        exchange_of(scope).holder = claims
-        scope[_VIEWER] = await self.identity.of_token(claims)
+        viewer = await self._viewer(scope)
+        scope[_VIEWER], exchange_of(scope).proof = viewer, viewer.proof
         await self.app(scope, receive, send)
+
+    async def _viewer(self, scope: Scope) -> Viewer:
+        """Return the viewer of a token or a session. Raises `Refused` (401, 403, 429)."""
+        headers, secret = headers_of(scope), session_secret(scope)
+        if "authorization" not in headers and secret:
+            session = await self.identity.sessions.find(secret)
+            if session is not None:
+                if scope["method"] != "GET":
+                    check_csrf(scope, (), csrf_of(secret))
+                return await self.identity.of_session(session)
+        claims = self.identity.authenticator.holder(headers.get("authorization", ""))
+        exchange_of(scope).holder = claims
+        return await self.identity.of_token(claims)
 
 
 class _Call(Struct, frozen=True):
@@ -77,7 +94,6 @@ class _Call(Struct, frozen=True):
         viewer, route = scope[_VIEWER], self.route
         if not isinstance(viewer, Viewer):
             raise TypeError("the caller was not authenticated")
-        check_access(viewer, route)
         params = with_id(await _params_of(scope, receive, route), scope)
         result = await route.run(viewer, self.api.services, params)
         headers = {"Content-Type": "application/json; charset=utf-8"}
@@ -116,12 +132,19 @@ def _operation_of(route: AnyRoute) -> AnyOperation:
         f"{BELOW}{route.path}",
         f"console_{route.name}",
         route.summary,
+        route.allowed,
         _not_run,
         query,
         Nothing if reads or not _has_fields(route.params) else route.params,
         {200: (route.result, "The result.")},
-        {**_REFUSALS, 403: f"Only for the role {route.audience.value.value} and above."},
+        {**_REFUSALS, 403: _refusal_of(route)},
     )
+
+
+def _refusal_of(route: AnyRoute) -> str:
+    role = f"Only for the role {route.allowed.role.value} and above"
+    by_token = Credential.TOKEN in route.allowed.by
+    return f"{role}." if by_token else f"{role}, with a session: no token does this."
 
 
 async def _not_run(_call: object, _query: Plain, _body: object) -> Answer:

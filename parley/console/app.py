@@ -14,12 +14,15 @@ import structlog
 from msgspec import Struct, field
 from pydantic import ValidationError
 from starlette.responses import Response
-from starlette.routing import Route, Router
+from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from db.errors import StoreUnavailable
+from gateway.people import Role
+from gateway.ports.rights import OPEN, Allowed, Credential, in_person
 from parley.console.events import LiveEvents
 from parley.console.identity import Identity
+from parley.console.notices import add_notice, drop_notice, taken_notice
 from parley.console.pages import Frame, Pages, menu_of, palette_of
 from parley.console.route import (
     AnyRoute,
@@ -28,7 +31,6 @@ from parley.console.route import (
     ItemParams,
     Params,
     RefusedWithResult,
-    may_use,
 )
 from parley.console.security import (
     cookie_name,
@@ -52,7 +54,8 @@ from parley.http.asgi import (
     headers_of,
     read_body,
 )
-from parley.http.starlette_routes import Methods, params_of
+from parley.http.rights import check
+from parley.http.starlette_routes import Served, params_of, routes_of
 
 HOME: Final = "/overview"
 MAX_FORM: Final = 256 * 1024
@@ -67,7 +70,9 @@ TOO_LARGE: Final = (
     f"A form has at most {MAX_FORM // 1024} kB. Nothing was changed. Go back in the browser, and "
     "shorten the text."
 )
-NOT_ALLOWED: Final = "Only {} may use this page."
+SIGNED_OUT: Final = "signed_out"
+KNOWN: Final = "parley.signed_in"
+"""The key of the viewer in the scope of an admitted request, a `SignedIn`."""
 
 log = structlog.get_logger(__name__)
 
@@ -89,20 +94,33 @@ class ConsoleApp(Struct, frozen=True):
 
     def app(self) -> ASGIApp:
         """Return the application."""
-        served: dict[str, dict[str, ASGIApp]] = {
-            "/": {"GET": _Redirect(HOME)},
-            SIGN_IN: {"GET": _SignInPage(self), "POST": _SignIn(self)},
-            "/sign-out": {"POST": _SignOut(self)},
-            "/events": {"GET": LiveEvents(self.services, self._signed_in_or_refused)},
-            **{path: {"GET": _Static(self)} for path in self.pages.static},
-        }
-        for route in self.routes:
-            methods = served.setdefault(route.path, {})
-            methods[route.method] = (
-                _View(self, route) if route.method == "GET" else _Action(self, route)
-            )
-        routes = [Route(path, Methods(methods)) for path, methods in served.items()]
+        events = LiveEvents(self.services, self._viewer_still)
+        served = [
+            Served("GET", "/", _Redirect(HOME), OPEN),
+            Served("GET", SIGN_IN, _SignInPage(self), OPEN),
+            Served("POST", SIGN_IN, _SignIn(self), OPEN),
+            Served("POST", "/sign-out", _SignOut(self), OPEN),
+            Served("GET", "/events", events, in_person(Role.GUEST)),
+            *(Served("GET", path, _Static(self), OPEN) for path in self.pages.static),
+            *(Served(one.method, one.path, self._app_of(one), one.allowed) for one in self.routes),
+        ]
+        routes = routes_of(served, self.admit)
         return _Errors(self, Router(routes, redirect_slashes=False))
+
+    def _app_of(self, route: AnyRoute) -> ASGIApp:
+        return _View(self, route) if route.method == "GET" else _Action(self, route)
+
+    async def admit(self, scope: Scope, allowed: Allowed) -> None:
+        """The one check of rights of the pages. Raises `Refused` (401, 403)."""
+        if Credential.NONE in allowed.by:
+            return
+        known = await self.signed_in(scope)
+        if known is None:
+            text = "Your session has ended. Sign in again."
+            raise Refused(401, SIGNED_OUT, text)
+        exchange_of(scope).proof = known.viewer.proof
+        check(allowed, known.viewer.proof)
+        scope[KNOWN] = known
 
     async def signed_in(self, scope: Scope) -> SignedIn | None:
         """Return the viewer of the session in the cookie; None without a valid one. Raises
@@ -113,11 +131,10 @@ class ConsoleApp(Struct, frozen=True):
             return None
         return SignedIn(await self.identity.of_session(session), csrf_of(secret))
 
-    async def _signed_in_or_refused(self, scope: Scope) -> Viewer:
-        known = await self.signed_in(scope)
-        if known is None:
-            raise Refused(401, "signed_out", "Sign in again.")
-        return known.viewer
+    async def _viewer_still(self, scope: Scope) -> Viewer:
+        """Return the present viewer of an open connection. Raises `Refused` (401, 403)."""
+        await self.admit(scope, in_person(Role.GUEST))
+        return admitted(scope).viewer
 
     def frame(self, scope: Scope, known: SignedIn | None = None) -> Frame:
         """Return the frame of a page for this request."""
@@ -130,7 +147,7 @@ class ConsoleApp(Struct, frozen=True):
             csrf="" if known is None else known.csrf,
             menu=() if viewer is None else menu_of(self.routes, viewer, path),
             palette=() if viewer is None else palette_of(self.routes, viewer),
-            notice=self._notice(scope),
+            notice="" if viewer is None else self._notice(scope),
             fragment="hx-request" in headers and "hx-boosted" not in headers,
         )
 
@@ -142,15 +159,23 @@ class ConsoleApp(Struct, frozen=True):
         text = await asyncio.to_thread(self.pages.render, template, frame, **values)
         return Response(text, status, page_headers(frame.nonce))
 
+    @property
+    def now(self) -> float:
+        """The time in seconds."""
+        return self.services.gateway.clock.now().timestamp()
+
     def _notice(self, scope: Scope) -> str:
-        """Return the sentence of the action that led to this page. The address names the action,
-        so that it cannot carry a text of its own."""
-        named = dict(parse_qsl(scope["query_string"].decode("latin-1")[:2_000])).get(DONE, "")
+        """Return the sentence of the action that led to this page."""
+        named = taken_notice(scope, self.now)
         return next((one.done for one in self.routes if one.name == named), "")
 
 
-DONE: Final = "done"
-"""The parameter with the name of the action that led to a page."""
+def admitted(scope: Scope) -> SignedIn:
+    """Return the viewer whom `ConsoleApp.admit` let in."""
+    known = scope[KNOWN]
+    if not isinstance(known, SignedIn):
+        raise TypeError("the viewer was not admitted")
+    return known
 
 
 class _View(Struct, frozen=True):
@@ -160,12 +185,8 @@ class _View(Struct, frozen=True):
     route: AnyRoute
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        known = await self.console.signed_in(scope)
-        if known is None:
-            await (await _signed_out(self.console, scope))(scope, receive, send)
-            return
-        check_access(known.viewer, self.route)
-        params = with_id(_query_of(scope, self.route), scope)
+        known = admitted(scope)
+        params = with_id(read_query(scope, self.route.params), scope)
         result = await self.route.run(known.viewer, self.console.services, params)
         if isinstance(result, File):
             await _download(result)(scope, receive, send)
@@ -174,6 +195,7 @@ class _View(Struct, frozen=True):
         page = await self.console.page(
             self.route.template, frame, result=result, params=params, viewer=known.viewer
         )
+        drop_notice(page, scope)
         await page(scope, receive, send)
 
 
@@ -184,12 +206,9 @@ class _Action(Struct, frozen=True):
     route: AnyRoute
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        known = await self.console.signed_in(scope)
-        if known is None:
-            raise Refused(401, "signed_out", "Your session has ended. Sign in again.")
+        known = admitted(scope)
         fields = await read_form(scope, receive)
         check_csrf(scope, fields, known.csrf)
-        check_access(known.viewer, self.route)
         params = with_id(_form_of(fields, self.route), scope)
         status, refusal = 200, ""
         try:
@@ -206,11 +225,12 @@ class _Action(Struct, frozen=True):
                 viewer=known.viewer,
             )
         else:
-            query = f"{result.query}&" if isinstance(result, Done) and result.query else ""
+            query = f"?{result.query}" if isinstance(result, Done) and result.query else ""
             then = self.route.then
             if isinstance(params, ItemParams):
                 then = then.replace("{id}", quote(params.id, safe=""))
-            answer = _see(f"{then}?{query}{DONE}={self.route.name}")
+            answer = _see(f"{then}{query}")
+            add_notice(answer, scope, self.route.name, self.console.now)
         await answer(scope, receive, send)
 
 
@@ -313,7 +333,11 @@ class _Errors(Struct, frozen=True):
             if refused.status == 500:
                 log.exception("console_failed", method=scope["method"])
             exchange_of(scope).reason = refused.code
-            await (await self._page(scope, refused))(scope, receive, send)
+            if refused.code == SIGNED_OUT and scope["method"] == "GET":
+                page = await _signed_out(self.console, scope)
+            else:
+                page = await self._page(scope, refused)
+            await page(scope, receive, send)
 
     async def _page(self, scope: Scope, refused: Refused) -> Response:
         known = None
@@ -324,13 +348,6 @@ class _Errors(Struct, frozen=True):
         page = await self.console.page("error.html", frame, refused.status, refused=refused)
         page.headers.update(refused.headers)
         return page
-
-
-def check_access(viewer: Viewer, route: AnyRoute) -> None:
-    """Raise `Refused` (403) for a viewer who may not use a route."""
-    if not may_use(viewer, route).allowed:
-        who = f"{route.audience.value.value}s"
-        raise Refused(403, "not_allowed", NOT_ALLOWED.format(who))
 
 
 def check_csrf(scope: Scope, fields: Sequence[tuple[str, str]], token: str) -> None:
@@ -385,14 +402,6 @@ def _form_of(fields: Sequence[tuple[str, str]], route: AnyRoute) -> Params:
 
 def _as_params(route: AnyRoute, given: Mapping[str, object]) -> Params:
     params: Params = route.params.model_validate(given, strict=False)
-    return params
-
-
-def _query_of(scope: Scope, route: AnyRoute) -> Params:
-    """Return the query as parameters, without `done`. Raises `Refused` (400)."""
-    query = scope["query_string"].decode("latin-1")
-    kept = "&".join(part for part in query.split("&") if not part.startswith(f"{DONE}="))
-    params: Params = read_query({**scope, "query_string": kept.encode("latin-1")}, route.params)
     return params
 
 

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from gateway.people import Principal, Role, identity_of
 from gateway.ports.memory import MemoryPort
+from gateway.ports.rights import TokenScope
 from gateway.stores.console_sessions import ConsoleSession
 from parley.config.sections import Console
 from parley.console.sessions import Sessions
@@ -46,11 +47,16 @@ class Identity(Struct, frozen=True):
         """Return the viewer of a personal token, and count the request. Raises `Refused` (401, 403,
         429)."""
         caller = await self.authenticator.caller_of(claims)
-        return await self._viewer(caller.principal)
+        return await self._viewer(caller.principal, scopes=claims.scopes)
 
     async def _viewer(
-        self, who: Principal, session: str = "", zone: str = "", theme: Theme = ""
+        self,
+        who: Principal,
+        session: str = "",
+        zone: str = "",
+        theme: Theme = "",
+        scopes: frozenset[TokenScope] = frozenset(),
     ) -> Viewer:
         others = await self.memory.linked(who)
         persons = frozenset({str(who.person), *map(str, others)})
-        return Viewer(who, persons, session, zone, theme, self.rules.break_glass)
+        return Viewer(who, persons, session, zone, theme, self.rules.break_glass, scopes)

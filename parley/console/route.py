@@ -3,28 +3,17 @@ API and its rule of access."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
-from typing import Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
-from gateway.people import Role
 from gateway.policy.decision import Decision
+from gateway.ports.rights import Allowed, Credential, decide
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.http.api.errors import Refused
 from parley.http.api.models import MAX_ID, ResponseModel
-
-STAGE: Final = "console_access"
-
-
-class AudienceRule(Enum):
-    """The people who may use a route."""
-
-    EVERYONE_SIGNED_IN = Role.GUEST
-    OPERATOR = Role.OPERATOR
-    OWNER = Role.OWNER
 
 
 class Params(BaseModel):
@@ -78,8 +67,9 @@ class ConsoleRoute(Generic[P, R]):
     """A view (GET) or an action (POST).
 
     `name` is unique: the id of the operation in the API is `console_NAME`. `path` is below
-    `/console` and below `/api/v1/console`, and may contain `{id}`. `run` serves both. A GET has a
-    `template`, unless its result is a `File`; `menu` puts it into the navigation and the command
+    `/console` and below `/api/v1/console`, and may contain `{id}`. `run` serves both. `allowed` are
+    the credentials and the role that it needs: an action needs a person who is signed in. A GET has
+    a `template`, unless its result is a `File`; `menu` puts it into the navigation and the command
     palette, `palette` into the latter only. An action has `done`, the sentence for people, and
     `then`, the path that the page shows after it, also with `{id}`; with a `template`, htmx shows
     that fragment instead. `example` are parameters with which tests call the route.
@@ -88,7 +78,7 @@ class ConsoleRoute(Generic[P, R]):
     name: str
     method: Literal["GET", "POST"]
     path: str
-    audience: AudienceRule
+    allowed: Allowed
     summary: str
     params: type[P]
     result: type[R]
@@ -101,8 +91,10 @@ class ConsoleRoute(Generic[P, R]):
     example: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.audience, AudienceRule):
-            raise TypeError(f"{self.name}: a route needs a rule of its audience")
+        if not isinstance(self.allowed, Allowed):
+            raise TypeError(f"{self.name}: a route declares who may use it")
+        if self.method == "POST" and self.allowed.by != {Credential.SESSION}:
+            raise TypeError(f"{self.name}: an action takes the session of a person, and no token")
         if "{id}" in self.path and not issubclass(self.params, ItemParams):
             raise TypeError(f"{self.name}: parameters with `{{id}}` are ItemParams")
         if self.method == "POST" and not (self.template or (self.done and self.then)):
@@ -116,7 +108,4 @@ AnyRoute: TypeAlias = ConsoleRoute[Any, Any]
 
 def may_use(viewer: Viewer, route: AnyRoute) -> Decision:
     """Decide if this viewer may use a route."""
-    needed = route.audience.value
-    if viewer.role.at_least(needed):
-        return Decision(STAGE, True, viewer.role.value)
-    return Decision(STAGE, False, f"needs_{needed.value}")
+    return decide(route.allowed, viewer.proof)

@@ -15,7 +15,6 @@ _POLICY: Final = (
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types htmx parley"
 )
-NO_SESSION: Final = ""
 
 
 def new_nonce() -> str:
@@ -37,24 +36,34 @@ def page_headers(nonce: str) -> Mapping[str, str]:
     }
 
 
-def cookie_name(scope: Scope) -> str:
-    """Return the name of the cookie: over https with the prefix that binds it to this host."""
-    return f"__Host-{NAME}" if is_encrypted(scope) else NAME
+def cookie_name(scope: Scope, name: str = NAME) -> str:
+    """Return the name of a cookie: over https with the prefix that binds it to this host."""
+    return f"__Host-{name}" if is_encrypted(scope) else name
+
+
+def cookie_of(scope: Scope, name: str) -> str:
+    """Return the value of a cookie, empty for none."""
+    return cookies_of(scope).get(cookie_name(scope, name), "")
 
 
 def session_secret(scope: Scope) -> str:
     """Return the secret of the session in the cookie, empty for none."""
-    return cookies_of(scope).get(cookie_name(scope), NO_SESSION)
+    return cookie_of(scope, NAME)
+
+
+def cookie(scope: Scope, name: str, value: str, seconds: int) -> str:
+    """Return the header that stores a cookie; with 0 seconds, that removes it."""
+    # A cookie with the prefix `__Host-` needs this path (RFC 6265bis, section 4.1.3.2).
+    secure = "; Secure" * is_encrypted(scope)
+    return (
+        f"{cookie_name(scope, name)}={value}; Max-Age={seconds}; Path=/; HttpOnly; SameSite=Strict"
+        f"{secure}"
+    )
 
 
 def set_cookie(scope: Scope, secret: str, seconds: int) -> str:
     """Return the header that stores the secret of a session; with 0 seconds, that removes it."""
-    # A cookie with the prefix `__Host-` needs this path (RFC 6265bis, section 4.1.3.2).
-    secure = "; Secure" * is_encrypted(scope)
-    return (
-        f"{cookie_name(scope)}={secret}; Max-Age={seconds}; Path=/; HttpOnly; SameSite=Strict"
-        f"{secure}"
-    )
+    return cookie(scope, NAME, secret, seconds)
 
 
 def path_to(path: str) -> str:

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from gateway.people import Audience, PersonId, Principal, Role
 from gateway.policy.decision import Decision
+from gateway.ports.rights import Credential, Proof, TokenScope
 
 LOCAL_OPERATOR: Final = PersonId("console", "local", "operator")
 """The person of a link that `parley console link --operator` prints: whoever runs commands on this
@@ -21,8 +22,8 @@ class Viewer(Struct, frozen=True):
     """The person who uses the console or its API, with the present role.
 
     `persons` are the `str(PersonId)` of this person and of all linked identities. `session` is the
-    id of the session, empty for a request with a token. `zone` is a name of a time zone, empty for
-    UTC. `breaks_glass`: `console.break_glass` is on.
+    id of the session, empty for a request with a token, which has `scopes`. `zone` is a name of a
+    time zone, empty for UTC. `breaks_glass`: `console.break_glass` is on.
     """
 
     principal: Principal
@@ -31,6 +32,7 @@ class Viewer(Struct, frozen=True):
     zone: str = ""
     theme: Theme = ""
     breaks_glass: bool = False
+    scopes: frozenset[TokenScope] = frozenset()
 
     @property
     def tenant(self) -> str:
@@ -46,6 +48,13 @@ class Viewer(Struct, frozen=True):
     def role(self) -> Role:
         """The present role."""
         return self.principal.role
+
+    @property
+    def proof(self) -> Proof:
+        """What this person proved."""
+        if self.session:
+            return Proof(Credential.SESSION, self.role)
+        return Proof(Credential.TOKEN, self.role, self.scopes)
 
     @property
     def is_operator(self) -> bool:
@@ -75,7 +84,7 @@ def may_read_text(viewer: Viewer, source: TextSource, *, emergency: bool = False
 
     `emergency`: an operator asks for a text of somebody else ("break glass"). If that is allowed,
     the reason is `break_glass`: the caller records it and informs the person before it shows the
-    text.
+    text. A token reads neither such a text nor one of a takeover: both need the session.
     """
     if source.tenant != viewer.tenant:
         return Decision(STAGE, False, "other_tenant")
@@ -85,6 +94,8 @@ def may_read_text(viewer: Viewer, source: TextSource, *, emergency: bool = False
         return Decision(STAGE, True, "shared_room")
     if not viewer.is_operator:
         return Decision(STAGE, False, "not_yours")
+    if not viewer.session:
+        return Decision(STAGE, False, "private")
     if source.shown_to and source.shown_to == viewer.person:
         return Decision(STAGE, True, "taken_over")
     if emergency and viewer.breaks_glass:

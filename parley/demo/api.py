@@ -24,6 +24,7 @@ from gateway.ports.http_routes import (
     error_response,
     json_response,
 )
+from gateway.ports.rights import LOCAL_PAGES
 from parley.demo.actions import ACTIONS, MAX_REQUEST, perform
 from parley.demo.player import DemoGateway
 from parley.demo.story import story_place
@@ -63,13 +64,13 @@ class DemoPages:
     def routes(self) -> list[LocalRoute]:
         """The routes that the local listener serves."""
         return [
-            LocalRoute("GET", "/", self._page),
-            LocalRoute("GET", "/demo/assets/{name}", self._asset),
-            LocalRoute("GET", "/demo/api/world", self._get_world),
-            LocalRoute("GET", "/demo/api/room", self._get_room),
-            LocalRoute("GET", "/demo/api/events", self._events),
-            LocalRoute("GET", "/demo/api/file", self._file),
-            LocalRoute("POST", "/demo/api/act", self._act),
+            LocalRoute("GET", "/", self._page, LOCAL_PAGES),
+            LocalRoute("GET", "/demo/assets/{name}", self._asset, LOCAL_PAGES),
+            LocalRoute("GET", "/demo/api/world", self._get_world, LOCAL_PAGES),
+            LocalRoute("GET", "/demo/api/room", self._get_room, LOCAL_PAGES),
+            LocalRoute("GET", "/demo/api/events", self._events, LOCAL_PAGES),
+            LocalRoute("GET", "/demo/api/file", self._file, LOCAL_PAGES),
+            LocalRoute("POST", "/demo/api/act", self._act, LOCAL_PAGES),
         ]
 
     def close(self) -> None:

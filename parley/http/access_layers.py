@@ -4,13 +4,18 @@ mounted applications, which check tokens of their own."""
 import secrets
 import time
 from collections import OrderedDict
+from collections.abc import Iterable
 from typing import Final
 
 from msgspec import Struct
 from starlette.datastructures import QueryParams
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from gateway.people import Role
+from gateway.ports.http_routes import LocalRoute
+from gateway.ports.rights import Allowed, Credential, Proof, decide
 from parley.http.access import authorize, is_same_origin, same_secret, session_value
 from parley.http.asgi import exchange_of, facts_of, is_encrypted
 from parley.http.refusal import refusal
@@ -21,8 +26,6 @@ LINK_SECONDS: Final = 600.0
 """Seconds for which a login link works, once."""
 MAX_LINKS: Final = 16
 """Maximum unused login links; the oldest is dropped first."""
-OPEN_PATHS: Final = ("/healthz", "/readyz")
-"""Paths that are served to everybody who reaches the port; without access they name no details."""
 
 
 class LoginLinks:
@@ -53,19 +56,24 @@ class LoginLinks:
 
 
 class PageAccess(Struct, frozen=True):
-    """Applies the access rule to the local pages, and takes login links."""
+    """Applies the access rule to the local pages, and takes login links. `open_paths` are served to
+    everybody who reaches the port."""
 
     app: ASGIApp
     token: str
     links: LoginLinks
+    open_paths: frozenset[str]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         decision = authorize(facts_of(scope, COOKIE), self.token)
-        exchange_of(scope).page_access = decision
+        exchange = exchange_of(scope)
+        exchange.page_access = decision
+        if decision.allowed:
+            exchange.proof = Proof(Credential.LOCAL, Role.GUEST)
         code = _link_code(scope) if self.token else None
         if code is not None:
             await self._log_in(scope, code)(scope, receive, send)
-        elif not decision.allowed and scope["path"] not in OPEN_PATHS:
+        elif not decision.allowed and scope["path"] not in self.open_paths:
             await refusal(scope, decision.status, decision.reason)(scope, receive, send)
         else:
             await self.app(scope, receive, send)
@@ -79,6 +87,17 @@ class PageAccess(Struct, frozen=True):
         secure = "; Secure" * is_encrypted(scope)
         headers = {"Location": where, "Set-Cookie": f"{cookie}; HttpOnly; SameSite=Strict{secure}"}
         return Response(status_code=303, headers=headers)
+
+
+def open_paths(routes: Iterable[LocalRoute]) -> frozenset[str]:
+    """Return the paths of the routes that everybody may call."""
+    return frozenset(one.path for one in routes if Credential.NONE in one.allowed.by)
+
+
+async def page_gate(scope: Scope, allowed: Allowed) -> None:
+    """The gate of the local pages. Raises `HTTPException` (403)."""
+    if not decide(allowed, exchange_of(scope).proof).allowed:
+        raise HTTPException(403)
 
 
 class MountedAppAccess(Struct, frozen=True):

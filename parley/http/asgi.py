@@ -8,6 +8,7 @@ from typing import Final
 from starlette.requests import cookie_parser
 from starlette.types import Message, Receive, Scope
 
+from gateway.ports.rights import NOBODY, Proof
 from parley.http.access import AccessDecision, RequestFacts
 from parley.security.tokens import TokenClaims
 
@@ -30,7 +31,7 @@ class Exchange:
 
     `sender` is the unit of its limits, `page_access` the decision of the rule for the pages,
     `denial` the name of the audit event for a refusal, `reason` the code of a refusal, `holder` the
-    person of a verified token.
+    person of a verified token, `proof` what the caller proved to the face that serves the request.
     """
 
     transport: asyncio.Transport
@@ -40,6 +41,7 @@ class Exchange:
     denial: str = "local_denied"
     reason: str = ""
     holder: TokenClaims | None = None
+    proof: Proof = NOBODY
 
 
 def exchange_of(scope: Scope) -> Exchange:

@@ -4,13 +4,15 @@ from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
 from msgspec import Struct, field
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
-from gateway.ports.http_routes import error_response, json_response
-from parley.http.asgi import exchange_of
-from parley.http.starlette_routes import as_http
+from gateway.ports.http_routes import (
+    LocalRequest,
+    LocalResponse,
+    LocalRoute,
+    error_response,
+    json_response,
+)
+from gateway.ports.rights import OPEN
 
 WANTED: Final = ("process", "installation")
 BAD_QUERY: Final = "of: write /readyz, or /readyz?of=installation"
@@ -50,33 +52,32 @@ class HealthEndpoints(Struct, frozen=True):
     health: HealthCheck
     ready: ReadyCheck
 
-    def routes(self) -> tuple[Route, ...]:
+    def routes(self) -> tuple[LocalRoute, ...]:
         """Return the routes of both endpoints."""
-        return Route("/healthz", self.healthz), Route("/readyz", self.readyz)
+        return (
+            LocalRoute("GET", "/healthz", self.healthz, OPEN),
+            LocalRoute("GET", "/readyz", self.readyz, OPEN),
+        )
 
-    async def healthz(self, _request: Request) -> Response:
+    async def healthz(self, _request: LocalRequest) -> LocalResponse:
         """Return the state of the process and the delay of its loop."""
         health = self.health()
         state = "ok" if health.well else "stalled"
         body = {"status": state, "loop_lag": round(health.loop_lag, 3)}
-        return as_http(json_response(body, 200 if health.well else 503))
+        return json_response(body, 200 if health.well else 503)
 
-    async def readyz(self, request: Request) -> Response:
+    async def readyz(self, request: LocalRequest) -> LocalResponse:
         """Return the readiness of this process, or of the whole installation."""
-        wanted = request.query_params.get("of", "process")
+        wanted = request.query.get("of", "process")
         if wanted not in WANTED:
-            return as_http(error_response(400, BAD_QUERY))
+            return error_response(400, BAD_QUERY)
         state = self.ready()
         is_ready = state.ready and (wanted == "process" or state.complete)
-        return _answer(request, state, is_ready=is_ready)
-
-
-def _answer(request: Request, state: Readiness, *, is_ready: bool) -> Response:
-    body: dict[str, object] = {"ready": is_ready}
-    if exchange_of(request.scope).page_access.allowed:
-        body["parts"] = dict(state.parts)
-        if state.installation:
-            body["installation"] = dict(state.installation)
-        if state.problems:
-            body["problems"] = dict(state.problems)
-    return as_http(json_response(body, 200 if is_ready else 503))
+        body: dict[str, object] = {"ready": is_ready}
+        if request.trusted:
+            body["parts"] = dict(state.parts)
+            if state.installation:
+                body["installation"] = dict(state.installation)
+            if state.problems:
+                body["problems"] = dict(state.problems)
+        return json_response(body, 200 if is_ready else 503)

@@ -19,7 +19,13 @@ from starlette.types import ASGIApp
 from gateway.errors import ConfigurationError
 from gateway.observe.security_log import SecurityLog
 from gateway.ports.http_routes import LocalRoute
-from parley.http.access_layers import LoginLinks, MountedAppAccess, PageAccess
+from parley.http.access_layers import (
+    LoginLinks,
+    MountedAppAccess,
+    PageAccess,
+    open_paths,
+    page_gate,
+)
 from parley.http.asgi_server import AsgiServer
 from parley.http.client_address import Network
 from parley.http.connections import ConnectionBounds
@@ -41,7 +47,7 @@ from parley.http.middlewares import (
 )
 from parley.http.mounted_apps import AppMount, Lifespans, MakeLifespan, MountedApp
 from parley.http.refusal import refusal
-from parley.http.starlette_routes import starlette_routes
+from parley.http.starlette_routes import pages_of, routes_of
 from safety.http.addresses import is_loopback_name
 
 MIN_TOKEN: Final = 16
@@ -125,11 +131,9 @@ class LocalListener(Listener):
         return f"{self.base_url}{path}?token={self._links.new()}"
 
     def _app(self) -> ASGIApp:
-        routes = [
-            *self._endpoints.routes(),
-            *starlette_routes(self._routes),
-        ]
-        pages = PageAccess(Router(routes, redirect_slashes=False), self._token, self._links)
+        declared = [*self._endpoints.routes(), *self._routes]
+        router = Router(routes_of(pages_of(declared), page_gate), redirect_slashes=False)
+        pages = PageAccess(router, self._token, self._links, open_paths(declared))
         mounts: list[BaseRoute] = [
             AppMount(one.prefix, MountedAppAccess(one.make(), self._token)) for one in self._apps
         ]

@@ -18,8 +18,9 @@ from starlette.types import Receive, Scope, Send
 from gateway.immutable import replace
 from gateway.people import Principal
 from gateway.ports.memory import Caller
+from gateway.ports.rights import Credential, Proof
 from memory.mcp.names import KNOWLEDGE, PREFIX, SESSION, ServerName
-from memory.mcp.tool_definition import CALLER_KEY, RECHECK_KEY
+from memory.mcp.tool_definition import CALLER_KEY, PROOF_KEY, RECHECK_KEY
 from parley.http.access import RequestFacts, is_same_origin
 from parley.http.api.errors import Refused
 from parley.http.asgi import exchange_of, headers_of
@@ -118,6 +119,8 @@ class McpEndpoint(Struct, frozen=True):
         caller = await self.authenticator.caller_of(exchange.holder)
         server = await self.servers.named(name)
         scope[CALLER_KEY] = _in_own_conversation(caller)
+        proof = Proof(Credential.TOKEN, caller.principal.role, exchange.holder.scopes)
+        scope[PROOF_KEY] = exchange.proof = proof
         scope[RECHECK_KEY] = partial(self._recheck, authorization)
         await server.handle_request(scope, receive, send)
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from gateway.ports.http_routes import LocalRequest, LocalResponse, LocalRoute
+from gateway.ports.rights import LOCAL_PAGES
 
 PATH: Final = "/page-links"
 
@@ -16,4 +17,4 @@ def page_link_routes(links: Callable[[], Sequence[str]]) -> Iterable[LocalRoute]
         body = json.dumps({"links": list(links())}).encode()
         return LocalResponse(body, content_type="application/json")
 
-    yield LocalRoute("POST", PATH, make)
+    yield LocalRoute("POST", PATH, make, LOCAL_PAGES)

@@ -1,9 +1,9 @@
 """Routes of the local listener's port, served by Starlette."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import aclosing
-from typing import Final
+from typing import Final, TypeAlias
 from urllib.parse import unquote
 
 from msgspec import Struct
@@ -22,7 +22,15 @@ from gateway.ports.http_routes import (
     LocalRoute,
     ServerEvent,
 )
-from parley.http.asgi import BodyTooLarge, cookies_of, headers_of, is_encrypted, read_body
+from gateway.ports.rights import Allowed
+from parley.http.asgi import (
+    BodyTooLarge,
+    cookies_of,
+    exchange_of,
+    headers_of,
+    is_encrypted,
+    read_body,
+)
 
 PING_SECONDS: Final = 15.0
 """Seconds without an event after which a comment keeps the connection of a stream open."""
@@ -34,27 +42,54 @@ STREAM_HEADERS: Final = {
 }
 
 
-def starlette_routes(routes: Iterable[LocalRoute]) -> list[Route]:
-    """Return routes of the port as Starlette's, one for each path."""
-    served: dict[str, dict[str, ASGIApp]] = {}
+Gate: TypeAlias = Callable[[Scope, Allowed], Awaitable[None]]
+"""Lets a request in, or raises what its face answers as a refusal."""
+
+
+class Served(Struct, frozen=True):
+    """An application for one path and method, and who may call it."""
+
+    method: str
+    path: str
+    app: ASGIApp
+    allowed: Allowed
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.allowed, Allowed):
+            raise TypeError(f"{self.method} {self.path}: a route declares who may use it")
+
+
+def routes_of(served: Iterable[Served], gate: Gate) -> list[Route]:
+    """Return Starlette's routes, one for each path. `gate` sees every request before they do."""
+    paths: dict[str, dict[str, Served]] = {}
+    for one in served:
+        paths.setdefault(one.path, {})[one.method] = one
+    return [Route(path, Methods(methods, gate)) for path, methods in paths.items()]
+
+
+def pages_of(routes: Iterable[LocalRoute]) -> list[Served]:
+    """Return what serves routes of the port."""
+    served = []
     for route in routes:
-        methods = served.setdefault(route.path, {})
-        methods[route.method] = _Handler(route.handler)
+        handler = _Handler(route.handler)
+        served.append(Served(route.method, route.path, handler, route.allowed))
         if route.method == "GET":
-            methods["HEAD"] = methods["GET"]
-    return [Route(path, Methods(methods)) for path, methods in served.items()]
+            served.append(Served("HEAD", route.path, handler, route.allowed))
+    return served
 
 
 class Methods(Struct, frozen=True):
-    """The applications of one path by their methods."""
+    """The applications of one path by their methods. Each is called after the gate alone."""
 
-    apps: Mapping[str, ASGIApp]
+    served: Mapping[str, Served]
+    gate: Gate
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        app = self.apps.get(scope["method"])
-        if app is None:
-            raise HTTPException(405, headers={"Allow": ", ".join(sorted(self.apps))})
-        await app(scope, receive, send)
+        one = self.served.get(scope["method"])
+        if one is None:
+            raise HTTPException(405, headers={"Allow": ", ".join(sorted(self.served))})
+        await self.gate(scope, one.allowed)
+        await one.app(scope, receive, send)
 
 
 def params_of(scope: Scope) -> dict[str, str]:
@@ -66,12 +101,14 @@ class _Handler(Struct, frozen=True):
     handler: LocalHandler
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = await self.handler(_as_port_request(scope, receive))
+        answer = await self.handler(as_port_request(scope, receive))
         response = as_stream(answer) if isinstance(answer, EventStream) else as_http(answer)
         await response(scope, receive, send)
 
 
-def _as_port_request(scope: Scope, receive: Receive) -> LocalRequest:
+def as_port_request(scope: Scope, receive: Receive) -> LocalRequest:
+    """Return a request as the handlers of the port take it."""
+
     async def read(limit: int) -> bytes:
         try:
             return await read_body(scope, receive, limit)
@@ -88,6 +125,7 @@ def _as_port_request(scope: Scope, receive: Receive) -> LocalRequest:
         cookies=cookies_of(scope),
         params=params_of(scope),
         encrypted=is_encrypted(scope),
+        trusted=exchange_of(scope).page_access.allowed,
     )
 
 

@@ -79,12 +79,14 @@ class WebhookListener(Listener):
     # --- routes ---------------------------------------------------------------------------------
 
     def add(
-        self, path: str, handler: WebhookHandler, *, max_body: int = MAX_BODY, proof: str = ""
+        self, path: str, handler: WebhookHandler, *, proof: str, max_body: int = MAX_BODY
     ) -> None:
         """Serve `path` (GET and POST), see `gateway.ports.WebhookRoutes`. Raises
-        `ConfigurationError` when it is taken or no path."""
+        `ConfigurationError` when it is taken or no path, and without `proof`."""
         if not path.startswith("/") or len(path) > MAX_PATH or "?" in path:
             raise ConfigurationError(f"webhook path {path[:80]!r}: write it as /webhook/<platform>")
+        if not proof:
+            raise ConfigurationError(f"webhook path {path}: name the header that proves its sender")
         if path in self._routes:
             raise ConfigurationError(
                 f"webhook path {path}: two accounts use it; give each account its own name"
@@ -96,9 +98,9 @@ class WebhookListener(Listener):
         self._routes.pop(path, None)
 
     @property
-    def paths(self) -> tuple[str, ...]:
-        """The paths that are served now."""
-        return tuple(self._routes)
+    def paths(self) -> dict[str, str]:
+        """The paths that are served now, each with the header that proves its sender."""
+        return {path: route.proof for path, route in self._routes.items()}
 
     # --- life -----------------------------------------------------------------------------------
 
@@ -154,7 +156,7 @@ class WebhookListener(Listener):
             return _refusal(405, {"Allow": "GET, POST"})
         if len(request.query) > MAX_QUERY:
             return _refusal(400)
-        if request.method == "POST" and route.proof and not request.headers.get(route.proof):
+        if request.method == "POST" and not request.headers.get(route.proof):
             return _refusal(401, {"Connection": "close"})
         if (request.content_length or 0) > route.max_body:
             return _refusal(413, {"Connection": "close"})

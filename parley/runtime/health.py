@@ -19,6 +19,7 @@ from gateway.ports import Clock, ServerState
 from gateway.ports.http_routes import LocalRequest, LocalResponse, LocalRoute
 from gateway.ports.inbox import QueueDepths
 from gateway.ports.losses import SHOWN_FOR, Loss
+from gateway.ports.rights import LOCAL_PAGES
 from gateway.ports.traces import Trace
 from gateway.ports.usage import Buckets
 from gateway.stores.usage import UsageLedger
@@ -194,7 +195,7 @@ class HealthMonitor:
         async def metrics(_request: LocalRequest) -> LocalResponse:
             return LocalResponse(self.metrics.page(), content_type=CONTENT_TYPE)
 
-        yield LocalRoute("GET", "/metrics", metrics)
+        yield LocalRoute("GET", "/metrics", metrics, LOCAL_PAGES)
 
     async def start(self) -> None:
         """Start the checks; the first one ends before this returns."""

@@ -1,7 +1,8 @@
 """Tokens that stand for one person: signed, expiring, without rights of their own.
 
 `parley_PAYLOAD.SIGNATURE`: base64url of a small JSON object, and of the HMAC-SHA256 over it. The
-rights of the person are looked up in the configuration at each request.
+rights of the person are looked up in the configuration at each request. The scopes of a token only
+narrow them.
 """
 
 import base64
@@ -16,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gateway.errors import BadInput
 from gateway.people import PersonId
+from gateway.ports.rights import EVERY_SCOPE, TokenScope
 
 PREFIX: Final = "parley_"
 MAX_TOKEN: Final = 2_000
@@ -27,13 +29,14 @@ TokenProblem = Literal["token_wrong", "token_expired"]
 
 
 class TokenClaims(Struct, frozen=True):
-    """The person of a token, and its expiry. It is revoked by its `id`; without one it is valid
-    until it expires, or all tokens are revoked."""
+    """The person of a token, its expiry, and what it is for. It is revoked by its `id`; without one
+    it is valid until it expires, or all tokens are revoked."""
 
     person: PersonId
     tenant: str
     until: datetime
     id: str = ""
+    scopes: frozenset[TokenScope] = EVERY_SCOPE
 
 
 class BadToken(BadInput):
@@ -52,13 +55,15 @@ class _Payload(BaseModel):
     until: Annotated[int, Field(ge=0, lt=2**33)]
     key: str
     id: Annotated[str, Field(max_length=MAX_ID)] = ""
+    scopes: Annotated[list[str], Field(min_length=1, max_length=len(TokenScope))] | None = None
+    """None: a token for everything, as those that were issued before there were scopes."""
 
 
 def issue(key: bytes, claims: TokenClaims) -> str:
-    """A signed token with these claims. Raises `ValueError` without a key."""
-    if not key:
-        raise ValueError("a token needs a key")
-    payload = {
+    """A signed token with these claims. Raises `ValueError` without a key or a scope."""
+    if not key or not claims.scopes:
+        raise ValueError("a token needs a key and a scope")
+    payload: dict[str, object] = {
         "person": str(claims.person),
         "tenant": claims.tenant,
         "until": int(claims.until.timestamp()),
@@ -66,6 +71,8 @@ def issue(key: bytes, claims: TokenClaims) -> str:
     }
     if claims.id:
         payload["id"] = claims.id
+    if claims.scopes != EVERY_SCOPE:
+        payload["scopes"] = sorted(claims.scopes)
     body = _text(json.dumps(payload, separators=(",", ":")).encode())
     return f"{PREFIX}{body}.{_signature(key, body)}"
 
@@ -83,6 +90,9 @@ def read(key: bytes, token: str, now: datetime) -> TokenClaims:
     try:
         payload = _Payload.model_validate_json(_bytes(body))
         person = person_of(payload.person)
+        scopes = (
+            EVERY_SCOPE if payload.scopes is None else frozenset(map(TokenScope, payload.scopes))
+        )
     except (ValidationError, ValueError, BadInput):
         raise BadToken("token_wrong") from None
     if payload.key != key_id(key):
@@ -90,7 +100,7 @@ def read(key: bytes, token: str, now: datetime) -> TokenClaims:
     until = datetime.fromtimestamp(payload.until, UTC)
     if now >= until:
         raise BadToken("token_expired")
-    return TokenClaims(person, payload.tenant, until, payload.id)
+    return TokenClaims(person, payload.tenant, until, payload.id, scopes)
 
 
 def person_of(text: str) -> PersonId:

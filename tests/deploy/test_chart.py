@@ -15,7 +15,8 @@ from deploy.check.chart import CASES, CHART, REFUSED, Renderer, merged
 from deploy.check.steps import CheckFailed
 from parley.config import load
 from parley.config.reference_page import own_platforms
-from parley.http.access_layers import OPEN_PATHS
+from parley.http.access_layers import open_paths
+from parley.http.health_endpoints import Health, HealthEndpoints, Readiness
 
 ROOT = Path(__file__).parents[2]
 VALUES: dict[str, Any] = yaml.safe_load((CHART / "values.yaml").read_text("utf-8"))
@@ -74,7 +75,7 @@ def test_the_configuration_in_the_values_loads(tmp_path: Path) -> None:
 def test_probes_ask_for_the_open_paths_and_containers_have_no_rights() -> None:
     pod = TEMPLATES["_helpers.tpl"]
     matches = set(re.findall(r"httpGet: \{path: (\S+), port: local\}", pod))
-    assert matches == set(OPEN_PATHS)
+    assert matches == open_paths(HealthEndpoints(Health, lambda: Readiness(True)).routes())
     for line in (
         "runAsNonRoot: true",
         "automountServiceAccountToken: false",

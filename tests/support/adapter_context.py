@@ -27,9 +27,7 @@ class NoState:
 class NoWebhooks:
     """Implements `WebhookRoutes` for an adapter without a webhook."""
 
-    def add(
-        self, path: str, handler: WebhookHandler, *, max_body: int = 0, proof: str = ""
-    ) -> None:
+    def add(self, path: str, handler: WebhookHandler, *, proof: str, max_body: int = 0) -> None:
         raise AssertionError(path)
 
     def remove(self, path: str) -> None:

@@ -6,9 +6,10 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, StringConstraints
 
 from gateway.errors import NotFound
+from gateway.people import Role
+from gateway.ports.rights import in_person, to_read
 from parley.console.route import (
     AnyRoute,
-    AudienceRule,
     ConsoleRoute,
     Done,
     ItemParams,
@@ -113,7 +114,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="account",
         method="GET",
         path=PATH,
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=to_read(Role.GUEST),
         summary="Your role, linked accounts and sessions",
         params=AccountQuery,
         result=AccountOut,
@@ -125,7 +126,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="choose_theme",
         method="POST",
         path=f"{PATH}/theme",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Choose the theme of this session",
         params=ThemeForm,
         result=Done,
@@ -138,7 +139,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="choose_zone",
         method="POST",
         path=f"{PATH}/zone",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Choose the time zone of this session",
         params=ZoneForm,
         result=Done,
@@ -151,7 +152,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="end_session",
         method="POST",
         path=f"{PATH}/sessions/{{id}}/end",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="End one of your sessions",
         params=ItemParams,
         result=Done,
@@ -164,7 +165,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="end_other_sessions",
         method="POST",
         path=f"{PATH}/end-other-sessions",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="End all your other sessions",
         params=AccountQuery,
         result=Done,

@@ -6,9 +6,11 @@ from typing import Annotated, Any, Final, Literal, get_args
 from msgspec.structs import asdict
 from pydantic import Field
 
+from gateway.people import Role
+from gateway.ports.rights import in_person, to_read
 from memory.ports.audit import AuditAction, AuditFilter, AuditPage, Link
 from parley.console.jobs import Job, Report
-from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Done, Params, Result
+from parley.console.route import AnyRoute, ConsoleRoute, Done, Params, Result
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.conversations import Day, begin_of
@@ -179,7 +181,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="audit",
         method="GET",
         path=PATH,
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=to_read(Role.GUEST),
         summary="The audit log: what was done, by whom, and to whom",
         params=AuditQuery,
         result=AuditOut,
@@ -192,7 +194,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="audit_verification",
         method="GET",
         path=f"{PATH}/verification",
-        audience=AudienceRule.OPERATOR,
+        allowed=to_read(Role.OPERATOR),
         summary="The state of the verification of the audit log",
         params=NoParams,
         result=VerificationOut,
@@ -203,7 +205,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="verify_audit",
         method="POST",
         path=f"{PATH}/verify",
-        audience=AudienceRule.OPERATOR,
+        allowed=in_person(Role.OPERATOR),
         summary="Verify the chain of the audit log",
         params=NoParams,
         result=Done,

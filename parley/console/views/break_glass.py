@@ -16,13 +16,13 @@ from gateway.message import Place, Reply
 from gateway.people import Audience, Principal, Role, identity_of
 from gateway.policy.history_redaction import redact_for_history
 from gateway.ports.memory import Caller
+from gateway.ports.rights import in_person
 from gateway.ports.text_grants import TextGrant
 from gateway.render import address, render_off_loop
 from memory.model.record import Record
 from parley.console.reading import Excerpt, audience_of, excerpts
 from parley.console.route import (
     AnyRoute,
-    AudienceRule,
     ConsoleRoute,
     Done,
     ItemParams,
@@ -260,7 +260,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="break_glass",
         method="POST",
         path=f"{ONE}/break-glass",
-        audience=AudienceRule.OPERATOR,
+        allowed=in_person(Role.OPERATOR),
         summary="Read a direct conversation of somebody else in an emergency",
         params=BreakGlassForm,
         result=Done,
@@ -273,7 +273,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="private_memory",
         method="GET",
         path=PATH,
-        audience=AudienceRule.OPERATOR,
+        allowed=in_person(Role.OPERATOR),
         summary="A private memory of somebody else, in an emergency",
         params=PrivateMemoryQuery,
         result=PrivateMemoryOut,
@@ -284,7 +284,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="ask_private_memory",
         method="POST",
         path=f"{PATH}/ask",
-        audience=AudienceRule.OPERATOR,
+        allowed=in_person(Role.OPERATOR),
         summary="Read a private memory of somebody else in an emergency",
         params=PrivateMemoryForm,
         result=Done,

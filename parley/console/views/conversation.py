@@ -14,10 +14,11 @@ from pydantic import Field
 from gateway.authorship import MAX_PIECES, Authorship
 from gateway.conversation import ConversationKey
 from gateway.errors import NotFound
-from gateway.people import Audience
+from gateway.people import Audience, Role
 from gateway.policy.takeover_return import decide_takeover
 from gateway.ports.conversation_views import Exchange, ShownText
 from gateway.ports.outbox import Delivery
+from gateway.ports.rights import to_read
 from gateway.ports.takeovers import Takeover
 from gateway.ports.text_grants import TextGrant
 from parley.console.reading import (
@@ -30,7 +31,7 @@ from parley.console.reading import (
     place_out,
     reader_of,
 )
-from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, ItemParams, Result
+from parley.console.route import AnyRoute, ConsoleRoute, ItemParams, Result
 from parley.console.services import ConsoleServices
 from parley.console.timeline import TimelineOut, timeline_of
 from parley.console.viewer import BREAK_GLASS, TextSource, Viewer, may_read_text
@@ -360,7 +361,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="conversation",
         method="GET",
         path=f"{PATH}/{{id}}",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=to_read(Role.GUEST),
         summary="The messages of one conversation",
         params=ConversationParams,
         result=ConversationOut,
@@ -371,7 +372,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="message",
         method="GET",
         path=f"{PATH}/{{id}}/message",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=to_read(Role.GUEST),
         summary="The handling of one message",
         params=MessageParams,
         result=HandlingOut,

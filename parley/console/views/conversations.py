@@ -15,12 +15,13 @@ from pydantic import Field, StringConstraints, ValidationError
 from gateway.conversation import ConversationKey
 from gateway.errors import BadInput
 from gateway.message import MessageDeleted, MessageEdited, author_of, place_of
-from gateway.people import PersonId
+from gateway.people import PersonId, Role
 from gateway.policy.budgets import MICRO
 from gateway.ports.conversation_views import Hit, Listed, Wanted
 from gateway.ports.inbox import InboxEntry
+from gateway.ports.rights import in_person, to_read
 from parley.console.reading import Cursor, PlaceOut, TurnId, may_read, place_out, reader_of
-from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Done, Params, Result
+from parley.console.route import AnyRoute, ConsoleRoute, Done, Params, Result
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.overview import zone_of
@@ -346,7 +347,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="conversations",
         method="GET",
         path=PATH,
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=to_read(Role.GUEST),
         summary="Conversations with search, filters and archive",
         params=ConversationsQuery,
         result=ConversationsOut,
@@ -358,7 +359,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="archive_conversations",
         method="POST",
         path=f"{PATH}/archive",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Archive conversations until their next message",
         params=ArchiveForm,
         result=Done,
@@ -370,7 +371,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="take_back_conversations",
         method="POST",
         path=f"{PATH}/take-back",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Take conversations out of the archive",
         params=ArchiveForm,
         result=Done,

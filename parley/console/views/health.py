@@ -13,12 +13,14 @@ from pydantic import Field
 from db.errors import StoreUnavailable
 from gateway.conversation import ConversationKey
 from gateway.errors import BadInput
+from gateway.people import Role
 from gateway.platforms import discover
+from gateway.ports.rights import in_person, to_read
 from gateway.ports.traces import Trace
 from parley.config import Settings
 from parley.config.sections import sqlite_file
 from parley.console.jobs import Report
-from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Done, Params, Result
+from parley.console.route import AnyRoute, ConsoleRoute, Done, Params, Result
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.audit import JobState, state_of
@@ -300,7 +302,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="health",
         method="GET",
         path=PATH,
-        audience=AudienceRule.OPERATOR,
+        allowed=to_read(Role.OPERATOR),
         summary="Checks with their next step, the log of a message, a backup",
         params=HealthQuery,
         result=HealthOut,
@@ -313,7 +315,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="health_progress",
         method="GET",
         path=f"{PATH}/progress",
-        audience=AudienceRule.OPERATOR,
+        allowed=to_read(Role.OPERATOR),
         summary="The state of the checks and of the backup",
         params=NoParams,
         result=HealthOut,
@@ -324,7 +326,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="run_checks",
         method="POST",
         path=f"{PATH}/check",
-        audience=AudienceRule.OPERATOR,
+        allowed=in_person(Role.OPERATOR),
         summary="Run the checks of the program and of the services that it uses",
         params=NoParams,
         result=Done,
@@ -336,7 +338,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="back_up",
         method="POST",
         path=f"{PATH}/backup",
-        audience=AudienceRule.OWNER,
+        allowed=in_person(Role.OWNER),
         summary="Copy the databases into the folder of backups",
         params=NoParams,
         result=Done,

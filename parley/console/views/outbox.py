@@ -9,11 +9,12 @@ from pydantic import Field, StringConstraints
 from gateway.conversation import ConversationKey, key_of
 from gateway.errors import BadInput, TenantUnknown
 from gateway.message import Outbound
-from gateway.people import identity_of
+from gateway.people import Role, identity_of
 from gateway.ports.outbox import DeadLetter, OutboxEntry
+from gateway.ports.rights import in_person, to_read
 from gateway.ports.traces import Trace
 from parley.console.reading import PlaceOut, place_out, reader_of
-from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Done, Params, Result
+from parley.console.route import AnyRoute, ConsoleRoute, Done, Params, Result
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.http.api.models import Digits
@@ -198,7 +199,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="outbox",
         method="GET",
         path=PATH,
-        audience=AudienceRule.OPERATOR,
+        allowed=to_read(Role.OPERATOR),
         summary="Answers that wait, and answers that could not be delivered",
         params=OutboxQuery,
         result=OutboxOut,
@@ -210,7 +211,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="send_again",
         method="POST",
         path=f"{PATH}/send-again",
-        audience=AudienceRule.OPERATOR,
+        allowed=in_person(Role.OPERATOR),
         summary="Send undelivered answers again",
         params=SendAgainForm,
         result=Done,

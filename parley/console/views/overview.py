@@ -9,10 +9,12 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import Field
 
 from gateway.inbound.crash_loop_guard import MAX_LISTED
+from gateway.people import Role
 from gateway.ports.inbox import Backlog
+from gateway.ports.rights import to_read
 from gateway.ports.traces import FAILED
 from gateway.ports.usage import UsageFilter
-from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Params, Result
+from parley.console.route import AnyRoute, ConsoleRoute, Params, Result
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.runtime.installation import MISSING, STARTING, STORE_STEP, STORES
@@ -376,7 +378,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="overview",
         method="GET",
         path="/overview",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=to_read(Role.GUEST),
         summary="What needs attention, today's figures, the state of the parts",
         params=OverviewQuery,
         result=OverviewOut,

@@ -15,6 +15,7 @@ from gateway.message import ChatMessage, MessageAuthor, Place
 from gateway.people import Audience, Role, identity_of
 from gateway.platforms import installed
 from gateway.ports import ModelMessage, ModelRequest, TextBlock, ToolCall, ToolOutcome
+from gateway.ports.rights import in_person
 from parley.console.playgrounds import (
     MOST_MESSAGES,
     Playground,
@@ -22,7 +23,7 @@ from parley.console.playgrounds import (
     owner_of,
 )
 from parley.console.reading import Excerpt, PlaceOut, excerpts
-from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Done, Params, Result
+from parley.console.route import AnyRoute, ConsoleRoute, Done, Params, Result
 from parley.console.services import ConsoleServices
 from parley.console.timeline import TimelineOut, timeline_of
 from parley.console.viewer import Viewer
@@ -366,7 +367,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="playground",
         method="GET",
         path=PATH,
-        audience=AudienceRule.OPERATOR,
+        allowed=in_person(Role.OPERATOR),
         summary="Try a message as somebody else, without storing or sending anything",
         params=PlaygroundQuery,
         result=PlaygroundOut,
@@ -378,7 +379,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="ask_playground",
         method="POST",
         path=f"{PATH}/ask",
-        audience=AudienceRule.OPERATOR,
+        allowed=in_person(Role.OPERATOR),
         summary="Ask the assistant in a playground",
         params=AskForm,
         result=Done,
@@ -391,7 +392,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="stop_playground_answer",
         method="POST",
         path=f"{PATH}/stop",
-        audience=AudienceRule.OPERATOR,
+        allowed=in_person(Role.OPERATOR),
         summary="Stop the answer in a playground",
         params=StopForm,
         result=Done,
@@ -403,7 +404,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="end_playground",
         method="POST",
         path=f"{PATH}/end",
-        audience=AudienceRule.OPERATOR,
+        allowed=in_person(Role.OPERATOR),
         summary="End a playground and forget everything of it",
         params=EndForm,
         result=Done,

@@ -7,10 +7,12 @@ from typing import Final
 from pydantic import Field
 
 from gateway.message import Part
+from gateway.people import Role
 from gateway.platforms import installed
+from gateway.ports.rights import to_read
 from gateway.render import render
 from parley.console.reading import Excerpt, PlaceOut, excerpts, place_out
-from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Result
+from parley.console.route import AnyRoute, ConsoleRoute, Result
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.conversation import (
@@ -114,7 +116,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="rendering",
         method="GET",
         path=f"{PATH}/{{id}}/rendering",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=to_read(Role.GUEST),
         summary="An answer as each platform shows it",
         params=MessageParams,
         result=RenderingsOut,

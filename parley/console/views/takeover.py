@@ -10,18 +10,19 @@ from gateway.connected_account import ConnectedAccount
 from gateway.conversation import ConversationKey
 from gateway.errors import BadInput
 from gateway.message import Button, Place, Reply
-from gateway.people import Audience
+from gateway.people import Audience, Role
 from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import redact_for_history
 from gateway.policy.takeover_return import STAGE
 from gateway.ports.conversation_views import Exchange
 from gateway.ports.conversations import StoredTurn
+from gateway.ports.rights import in_person
 from gateway.ports.takeovers import MAX_NAME, Takeover
 from gateway.ports.traces import Trace
 from gateway.ports.unit_of_work import CompletedTurn
 from gateway.render import address, render_off_loop
 from parley.console.reading import audience_of, reader_of
-from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Done, ItemParams
+from parley.console.route import AnyRoute, ConsoleRoute, Done, ItemParams
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.conversation import exchange_of, lasting_takeover
@@ -223,7 +224,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="take_over",
         method="POST",
         path=f"{ONE}/take-over",
-        audience=AudienceRule.OPERATOR,
+        allowed=in_person(Role.OPERATOR),
         summary="Answer a conversation instead of the assistant",
         params=TakeOverForm,
         result=Done,
@@ -235,7 +236,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="answer",
         method="POST",
         path=f"{ONE}/answer",
-        audience=AudienceRule.OPERATOR,
+        allowed=in_person(Role.OPERATOR),
         summary="Answer in a conversation that you took over",
         params=AnswerForm,
         result=Done,
@@ -248,7 +249,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="give_back",
         method="POST",
         path=f"{ONE}/give-back",
-        audience=AudienceRule.OPERATOR,
+        allowed=in_person(Role.OPERATOR),
         summary="Give a conversation back to the assistant",
         params=GiveBackForm,
         result=Done,

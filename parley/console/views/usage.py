@@ -10,8 +10,10 @@ from pydantic import Field, StringConstraints
 
 from gateway.errors import BadInput
 from gateway.immutable import replace
+from gateway.people import Role
 from gateway.policy.budgets import MICRO
 from gateway.ports.model import Usage
+from gateway.ports.rights import to_read
 from gateway.ports.usage import LATENCIES, UsageFilter, UsageKey, UsageSum
 from gateway.stores.usage import MAX_DAYS, first_day
 from gateway.stores.usage_figures import quantile
@@ -27,7 +29,7 @@ from parley.console.rates_in_use import (
     rates_in_use,
     rates_of,
 )
-from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, File, Params, Result
+from parley.console.route import AnyRoute, ConsoleRoute, File, Params, Result
 from parley.console.services import ConsoleServices
 from parley.console.text import csv_text
 from parley.console.viewer import Viewer
@@ -258,7 +260,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="usage",
         method="GET",
         path=PATH,
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=to_read(Role.GUEST),
         summary="Cost, tokens, answer times and errors; limits and budgets in use",
         params=UsageQuery,
         result=UsageOut,
@@ -271,7 +273,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="usage_csv",
         method="GET",
         path=f"{PATH}.csv",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=to_read(Role.GUEST),
         summary="The table of the usage as a CSV file",
         params=UsageQuery,
         result=File,

@@ -6,17 +6,19 @@ from typing import Final
 
 from msgspec import Struct
 from starlette.responses import Response
-from starlette.routing import Route, Router
+from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from gateway.people import Role
 from gateway.ports.http_routes import json_response
+from gateway.ports.rights import Allowed, Credential, Proof, TokenScope
 from gateway.stores.usage import SpendingReader
 from memory.agents.services import AgentServices
 from memory.brain.documents import Brain
 from memory.service.handle import Memory
 from parley.http.api import PREFIX
 from parley.http.api.agents import agent_operations
-from parley.http.api.authentication import Authenticator
+from parley.http.api.authentication import CALLER, Authenticator, authenticated
 from parley.http.api.documents import document_operations
 from parley.http.api.errors import Refused, UniformErrors
 from parley.http.api.memories import memory_operations
@@ -26,8 +28,9 @@ from parley.http.api.operations import Answer, AnyOperation, Call, has_body, rea
 from parley.http.api.pools import pool_operations
 from parley.http.api.privacy import choice_operations, transfer_operations
 from parley.http.api.usage import usage_operations
-from parley.http.asgi import exchange_of, headers_of
-from parley.http.starlette_routes import Methods, as_http, params_of
+from parley.http.asgi import exchange_of
+from parley.http.rights import proven
+from parley.http.starlette_routes import Served, as_http, params_of, routes_of
 
 OPERATIONS: Final = (
     *document_operations(),
@@ -38,8 +41,10 @@ OPERATIONS: Final = (
     *agent_operations(),
     *pool_operations(),
 )
-CALLER: Final = "parley.caller"
-"""The key of the caller in a scope."""
+DESCRIPTION: Final = Allowed(
+    frozenset({Credential.TOKEN, Credential.LOCAL}), Role.GUEST, TokenScope.READ, ""
+)
+"""The OpenAPI description: with a token, or with access to the local pages."""
 
 
 class MemoryApi(Struct, frozen=True):
@@ -56,17 +61,20 @@ class MemoryApi(Struct, frozen=True):
 
     def app(self) -> ASGIApp:
         """Return the application for the path `openapi.PREFIX`."""
-        served: dict[str, dict[str, ASGIApp]] = {PATH: {"GET": _Description(self)}}
-        for operation in OPERATIONS:
-            methods = served.setdefault(operation.path, {})
-            methods[operation.method] = _Operation(self, operation)
-        routes = [Route(path, Methods(methods)) for path, methods in served.items()]
-        known = _Known(Router(routes, redirect_slashes=False), self.authenticator)
-        return UniformErrors(known)
+        served = [
+            Served("GET", PATH, _Description(self), DESCRIPTION),
+            *(
+                Served(one.method, one.path, _Operation(self, one), one.allowed)
+                for one in OPERATIONS
+            ),
+        ]
+        routes = routes_of(served, proven)
+        return UniformErrors(_Known(Router(routes, redirect_slashes=False), self.authenticator))
 
 
 class _Known(Struct, frozen=True):
-    """Authenticates first: an unknown caller does not learn which paths exist."""
+    """Authenticates first: an unknown caller does not learn which paths exist. The description is
+    also for people with access to the local pages."""
 
     app: ASGIApp
     authenticator: Authenticator
@@ -74,9 +82,10 @@ class _Known(Struct, frozen=True):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         exchange = exchange_of(scope)
         description = (scope["method"], scope["path"]) == ("GET", PREFIX + PATH)
-        if not (description and exchange.page_access.allowed):
-            exchange.holder = self.authenticator.holder(headers_of(scope).get("authorization", ""))
-            scope[CALLER] = await self.authenticator.caller_of(exchange.holder)
+        if description and exchange.page_access.allowed:
+            exchange.proof = Proof(Credential.LOCAL, Role.GUEST)
+        else:
+            scope[CALLER] = await authenticated(scope, self.authenticator)
         await self.app(scope, receive, send)
 
 

@@ -6,21 +6,26 @@ import uuid
 from typing import Final
 
 import structlog
+from starlette.types import Scope
 
 from gateway.errors import TenantUnknown
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal
 from gateway.policy.rate_limits import BucketRule
 from gateway.ports.memory import Caller
+from gateway.ports.rights import Credential, Proof
 from gateway.turn.admission import known_ids, role_in, served
 from gateway.turn.services import Services
 from memory.stores.api_tokens import TokenStore
 from parley.http.api.errors import Refused
+from parley.http.asgi import exchange_of, headers_of
 from parley.security.keys import TokenKey
 from parley.security.tokens import BadToken, TokenClaims, read
 
 PLATFORM: Final = "api"
 """The platform of the direct conversation that stands for HTTP."""
+CALLER: Final = "parley.caller"
+"""The key of the caller in a scope."""
 CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="parley"'}
 _ADVICE: Final = {
     "token_wrong": "This token is not valid here, or was revoked. `parley token` prints a new one.",
@@ -107,6 +112,16 @@ class Authenticator:
             shared = ", of your linked accounts together" if linked else ""
             message = f"At most {per_minute} requests a minute{shared}. Try again in {wait} s."
             raise Refused(429, "too_many", message, headers={"Retry-After": wait})
+
+
+async def authenticated(scope: Scope, authenticator: Authenticator) -> Caller:
+    """Return the person of the token of a request, and note what it proves. Raises `Refused` (401,
+    403, 429)."""
+    exchange = exchange_of(scope)
+    exchange.holder = authenticator.holder(headers_of(scope).get("authorization", ""))
+    caller = await authenticator.caller_of(exchange.holder)
+    exchange.proof = Proof(Credential.TOKEN, caller.principal.role, exchange.holder.scopes)
+    return caller
 
 
 async def admitted_person(tenant: str, person: PersonId, services: Services) -> Principal:

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Final, Literal
 
 from gateway.errors import NotFound
+from gateway.ports.rights import TOKEN_READS, TOKEN_WRITES
 from memory.brain.documents import SYSTEM, BrainResult, nearly_full
 from memory.model.record import MAX_DOCUMENT
 from memory.model.scope import AccessScope
@@ -54,6 +55,7 @@ def document_operations() -> tuple[AnyOperation, ...]:
         "/brain",
         "brain",
         "Read all documents",
+        TOKEN_READS,
         read_all,
         Plain,
         Nothing,
@@ -109,6 +111,7 @@ def _reading(document: Document) -> AnyOperation:
         f"/brain/{document}",
         f"read_{document}",
         f"Read the {LABELS[document]} ({document.upper()})",
+        TOKEN_READS,
         partial(read, document),
         Plain,
         Nothing,
@@ -123,6 +126,7 @@ def _writing(document: Writable) -> AnyOperation:
         f"/brain/{document}",
         f"write_{document}",
         f"Replace the {LABELS[document]} ({document.upper()})",
+        TOKEN_WRITES,
         partial(write, document),
         Plain,
         DocumentBody,
@@ -137,6 +141,7 @@ def _listing(document: Writable) -> AnyOperation:
         f"/brain/{document}/versions",
         f"{document}_versions",
         f"List the versions of the {LABELS[document]} ({document.upper()})",
+        TOKEN_READS,
         partial(versions, document),
         VersionsQuery,
         Nothing,
@@ -151,6 +156,7 @@ def _restoring(document: Writable) -> AnyOperation:
         f"/brain/{document}/restore",
         f"restore_{document}",
         f"Restore an earlier version of the {LABELS[document]} ({document.upper()})",
+        TOKEN_WRITES,
         partial(restore, document),
         Plain,
         RestoreBody,

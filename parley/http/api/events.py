@@ -7,27 +7,29 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from msgspec import Struct
 from starlette.routing import Router
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput
 from gateway.ports import Clock
 from gateway.ports.http_routes import (
     EventStream,
-    LocalRequest,
-    LocalResponse,
-    LocalRoute,
     ServerEvent,
     json_response,
 )
+from gateway.ports.memory import Caller
+from gateway.ports.rights import TOKEN_READS
 from memory.agents.events import MAX_PAGE, AgentEvents
 from memory.agents.model import AgentEvent
 from memory.model.scope import RequestScope
 from memory.service.handle import Memory
-from parley.http.api.authentication import Authenticator
-from parley.http.api.errors import Refused, without_store
-from parley.http.starlette_routes import starlette_routes
+from parley.http.api.authentication import CALLER, Authenticator, authenticated
+from parley.http.api.errors import Refused, UniformErrors
+from parley.http.asgi import exchange_of
+from parley.http.rights import proven
+from parley.http.starlette_routes import Served, as_http, as_port_request, as_stream, routes_of
 from parley.security.tokens import TokenClaims
 
 PATH: Final = "/api/events"
@@ -69,6 +71,17 @@ class OpenStreams:
         return close
 
 
+class Known(Struct, frozen=True):
+    """Authenticates each request."""
+
+    app: ASGIApp
+    authenticator: Authenticator
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope[CALLER] = await authenticated(scope, self.authenticator)
+        await self.app(scope, receive, send)
+
+
 class EventRoutes:
     """Serves agent events. A stream ends when its token is no longer valid."""
 
@@ -83,32 +96,33 @@ class EventRoutes:
 
     def app(self) -> ASGIApp:
         """Return the application for the path `PATH`."""
-        return Router(starlette_routes([LocalRoute("GET", "/", self.events)]))
+        served = Served("GET", "/", self._serve, TOKEN_READS)
+        return UniformErrors(Known(Router(routes_of((served,), proven)), self._authenticator))
 
-    async def events(self, request: LocalRequest) -> LocalResponse | EventStream:
-        """Return a page of events, or a stream where the client accepts one."""
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with a page of events, or with a stream where the client accepts one."""
+        holder = exchange_of(scope).holder
+        if holder is None:
+            raise TypeError("the caller was not authenticated")
+        request = as_port_request(scope, receive)
+        reach = await self._reach(scope[CALLER])
+        given = request.headers.get("last-event-id") or request.query.get("after", "")
         try:
-            holder = self._authenticator.holder(request.headers.get("authorization", ""))
-            scope = await self._scope(holder)
-            given = request.headers.get("last-event-id") or request.query.get("after", "")
             if STREAM_TYPE in request.headers.get("accept", ""):
                 after = _number(given, "after") if given else await self._events.newest()
                 close = self._open.open(str(holder.person))
-                return EventStream(self._stream(holder, scope, after), close)
-            limit = _number(request.query.get("limit", "100"), "limit")
-            page = await self._events.after(scope, _number(given or "0", "after"), limit)
-        except Refused as refused:
-            return _error(refused)
+                answer = as_stream(EventStream(self._stream(holder, reach, after), close))
+            else:
+                limit = _number(request.query.get("limit", "100"), "limit")
+                page = await self._events.after(reach, _number(given or "0", "after"), limit)
+                shown = [_as_json(event) for event in page.events]
+                body = {"events": shown, "last": page.last, "more": page.more}
+                answer = as_http(json_response(body, headers=_NO_STORE))
         except BadInput as error:
-            return _error(Refused(400, "bad_query", str(error), "query"))
-        except StoreUnavailable as error:
-            return _error(without_store(error))
-        shown = [_as_json(event) for event in page.events]
-        body = {"events": shown, "last": page.last, "more": page.more}
-        return json_response(body, headers=_NO_STORE)
+            raise Refused(400, "bad_query", str(error), "query") from None
+        await answer(scope, receive, send)
 
-    async def _scope(self, holder: TokenClaims) -> RequestScope:
-        caller = await self._authenticator.caller_of(holder)
+    async def _reach(self, caller: Caller) -> RequestScope:
         return (await self._memory.for_principal(caller)).request
 
     async def _stream(
@@ -119,7 +133,8 @@ class EventRoutes:
             added = self._events.added
             try:
                 if now - checked >= CHECK_SECONDS:
-                    scope, checked = await self._scope(holder), now
+                    caller = await self._authenticator.caller_of(holder)
+                    scope, checked = await self._reach(caller), now
                 page = await self._events.after(scope, after, MAX_PAGE)
             except Refused:
                 return
@@ -154,8 +169,3 @@ def _number(text: str, name: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text) <= MAX_NUMBER):
         raise Refused(400, "bad_query", f"{name} is a whole number.", f"query.{name}")
     return int(text)
-
-
-def _error(refused: Refused) -> LocalResponse:
-    error = {"code": refused.code, "message": refused.message, "where": refused.where}
-    return json_response({"error": error}, refused.status, refused.headers)

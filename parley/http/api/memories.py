@@ -3,6 +3,7 @@
 from typing import Final, Literal
 
 from gateway.errors import NotFound
+from gateway.ports.rights import TOKEN_READS, TOKEN_WRITES
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import Draft, Record, Tier
 from memory.model.scope import AccessScope
@@ -51,6 +52,7 @@ def _of_all() -> tuple[AnyOperation, ...]:
             "/brain/memories",
             "memories",
             "List memories",
+            TOKEN_READS,
             search,
             MemoriesQuery,
             Nothing,
@@ -62,6 +64,7 @@ def _of_all() -> tuple[AnyOperation, ...]:
             "/brain/memories",
             "remember",
             "Store a memory",
+            TOKEN_WRITES,
             remember,
             Plain,
             MemoryBody,
@@ -83,6 +86,7 @@ def _of_one(one: str) -> tuple[AnyOperation, ...]:
             one,
             "memory",
             "Read a memory",
+            TOKEN_READS,
             read,
             Plain,
             Nothing,
@@ -94,6 +98,7 @@ def _of_one(one: str) -> tuple[AnyOperation, ...]:
             one,
             "forget",
             "Delete a memory",
+            TOKEN_WRITES,
             delete,
             Plain,
             Nothing,
@@ -110,6 +115,7 @@ def _of_reviews() -> tuple[AnyOperation, ...]:
             "/brain/reviews",
             "reviews",
             "List the entries that wait for your decision",
+            TOKEN_READS,
             waiting,
             ReviewsQuery,
             Nothing,
@@ -121,6 +127,7 @@ def _of_reviews() -> tuple[AnyOperation, ...]:
             "/brain/decisions",
             "decisions",
             "List your decisions",
+            TOKEN_READS,
             decisions,
             ReviewsQuery,
             Nothing,
@@ -137,6 +144,7 @@ def _of_one_review(review: str) -> tuple[AnyOperation, ...]:
             f"{review}/approve",
             "approve",
             "Approve an entry",
+            TOKEN_WRITES,
             approve,
             Plain,
             Nothing,
@@ -152,6 +160,7 @@ def _of_one_review(review: str) -> tuple[AnyOperation, ...]:
             f"{review}/reject",
             "reject",
             "Reject an entry",
+            TOKEN_WRITES,
             reject,
             Plain,
             RejectBody,

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from starlette.datastructures import QueryParams
 from starlette.types import Receive, Scope
 
+from gateway.ports.rights import Allowed
 from gateway.stores.usage import SpendingReader
 from memory.agents.services import AgentServices
 from memory.brain.documents import Brain
@@ -124,20 +125,25 @@ class Answer(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Operation(Generic[Q, B]):
-    """An operation. `path` is below the prefix and may contain `{id}`. `answers` has the statuses
-    of success with their models, `refusals` the statuses of failure of this operation alone. A body
-    has at most `most` bytes."""
+    """An operation. `path` is below the prefix and may contain `{id}`. `allowed` are the
+    credentials and the role that it needs. `answers` has the statuses of success with their models,
+    `refusals` the statuses of failure of this operation alone. A body has at most `most` bytes."""
 
     method: Method
     path: str
     name: str
     summary: str
+    allowed: Allowed
     run: Callable[[Call, Q, B], Awaitable[Answer]]
     query: type[Q]
     body: type[B]
     answers: Mapping[int, tuple[type[BaseModel] | None, str]]
     refusals: Mapping[int, str] = field(default_factory=dict)
     most: int = MAX_BODY
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.allowed, Allowed):
+            raise TypeError(f"{self.name}: an operation declares who may call it")
 
     @property
     def takes_body(self) -> bool:

@@ -3,6 +3,7 @@
 from typing import Final, Literal, cast
 
 from gateway.errors import NotFound
+from gateway.ports.rights import TOKEN_READS, TOKEN_WRITES
 from memory.agents.model import PoolSummary, SharedUpdate, UpdateOutcome
 from memory.model.scope import RequestScope
 from parley.http.api.agent_models import (
@@ -47,6 +48,7 @@ def _of_pools(one: str) -> tuple[AnyOperation, ...]:
             PATH,
             "pools",
             "List pools that you own or have an agent in",
+            TOKEN_READS,
             pools,
             AgentsQuery,
             Nothing,
@@ -58,6 +60,7 @@ def _of_pools(one: str) -> tuple[AnyOperation, ...]:
             one,
             "pool",
             "Read a pool and its members",
+            TOKEN_READS,
             page,
             Plain,
             Nothing,
@@ -69,6 +72,7 @@ def _of_pools(one: str) -> tuple[AnyOperation, ...]:
             one,
             "delete_pool",
             "Delete a pool; the memories stay with the people who shared them",
+            TOKEN_WRITES,
             delete,
             Plain,
             Nothing,
@@ -85,6 +89,7 @@ def _of_shares(one: str) -> tuple[AnyOperation, ...]:
             f"{one}/update",
             "update_shared",
             "Give a shared memory a new text, if its version is still the one that was read",
+            TOKEN_WRITES,
             update,
             Plain,
             SharedUpdateBody,
@@ -105,6 +110,7 @@ def _of_shares(one: str) -> tuple[AnyOperation, ...]:
             f"{one}/unshare",
             "unshare",
             "Stop sharing a memory of yours, or as the owner of the pool any",
+            TOKEN_WRITES,
             unshare,
             Plain,
             UnshareBody,

@@ -3,6 +3,7 @@
 from typing import Final
 
 from gateway.errors import BadInput
+from gateway.ports.rights import TOKEN_READS, TOKEN_WRITES
 from memory.commands.privacy import taken_in
 from memory.service.handle import MemoryHandle
 from memory.transfer.exporter import personal_file
@@ -32,6 +33,7 @@ def choice_operations() -> tuple[AnyOperation, ...]:
             PATH,
             "choices",
             "Read your memory settings",
+            TOKEN_READS,
             read,
             Plain,
             Nothing,
@@ -43,6 +45,7 @@ def choice_operations() -> tuple[AnyOperation, ...]:
             PATH,
             "choose",
             "Change your memory settings; omitted ones stay unchanged",
+            TOKEN_WRITES,
             choose,
             Plain,
             ChoicesBody,
@@ -86,6 +89,7 @@ def transfer_operations() -> tuple[AnyOperation, ...]:
             "/brain/export",
             "export",
             "Export everything that is stored about you",
+            TOKEN_READS,
             give_out,
             Plain,
             Nothing,
@@ -97,6 +101,7 @@ def transfer_operations() -> tuple[AnyOperation, ...]:
             "/brain/import",
             "import",
             "Import the memories of an export",
+            TOKEN_WRITES,
             bring_in,
             Plain,
             ImportBody,

@@ -1,5 +1,6 @@
 """The cost of a person's answers, over HTTP."""
 
+from gateway.ports.rights import TOKEN_READS
 from parley.http.api.models import BudgetOut, ModelUsageOut, Nothing, UsageOut, UsageQuery
 from parley.http.api.operations import Answer, AnyOperation, Call, Operation
 
@@ -12,6 +13,7 @@ def usage_operations() -> tuple[AnyOperation, ...]:
             "/usage",
             "usage",
             "Read the cost of your answers",
+            TOKEN_READS,
             usage,
             UsageQuery,
             Nothing,

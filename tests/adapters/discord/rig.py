@@ -11,14 +11,15 @@ from gateway.message import Outbound, Part, Place
 from gateway.people import Audience
 from gateway.ports import AdapterContext, AdapterState, CommandSpec
 from gateway.ports.clock import SystemClock
+from gateway.ports.rights import IN_CHAT
 from simulators.base import SimRoom
 from simulators.discord import DiscordSimulator
 from tests.support.adapter_context import EventRecorder, MemoryState, NoWebhooks
 from tests.support.patience import PATIENCE
 
 COMMANDS = (
-    CommandSpec("ask", "Ask a question", takes_arguments=True),
-    CommandSpec("context", "Show the conversation"),
+    CommandSpec("ask", "Ask a question", takes_arguments=True, allowed=IN_CHAT),
+    CommandSpec("context", "Show the conversation", allowed=IN_CHAT),
 )
 Event = TypeVar("Event")
 

@@ -16,6 +16,7 @@ from gateway.commands.catalogue import REGISTERED
 from gateway.errors import FormatRejected
 from gateway.message import Button, Part
 from gateway.ports import CommandSpec
+from gateway.ports.rights import IN_CHAT
 
 
 def settings(**values: Any) -> SlackSettings:
@@ -71,7 +72,9 @@ class TestAppManifest:
             app_manifest("Parley", "http", url, REGISTERED)
 
     def test_the_name_and_the_commands_are_configurable(self) -> None:
-        made = yaml.safe_load(app_manifest("x" * 50, commands=(CommandSpec("hi", "Greet"),)))
+        made = yaml.safe_load(
+            app_manifest("x" * 50, commands=(CommandSpec("hi", "Greet", allowed=IN_CHAT),))
+        )
         assert len(made["display_information"]["name"]) == 35
         assert [c["command"] for c in made["features"]["slash_commands"]] == ["/hi"]
 

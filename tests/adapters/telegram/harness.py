@@ -16,6 +16,7 @@ from gateway.immutable import replace
 from gateway.message import Outbound, Part, Place
 from gateway.people import Audience
 from gateway.ports import AdapterContext, Clock, CommandSpec, WebhookHandler, WebhookRequest
+from gateway.ports.rights import IN_CHAT
 from simulators.base import SimRoom
 from simulators.telegram import TelegramSimulator
 from tests.adapters.telegram.updates import ME
@@ -77,7 +78,10 @@ class Bench:
     listener: Listener
 
 
-COMMANDS = (CommandSpec("ask", "Ask a question", True), CommandSpec("clear", "Forget"))
+COMMANDS = (
+    CommandSpec("ask", "Ask a question", True, allowed=IN_CHAT),
+    CommandSpec("clear", "Forget", allowed=IN_CHAT),
+)
 
 
 def adapter_for(

@@ -6,10 +6,13 @@ from gateway.commands.catalogue import text_command
 from gateway.immutable import replace
 from gateway.message import Attachment, MessageReceived
 from gateway.ports import CommandSpec
+from gateway.ports.rights import IN_CHAT
 from tests.support.for_each import for_each
 from tests.support.messages import message, received
 
-KNOWN = tuple(CommandSpec(name, name) for name in ("ask", "context", "clear", "stop", "help"))
+KNOWN = tuple(
+    CommandSpec(name, name, allowed=IN_CHAT) for name in ("ask", "context", "clear", "stop", "help")
+)
 
 
 @pytest.mark.parametrize(
@@ -63,11 +66,11 @@ def test_a_message_with_a_file_is_a_command_that_takes_files_or_none() -> None:
     event = received("/privacy import")
     with_file = replace(event.message, attachments=(Attachment("document", "f1", "data.jsonl"),))
     event = replace(event, message=with_file)
-    known = (*KNOWN, CommandSpec("privacy", "Privacy", takes_files=True))
+    known = (*KNOWN, CommandSpec("privacy", "Privacy", takes_files=True, allowed=IN_CHAT))
     command = text_command(event, "/privacy import", known)
     assert command is not None
     assert (command.arguments, command.message) == ("import", with_file)
-    without_files = (*KNOWN, CommandSpec("privacy", "Privacy"))
+    without_files = (*KNOWN, CommandSpec("privacy", "Privacy", allowed=IN_CHAT))
     assert text_command(event, "/privacy import", without_files) is None
     assert text_command(event, "/clear", known) is None
     assert text_command(event, "stop", known) is None

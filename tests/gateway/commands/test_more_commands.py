@@ -10,6 +10,7 @@ from gateway.people import PersonId
 from gateway.policy.access import AccessPolicy
 from gateway.ports import Capabilities, CommandSpec
 from gateway.ports.memory import Caller, GivenFile
+from gateway.ports.rights import IN_CHAT
 from gateway.turn.services import Policies
 from tests.support.gateway import Gateway, gateway
 from tests.support.immutable import force
@@ -24,7 +25,9 @@ class Shop:
     """Sells one thing."""
 
     asked: list[tuple[str, str, Caller]] = field(default_factory=list)
-    specs: tuple[CommandSpec, ...] = (CommandSpec("buy", "Buy a kite", True, "colour", True),)
+    specs: tuple[CommandSpec, ...] = (
+        CommandSpec("buy", "Buy a kite", True, "colour", True, allowed=IN_CHAT),
+    )
 
     async def run(self, name: str, arguments: str, caller: Caller) -> Reply:
         self.asked.append((name, arguments, caller))

@@ -21,6 +21,7 @@ from gateway.people import Audience
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import Capabilities, CommandSpec
 from gateway.ports.memory import AnswerFooter, Caller, NoMemory, TurnMemory
+from gateway.ports.rights import IN_CHAT
 from gateway.turn.services import Policies
 from tests.support.gateway import Gateway, gateway
 from tests.support.immutable import force
@@ -42,7 +43,9 @@ class Shop:
 
     pressed: list[tuple[str, str]] = field(default_factory=list)
     buttons: tuple[Button, ...] = BUTTONS
-    specs: tuple[CommandSpec, ...] = (CommandSpec("sell", "Sell a kite", True, "colour", True),)
+    specs: tuple[CommandSpec, ...] = (
+        CommandSpec("sell", "Sell a kite", True, "colour", True, allowed=IN_CHAT),
+    )
 
     async def run(self, name: str, arguments: str, caller: Caller) -> Reply:
         return Reply("Sell?", self.buttons)

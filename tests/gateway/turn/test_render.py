@@ -17,6 +17,7 @@ from gateway.policy.rate_limits import RateLimits
 from gateway.policy.response_filter import REPLACEMENT
 from gateway.ports import Capabilities, CommandSpec
 from gateway.ports.memory import AnswerFooter, Caller
+from gateway.ports.rights import IN_CHAT
 from gateway.render import address
 from gateway.turn.render import LEFT_OUT, screened
 from gateway.turn.services import Policies
@@ -169,7 +170,7 @@ async def test_without_buttons_a_note_names_the_command() -> None:
 class Saying:
     """One command that says what it is given, with a button."""
 
-    specs = (CommandSpec("say", "Say", True),)
+    specs = (CommandSpec("say", "Say", True, allowed=IN_CHAT),)
 
     def __init__(self, text: str, label: str) -> None:
         self.reply = Reply(text, (Button(label, "say:yes"),))

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import aiohttp
 
@@ -14,9 +14,9 @@ from gateway.message import Outbound
 from parley.app import App
 from parley.config import Settings
 from parley.console.security import NAME
-from parley.console.sessions import PREFIX
+from parley.console.sessions import PREFIX, csrf_of
 from parley.console.viewer import LOCAL_OPERATOR
-from tests.parley.http.api.kit import Program, settings_in
+from tests.parley.http.api.kit import ApiResponse, Program, settings_in
 from tests.support.databases import migrated_database
 from tests.support.patience import PATIENCE
 from tests.support.program import running_app
@@ -76,28 +76,48 @@ class Visitor:
         headers: Mapping[str, str] | None = None,
     ) -> Page:
         """Send a request with the cookies of this browser."""
-        cookie = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        cookie = "; ".join(f"{name}={value}" for name, value in self.cookies.items() if value)
         sent = {**({"Cookie": cookie} if cookie else {}), **(headers or {})}
         url = f"{self.base}{PREFIX}{path}"
         async with self.http.request(
             method, url, data=data, headers=sent, allow_redirects=False
         ) as answer:
+            for given in answer.headers.getall("Set-Cookie", []):
+                name, _, value = given.partition(";")[0].partition("=")
+                self.cookies[name] = value
             return Page(answer.status, dict(answer.headers), await answer.text())
 
     async def use(self, link: str) -> Page:
         """Open a login link and press its button; keep the cookie."""
         secret = link.partition("#")[2]
-        page = await self.request("POST", "/sign-in", data={"link": secret, "zone": "UTC"})
-        cookie = page.headers.get("Set-Cookie", "").partition(";")[0]
-        if cookie:
-            name, _, value = cookie.partition("=")
-            self.cookies[name] = value
-        return page
+        return await self.request("POST", "/sign-in", data={"link": secret, "zone": "UTC"})
 
     @property
     def secret(self) -> str:
         """The secret of the session."""
         return self.cookies.get(NAME, "")
+
+
+@dataclass(slots=True)
+class SignedIn:
+    """The console as JSON for a person who is signed in; nobody for the empty name. It signs in with
+    the first request."""
+
+    console: "Console"
+    name: str
+    visitor: Visitor | None = None
+
+    async def __call__(
+        self, method: str, path: str, body: object = None, **more: Any
+    ) -> ApiResponse:
+        """Ask. `body` goes as JSON."""
+        if self.visitor is None:
+            self.visitor = await self.console.visitor(self.name)
+        secret = self.visitor.secret
+        session = {"Cookie": f"{NAME}={secret}", "X-CSRF-Token": csrf_of(secret)} if secret else {}
+        headers = {**session, **more.pop("headers", {})}
+        nobody = self.console.program.api_client(self.name, "")
+        return await nobody(method, path, body, headers=headers, **more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +134,10 @@ class Console:
     def stranger(self) -> Visitor:
         """A browser that is not signed in."""
         return Visitor(self.app.local.base_url, self.program.http)
+
+    def signed_in(self, name: str) -> SignedIn:
+        """The console as JSON for a person who is signed in."""
+        return SignedIn(self, name)
 
     async def link(self, name: str) -> str:
         """A login link of a person, as `/console` sends it."""

@@ -10,8 +10,9 @@ import pytest
 import pytest_asyncio
 
 from gateway.people import PersonId, Principal, Role
+from gateway.ports.rights import Credential, TokenScope, in_person, to_read
 from parley.console.pages import TEMPLATES
-from parley.console.route import AnyRoute, AudienceRule, ItemParams, Params, may_use
+from parley.console.route import AnyRoute, ItemParams, Params, may_use
 from parley.console.routes import ROUTES
 from parley.console.viewer import Viewer
 from tests.parley.console.kit import (
@@ -57,7 +58,7 @@ async def test_a_page_answers_those_whom_its_rule_names(
         page = await visitor.post(path, values)
     if not name:
         assert page.status == 401
-    elif PEOPLE[name].at_least(route.audience.value):
+    elif PEOPLE[name].at_least(route.allowed.role):
         assert page.status in (200, 303, 404, 409, 422), page.text
     else:
         assert page.status == 403
@@ -69,7 +70,7 @@ async def test_a_page_answers_those_whom_its_rule_names(
 async def test_the_api_answers_those_whom_the_rule_names(
     shared: Console, route: AnyRoute, name: str
 ) -> None:
-    client = shared.program.api_client(name, None if name else "")
+    client = shared.signed_in(name)
     path, values = address(route)
     if route.method == "GET":
         answer = await client("GET", f"/console{path}", params=values)
@@ -80,7 +81,7 @@ async def test_the_api_answers_those_whom_the_rule_names(
         answer = await client("POST", f"/console{path}", body)
     if not name:
         assert answer.status == 401
-    elif PEOPLE[name].at_least(route.audience.value):
+    elif PEOPLE[name].at_least(route.allowed.role):
         assert answer.status in (200, 404, 409, 422), answer.json
         if answer.status == 200:
             route.result.model_validate_json(
@@ -91,13 +92,25 @@ async def test_the_api_answers_those_whom_the_rule_names(
         assert answer.code == "not_allowed"
 
 
-@pytest.mark.parametrize("rule", AudienceRule)
+@pytest.mark.parametrize("needed", Role)
 @pytest.mark.parametrize("role", Role)
-def test_a_rule_admits_its_role_and_higher_ones(rule: AudienceRule, role: Role) -> None:
-    viewer = Viewer(Principal("t", PersonId("p", "a", "x"), role), frozenset({"p:a:x"}))
-    decision = may_use(viewer, dataclasses.replace(FIRST, audience=rule))
-    assert decision.allowed == role.at_least(rule.value)
-    assert decision.reason == (role.value if decision.allowed else f"needs_{rule.value.value}")
+def test_a_rule_admits_its_role_and_higher_ones(needed: Role, role: Role) -> None:
+    viewer = Viewer(Principal("t", PersonId("p", "a", "x"), role), frozenset({"p:a:x"}), "s1")
+    decision = may_use(viewer, dataclasses.replace(FIRST, allowed=to_read(needed)))
+    assert decision.allowed == role.at_least(needed)
+    assert decision.reason == (role.value if decision.allowed else f"needs_{needed.value}")
+
+
+def test_a_rule_for_people_admits_no_token() -> None:
+    owner = Principal("t", PersonId("p", "a", "x"), Role.OWNER)
+    viewer = Viewer(owner, frozenset({"p:a:x"}), scopes=frozenset(TokenScope))
+    assert may_use(viewer, FIRST).allowed
+    assert not may_use(viewer, dataclasses.replace(FIRST, allowed=in_person(Role.GUEST))).allowed
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+def test_no_action_takes_a_token(route: AnyRoute) -> None:
+    assert (route.method == "GET") or route.allowed.by == {Credential.SESSION}
 
 
 def test_names_and_paths_are_unique() -> None:
@@ -108,9 +121,10 @@ def test_names_and_paths_are_unique() -> None:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"audience": None}, "rule of its audience"),
+        ({"allowed": None}, "declares who may use it"),
+        ({"method": "POST", "template": "x"}, "and no token"),
         ({"path": "/x/{id}", "params": Params}, "ItemParams"),
-        ({"method": "POST", "template": ""}, "an action needs"),
+        ({"method": "POST", "template": "", "allowed": in_person(Role.GUEST)}, "an action needs"),
         ({"template": ""}, "a view needs a template"),
     ],
 )

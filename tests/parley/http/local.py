@@ -15,6 +15,7 @@ from gateway.ports.http_routes import (
     error_response,
 )
 from gateway.ports.http_routes import LocalResponse as Response
+from gateway.ports.rights import LOCAL_PAGES
 from parley.http.local_listener import LocalListener
 from tests.support.patience import PATIENCE
 
@@ -39,11 +40,11 @@ class Handlers:
             ("/files/{name}", self._hello),
         )
         for path, handler in served:
-            yield LocalRoute("GET", path, handler)
-            yield LocalRoute("POST", path, handler)
-        yield LocalRoute("GET", "/events", self._events)
-        yield LocalRoute("GET", "/flood", self._flood)
-        yield LocalRoute("GET", "/breaks", self._breaks)
+            yield LocalRoute("GET", path, handler, LOCAL_PAGES)
+            yield LocalRoute("POST", path, handler, LOCAL_PAGES)
+        yield LocalRoute("GET", "/events", self._events, LOCAL_PAGES)
+        yield LocalRoute("GET", "/flood", self._flood, LOCAL_PAGES)
+        yield LocalRoute("GET", "/breaks", self._breaks, LOCAL_PAGES)
 
     async def _hello(self, request: LocalRequest) -> Response:
         self.reached.append(request.path)

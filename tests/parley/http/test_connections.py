@@ -17,6 +17,7 @@ from adapters.shared.signatures import verify_slack, verify_telegram, verify_wha
 from gateway.immutable import replace
 from gateway.ports import WebhookRequest, WebhookResponse
 from gateway.ports.http_routes import EventStream, LocalRequest, LocalRoute, ServerEvent
+from gateway.ports.rights import LOCAL_PAGES
 from parley.http.client_address import UNKNOWN, forwarded_for, is_one_of, networks, rate_limit_key
 from parley.http.connections import ConnectionBounds, Connections, Phase
 from parley.http.local_listener import LocalListener
@@ -281,7 +282,7 @@ async def test_a_request_that_is_being_answered_is_never_closed(
         return WebhookResponse()
 
     listener = WebhookListener(bounds=replace(SMALL, connections=2, per_address=2))
-    listener.add("/slow", slow)
+    listener.add("/slow", slow, proof="Host")
     await listener.start()
     request = b"POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
     waiting = [asyncio.create_task(exchange(listener.port, request)) for _ in range(2)]
@@ -332,7 +333,7 @@ async def test_the_local_listener_has_the_same_limits_and_allows_long_streams(
         return EventStream(news(), lambda: None)
 
     listener = LocalListener(bounds=replace(SMALL, connections=6, per_address=6))
-    listener.add_routes([LocalRoute("GET", "/events", events)])
+    listener.add_routes([LocalRoute("GET", "/events", events, LOCAL_PAGES)])
     await listener.start()
     reader, writer = await asyncio.open_connection("127.0.0.1", listener.port)
     writer.write(b"GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
@@ -400,7 +401,7 @@ async def test_connections_leave_file_descriptors_for_the_rest_of_the_program(
 ) -> None:
     monkeypatch.setattr("parley.http.connections.openable_files", lambda: 16)
     listener = WebhookListener()
-    listener.add("/webhook/whatsapp", whatsapp)
+    listener.add("/webhook/whatsapp", whatsapp, proof="Host")
     await listener.start()
     with closing([connected(listener.port, HALF_HEAD) for _ in range(10)]):
         assert (await exchange(listener.port, genuine("whatsapp")))[0] == b"HTTP/1.1 200"

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from gateway.ports import WebhookRequest, WebhookResponse
 from gateway.ports.http_routes import LocalRequest, LocalResponse, LocalRoute
+from gateway.ports.rights import LOCAL_PAGES
 from parley.http.host_header import Host, is_valid_host_request, read_host
 from parley.http.local_listener import LocalListener
 from parley.http.webhook_listener import WebhookListener
@@ -122,7 +123,7 @@ async def local() -> AsyncIterator[int]:
         return LocalResponse(b"hello")
 
     made = LocalListener()
-    made.add_routes([LocalRoute("GET", "/", hello)])
+    made.add_routes([LocalRoute("GET", "/", hello, LOCAL_PAGES)])
     await made.start()
     yield made.port
     await made.stop()
@@ -134,7 +135,7 @@ async def webhooks() -> AsyncIterator[int]:
         return WebhookResponse(200, "hello")
 
     made = WebhookListener()
-    made.add("/", take)
+    made.add("/", take, proof="Host")
     await made.start()
     yield made.port
     await made.stop()

@@ -13,6 +13,7 @@ from yarl import URL
 
 from gateway.errors import ConfigurationError, StartError
 from gateway.ports.http_routes import LocalRequest, LocalResponse, LocalRoute
+from gateway.ports.rights import LOCAL_PAGES
 from parley.http.access_layers import MAX_LINKS
 from parley.http.health_endpoints import Readiness
 from parley.http.local_listener import LocalListener
@@ -32,7 +33,9 @@ async def greet(_request: LocalRequest) -> LocalResponse:
 def listener(token: str = "", **more: object) -> LocalListener:
     """One with two routes."""
     made = LocalListener(token=token, **more)  # type: ignore[arg-type] # tests name real parameters
-    made.add_routes([LocalRoute("GET", "/", greet), LocalRoute("POST", "/", greet)])
+    made.add_routes(
+        [LocalRoute("GET", "/", greet, LOCAL_PAGES), LocalRoute("POST", "/", greet, LOCAL_PAGES)]
+    )
     return made
 
 
@@ -246,7 +249,7 @@ async def test_a_taken_port_is_a_clear_error(plain: LocalListener) -> None:
 
 async def test_routes_are_added_before_the_start(plain: LocalListener) -> None:
     with pytest.raises(RuntimeError):
-        plain.add_routes([LocalRoute("GET", "/late", greet)])
+        plain.add_routes([LocalRoute("GET", "/late", greet, LOCAL_PAGES)])
 
 
 async def test_without_a_token_the_login_link_is_the_page_itself(plain: LocalListener) -> None:

@@ -37,7 +37,7 @@ def receiver() -> Receiver:
 async def sim(receiver: Receiver) -> AsyncIterator[WhatsAppSimulator]:
     simulator = WhatsAppSimulator(pauses=(0.01, 0.02))
     listener = WebhookListener()
-    listener.add("/webhook/whatsapp", receiver)
+    listener.add("/webhook/whatsapp", receiver, proof="Host")
     await listener.start()
     await simulator.start()
     simulator.attach(listener.base_url)

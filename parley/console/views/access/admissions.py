@@ -12,6 +12,7 @@ from gateway.pairing.requests import NOT_APPROVED as NO_APPROVAL
 from gateway.pairing.requests import Pairing
 from gateway.people import Role
 from gateway.policy.roles import SECRETS, SIDE_EFFECTS, ToolPolicy
+from gateway.ports.rights import in_person, to_read
 from gateway.tool_spec import ToolSpec
 from gateway.turn.context.task import SET_TASK
 from memory.turns.brain_tool import UPDATE
@@ -19,7 +20,6 @@ from memory.turns.knowledge_tools import TOOLS as SEARCHES
 from memory.turns.tools import TOOLS as MEMORY_TOOLS
 from parley.console.route import (
     AnyRoute,
-    AudienceRule,
     ConsoleRoute,
     Done,
     ItemParams,
@@ -273,7 +273,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="access",
         method="GET",
         path=PATH,
-        audience=AudienceRule.OPERATOR,
+        allowed=to_read(Role.OPERATOR),
         summary="Roles and lists, people who ask, approved people, tools and tokens",
         params=AccessQuery,
         result=AccessOut,
@@ -285,7 +285,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="approve_person",
         method="POST",
         path=f"{PATH}/requests/{{id}}/approve",
-        audience=AudienceRule.OPERATOR,
+        allowed=in_person(Role.OPERATOR),
         summary="Let a person who asks write to the assistant",
         params=ItemParams,
         result=Done,
@@ -298,7 +298,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="reject_person",
         method="POST",
         path=f"{PATH}/requests/{{id}}/reject",
-        audience=AudienceRule.OPERATOR,
+        allowed=in_person(Role.OPERATOR),
         summary="Reject a person who asks",
         params=ItemParams,
         result=Done,
@@ -311,7 +311,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="revoke_approval",
         method="POST",
         path=f"{PATH}/approved/revoke",
-        audience=AudienceRule.OPERATOR,
+        allowed=in_person(Role.OPERATOR),
         summary="Revoke the approval of a person and their linked accounts",
         params=RevokeForm,
         result=Done,
@@ -324,7 +324,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="revoke_program_token",
         method="POST",
         path=f"{PATH}/tokens/revoke",
-        audience=AudienceRule.OPERATOR,
+        allowed=in_person(Role.OPERATOR),
         summary="Revoke the token of a program",
         params=TokenForm,
         result=Done,

@@ -8,17 +8,18 @@ from gateway.conversation import key_of
 from gateway.errors import BadInput, NotFound, TenantUnknown
 from gateway.llm.prices import price_of
 from gateway.message import ChatMessage, MessageAuthor, Place, Quote
-from gateway.people import Audience, KnownIds, Principal, identity_of
+from gateway.people import Audience, KnownIds, Principal, Role, identity_of
 from gateway.policy.budgets import accounts_for, decide_budget
 from gateway.policy.decision import Decision
 from gateway.policy.invocation import decide_invocation
 from gateway.policy.rate_limits import rules_for
 from gateway.policy.roles import allowed_tools
 from gateway.policy.takeover_return import decide_takeover
+from gateway.ports.rights import to_read
 from gateway.turn.admission import known_ids, role_in, served
 from gateway.turn.services import Services
 from memory.model.scope import RequestScope, access_scope_of, project_of
-from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Params, Result
+from parley.console.route import AnyRoute, ConsoleRoute, Params, Result
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.access.admissions import PATH, known_tools, rule_name
@@ -301,7 +302,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="access_question",
         method="GET",
         path=f"{PATH}/question",
-        audience=AudienceRule.OPERATOR,
+        allowed=to_read(Role.OPERATOR),
         summary="May this person do this here? Answered with the rule that decides",
         params=QuestionQuery,
         result=AnswerOut,

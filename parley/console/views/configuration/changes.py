@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, StringConstraints
 
 from gateway.people import Audience, Role
 from gateway.policy.invocation import Trigger
+from gateway.ports.rights import in_person
 from gateway.stores.config_versions import ConfigVersion
 from parley.config import SettingsError
 from parley.config.overrides import Overlaid, Override, is_changeable
@@ -16,7 +17,6 @@ from parley.config.secrets import ReferencedText
 from parley.config.yaml_file import Value
 from parley.console.route import (
     AnyRoute,
-    AudienceRule,
     ConsoleRoute,
     Params,
     RefusedWithResult,
@@ -305,7 +305,7 @@ def _action(
         name=name,
         method="POST",
         path=f"{PATH}/{path}",
-        audience=AudienceRule.OWNER,
+        allowed=in_person(Role.OWNER),
         summary=summary,
         params=params,
         result=ConfigurationOut,

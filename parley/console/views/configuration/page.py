@@ -7,6 +7,8 @@ from typing import Annotated, Final, Literal, cast
 
 from pydantic import Field, StringConstraints
 
+from gateway.people import Role
+from gateway.ports.rights import to_read
 from parley.config.listing import UNSET, ListedValue, Source, as_yaml, listed
 from parley.config.overrides import CHANGEABLE, ENTRIES, Override, is_changeable
 from parley.config.problems import Path as KeyPath
@@ -14,7 +16,7 @@ from parley.config.problems import Problem, dotted
 from parley.config.schema import allowed_words, at, item_of, shapes
 from parley.config.settings import Settings
 from parley.config.yaml_file import Value
-from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, File, Params, Result
+from parley.console.route import AnyRoute, ConsoleRoute, File, Params, Result
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.configuration.rights import check_governs
@@ -300,7 +302,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="configuration",
         method="GET",
         path=PATH,
-        audience=AudienceRule.OPERATOR,
+        allowed=to_read(Role.OPERATOR),
         summary="The configuration with the source of each value, and its changes",
         params=ConfigurationQuery,
         result=ConfigurationOut,
@@ -312,7 +314,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="configuration_export",
         method="GET",
         path=f"{PATH}/export",
-        audience=AudienceRule.OPERATOR,
+        allowed=to_read(Role.OPERATOR),
         summary="The configuration in force as YAML, without secrets",
         params=ExportQuery,
         result=File,

@@ -8,10 +8,11 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from gateway.people import Role
+from gateway.ports.rights import in_person, to_read
 from gateway.stores.config_versions import ConfigVersion
 from parley.config import SettingsError
 from parley.config.overrides import overrides_in, parsed
-from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Params, Result
+from parley.console.route import AnyRoute, ConsoleRoute, Params, Result
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.configuration.changes import Number, checked, conflict, done
@@ -142,7 +143,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="configuration_versions",
         method="GET",
         path=f"{PATH}/versions",
-        audience=AudienceRule.OPERATOR,
+        allowed=to_read(Role.OPERATOR),
         summary="The versions of the overrides, with what each changed",
         params=VersionsQuery,
         result=ConfigVersionsOut,
@@ -153,7 +154,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="undo_configuration",
         method="POST",
         path=f"{PATH}/undo",
-        audience=AudienceRule.OWNER,
+        allowed=in_person(Role.OWNER),
         summary="Undo the last change of the configuration",
         params=UndoForm,
         result=ConfigurationOut,
@@ -165,7 +166,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="restore_configuration",
         method="POST",
         path=f"{PATH}/restore",
-        audience=AudienceRule.OWNER,
+        allowed=in_person(Role.OWNER),
         summary="Restore an earlier version of the overrides, or remove all of them",
         params=RestoreForm,
         result=ConfigurationOut,

@@ -10,12 +10,13 @@ from pydantic import Field, StringConstraints
 from gateway.errors import BadInput
 from gateway.message import Notice
 from gateway.outbound.notices import NoticeSender
-from gateway.people import identity_of
+from gateway.people import Role, identity_of
 from gateway.ports.memory import Caller
+from gateway.ports.rights import in_person, to_read
 from memory.commands.link import REFUSALS, LinkCommands
 from memory.ports.links import Linked, LinkRequest, LinkSide
 from memory.service.links import LINK_VALID, Links
-from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Params, Result
+from parley.console.route import AnyRoute, ConsoleRoute, Params, Result
 from parley.console.services import MEMORY_OFF, ConsoleServices
 from parley.console.viewer import LOCAL_OPERATOR, Viewer
 from parley.console.views.memory.documents import PATH
@@ -24,10 +25,6 @@ from parley.http.api.errors import Refused
 ACCOUNTS: Final = f"{PATH}/accounts"
 TEMPLATE: Final = "memory/accounts.html"
 MAX_LINKED: Final = 10
-NEEDS_SESSION: Final = (
-    "A program with a token cannot do that: it could keep access after the token is revoked. Open "
-    "the page in a browser."
-)
 NO_ACCOUNT: Final = (
     "You are signed in from the command line, without an account of a chat platform. Write "
     "`/console` to the assistant to sign in with yours."
@@ -146,17 +143,14 @@ async def deliver(services: ConsoleServices, group: str, notices: Sequence[Notic
     await NoticeSender(outbox, gateway.deliverer, gateway.connected).send(group, notices)
 
 
-def check_session(viewer: Viewer) -> None:
-    """Raise `Refused` (409) for a request with a token, and for whoever signed in from the command
-    line: what follows gives lasting access to a person's memory."""
-    if not viewer.session:
-        raise Refused(409, "needs_session", NEEDS_SESSION)
+def check_account(viewer: Viewer) -> None:
+    """Raise `Refused` (409) for whoever signed in from the command line, without an account."""
     if viewer.principal.person == LOCAL_OPERATOR:
         raise Refused(409, "no_account", NO_ACCOUNT)
 
 
 async def _person(viewer: Viewer, services: ConsoleServices) -> Caller:
-    check_session(viewer)
+    check_account(viewer)
     return await services.caller_at_home(viewer)
 
 
@@ -223,7 +217,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="linked_accounts",
         method="GET",
         path=ACCOUNTS,
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=to_read(Role.GUEST),
         summary="Your linked accounts",
         params=AccountsQuery,
         result=LinksOut,
@@ -235,7 +229,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="make_link_code",
         method="POST",
         path=f"{ACCOUNTS}/code",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Make a code that links another account, on the page only",
         params=AccountsQuery,
         result=LinksOut,
@@ -246,7 +240,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="enter_link_code",
         method="POST",
         path=f"{ACCOUNTS}/enter",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Enter the code of another account, on the page only",
         params=EnterForm,
         result=LinksOut,
@@ -258,7 +252,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="confirm_link",
         method="POST",
         path=f"{ACCOUNTS}/confirm",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Confirm a link, on the page only",
         params=RequestForm,
         result=LinksOut,
@@ -270,7 +264,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="cancel_link",
         method="POST",
         path=f"{ACCOUNTS}/cancel",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Refuse a link",
         params=RequestForm,
         result=LinksOut,
@@ -282,7 +276,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="unlink",
         method="POST",
         path=f"{ACCOUNTS}/unlink",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Separate your account from the linked ones",
         params=AccountsQuery,
         result=LinksOut,

@@ -5,6 +5,8 @@ from typing import Final, Literal
 
 from pydantic import Field
 
+from gateway.people import Role
+from gateway.ports.rights import in_person, to_read
 from memory.commands.texts import KINDS
 from memory.model.record import Record
 from memory.service.handle import MemoryHandle
@@ -12,7 +14,6 @@ from memory.text.display import quoted
 from memory.transfer.exporter import personal_file
 from parley.console.route import (
     AnyRoute,
-    AudienceRule,
     ConsoleRoute,
     File,
     Params,
@@ -177,7 +178,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="personal_data",
         method="GET",
         path=DATA,
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=to_read(Role.GUEST),
         summary="What is stored about you, with export and erasure",
         params=DataQuery,
         result=DataOut,
@@ -189,7 +190,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="export_personal_data",
         method="GET",
         path=f"{PATH}/export",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=to_read(Role.GUEST),
         summary="A file with everything that is stored about you",
         params=ExportQuery,
         result=File,
@@ -200,7 +201,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="erase_personal_data",
         method="POST",
         path=f"{DATA}/erase",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Erase everything about your account",
         params=EraseForm,
         result=DataOut,

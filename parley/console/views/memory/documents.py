@@ -9,6 +9,8 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, StringConstraints
 
 from gateway.errors import BadInput
+from gateway.people import Role
+from gateway.ports.rights import in_person, to_read
 from memory.brain.documents import (
     NEARLY_FULL,
     STALE_AFTER,
@@ -24,7 +26,6 @@ from memory.ports.brain import LABELS, Version
 from memory.service.handle import MemoryHandle, OwnDocuments, Writable
 from parley.console.route import (
     AnyRoute,
-    AudienceRule,
     ConsoleRoute,
     Params,
     RefusedWithResult,
@@ -427,7 +428,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="memory",
         method="GET",
         path=PATH,
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=to_read(Role.GUEST),
         summary="Your preferences, project notes, memories and data",
         params=DocumentsQuery,
         result=DocumentsOut,
@@ -439,7 +440,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="document_versions",
         method="GET",
         path=f"{PATH}/versions",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=to_read(Role.GUEST),
         summary="The versions of your preferences or project notes, with what each changed",
         params=VersionsQuery,
         result=VersionsOut,
@@ -451,7 +452,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="add_line",
         method="POST",
         path=f"{PATH}/lines/add",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Add a line to your preferences or project notes",
         params=AddForm,
         result=DocumentsOut,
@@ -463,7 +464,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="edit_line",
         method="POST",
         path=f"{PATH}/lines/edit",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Change a line of your preferences or project notes",
         params=EditForm,
         result=DocumentsOut,
@@ -475,7 +476,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="delete_line",
         method="POST",
         path=f"{PATH}/lines/delete",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Delete a line of your preferences or project notes",
         params=DeleteForm,
         result=DocumentsOut,
@@ -487,7 +488,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="undo_document",
         method="POST",
         path=f"{PATH}/versions/undo",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Restore the previous version of your preferences or project notes",
         params=UndoForm,
         result=DocumentsOut,
@@ -499,7 +500,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="restore_version",
         method="POST",
         path=f"{PATH}/versions/restore",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Restore an earlier version of your preferences or project notes",
         params=RestoreForm,
         result=DocumentsOut,
@@ -511,7 +512,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="sync_status",
         method="POST",
         path=f"{PATH}/status/sync",
-        audience=AudienceRule.OPERATOR,
+        allowed=in_person(Role.OPERATOR),
         summary="Sync the status of the chosen project now",
         params=DocumentsQuery,
         result=DocumentsOut,

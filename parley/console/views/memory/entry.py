@@ -7,6 +7,8 @@ from pydantic import Field, StringConstraints
 
 from gateway.errors import NotFound
 from gateway.immutable import replace
+from gateway.people import Role
+from gateway.ports.rights import in_person, to_read
 from memory.commands.memories import kept
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import MAX_ARGUMENT, UNDO_FOR, Kind, Record, SourceType, draft_of
@@ -14,7 +16,6 @@ from memory.model.scope import may_change
 from memory.service.handle import MemoryHandle
 from parley.console.route import (
     AnyRoute,
-    AudienceRule,
     ConsoleRoute,
     ItemParams,
     RefusedWithResult,
@@ -235,7 +236,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="memory_entry",
         method="GET",
         path=ONE,
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=to_read(Role.GUEST),
         summary="A memory with its origin and its versions",
         params=EntryQuery,
         result=EntryOut,
@@ -247,7 +248,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="edit_memory",
         method="POST",
         path=f"{ONE}/edit",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Replace a memory by another text",
         params=EditForm,
         result=EntryOut,
@@ -259,7 +260,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="confirm_memory",
         method="POST",
         path=f"{ONE}/confirm",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Confirm a memory that the assistant concluded",
         params=EntryForm,
         result=EntryOut,
@@ -271,7 +272,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="undo_memory",
         method="POST",
         path=f"{ONE}/undo",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Take back a change, or what the assistant noted",
         params=EntryForm,
         result=EntryOut,

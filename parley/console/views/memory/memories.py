@@ -9,13 +9,15 @@ from msgspec import Struct
 from pydantic import Field, StringConstraints, ValidationError
 
 from gateway.errors import BadInput, NotFound
+from gateway.people import Role
+from gateway.ports.rights import in_person, to_read
 from memory.model.record import ID_PREFIX, Kind, Record, Scope, SourceType, Trust
 from memory.model.scope import may_change
 from memory.ports.memories import Filter
 from memory.ports.recall import Query
 from memory.service.handle import MemoryHandle
 from parley.console.reading import excerpts
-from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Params, Result
+from parley.console.route import AnyRoute, ConsoleRoute, Params, Result
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.conversations import Day, begin_of
@@ -253,7 +255,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="memory_entries",
         method="GET",
         path=LIST,
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=to_read(Role.GUEST),
         summary="Memories with search and filters",
         params=MemoriesQuery,
         result=MemoriesOut,
@@ -266,7 +268,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="delete_memories",
         method="POST",
         path=f"{PATH}/delete",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Delete memories with their earlier versions",
         params=DeleteForm,
         result=DeletionOut,

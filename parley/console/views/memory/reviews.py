@@ -8,6 +8,8 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, StringConstraints
 
 from gateway.immutable import replace
+from gateway.people import Role
+from gateway.ports.rights import in_person, to_read
 from memory.brain.lines import difference
 from memory.commands.memories import kept
 from memory.model.outcome import Outcome
@@ -20,7 +22,6 @@ from memory.stores.reviews import ReviewItem, scope_of
 from parley.console.reading import Excerpt, excerpts
 from parley.console.route import (
     AnyRoute,
-    AudienceRule,
     ConsoleRoute,
     ItemParams,
     Params,
@@ -273,7 +274,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="memory_reviews",
         method="GET",
         path=QUEUE,
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=to_read(Role.GUEST),
         summary="What waits for your decision, and earlier decisions",
         params=ReviewsQuery,
         result=ReviewsOut,
@@ -285,7 +286,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="approve_review",
         method="POST",
         path=f"{ONE}/approve",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Store what waits for your decision",
         params=ApproveForm,
         result=ReviewsOut,
@@ -297,7 +298,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="edit_review",
         method="POST",
         path=f"{ONE}/edit",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Store another text instead of what waits for your decision",
         params=EditForm,
         result=ReviewsOut,
@@ -309,7 +310,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="reject_review",
         method="POST",
         path=f"{ONE}/reject",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Discard what waits for your decision",
         params=RejectForm,
         result=ReviewsOut,

@@ -8,10 +8,11 @@ from typing import Annotated, Final
 from pydantic import Field, StringConstraints
 
 from gateway.errors import BadInput, NotFound
+from gateway.people import Role
+from gateway.ports.rights import in_person, to_read
 from memory.stores.api_tokens import ApiToken
 from parley.console.route import (
     AnyRoute,
-    AudienceRule,
     ConsoleRoute,
     ItemParams,
     Params,
@@ -19,7 +20,7 @@ from parley.console.route import (
 )
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
-from parley.console.views.memory.accounts import check_session
+from parley.console.views.memory.accounts import check_account
 from parley.console.views.memory.documents import PATH
 from parley.http.api.models import Integral
 from parley.security.keys import token_key
@@ -77,7 +78,7 @@ async def tokens(viewer: Viewer, services: ConsoleServices, _params: TokensQuery
 async def create(viewer: Viewer, services: ConsoleServices, params: CreateForm) -> TokensOut:
     """Create a token of the viewer's account. Raises `BadInput` beyond the maximum, and `Refused`
     for a request with a token."""
-    check_session(viewer)
+    check_account(viewer)
     store, now = services.storage.memory.tokens, services.gateway.clock.now()
     if len(await store.of_persons(viewer.tenant, sorted(viewer.persons), now)) >= MAX_TOKENS:
         raise BadInput(TOO_MANY)
@@ -127,7 +128,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="tokens",
         method="GET",
         path=TOKENS,
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=to_read(Role.GUEST),
         summary="Your tokens for the API and MCP",
         params=TokensQuery,
         result=TokensOut,
@@ -139,7 +140,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="create_token",
         method="POST",
         path=f"{TOKENS}/create",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Create a token of your account, on the page only",
         params=CreateForm,
         result=TokensOut,
@@ -151,7 +152,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="revoke_token",
         method="POST",
         path=f"{TOKENS}/{{id}}/revoke",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Revoke one of your tokens",
         params=ItemParams,
         result=TokensOut,

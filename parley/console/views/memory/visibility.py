@@ -5,10 +5,11 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, StringConstraints
 
 from gateway.errors import NotFound
-from gateway.people import Audience
+from gateway.people import Audience, Role
+from gateway.ports.rights import in_person, to_read
 from memory.commands.privacy import MEMORY, NOTES, ROOMS
 from parley.console.reading import PlaceOut
-from parley.console.route import AnyRoute, AudienceRule, ConsoleRoute, Params, Result
+from parley.console.route import AnyRoute, ConsoleRoute, Params, Result
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.memory.documents import PATH
@@ -152,7 +153,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="visibility",
         method="GET",
         path=VISIBILITY,
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=to_read(Role.GUEST),
         summary="Where the assistant uses what it knows of you",
         params=VisibilityQuery,
         result=VisibilityOut,
@@ -164,7 +165,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="choose_visibility",
         method="POST",
         path=f"{VISIBILITY}/choose",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Turn memory, its use in rooms, or notes on or off",
         params=ChoiceForm,
         result=VisibilityOut,
@@ -176,7 +177,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="turn_memory_on_in",
         method="POST",
         path=f"{VISIBILITY}/turn-on",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Turn memory on again in one conversation",
         params=PlaceForm,
         result=VisibilityOut,

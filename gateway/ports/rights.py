@@ -1,0 +1,123 @@
+"""The rights of callers: what proves who they are, and what a route, an operation, a tool or a
+command lets them do.
+
+Each of these declares an `Allowed`; none has a default. The face that serves it (console, API, MCP,
+local pages, chat) calls `decide` in one place, before anything of the request acts.
+"""
+
+from enum import StrEnum
+from typing import Final
+
+from msgspec import Struct
+
+from gateway.people import Role
+from gateway.policy.decision import Decision
+
+STAGE: Final = "rights"
+
+
+class Credential(StrEnum):
+    """What proves who a caller is."""
+
+    SESSION = "session"
+    """A browser in which a person signed in to the console, with the token of its forms for
+    everything that is no GET."""
+    TOKEN = "token"  # noqa: S105 - the name of a kind
+    """A token of a person (`parley token`)."""
+    CHAT = "chat"
+    """A message of a person, which their platform vouches for."""
+    LOCAL = "local"
+    """`server.token` or its cookie; without a configured token, a request from this machine."""
+    PLATFORM = "platform"
+    """The signature or the secret of a platform."""
+    NONE = "none"
+    """Nothing: everybody who reaches the port."""
+
+
+class TokenScope(StrEnum):
+    """What a token of a person is for."""
+
+    READ = "read"
+    WRITE = "write"
+
+
+EVERY_SCOPE: Final = frozenset(TokenScope)
+
+
+class Allowed(Struct, frozen=True):
+    """Who may call.
+
+    `by` are the credentials, one of which is enough; `role` is the least role of the person.
+    `scope` is what a token needs; None where no token may call. `capability` is what an agent needs
+    that calls for its person, a `memory.agents.model.Capability`; empty: none.
+    """
+
+    by: frozenset[Credential]
+    role: Role
+    scope: TokenScope | None
+    capability: str
+
+    def __post_init__(self) -> None:
+        if not self.by:
+            raise TypeError("nobody could call this: name a credential")
+        if (Credential.TOKEN in self.by) != (self.scope is not None):
+            raise TypeError("a scope belongs to a token, and a token needs one")
+
+
+class Proof(Struct, frozen=True):
+    """What a caller proved: the credential, the present role, and the scopes of a token."""
+
+    credential: Credential
+    role: Role
+    scopes: frozenset[TokenScope] = frozenset()
+
+
+NOBODY: Final = Proof(Credential.NONE, Role.GUEST)
+
+
+def in_person(role: Role) -> Allowed:
+    """Only a person who is signed in to the console."""
+    return Allowed(frozenset({Credential.SESSION}), role, None, "")
+
+
+def to_read(role: Role) -> Allowed:
+    """A person who is signed in, or a token that reads."""
+    by = frozenset({Credential.SESSION, Credential.TOKEN})
+    return Allowed(by, role, TokenScope.READ, "")
+
+
+def by_token(scope: TokenScope, capability: str = "") -> Allowed:
+    """A token of any person with this scope."""
+    return Allowed(frozenset({Credential.TOKEN}), Role.GUEST, scope, capability)
+
+
+def in_chat(role: Role) -> Allowed:
+    """A person in a chat."""
+    return Allowed(frozenset({Credential.CHAT}), role, None, "")
+
+
+TOKEN_READS: Final = by_token(TokenScope.READ)
+TOKEN_WRITES: Final = by_token(TokenScope.WRITE)
+IN_CHAT: Final = in_chat(Role.GUEST)
+"""Everybody who may write to the assistant."""
+LOCAL_PAGES: Final = Allowed(frozenset({Credential.LOCAL}), Role.GUEST, None, "")
+"""Whoever has access to the local pages."""
+OPEN: Final = Allowed(frozenset({Credential.NONE}), Role.GUEST, None, "")
+"""Everybody who reaches the port."""
+BY_PLATFORM: Final = Allowed(frozenset({Credential.PLATFORM}), Role.GUEST, None, "")
+"""A platform that proves itself."""
+
+
+def decide(allowed: Allowed, proof: Proof) -> Decision:
+    """Decide if a caller may. The reason of a refusal is `needs_` with what is missing: the
+    credentials (`needs_session`), the scope (`needs_write`), or the role (`needs_operator`)."""
+    if Credential.NONE in allowed.by:
+        return Decision(STAGE, True, "open")
+    if proof.credential not in allowed.by:
+        needed = "_or_".join(sorted(allowed.by))
+        return Decision(STAGE, False, f"needs_{needed}")
+    if proof.credential is Credential.TOKEN and allowed.scope not in proof.scopes:
+        return Decision(STAGE, False, f"needs_{allowed.scope}")
+    if not proof.role.at_least(allowed.role):
+        return Decision(STAGE, False, f"needs_{allowed.role}")
+    return Decision(STAGE, True, proof.role.value)
