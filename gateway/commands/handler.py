@@ -34,7 +34,7 @@ from gateway.policy.decision import Decision
 from gateway.policy.rate_limits import inline_rules
 from gateway.ports.inbox import InboxEntry
 from gateway.ports.memory import GivenFile
-from gateway.ports.rights import Credential, Proof, decide
+from gateway.ports.rights import Credential, Proof, missing
 from gateway.turn.admission import role_in, served
 from gateway.turn.audit import audit
 from gateway.turn.context.history import since
@@ -190,17 +190,18 @@ class CommandHandler:
         if spec is None:
             await self._answer(turn, Reply(UNKNOWN))
             return False
-        decision = decide(spec.allowed, Proof(Credential.CHAT, turn.who.role))
-        if not decision.allowed:
+        needed = missing(spec.allowed, Proof(Credential.CHAT, turn.who.role))
+        if needed:
+            decision = Decision("command", False, f"needs_{needed}")
             turn.note(decision)
             await audit("command_denied", turn, self._services, decision)
             await self._answer(turn, Reply(NOT_ALLOWED.format(spec.allowed.role)))
-        return decision.allowed
+        return not needed
 
     def _help(self, turn: TurnContext) -> str:
         services = self._services
-        may = decide(APPROVE.allowed, Proof(Credential.CHAT, turn.who.role)).allowed
-        more = (APPROVE,) if may and APPROVE in services.commands else ()
+        lacks = missing(APPROVE.allowed, Proof(Credential.CHAT, turn.who.role))
+        more = (APPROVE,) if not lacks and APPROVE in services.commands else ()
         return help_text(services.assistant.name, (*services.more_commands.specs, *more))
 
     async def _approve(self, turn: TurnContext, arguments: str) -> Reply:

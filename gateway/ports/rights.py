@@ -2,7 +2,7 @@
 command lets them do.
 
 Each of these declares an `Allowed`; none has a default. The face that serves it (console, API, MCP,
-local pages, chat) calls `decide` in one place, before anything of the request acts.
+local pages, chat) calls `missing` in one place, before anything of the request acts.
 """
 
 from enum import StrEnum
@@ -11,9 +11,6 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.people import Role
-from gateway.policy.decision import Decision
-
-STAGE: Final = "rights"
 
 
 class Credential(StrEnum):
@@ -108,16 +105,13 @@ BY_PLATFORM: Final = Allowed(frozenset({Credential.PLATFORM}), Role.GUEST, None,
 """A platform that proves itself."""
 
 
-def decide(allowed: Allowed, proof: Proof) -> Decision:
-    """Decide if a caller may. The reason of a refusal is `needs_` with what is missing: the
-    credentials (`needs_session`), the scope (`needs_write`), or the role (`needs_operator`)."""
+def missing(allowed: Allowed, proof: Proof) -> str:
+    """Return what a caller lacks, empty for one who may: the credentials of which one is needed
+    (`session`), the scope of the token (`write`), or the role (`operator`)."""
     if Credential.NONE in allowed.by:
-        return Decision(STAGE, True, "open")
+        return ""
     if proof.credential not in allowed.by:
-        needed = "_or_".join(sorted(allowed.by))
-        return Decision(STAGE, False, f"needs_{needed}")
+        return "_or_".join(sorted(allowed.by))
     if proof.credential is Credential.TOKEN and allowed.scope not in proof.scopes:
-        return Decision(STAGE, False, f"needs_{allowed.scope}")
-    if not proof.role.at_least(allowed.role):
-        return Decision(STAGE, False, f"needs_{allowed.role}")
-    return Decision(STAGE, True, proof.role.value)
+        return str(allowed.scope)
+    return "" if proof.role.at_least(allowed.role) else allowed.role.value

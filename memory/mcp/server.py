@@ -19,7 +19,7 @@ from pydantic.networks import AnyUrl
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput, NotFound, ToolError
 from gateway.ports.memory import Caller
-from gateway.ports.rights import TOKEN_READS, Allowed, Proof, TokenScope, decide
+from gateway.ports.rights import TOKEN_READS, Allowed, Proof, TokenScope, missing
 from memory.knowledge.skills.texts import read_skills
 from memory.mcp.agent_tools import AGENT_TOOLS
 from memory.mcp.conversation_tools import CONVERSATION_TOOLS
@@ -243,7 +243,7 @@ def _admit(allowed: Allowed, request_context: ServerRequestContext[Any, Any] | N
     proof = None if request is None else request.scope.get(PROOF_KEY)
     if not isinstance(proof, Proof):
         raise ToolError(NO_PERSON)
-    if not decide(allowed, proof).allowed:
+    if missing(allowed, proof):
         raise ToolError(READS_ONLY if allowed.scope is TokenScope.WRITE else REFUSED)
 
 

@@ -12,6 +12,7 @@ import typer
 
 from gateway.errors import BadInput
 from gateway.ports.clock import SystemClock
+from gateway.ports.rights import EVERY_SCOPE, TokenScope
 from memory.stores.api_tokens import MAX_NAME, ApiToken, TokenStore
 from parley.cli.known_people import resolve_stored_person
 from parley.cli.options import Config
@@ -46,6 +47,9 @@ def token(
     revoke_all: Annotated[
         bool, typer.Option("--revoke-all", help="Revoke every token instead.")
     ] = False,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="The token reads, and changes nothing.")
+    ] = False,
     config: Config = None,
 ) -> int:
     """Print, list or revoke tokens."""
@@ -63,11 +67,14 @@ def token(
     elif person == "revoke":
         _revoke(settings, revoked)
     else:
-        _issue(settings, person, name, days)
+        scopes = frozenset({TokenScope.READ}) if read_only else EVERY_SCOPE
+        _issue(settings, person, name, days, scopes)
     return 0
 
 
-def _issue(settings: Settings, person: str, name: str, days: int) -> None:
+def _issue(
+    settings: Settings, person: str, name: str, days: int, scopes: frozenset[TokenScope]
+) -> None:
     """Print a token. Raises `BadInput` for a person of an account that is not configured, and for a
     name in use."""
     given = person_of(person)
@@ -86,10 +93,11 @@ def _issue(settings: Settings, person: str, name: str, days: int) -> None:
         kept = ApiToken(id_, name, tenant, str(known), now, until)
         if not _with_tokens(settings, lambda tokens: tokens.add(kept)):
             raise BadInput(f"There is a token {name} already: revoke it, or take another name.")
-    sys.stdout.write(f"{issue(key, TokenClaims(known, tenant, until, id_))}\n")
+    sys.stdout.write(f"{issue(key, TokenClaims(known, tenant, until, id_, scopes))}\n")
     advice = f" `parley token revoke {name}` revokes it." if name else ""
+    acts = "act" if scopes == EVERY_SCOPE else "read"
     sys.stderr.write(
-        f"For {known}, until {until:%Y-%m-%d %H:%M} UTC. Anyone with this token can act as this "
+        f"For {known}, until {until:%Y-%m-%d %H:%M} UTC. Anyone with this token can {acts} as this "
         f"person.{advice} `parley mcp config` prints the configuration of MCP clients.\n"
     )
 

@@ -89,6 +89,9 @@ def _network(value: str) -> str:
 
 
 NetworkText = Annotated[str, AfterValidator(_network)]
+HostText = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z0-9:]([A-Za-z0-9:._-]*[A-Za-z0-9:])?$", max_length=253)
+]
 LOOPBACK: Final = ("127.0.0.0/8", "::1/128")
 
 DatabaseUrl = Annotated[str, AfterValidator(_database_url)]
@@ -457,6 +460,10 @@ class Server(Section):
     """Address to listen on. Any address beyond this machine requires a `token`."""
     port: int = Field(default=8081, ge=0, le=65_535)
     """Port; 0 takes a free one."""
+    hosts: tuple[HostText, ...] = Field(default=(), max_length=100)
+    """Further host names under which clients reach the console, the API and MCP, without a port,
+    such as the name of a container. Known already are this machine, `host`, the address at which a
+    connection arrives, and the host of `console.url`. A request for any other host is refused."""
     trusted_proxies: tuple[NetworkText, ...] = Field(default=LOOPBACK, max_length=100)
     """Networks of reverse proxies in front of this port. Only their `X-Forwarded-For` is trusted,
     and the connection limit of one sender does not apply to them."""

@@ -104,7 +104,7 @@ async def _params_of(scope: Scope, receive: Receive, route: AnyRoute) -> Params:
     params: Params
     if route.method == "GET":
         params = read_query(scope, route.params)
-    elif _has_fields(route.params) and (_needs_body(route.params) or has_body(scope)):
+    elif _needs_body(route.params) or has_body(scope):
         params = await read_json(scope, receive, route.params, MAX_BODY)
     else:
         params = route.params()

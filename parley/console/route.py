@@ -3,17 +3,19 @@ API and its rule of access."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
 from gateway.policy.decision import Decision
-from gateway.ports.rights import Allowed, Credential, decide
+from gateway.ports.rights import Allowed, Credential, missing
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.http.api.errors import Refused
 from parley.http.api.models import MAX_ID, ResponseModel
+
+STAGE: Final = "console_access"
 
 
 class Params(BaseModel):
@@ -108,4 +110,5 @@ AnyRoute: TypeAlias = ConsoleRoute[Any, Any]
 
 def may_use(viewer: Viewer, route: AnyRoute) -> Decision:
     """Decide if this viewer may use a route."""
-    return decide(route.allowed, viewer.proof)
+    needed = missing(route.allowed, viewer.proof)
+    return Decision(STAGE, not needed, f"needs_{needed}" if needed else viewer.role.value)

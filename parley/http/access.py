@@ -29,6 +29,7 @@ Reason: TypeAlias = Literal[
     "forwarded_without_token",
     "bad_host",
     "strange_host",
+    "unknown_host",
     "strange_origin",
     "too_many_requests",
     "compressed",

@@ -15,9 +15,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.people import Role
 from gateway.ports.http_routes import LocalRoute
-from gateway.ports.rights import Allowed, Credential, Proof, decide
+from gateway.ports.rights import Allowed, Credential, Proof, missing
 from parley.http.access import authorize, is_same_origin, same_secret, session_value
 from parley.http.asgi import exchange_of, facts_of, is_encrypted
+from parley.http.host_header import is_known_host
 from parley.http.refusal import refusal
 
 COOKIE: Final = "parley_session"
@@ -96,20 +97,25 @@ def open_paths(routes: Iterable[LocalRoute]) -> frozenset[str]:
 
 async def page_gate(scope: Scope, allowed: Allowed) -> None:
     """The gate of the local pages. Raises `HTTPException` (403)."""
-    if not decide(allowed, exchange_of(scope).proof).allowed:
+    if missing(allowed, exchange_of(scope).proof):
         raise HTTPException(403)
 
 
 class MountedAppAccess(Struct, frozen=True):
-    """Refuses requests from pages of other sites to a mounted application."""
+    """Refuses requests to a mounted application for other hosts than `hosts` and this machine, and
+    those from pages of other sites."""
 
     app: ASGIApp
     token: str
+    hosts: frozenset[str]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         exchange, facts = exchange_of(scope), facts_of(scope, COOKIE)
         exchange.denial, exchange.page_access = "api_denied", authorize(facts, self.token)
-        if is_same_origin(facts):
+        arrived = (scope.get("server") or ("",))[0]
+        if not is_known_host(facts.headers.get("host", ""), self.hosts, arrived):
+            await refusal(scope, 403, "unknown_host")(scope, receive, send)
+        elif is_same_origin(facts):
             await self.app(scope, receive, send)
         else:
             await refusal(scope, 403, "strange_origin")(scope, receive, send)

@@ -7,10 +7,12 @@ refused rather than interpreted, because the result decides if a request address
 """
 
 import ipaddress
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from msgspec import Struct
+
+from safety.http.addresses import is_loopback_name
 
 MAX_NAME: Final = 253
 """Characters of a host name (RFC 1035 section 2.3.4, without the dot at the end)."""
@@ -41,6 +43,32 @@ def read_host(text: str) -> Host | None:
     else:
         valid = _is_name(name)
     return Host(name, None if port is None else int(port)) if valid else None
+
+
+def is_known_host(text: str, names: Collection[str], address: str) -> bool:
+    """Return True if a Host header names this program: by a name of this machine, one of `names`
+    (in lower case), or the address at which the connection arrived.
+
+    A web page makes its visitor's browser call this program under a name of its own (DNS
+    rebinding); an address cannot be rebound.
+    """
+    host = read_host(text)
+    if host is None:
+        return False
+    return is_loopback_name(host.name) or host.name in names or _same_address(host.name, address)
+
+
+def _same_address(name: str, address: str) -> bool:
+    try:
+        return _plain(name) == _plain(address)
+    except ValueError:
+        return False
+
+
+def _plain(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    address = ipaddress.ip_address(text.partition("%")[0])
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return mapped or address
 
 
 def is_valid_host_request(target: str, hosts: Sequence[str], *, required: bool) -> bool:

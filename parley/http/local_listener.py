@@ -61,6 +61,7 @@ class LocalListener(Listener):
     """Serves `/healthz`, `/readyz` and added routes on one port.
 
     `token` protects it: as `Authorization: Bearer`, or through a login link that sets a cookie.
+    `hosts` are the names under which clients reach the mounted applications, beside this machine's.
     """
 
     def __init__(
@@ -73,12 +74,14 @@ class LocalListener(Listener):
         health: HealthCheck | None = None,
         max_body: int = 32 * 1024 * 1024,
         bounds: ConnectionBounds = BOUNDS,
+        hosts: Iterable[str] = (),
         proxies: Iterable[Network] = (),
         security: SecurityLog | None = None,
     ) -> None:
         super().__init__("local listener", "server", host, port, bounds, proxies)
         self._token = token
         self._endpoints = HealthEndpoints(health or Health, ready or (lambda: Readiness(True)))
+        self._hosts = frozenset(one.lower() for one in (host, *hosts))
         self._max_body = max_body
         self._stalled_seconds = bounds.idle_seconds
         self._routes: list[LocalRoute] = []
@@ -135,7 +138,8 @@ class LocalListener(Listener):
         router = Router(routes_of(pages_of(declared), page_gate), redirect_slashes=False)
         pages = PageAccess(router, self._token, self._links, open_paths(declared))
         mounts: list[BaseRoute] = [
-            AppMount(one.prefix, MountedAppAccess(one.make(), self._token)) for one in self._apps
+            AppMount(one.prefix, MountedAppAccess(one.make(), self._token, self._hosts))
+            for one in self._apps
         ]
         return Starlette(
             routes=[*mounts, Mount("", pages)],

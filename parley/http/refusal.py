@@ -16,6 +16,8 @@ ADVICE: Final[Mapping[str, str]] = {
     "forwarded_without_token": "Requests through a proxy need server.token.",
     "bad_host": "Send a path, and this host in one Host header.",
     "strange_host": "Use the host name localhost, or set server.token.",
+    "unknown_host": "This host is not known. Use the host name localhost, or let the operator of "
+    "the program add this one to server.hosts, or set console.url.",
     "too_many_requests": "Too many requests from this address at once; try again.",
     "compressed": "Send the body without Content-Encoding.",
     "too_large": "The body is too large.",

@@ -4,8 +4,7 @@ from typing import Final
 
 from starlette.types import Scope
 
-from gateway.policy.decision import Decision
-from gateway.ports.rights import Allowed, Proof, TokenScope, decide
+from gateway.ports.rights import Allowed, Credential, Proof, TokenScope, missing
 from parley.http.api.errors import Refused
 from parley.http.asgi import exchange_of
 
@@ -28,18 +27,14 @@ async def proven(scope: Scope, allowed: Allowed) -> None:
 
 def check(allowed: Allowed, proof: Proof) -> None:
     """Raise `Refused` (403) for a caller who may not do this."""
-    decision = decide(allowed, proof)
-    if not decision.allowed:
-        raise Refused(403, *reason_of(decision, allowed))
-
-
-def reason_of(decision: Decision, allowed: Allowed) -> tuple[str, str]:
-    """Return the code and the sentence of a refusal."""
-    match decision.reason:
-        case "needs_session":
-            return decision.reason, IN_PERSON
-        case "needs_write" | "needs_read":
-            reads = allowed.scope is TokenScope.READ
-            return "needs_scope", WRITES_ONLY if reads else READS_ONLY
+    match missing(allowed, proof):
+        case "":
+            return
+        case Credential.SESSION:
+            raise Refused(403, "needs_session", IN_PERSON)
+        case TokenScope.WRITE:
+            raise Refused(403, "needs_scope", READS_ONLY)
+        case TokenScope.READ:
+            raise Refused(403, "needs_scope", WRITES_ONLY)
         case _:
-            return "not_allowed", NOT_ALLOWED.format(allowed.role.value)
+            raise Refused(403, "not_allowed", NOT_ALLOWED.format(allowed.role.value))

@@ -1,7 +1,8 @@
 """Builds the two HTTP listeners, and adds the API of memory to the local one."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from gateway.observe.security_log import SecurityLog
 from gateway.ports.work_guard import WorkGuard
@@ -40,11 +41,19 @@ def local_listener(
         server_token(settings, create=True),
         ready=readiness,
         health=health.health,
+        hosts=_hosts(settings),
         proxies=networks(server.trusted_proxies),
         security=security,
     )
     listener.add_routes(health.routes())
     return listener
+
+
+def _hosts(settings: Settings) -> Iterable[str]:
+    """Return the configured names of the local listener."""
+    url = settings.console.url
+    public = urlsplit(url).hostname if url else None
+    return (*settings.server.hosts, *((public,) if public else ()))
 
 
 def webhook_listener(

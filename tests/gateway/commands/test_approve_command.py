@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from gateway.commands.approve_command import DECIDED, MAX_LISTED, NOBODY, NOT_HERE, NOT_YOURS
+from gateway.commands.handler import NOT_ALLOWED
 from gateway.immutable import replace
 from gateway.message import ButtonPressed
 from gateway.pairing.requests import TOO_MANY_TRIES, TRIES_PER_MINUTE, WRONG_CODE
@@ -100,7 +101,7 @@ async def test_an_approver_may_try_a_few_codes() -> None:
 async def test_other_people_cannot_approve() -> None:
     async with asked("eve", "mal") as (g, codes):
         await say(g, "olga", f"/approve {codes[0]}")
-        assert await say(g, "eve", f"/approve {codes[1]}") == plain(NOT_YOURS)
+        assert await say(g, "eve", f"/approve {codes[1]}") == plain(NOT_ALLOWED.format("operator"))
         (waiting,) = await SqlAdmissions(g.database).waiting("default", g.clock.now())
         assert await press(g, "eve", f"pairing:approve:{waiting.id}") == plain(NOT_YOURS)
         assert await press(g, "mal", f"pairing:approve:{waiting.id}") == ""

@@ -4,7 +4,8 @@ import secrets
 
 import pytest
 
-from gateway.commands.approve_command import NOT_HERE, NOT_YOURS
+from gateway.commands.approve_command import NOT_HERE
+from gateway.commands.handler import NOT_ALLOWED
 from gateway.commands.revocation import MAX_LISTED, NOBODY_APPROVED, OWN, OWNERSHIP, WHOM
 from gateway.immutable import replace
 from gateway.pairing.requests import NOT_APPROVED
@@ -82,7 +83,7 @@ async def test_other_people_neither_list_nor_revoke(who: str) -> None:
         await say(g, "olga", f"/approve {code}")
         for words in ("/approve list", "/approve revoke eve"):
             reply = await say(g, who, words)
-            assert reply == (plain(NOT_YOURS) if who == "eve" else "")
+            assert reply == (plain(NOT_ALLOWED.format("operator")) if who == "eve" else "")
         assert await approved_ids(g) == ["test:main:eve"]
 
 

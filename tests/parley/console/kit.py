@@ -100,11 +100,12 @@ class Visitor:
 
 @dataclass(slots=True)
 class SignedIn:
-    """The console as JSON for a person who is signed in; nobody for the empty name. It signs in with
-    the first request."""
+    """The console as JSON for a person who is signed in; nobody for the empty name. It signs in
+    with the first request."""
 
     console: "Console"
     name: str
+    tenant: str
     visitor: Visitor | None = None
 
     async def __call__(
@@ -112,7 +113,7 @@ class SignedIn:
     ) -> ApiResponse:
         """Ask. `body` goes as JSON."""
         if self.visitor is None:
-            self.visitor = await self.console.visitor(self.name)
+            self.visitor = await self.console.visitor(self.name, self.tenant)
         secret = self.visitor.secret
         session = {"Cookie": f"{NAME}={secret}", "X-CSRF-Token": csrf_of(secret)} if secret else {}
         headers = {**session, **more.pop("headers", {})}
@@ -125,6 +126,7 @@ class Console:
     """A running program with its console."""
 
     program: Program
+    people: dict[tuple[str, str], SignedIn] = field(default_factory=dict)
 
     @property
     def app(self) -> App:
@@ -135,19 +137,19 @@ class Console:
         """A browser that is not signed in."""
         return Visitor(self.app.local.base_url, self.program.http)
 
-    def signed_in(self, name: str) -> SignedIn:
-        """The console as JSON for a person who is signed in."""
-        return SignedIn(self, name)
+    def signed_in(self, name: str, tenant: str = "default") -> SignedIn:
+        """The console as JSON for a person who is signed in, always the same session."""
+        return self.people.setdefault((name, tenant), SignedIn(self, name, tenant))
 
-    async def link(self, name: str) -> str:
+    async def link(self, name: str, tenant: str = "default") -> str:
         """A login link of a person, as `/console` sends it."""
-        return await self.app.console_sessions.link("default", person_named(name))
+        return await self.app.console_sessions.link(tenant, person_named(name))
 
-    async def visitor(self, name: str) -> Visitor:
+    async def visitor(self, name: str, tenant: str = "default") -> Visitor:
         """A browser that is signed in as this person; the empty name is nobody."""
         visitor = self.stranger()
         if name:
-            assert (await visitor.use(await self.link(name))).status == 303
+            assert (await visitor.use(await self.link(name, tenant))).status == 303
             visitor.person = name
         return visitor
 

@@ -8,9 +8,9 @@ from parley.console.viewer import TextSource, Viewer, may_read_text
 ADA, EVE = "p:a:ada", "p:a:eve"
 
 
-def viewer(role: Role, person: str = ADA, *, breaks: bool = False) -> Viewer:
+def viewer(role: Role, person: str = ADA, *, breaks: bool = False, session: str = "s1") -> Viewer:
     who = Principal("t", PersonId(*person.split(":")), role)
-    return Viewer(who, frozenset({person}), breaks_glass=breaks)
+    return Viewer(who, frozenset({person}), session, breaks_glass=breaks)
 
 
 def direct(person: str, tenant: str = "t") -> TextSource:
@@ -41,6 +41,15 @@ def test_the_operator_who_took_a_conversation_over_reads_what_it_shows(role: Rol
     assert not may_read_text(viewer(role, "p:a:olga"), source).allowed
     other = TextSource("other", Audience.DIRECT, frozenset({EVE}), shown_to=ADA)
     assert not may_read_text(viewer(role), other).allowed
+
+
+@pytest.mark.parametrize("role", Role)
+def test_a_token_reads_no_text_of_a_takeover_or_an_emergency(role: Role) -> None:
+    by_token = viewer(role, breaks=True, session="")
+    taken = TextSource("t", Audience.DIRECT, frozenset({EVE}), shown_to=ADA)
+    assert not may_read_text(by_token, taken).allowed
+    assert not may_read_text(by_token, direct(EVE), emergency=True).allowed
+    assert may_read_text(by_token, direct(ADA)).allowed
 
 
 @pytest.mark.parametrize("role", Role)

@@ -3,13 +3,13 @@
 import asyncio
 import secrets
 from datetime import datetime, timedelta
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints
 
 from gateway.errors import BadInput, NotFound
 from gateway.people import Role
-from gateway.ports.rights import in_person, to_read
+from gateway.ports.rights import EVERY_SCOPE, TokenScope, in_person, to_read
 from memory.stores.api_tokens import ApiToken
 from parley.console.route import (
     AnyRoute,
@@ -44,9 +44,11 @@ class TokensQuery(Params):
 
 
 class CreateForm(Params):
-    """The name that the list shows, and the days until the token expires."""
+    """The name that the list shows, the days until the token expires, and what it is for: "read"
+    for one that changes nothing."""
 
     name: TokenName = ""
+    use: Literal["read", "write"] = "write"
     days: Annotated[int, Field(ge=1, le=MAX_DAYS), Integral] = 30
 
 
@@ -90,7 +92,8 @@ async def create(viewer: Viewer, services: ConsoleServices, params: CreateForm) 
     if not await store.add(kept):
         raise BadInput("This name is taken. Choose another one.")
     await services.audit.console("token_created", viewer.tenant, viewer.person, token=id_)
-    made = issue(key, TokenClaims(viewer.principal.person, viewer.tenant, until, id_))
+    scopes = frozenset({TokenScope.READ}) if params.use == "read" else EVERY_SCOPE
+    made = issue(key, TokenClaims(viewer.principal.person, viewer.tenant, until, id_, scopes))
     page = await _shown(viewer, services)
     return page.model_copy(update={"token": made})
 

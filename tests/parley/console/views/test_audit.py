@@ -135,7 +135,7 @@ async def test_pages_follow_each_other_also_over_entries_that_do_not_fit(
 
 
 async def verified(console: Console) -> dict[str, Any]:
-    client = console.program.api_client(OPERATOR)
+    client = console.signed_in(OPERATOR)
     assert (await client("POST", "/console/audit/verify")).status == 200
     found: dict[str, Any] = {}
 
@@ -152,10 +152,10 @@ async def test_the_chain_is_verified_and_a_changed_entry_is_found(console: Conso
     olga = await console.visitor(OPERATOR)
     assert "Verify now" in (await olga.get("/audit")).text
     found = await verified(console)
-    # The sign-in and the verification are entries themselves.
-    assert (found["state"], found["entries"], found["broken"], found["total"]) == ("done", 8, 0, 8)
-    last = (await trail_of(console).links(7, 1))[0]
-    assert (found["last"], found["hash"]) == (8, last.hash)
+    # The two sign-ins and the verification are entries themselves.
+    assert (found["state"], found["entries"], found["broken"], found["total"]) == ("done", 9, 0, 9)
+    last = (await trail_of(console).links(8, 1))[0]
+    assert (found["last"], found["hash"]) == (9, last.hash)
     assert "none of them was changed" in (await olga.get("/audit")).text
     await corrupt(console)
     found = await verified(console)
@@ -179,13 +179,13 @@ async def corrupt(console: Console) -> None:
 async def test_a_verification_needs_the_key_and_an_operator(
     console: Console, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    ada = console.program.api_client(PERSON)
+    ada = console.signed_in(PERSON)
     assert (await ada("POST", "/console/audit/verify")).status == 403
     assert (await ada("GET", "/console/audit/verification")).status == 403
     monkeypatch.setattr(
         "parley.maintenance.audit_chain.audit_key_file", lambda _: tmp_path / "gone.key"
     )
-    olga = console.program.api_client(OPERATOR)
+    olga = console.signed_in(OPERATOR)
     answer = await olga("POST", "/console/audit/verify")
     assert answer.status == 422
     assert "gone.key is missing" in str(answer.json)

@@ -64,7 +64,7 @@ async def test_the_text_is_readable_after_the_person_is_told(
     assert "secret garden" not in before
     assert "Read this conversation in an emergency" in before
     done = await asks(console, OPERATOR, world.adas)
-    assert done.location == f"/console/conversations/{world.adas}?done=break_glass"
+    assert done.location == f"/console/conversations/{world.adas}"
     (told,) = await sent(console)
     assert told.part is not None
     text = str(told.part.payload)
@@ -116,17 +116,16 @@ async def test_nothing_is_shown_that_cannot_be_recorded_or_told(
 
     if broken == "reading":
         await asks(console, OPERATOR, world.adas)
+    await console.signed_in(OPERATOR)("GET", "/console/account")
     outbox = type(console.app.storage.hot.outbox)
     holder, name = (outbox, "add") if broken == "notice" else (AuditSink, "console")
     with monkeypatch.context() as patched:
         patched.setattr(holder, name, unavailable)
         if broken == "reading":
-            visitor = await console.program.api_client(OPERATOR)(
-                "GET", f"/console/conversations/{world.adas}"
-            )
-            assert visitor.status == 503
+            shown = await console.signed_in(OPERATOR)("GET", f"/console/conversations/{world.adas}")
+            assert shown.status == 503
             return
-        client = console.program.api_client(OPERATOR)
+        client = console.signed_in(OPERATOR)
         path = f"/console/conversations/{world.adas}/break-glass"
         assert (await client("POST", path, ASK)).status == 503
     assert "secret garden" not in await text_of(console, OPERATOR, world.adas)

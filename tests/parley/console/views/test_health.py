@@ -46,7 +46,7 @@ async def ended(console: Console, part: str) -> dict[str, Any]:
 
 
 async def test_operators_run_the_checks_and_see_the_next_step(either_console: Console) -> None:
-    client, live = either_console.program.api_client(OPERATOR), either_console.app.configuration
+    client, live = either_console.signed_in(OPERATOR), either_console.app.configuration
     live.state = await live.with_overrides([Override(("limits", "user_per_minute"), -1)])
     assert (await health(either_console, OPERATOR))["checks"]["state"] == "never"
     assert (await client("POST", "/console/health/check")).status == 200
@@ -83,12 +83,12 @@ async def test_the_checks_run_one_at_a_time_and_end_with_the_program(
     async with console_in(console_settings(tmp_path)) as console:
         olga = await console.visitor(OPERATOR)
         started = await olga.post("/health/check")
-        assert started.location == "/console/health/progress?done=run_checks"
+        assert started.location == "/console/health/progress"
         async with asyncio.timeout(30):
             await begun.wait()
         page = await olga.get("/health/progress")
         assert 'hx-trigger="every 1s"' in page.text
-        second = await console.program.api_client(OPERATOR)("POST", "/console/health/check")
+        second = await console.signed_in(OPERATOR)("POST", "/console/health/check")
         assert (second.status, second.code) == (409, "running")
         await ended(console, "checks")
         page = await olga.get("/health/progress")
@@ -119,7 +119,7 @@ async def test_an_owner_backs_up_and_the_copy_is_sound(tmp_path: Path) -> None:
     async with console_in(console_settings(tmp_path)) as console:
         await Talk(console.app)(direct(PERSON), PERSON, "kept")
         assert (await health(console, OPERATOR))["backup"] is None
-        refused = await console.program.api_client(OPERATOR)("POST", "/console/health/backup")
+        refused = await console.signed_in(OPERATOR)("POST", "/console/health/backup")
         assert refused.status == 403
         oona = await console.visitor(OWNER)
         assert (await oona.post("/health/backup")).status == 303
@@ -138,7 +138,7 @@ async def test_a_backup_is_refused_without_space_a_file_or_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with console_in(console_settings(tmp_path)) as console:
-        client = console.program.api_client(OWNER)
+        client = console.signed_in(OWNER)
         folder = view.folder_of(console.app.settings)
         assert folder is not None
         folder.mkdir()

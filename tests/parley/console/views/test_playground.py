@@ -112,8 +112,8 @@ class Tools:
 
 
 async def played(console: Console, by: str = OPERATOR, **fields: str) -> Any:
-    """Ask in the playground of this person's token; return its state after the answer."""
-    client = console.program.api_client(by)
+    """Ask in the playground of this person's session; return its state after the answer."""
+    client = console.signed_in(by)
     form = {"text": f"what is a {MARK}?", "platform": "web", **fields}
     asked = await client("POST", "/console/playground/ask", form)
     assert asked.status == 200, asked.json
@@ -121,7 +121,7 @@ async def played(console: Console, by: str = OPERATOR, **fields: str) -> Any:
 
 
 async def answered(console: Console, name: str = OPERATOR) -> Any:
-    client = console.program.api_client(name)
+    client = console.signed_in(name)
 
     async def done() -> bool:
         return not (await client("GET", "/console/playground")).json["writing"]
@@ -190,6 +190,7 @@ async def test_nothing_but_the_cost_is_stored_and_nothing_is_sent(
     replies: Iterator[str | ModelMessage] = iter([first, f"{MARK} noted", MARK, MARK])
     model.reply = lambda _: next(replies)
     fresh.program.token(OPERATOR)  # which creates the key of tokens
+    await fresh.signed_in(OPERATOR)("GET", "/console/account")
     before, files = await tables(fresh), {one.name for one in tmp_path.rglob("*")}
     await played(fresh, who="self")
     for place in ("private", "thread"):
@@ -279,7 +280,7 @@ async def test_rules_of_access_and_invocation_decide(console: Console, model: Mo
 
 
 async def test_what_cannot_be_asked_is_refused(console: Console, model: Model) -> None:
-    client = console.program.api_client(OPERATOR)
+    client = console.signed_in(OPERATOR)
     for fields, problem in (
         ({"text": "  "}, "empty"),
         ({"text": "/privacy erase"}, "runs no commands"),

@@ -63,7 +63,7 @@ async def says(console: Console, name: str, text: str, number: int) -> None:
 
 async def test_the_whole_way(console: Console, world: World) -> None:
     taken = await act(console, OPERATOR, world.adas, "take-over", name="Olga *B*")
-    assert taken.location == f"/console/conversations/{world.adas}?done=take_over"
+    assert taken.location == f"/console/conversations/{world.adas}"
     (told,) = await sent(console)
     assert told.part is not None
     assert "Olga B" in str(told.part.payload)
@@ -87,7 +87,7 @@ async def test_the_whole_way(console: Console, world: World) -> None:
         assert "Yes: **I** can." in await text_of(console, name, world.adas)
 
     done = await act(console, OPERATOR, world.adas, "give-back")
-    assert done.location == f"/console/conversations/{world.adas}?done=give_back"
+    assert done.location == f"/console/conversations/{world.adas}"
     assert await takeover_of(console) is None
     assert len(await sent(console)) == 3
     text = await text_of(console, OPERATOR, world.adas)
@@ -178,8 +178,7 @@ async def test_an_operator_of_another_tenant_does_and_reads_nothing(
     console: Console, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ExtensionRegistry, "tenant_of", in_tenants)
-    token = console.program.token(OPERATOR, tenant="other")
-    client = console.program.api_client(OPERATOR, token)
+    client = console.signed_in(OPERATOR, tenant="other")
     for what in ("", "/message", "/rendering"):
         answer = await client("GET", f"/console/conversations/{world.adas}{what}")
         assert answer.status == 404

@@ -16,7 +16,7 @@ async def change(visitor: Visitor, key: str, value: str, based_on: int) -> Page:
 
 async def told(console: Console, name: str, body: Mapping[str, object]) -> ApiResponse:
     """Change a value by the API."""
-    return await console.program.api_client(name)("POST", "/console/configuration/change", body)
+    return await console.signed_in(name)("POST", "/console/configuration/change", body)
 
 
 async def listed(console: Console, name: str = "oona", **query: str) -> ConfigurationOut:

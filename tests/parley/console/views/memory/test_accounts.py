@@ -63,7 +63,7 @@ async def test_a_token_gives_no_lasting_access(
     console: Console, path: str, body: dict[str, str] | None
 ) -> None:
     answer = await console.program.api_client("ada")("POST", f"/console/memory/{path}", body)
-    assert (answer.status, answer.code) == (409, "needs_session")
+    assert (answer.status, answer.code) == (403, "needs_session")
 
 
 async def _two_platforms(console: Console) -> tuple[Visitor, Visitor]:

@@ -153,7 +153,7 @@ async def test_versions_show_what_changed_page_by_page(console: Console) -> None
 
 
 async def test_the_api_returns_and_changes_the_same(console: Console) -> None:
-    ada = console.program.api_client("ada")
+    ada = console.signed_in("ada")
     body = {"document": "soul", "text": "Short answers.", "based_on": 0}
     saved = await ada("POST", "/console/memory/lines/add", body)
     assert saved.json["soul"]["lines"] == [{"number": 1, "text": "Short answers."}]
