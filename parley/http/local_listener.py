@@ -84,6 +84,8 @@ class LocalListener(Listener):
         self._hosts = frozenset(one.lower() for one in (host, *hosts))
         self._max_body = max_body
         self._stalled_seconds = bounds.idle_seconds
+        self.app = Starlette()
+        """What serves the requests: empty before the start."""
         self._routes: list[LocalRoute] = []
         self._apps: list[MountedApp] = []
         self._links = LoginLinks()
@@ -116,7 +118,8 @@ class LocalListener(Listener):
         if self.listening:
             return
         check_exposure(self._host, self._token)
-        server = AsgiServer(self._app())
+        self.app = self._made()
+        server = AsgiServer(self.app)
         lifespans = Lifespans(one.lifespan for one in self._apps if one.lifespan is not None)
 
         async def finish() -> None:
@@ -133,7 +136,7 @@ class LocalListener(Listener):
             return self.base_url + path
         return f"{self.base_url}{path}?token={self._links.new()}"
 
-    def _app(self) -> ASGIApp:
+    def _made(self) -> Starlette:
         declared = [*self._endpoints.routes(), *self._routes]
         router = Router(routes_of(pages_of(declared), page_gate), redirect_slashes=False)
         pages = PageAccess(router, self._token, self._links, open_paths(declared))
