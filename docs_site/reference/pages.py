@@ -7,6 +7,7 @@ from docs_site.reference.adapter_methods import adapter_methods
 from docs_site.reference.command_line import command_line
 from docs_site.reference.http_api import http_api
 from docs_site.reference.metrics import metrics
+from docs_site.reference.rights import rights
 from parley.config.reference_page import own_platforms, with_reference
 
 ROOT: Final = Path(__file__).parents[2]
@@ -22,4 +23,5 @@ def pages() -> dict[str, str]:
         "docs/reference/command-line.md": command_line(),
         "docs/reference/http-api.md": http_api(),
         "docs/reference/metrics.md": metrics(),
+        "docs/reference/rights.md": rights(),
     }

@@ -37,8 +37,14 @@ OWN_ANSWERS = {"POST /console/sign-in": 401, "POST /console/sign-out": 403}
 """What is open to everybody and itself refuses a wrong login link, or a form of another session."""
 WEB_COOKIE = "/chat/api/"
 """The page of the chat has a cookie of its own behind the access to the local pages."""
+WORDS = {
+    Credential.SESSION: "session",
+    Credential.TOKEN: "token",
+    Credential.LOCAL: "local",
+    Credential.NONE: "everybody",
+}
+"""The credentials as the documentation calls them."""
 MCP_VERSION = "2026-07-28"
-REVIEW = "review"
 
 
 async def loaded(program: Program) -> list[Found]:
@@ -201,8 +207,11 @@ async def test_the_documentation_names_everything_with_its_declaration(program: 
     for route in await loaded(program):
         if face_of(route.path) == "console api" or route.path.startswith("/console/static/"):
             continue
-        if route.method != "HEAD":
-            assert f"`{route.name}`" in text
+        if route.method == "HEAD":
+            continue
+        (row,) = [line for line in text.splitlines() if line.startswith(f"| `{route.name}` |")]
+        words = [WORDS[one] for one in Credential if one in route.allowed.by]
+        assert [word for word in WORDS.values() if f" {word}" in row.split("|")[2]] == words
     for name in (*(tool.name for tool in ALL_TOOLS), *(one.uri for one in (*LISTED, *TEMPLATES))):
         assert f"`{name}`" in text
     for spec in program.app.services.commands:

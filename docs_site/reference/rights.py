@@ -1,0 +1,167 @@
+"""The reference of rights, made from what each route, operation, tool and command declares."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from docs_site.reference.tables import code, table
+from gateway.commands.catalogue import APPROVE, COMMANDS, CONSOLE
+from gateway.people import Role
+from gateway.ports.rights import LOCAL_PAGES, OPEN, Allowed, Credential, in_person
+from memory.commands.command_set import SPECS
+from memory.mcp.names import PREFIX as MCP
+from memory.mcp.resources import LISTED, TEMPLATES
+from memory.mcp.server import ALL_TOOLS
+from parley.console.routes import ROUTES
+from parley.console.sessions import PREFIX as CONSOLE_PATH
+from parley.http.api import PREFIX as API
+from parley.http.api.app import DESCRIPTION, OPERATIONS
+from parley.http.api.events import PATH as EVENTS
+
+_HEAD: Final = """\
+# Rights
+
+Who may call what: each row is what the program declares, and what it checks before anything of a
+request acts. What has no declaration is not served. A test of the running program calls each of
+them with each kind of credential. [The HTTP interface](../api.md#tokens) explains tokens.
+
+- **session**: a browser in which a person [signed in to the console](../console.md#sign-in). A
+  request that changes something also needs the token of the session's own forms.
+- **token**: a token of a person (`parley token`), with the scope in the table: `read` or `write`.
+- **local**: `server.token` or its cookie; without a configured token, a request from this machine.
+- **everybody**: whoever reaches the port.
+
+The role is the least one: an owner may do what an operator may.
+"""
+_CONSOLE: Final = """
+## Console
+
+The pages below `/console` take a session, and no token. The same paths below `/api/v1/console`
+answer as JSON, and take what the table says; there, the token of the forms is in the header
+`X-CSRF-Token`. A request that has a token as well as a session counts as one with a token.
+"""
+_API: Final = f"""
+## HTTP API
+
+Below `{API}`, except `{EVENTS}`.
+"""
+_MCP: Final = f"""
+## MCP
+
+`{MCP}` takes the token of a person; any scope may list tools, resources and prompts. A tool that
+an agent calls under its id also needs the capability, which the type of the agent has.
+"""
+_CHAT: Final = """
+## Commands
+
+A command is a message of a person in a chat. Some commands have a rule of their own for what they
+change: the notes of a project, for example, are a proposal of somebody who is no operator.
+"""
+_PAGES: Final = """
+## Local pages
+
+The other paths of the local listener.
+"""
+_HOOKS: Final = """
+## Webhooks
+
+The public listener serves these paths. A platform proves itself by the header, which is checked
+against the body or the configured secret; a GET is the handshake of the platform.
+"""
+_FIXED: Final = (
+    ("GET /console/", OPEN, "Leads to the overview"),
+    ("GET /console/sign-in", OPEN, "The page of a login link"),
+    ("POST /console/sign-in", OPEN, "Uses a login link"),
+    ("POST /console/sign-out", OPEN, "Ends the session of this browser"),
+    ("GET /console/events", in_person(Role.GUEST), "Which topics of the open page changed"),
+    ("GET /console/static/…", OPEN, "Scripts, styles and pictures of the pages"),
+)
+_LOCAL: Final = (
+    ("GET /healthz", OPEN, "Is the process alive"),
+    ("GET /readyz", OPEN, "Is the program ready; the parts only with access"),
+    ("GET /metrics", LOCAL_PAGES, "Metrics"),
+    ("POST /page-links", LOCAL_PAGES, "New login links of the local pages (`parley page`)"),
+    ("GET /chat", LOCAL_PAGES, "The web page"),
+    ("GET /chat/", LOCAL_PAGES, "The web page"),
+    ("GET /chat/assets/{name}", LOCAL_PAGES, "Scripts and styles of the web page"),
+    ("GET /chat/api/chats", LOCAL_PAGES, "Conversations of this browser"),
+    ("GET /chat/api/history", LOCAL_PAGES, "Messages of this browser"),
+    ("GET /chat/api/events", LOCAL_PAGES, "New messages"),
+    ("POST /chat/api/actions", LOCAL_PAGES, "Writes a message"),
+    ("POST /chat/api/files", LOCAL_PAGES, "Sends a file"),
+    ("GET /chat/api/files/{id}", LOCAL_PAGES, "A file of this browser"),
+)
+_HEADERS: Final = (
+    ("/webhook/slack", "X-Slack-Signature"),
+    ("/webhook/telegram", "X-Telegram-Bot-Api-Secret-Token"),
+    ("/webhook/whatsapp", "X-Hub-Signature-256"),
+)
+
+
+def rights() -> str:
+    """The page as Markdown."""
+    return "\n".join([_HEAD, *_http(), *_mcp(), *_chat(), *_listeners()]) + "\n"
+
+
+def _http() -> Iterator[str]:
+    yield from (_CONSOLE, *_requests(_FIXED))
+    yield ""
+    yield from _requests(
+        (f"{one.method} {CONSOLE_PATH}{one.path}", one.allowed, one.summary) for one in ROUTES
+    )
+    yield _API
+    operations = [(f"{one.method} {API}{one.path}", one.allowed, one.summary) for one in OPERATIONS]
+    yield from _requests(
+        [
+            *operations,
+            (f"GET {API}/openapi.json", DESCRIPTION, "The description of the API"),
+            (f"GET {EVENTS}/", OPERATIONS[0].allowed, "Events of agents"),
+        ]
+    )
+
+
+def _mcp() -> Iterator[str]:
+    yield _MCP
+    rows = [
+        (code(one.name), _scope(one.allowed), one.allowed.capability, one.title)
+        for one in ALL_TOOLS
+    ]
+    yield from table(("Tool", "Scope", "Capability of the agent", "Purpose"), rows)
+    yield ""
+    resources = [(code(one.uri), _scope(one.allowed), one.title) for one in (*LISTED, *TEMPLATES)]
+    yield from table(("Resource", "Scope", "Content"), resources)
+
+
+def _chat() -> Iterator[str]:
+    yield _CHAT
+    commands = (*COMMANDS, APPROVE, *SPECS, CONSOLE)
+    rows = [(code(f"/{one.name}"), _role(one.allowed), one.description) for one in commands]
+    yield from table(("Command", "Role", "Purpose"), rows)
+
+
+def _listeners() -> Iterator[str]:
+    yield from (_PAGES, *_requests(_LOCAL))
+    yield _HOOKS
+    yield from table(("Path", "Header"), [(code(path), code(name)) for path, name in _HEADERS])
+
+
+def _requests(rows: Iterable[tuple[str, Allowed, str]]) -> list[str]:
+    shown = [(code(name), _by(allowed), _role(allowed), text) for name, allowed, text in rows]
+    return table(("Request", "Credentials", "Role", "Purpose"), shown)
+
+
+def _by(allowed: Allowed) -> str:
+    names = {
+        Credential.SESSION: "session",
+        Credential.TOKEN: f"token (`{allowed.scope}`)",
+        Credential.LOCAL: "local",
+        Credential.NONE: "everybody",
+    }
+    return ", ".join(text for credential, text in names.items() if credential in allowed.by)
+
+
+def _scope(allowed: Allowed) -> str:
+    return code(allowed.scope or "")
+
+
+def _role(allowed: Allowed) -> str:
+    return "" if allowed.role is Role.GUEST else allowed.role.value
