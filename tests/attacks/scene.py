@@ -15,6 +15,7 @@ from gateway.observe.logs import configure_logs
 from gateway.people import DEFAULT_TENANT, Audience, PersonId, Principal, Role
 from gateway.ports.clock import SystemClock
 from gateway.ports.memory import Caller
+from gateway.ports.rights import EVERY_SCOPE, TokenScope
 from memory.model.record import Record
 from memory.ports.memories import Filter
 from memory.service.handle import MemoryHandle
@@ -25,7 +26,7 @@ from simulators.slack import SlackSimulator
 from simulators.telegram import TelegramSimulator
 from simulators.whatsapp import WhatsAppSimulator
 from tests.attacks.model import whole_text
-from tests.attacks.stage import MEMBERS, OPERATOR, Stage
+from tests.attacks.stage import MEMBERS, OPERATOR, OWNER, Stage
 from tests.e2e.harness import by_bot
 from tests.support.patience import PATIENCE
 from tests.support.waiting import eventually
@@ -121,6 +122,12 @@ class Scene:
         """The operator of this platform."""
         self.people[name] = (self.sim, self.sim.person(OPERATOR))
         return self.people[name][1]
+
+    def owner(self, name: str = "oona") -> SimPerson:
+        """The configured owner of Telegram, under this name."""
+        person = self.stage.platforms["telegram"].person(OWNER)
+        self.people[name] = (self.stage.platforms["telegram"], person)
+        return person
 
     def sim_of(self, name: str) -> PlatformSimulator:
         """The platform that a person is on."""
@@ -291,11 +298,18 @@ class Scene:
 
     # --- HTTP -----------------------------------------------------------------------------------
 
-    def token(self, name: str, *, tenant: str = DEFAULT_TENANT, days: float = 1) -> str:
+    def token(
+        self,
+        name: str,
+        *,
+        tenant: str = DEFAULT_TENANT,
+        days: float = 1,
+        scopes: frozenset[TokenScope] = EVERY_SCOPE,
+    ) -> str:
         """A person's token for the API, as `parley token` prints it."""
         key = token_key(self.stage.app.settings).get_or_create()
         until = SystemClock().now() + timedelta(days=days)
-        return issue(key, TokenClaims(self.person_id(name), tenant, until))
+        return issue(key, TokenClaims(self.person_id(name), tenant, until, scopes=scopes))
 
     async def http(
         self, method: str, path: str, *, by: str = "mallory", token: str = "", **more: Any

@@ -48,6 +48,8 @@ otherwise."""
 MEMBERS: Final = 1_000
 """People of each platform that are members; everybody else is a guest."""
 OPERATOR: Final = "Olga"
+OWNER: Final = "Oona"
+"""The owner, on Telegram."""
 SECOND: Final = "telegram/second"
 """Another tenant's account of a platform."""
 PROGRAM: Final = Path(__file__).with_name("tool_server.py")
@@ -140,6 +142,9 @@ def _settings(
     section = {"provider": "anthropic", "api_key": model.api_key, "base_url": model.base_url}
     whole["model"] = section
     whole["access"] = _people(platforms)
+    if kind == "open":
+        owner = platforms["telegram"].person(OWNER)
+        whole["access"] = {**_people(platforms), "owners": [f"telegram:{owner.id}"]}
     tool = {"command": sys.executable, "args": [str(PROGRAM), str(folder)]}
     whole["mcp"] = {"servers": {"hostile": tool}}
     # Hosts that are listed by mistake: what they lead to is the operator's own network.

@@ -18,6 +18,7 @@ Attacker = Literal[
     "file",
     "platform sender",
     "thief of a backup",
+    "thief of a token",
     "compromised model",
     "agent of another person",
     "memory backend",

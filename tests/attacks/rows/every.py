@@ -16,6 +16,7 @@ from tests.attacks.rows.outbound import OUTBOUND
 from tests.attacks.rows.repositories import REPOSITORIES
 from tests.attacks.rows.secrets import SECRETS
 from tests.attacks.rows.tenants import TENANTS
+from tests.attacks.rows.tokens import TOKENS
 from tests.attacks.rows.webhooks import WEBHOOKS
 from tests.attacks.rows.words import WORDS
 from tests.attacks.table import Attack
@@ -34,6 +35,7 @@ ATTACKS: Final[Sequence[Attack]] = (
     *REPOSITORIES,
     *SECRETS,
     *TENANTS,
+    *TOKENS,
     *WEBHOOKS,
     *AVAILABILITY,
 )
