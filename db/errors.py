@@ -39,7 +39,7 @@ class StoreUnavailable(DatabaseError):
         if not self.store:
             return "Parley cannot store anything at this moment."
         if self.full:
-            return f"The disk of {self.store} is full."
+            return f"The disk of the database ({self.store}) is full."
         return f"{self.store}, {KINDS.get(self.store, DATABASE)}, does not answer."
 
 

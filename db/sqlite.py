@@ -130,7 +130,7 @@ class SqliteDatabase:
             await asyncio.gather(folding, return_exceptions=True)
         connection, self._connection = self._connection, None
         if connection is not None:
-            self._refuse(sqlite3.ProgrammingError("it is closed"))
+            self._refuse("it is closed")
             with contextlib.suppress(sqlite3.Error):
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             connection.close()
@@ -248,7 +248,7 @@ class SqliteDatabase:
         for item in batch:
             _settle(item)
 
-    def _refuse(self, reason: sqlite3.Error) -> None:
+    def _refuse(self, reason: sqlite3.Error | str) -> None:
         """Refuse all waiting work."""
         self._busy_tries = 0
         while self._waiting:
@@ -426,7 +426,7 @@ def _settle(item: _Waiting) -> None:
         item.future.set_result(item.result)
 
 
-def _unavailable(what: str, error: sqlite3.Error | OSError) -> StoreUnavailable:
+def _unavailable(what: str, error: sqlite3.Error | OSError | str) -> StoreUnavailable:
     """The error for callers; a full disk with the next step."""
     code = getattr(error, "sqlite_errorcode", 0)
     full = code & 0xFF == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR_SHMSIZE

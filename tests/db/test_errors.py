@@ -16,7 +16,10 @@ from db.sqlite import _unavailable
             "Redis, the store of waiting messages and answers, does not answer.",
         ),
         (StoreUnavailable("h", POSTGRES), "PostgreSQL, the database, does not answer."),
-        (StoreUnavailable("/data", SQLITE, full=True), "The disk of SQLite is full."),
+        (
+            StoreUnavailable("/data", SQLITE, full=True),
+            "The disk of the database (SQLite) is full.",
+        ),
         (
             StoreUnavailable("10,000 messages are waiting already"),
             "Parley cannot store anything at this moment.",

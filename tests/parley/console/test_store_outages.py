@@ -48,7 +48,7 @@ class OnServers:
 @pytest.fixture
 async def servers(tmp_path: Path, postgres: object) -> AsyncIterator[OnServers]:
     with redis_server() as redis:
-        sections = {
+        sections: Sections = {
             "storage": {"url": redis.url},
             "database": {"url": migrated_database(postgres)},  # type: ignore[arg-type]
             "server": {"port": 0, "token_key": "k" * 40},
