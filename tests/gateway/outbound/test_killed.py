@@ -2,6 +2,7 @@
 that may stand already is repeated without the repeat note above it."""
 
 import asyncio
+import sqlite3
 import contextlib
 import random
 from collections.abc import Callable, Collection, Sequence
@@ -242,7 +243,7 @@ class Life:
         """Kill it: nothing more reaches the file or the platform from here on."""
         self.adapter.killed = True
         connection, self.database._connection = self.database._connection, None
-        self.database._refuse("killed")
+        self.database._refuse(sqlite3.OperationalError("killed"))
         if connection is not None:
             connection.close()
         self.platform.receive_the_rest()
