@@ -21,6 +21,11 @@ def token(row: str) -> str:
 
 
 PASSWORD = "Vq7-kLpm2x9Z"
+LONG = "".join(hashlib.sha256(f"long {n}".encode()).hexdigest() for n in range(10))[:600]
+LINES = tuple(
+    base64.b64encode(hashlib.sha384(f"line {n}".encode()).digest()).decode() for n in range(5)
+)
+HASH = base64.b64encode(hashlib.sha512(b"hash").digest()).decode().rstrip("=").replace("+", ".")
 
 
 def _said(text: str, *secrets: str) -> Step:
@@ -80,6 +85,13 @@ async def _as_name(scene: Scene) -> None:
     hold(shown not in await all_stored(scene.stage), "a token as display name is stored")
 
 
+async def _remembered(scene: Scene) -> None:
+    """Short secrets, which a command would store as knowledge."""
+    for label, secret in (("api key", "528491"), ("token", "qv7zx"), ("secret", "xkcdq")):
+        await scene.command("ada", "remember", f"my {label} is {secret}")
+        hold(not _contains(await all_stored(scene.stage), secret), "a short secret is stored")
+
+
 async def _while_waiting(scene: Scene) -> None:
     """The answer is given, and memory has not taken the turn up yet: a copy is made just then."""
     key = token("waiting")
@@ -120,7 +132,17 @@ SECRETS = (
     _row("pin", "the PIN is 739182", "739182"),
     _row("sentry", "https://0a1b2c3d4e5f60718293a4b5c6d7e8f9@o12345.ingest.sentry.io/67890",
          "0a1b2c3d4e5f60718293a4b5c6d7e8f9"),
+    _row("long", f"token={LONG}", LONG[-40:], LONG[400:440]),
+    _row("long-password", f"my password is {LONG[::-1]}", LONG[::-1][-40:], LONG[::-1][260:300]),
+    _row("wrapped", "API_SECRET=" + "\n".join(LINES), *LINES),
+    _row("hash", f"our shadow file says bob:$6$Vq7kLpm2${HASH}", HASH),
+    _row("command", f"run psexec \\\\host -u admin -p {PASSWORD}14 cmd", PASSWORD + "14"),
+    _row("token-in-command", f"curl -u {PASSWORD}15: https://a.example", PASSWORD + "15"),
+    _row("id-as-token", "token ::= 7c1e9d04-5a2b-4f83-b6d1-90e2f7a3c458",
+         "7c1e9d04-5a2b-4f83-b6d1-90e2f7a3c458"),
+    _row("short", "my api key is 604817", "604817"),
     _row("zero-width", f"{token('zero')[:12]}\u200b{token('zero')[12:]}", token("zero")[12:]),
+    Attack("secret-remembered", "thief of a backup", GOAL, ONE, (does(_remembered),)),
     Attack("secret-split", "thief of a backup", GOAL, ONE, (does(_split),)),
     Attack("secret-copies", "thief of a backup", GOAL, ONE, (does(_copies),)),
     Attack("secret-as-name", "thief of a backup", GOAL, ("discord", "slack", "telegram"),

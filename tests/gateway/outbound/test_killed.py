@@ -2,9 +2,9 @@
 that may stand already is repeated without the repeat note above it."""
 
 import asyncio
-import sqlite3
 import contextlib
 import random
+import sqlite3
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta

@@ -17,6 +17,10 @@ PUMPS = [
     *('"a1b2c3d4e5f6" // key\n', "secret set A --body ", "--", "key=A1 "),
     *("Bearer ", "seed ", "heroku key is ", "--password ", "' , '", '"value": ',
       "machine a login b ", "[SECRET_REDACTED]", "${password:-"),
+    *("token ::= ", "<token>{a1 ", "<secret>a", "password 7 ", "secret 5 a1", "$argon2id$"),
+    *("{SSHA}", "a::b:", "psexec -p a1b2 ", "mysql -pa1b2 ", "net use \\\\a b1c2 ", "echo a1b2 | "),
+    *("token is abc. ", "secret is abc\n", "key: |\n  a1b2\n", "token=" + "aB3/" * 16 + "\n"),
+    *('variable "token" {\n type = a\n', "getToken() { return ", " /user:a b1c "),
 ]  # fmt: skip
 MOST_GROWTH = 150
 """Times as long that a text of 50,000 characters may take as one of 1,000."""
