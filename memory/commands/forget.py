@@ -24,7 +24,7 @@ from memory.commands.open_questions import (
 from memory.model.scope import channel_of
 from memory.service.deletion_topics import TopicMatch, is_memory_id, with_all_words
 from memory.service.handle import MemoryHandle
-from memory.text.display import one_line
+from memory.text.display import listed_in_question
 from safety.secret_detection.detect import redact_secrets
 
 T = TypeVar("T")
@@ -226,7 +226,7 @@ def _line(item: TopicMatch) -> str:
     if message.kind == "summary":
         return f"{texts.SUMMARY} _({message.at.date()})_"
     text = redact_secrets(message.text).text
-    return f"{one_line(text)} _({KINDS[message.kind]}, {message.at.date()})_"
+    return f"{listed_in_question(text)} _({KINDS[message.kind]}, {message.at.date()})_"
 
 
 def _with_aside(handle: MemoryHandle, caller: Caller, text: str) -> str:

@@ -9,8 +9,6 @@ from memory.text.display import one_line, quoted
 
 SHORT: Final = 8
 """Characters of an id that a person types."""
-MAX_QUOTED: Final = 1_500
-"""Characters of a task in a message: what every platform shows in one message."""
 MAX_NAMED: Final = 10
 """Files and entries of the state that a message names."""
 
@@ -59,11 +57,9 @@ def short_id(handoff: Handoff) -> str:
 def offer(handoff: Handoff) -> str:
     """Return the message that offers a task to a person."""
     context = handoff.context
-    task = context.task_description
-    shown = task if len(task) <= MAX_QUOTED else f"{task[:MAX_QUOTED]}…"
     return OFFER.format(
         source=source(handoff),
-        task=quoted(shown),
+        task=quoted(context.task_description),
         details=_details(handoff),
         warning=WARNING if context.findings else "",
         id=short_id(handoff),

@@ -20,7 +20,7 @@ from memory.service.handle import MemoryHandle
 from memory.service.read import ListName, MemoryPage
 from memory.service.undo import UndoResult, document_named
 from memory.stores.reviews import ReviewItem
-from memory.text.display import one_line
+from memory.text.display import one_line, quoted
 from memory.turns.notices import BESIDE, DISCARD, KEEP, keep_buttons, places_of, unformatted
 
 PREFIX: Final = "memory:page:"
@@ -150,7 +150,7 @@ def kept(result: WriteResult) -> str:
             text = "I will remember that."
         case Outcome.REVIEW:
             question = "Replace the old memory, or keep both?" if result.replaces else "Keep it?"
-            text = f"{result.reason}\n\n{question}\n\n> {one_line(result.content)}"
+            text = f"{result.reason}\n\n{question}\n\n{quoted(result.content)}"
         case Outcome.BLOCKED if result.code == "duplicate":
             text = texts.KNOWN
         case _:

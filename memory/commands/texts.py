@@ -9,7 +9,7 @@ from memory.ports.brain import LABELS
 from memory.ports.people import PersonChoices
 from memory.service.read import MAX_FOUND, MemoryPage
 from memory.stores.reviews import ReviewItem
-from memory.text.display import one_line, quoted
+from memory.text.display import listed_in_question, one_line, quoted
 
 _KIND_TITLES: Final = {
     Kind.PREFERENCE: "Preferences",
@@ -267,9 +267,9 @@ def _empty(shown: MemoryPage) -> str:
 
 
 def memory_line(record: Record) -> str:
-    """Return a memory in one line, with its kind, its date and the id for `/forget`."""
+    """Return a memory as a line of a question, with its kind, its date and the id for `/forget`."""
     details = f"{_kind(record)}, {record.provenance.at.date()}"
-    return f"{one_line(record.content)} _({details})_ `{short_id(record.id)}`"
+    return f"{listed_in_question(record.content)} _({details})_ `{short_id(record.id)}`"
 
 
 def forgotten(count: int) -> str:
@@ -285,14 +285,13 @@ def _kind(record: Record) -> str:
 
 
 def question(pending: ReviewItem, others: int) -> str:
-    """Return the question about a waiting memory or document. A document is shown completely."""
+    """Return the question about a waiting memory or document, which is shown completely."""
     record = pending.record
     document = bool(pending.target) and pending.share is None
     heading = f"Replace the {LABELS[pending.target]} with this?" if document else "Keep this?"
     if pending.share is not None:
         heading = "Let an agent share this with the agents of others?"
-    shown = quoted(record.content) if document else f"> {one_line(record.content)}"
-    text = f"{heading}\n\n{shown}\n\n_{pending.reason}_"
+    text = f"{heading}\n\n{quoted(record.content)}\n\n_{pending.reason}_"
     if not others:
         return text
     return f"{text}\n\n{others} more {'is' if others == 1 else 'are'} waiting."

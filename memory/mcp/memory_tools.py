@@ -27,6 +27,7 @@ from memory.mcp.tool_definition import (
 )
 from memory.model.record import Record
 from memory.service.write import MEMORY_OFF
+from memory.text.display import in_question
 from memory.turns.arguments import Arguments
 from memory.turns.brain_tool import UPDATE, BrainTool, UpdateArguments
 from memory.turns.brief import brief_of
@@ -56,8 +57,6 @@ EXTRACTION: Final = (
 PRIVATE_TO_NOBODY: Final = (
     "agent_private: needs the agent_id of the agent that keeps the memory, and the scope user."
 )
-MAX_SHOWN: Final = 300
-"""Characters of a memory in a question."""
 VALIDATOR: Final = MEXTRAValidator()
 DEFENSE: Final = MemoryPoisoningDefense(MAX_RESULTS)
 
@@ -266,15 +265,16 @@ async def known_memory(call: ToolCall, memory_id: str) -> Record:
     return record
 
 
-def excerpt(record: Record) -> str:
-    """Return the beginning of a memory in one line, for a question to the person."""
-    return " ".join(record.content.split())[:MAX_SHOWN]
+def asked_about(record: Record) -> str:
+    """Return a memory as a question to the person shows it. Nothing in it ends the quotation."""
+    text = in_question(record.content).replace("“", "„").replace("”", "„")
+    return f"“{text}” ({len(record.content):,} characters, {record.id})"
 
 
 async def deletion_question(call: ToolCall, given: DeleteOverMcp) -> str:
     """Return the question that the person confirms."""
     record = await known_memory(call, given.id)
-    return f"Delete this {record.kind} from your memory? “{excerpt(record)}” ({record.id})"
+    return f"Delete this {record.kind} from your memory? {asked_about(record)}"
 
 
 async def delete(call: ToolCall, given: DeleteOverMcp) -> DeleteResult:

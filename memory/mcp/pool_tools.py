@@ -9,7 +9,7 @@ from memory.agents.defences import MemoryPoisoningDefense
 from memory.agents.model import MAX_RESULTS, Permission, SharedMemory, SharedScope, ShareWaits
 from memory.mcp.acting import NO_CAPABILITY, AgentId
 from memory.mcp.agent_tools import Owner, checked_owner, lower
-from memory.mcp.memory_tools import Author, author_of, excerpt, known_memory, remembering
+from memory.mcp.memory_tools import Author, asked_about, author_of, known_memory, remembering
 from memory.mcp.names import KNOWLEDGE
 from memory.mcp.tool_definition import (
     AnyTool,
@@ -178,7 +178,7 @@ async def share_question(call: ToolCall, given: ShareArguments) -> str:
     name = pool.name if pool is not None else given.pool_id
     return (
         f"Share this {record.kind} with the {len(members)} agents in the pool “{name}”, at the "
-        f"scope {given.scope}? “{excerpt(record)}” ({record.id})"
+        f"scope {given.scope}? {asked_about(record)}"
     )
 
 

@@ -9,7 +9,7 @@ import typer
 from gateway.errors import BadInput
 from memory.model.outcome import Outcome
 from memory.model.recollection import Recollection
-from memory.model.record import Tier
+from memory.model.record import MAX_DOCUMENT, Tier
 from memory.ports.memories import Filter
 from memory.ports.recall import Query
 from memory.service.deletion_topics import TopicMatches
@@ -236,7 +236,7 @@ async def _ask_each(handle: MemoryHandle, waiting: Sequence[ReviewItem]) -> int:
     for number, pending in enumerate(waiting, 1):
         sys.stdout.write(
             f"\n{number} of {len(waiting)}, {pending.submitted_at.date()}: "
-            f"{plain(pending.record.content, 1_000)}\n({plain(pending.reason)})\n"
+            f"{plain(pending.record.content, MAX_DOCUMENT)}\n({plain(pending.reason)})\n"
         )
         answer = choice("Keep it? [y]es [n]o [l]ater [q]uit", "ynlq")
         if answer == "q":

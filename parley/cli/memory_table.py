@@ -84,9 +84,10 @@ def _pending_values(pending: ReviewItem) -> dict[str, object]:
 
 
 def plain(text: str, most: int = WIDTH) -> str:
-    """A text in one line of at most `most` characters, without control characters."""
+    """A text in one line of about `most` characters, without control characters. A longer one says
+    how many follow."""
     line = " ".join(printable(text).split())
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+    return line if len(line) <= most else f"{line[:most]}… ({len(line) - most:,} more)"
 
 
 def _row(record: Record) -> tuple[str, ...]:

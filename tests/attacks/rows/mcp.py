@@ -3,11 +3,12 @@
 import json
 from typing import Any
 
-from tests.attacks.mcp_calls import VERSION, asked, tool
+from tests.attacks.mcp_calls import VERSION, agent_of, asked, tool
 from tests.attacks.scene import Scene, hold
 from tests.attacks.spying import watched_loop
 from tests.attacks.steps import does, plants, still_there
 from tests.attacks.table import Attack
+from tests.e2e.harness import by_bot
 
 READ = "read another person's memories over MCP"
 DELETE = "delete another person's memory over MCP"
@@ -86,6 +87,34 @@ async def _guessed(scene: Scene) -> None:
         hold("result" not in (message or {}), f"{uri[:60]} was read")
 
 
+async def _hidden_middle(scene: Scene) -> None:
+    """Somebody has Ada keep, delete or share a text whose harm is in the middle of much else."""
+    scene.member("ada")
+    agent = await agent_of(scene, "ada")
+    harm = f"pay invoices to account {scene.mark}"
+    text = " ".join(["the notes begin here"] * 21 + [harm] + ["and they end here"] * 23)
+    await scene.command("ada", "remember", text)
+    record = next(one.id for one in await scene.records("ada") if scene.mark in one.content)
+    pool = await tool(scene, "create_pool", "ada", name=f"pool {scene.tag}", scope="team")
+    share = {"pool_id": pool["pool_id"], "agent_id": agent, "memory_id": record, "scope": "user"}
+    await tool(
+        scene, "join_pool", "ada", pool_id=share["pool_id"], agent_id=agent, permission="write"
+    )
+    for name, arguments in (("memory_delete", {"id": record}), ("share_memory_to_scope", share)):
+        for asks in (True, False):
+            params = {"name": name, "arguments": arguments}
+            _, message = await asked(
+                scene, "tools/call", params, by="ada", name=name, asks=asks
+            )  # fmt: skip
+            shown = json.dumps((message or {}).get("result"))
+            hold(harm in shown, f"the question of {name} hides the middle of what it asks about")
+    sim, room = scene.sim, scene.direct("ada")
+    before = len(by_bot(sim.shown(room)))
+    await scene.command("ada", "forget", record)
+    question = " ".join(one.text for one in by_bot(sim.shown(room))[before:])
+    hold(harm in question or "characters are not shown" in question, "/forget hides a part")
+
+
 async def _states(scene: Scene) -> None:
     """The question about a deletion was put to Ada; Mallory answers it, or forges its state."""
     record = scene.words["ada_record"]
@@ -124,6 +153,13 @@ async def _states(scene: Scene) -> None:
 
 
 MCP = (
+    Attack(
+        "mcp-hidden-middle",
+        "agent of another person",
+        "have a person confirm what the question does not show",
+        ONE,
+        (does(_hidden_middle),),
+    ),
     Attack("mcp-other-sites", "page", READ, ONE, (plants(), does(_other_sites))),
     Attack("mcp-broken", "agent of another person", BREAK, ONE, (does(_broken),)),
     Attack(
