@@ -6,6 +6,7 @@ from adapters.telegram.errors import ASK_BOTFATHER
 from adapters.telegram.library import InvalidToken, TelegramError
 from adapters.telegram.manifest import TelegramSettings
 from gateway.ports import Check
+from safety.http.shown_address import shown_address
 
 
 async def diagnose(bot: RawBot, settings: TelegramSettings) -> list[Check]:
@@ -53,7 +54,7 @@ def _inline(me: JsonObject) -> Check:
 
 
 def _delivery(settings: TelegramSettings, webhook: JsonObject) -> Check:
-    url, error = text(webhook, "url"), text(webhook, "last_error_message")
+    url, error = shown_address(text(webhook, "url")), text(webhook, "last_error_message")
     waiting = f"{webhook.get('pending_update_count')} updates are waiting"
     if settings.mode == "polling":
         if not url:

@@ -207,8 +207,10 @@ def redacted(text: str, known: Iterable[str] = ()) -> str:
     for secret in known:
         text = text.replace(secret, REDACTED)
     # Imported here: its patterns take half of the start of a command, and most write no log.
+    from safety.http.shown_address import with_shown_addresses  # noqa: PLC0415 - slow to import
     from safety.secret_detection.detect import redact_and_cut  # noqa: PLC0415 - slow to import
 
+    text = with_shown_addresses(text)
     short = redact_and_cut(text, MAX_VALUE)
     return f"{short}…" if len(text) > MAX_VALUE else short
 

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import sys
-from urllib.parse import urlsplit
 
 from gateway.extensions import ExtensionRegistry
 from gateway.platforms import discover
@@ -14,11 +13,11 @@ from parley.cli.overrides import overrides_of_file
 from parley.cli.terminal import print_text
 from parley.config import Settings, SettingsError, load
 from parley.config.load import example_text
-from parley.config.sections import MEMORY, sqlite_file
 from parley.installation import warn_of_conflicts
 from parley.maintenance.start_check import startup_problems
 from parley.wiring.extensions import load_extensions
 from parley.wiring.memory_backends import describe, load_backends
+from safety.http.shown_address import shown_address
 
 
 def check_config(config: Config = None) -> int:
@@ -55,7 +54,7 @@ def summary(settings: Settings, extensions: ExtensionRegistry) -> list[str]:
         f"  tools      {', '.join(settings.mcp.servers) or 'none'}",
         f"  extensions {', '.join(extensions.names) or 'none'}",
         f"  memory     {memory_in_use(settings)}",
-        f"  database   {without_secrets(settings.database.url)}",
+        f"  database   {shown_address(settings.database.url)}",
         f"  local      {settings.server.host}:{settings.server.port}",
         f"  webhooks   {settings.webhooks.host}:{settings.webhooks.port}",
     ]
@@ -66,15 +65,6 @@ def memory_in_use(settings: Settings) -> str:
     if not settings.memory.enabled:
         return "off"
     return describe(settings.memory.places, load_backends(settings, SystemClock()))
-
-
-def without_secrets(url: str) -> str:
-    """The place of a database: of a server the host and the database's name, without user, password
-    and options."""
-    if url == MEMORY or sqlite_file(url):
-        return url
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.hostname or ''}{parts.path}"
 
 
 def example_config() -> int:

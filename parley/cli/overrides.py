@@ -30,6 +30,7 @@ from parley.wiring.live_configuration import (
 )
 from parley.wiring.observe import AuditSink
 from parley.wiring.storage import Storage
+from safety.http.shown_address import without_secrets
 
 NONE: Final = "There are no overrides: the configuration is that of the file and the environment.\n"
 BUSY: Final = "Somebody else changed the configuration at the same time. Try again."
@@ -151,4 +152,4 @@ def _with_configuration(
 
 
 def _value(value: object) -> str:
-    return "removed" if value is None else str(value)
+    return "removed" if value is None else without_secrets(str(value))

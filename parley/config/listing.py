@@ -2,7 +2,6 @@
 YAML. Secrets are left out."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, Literal
@@ -20,12 +19,11 @@ from parley.config.reference_page import documented, kind_of
 from parley.config.schema import item_of
 from parley.config.settings import Settings
 from parley.config.yaml_file import Value
-from safety.secret_detection.detect import redact_secrets
+from safety.http.shown_address import without_secrets
 
 Source = Literal["default", "file", "environment", "override"]
 HIDDEN: Final = "set, not shown"
 UNSET: Final = "not set"
-_USER: Final = re.compile(r"://[^/@\s]{1,500}@")
 _PRIVATE: Final = frozenset({"args"})
 """Keys whose texts often hold secrets, such as the arguments of a program."""
 _DEFAULT: Final = Origin("file", "")
@@ -33,8 +31,8 @@ _DEFAULT: Final = Origin("file", "")
 
 class ListedValue(Struct, frozen=True):
     """A value. `text` is what people see, one item of a list in each line; `value` is for YAML,
-    None for a secret. `rule` says which values are valid. `place` is the line of the file, or the
-    name of the variable."""
+    None for a secret and for what is shown in part. `rule` says which values are valid. `place` is
+    the line of the file, or the name of the variable."""
 
     path: KeyPath
     text: str
@@ -113,13 +111,14 @@ def _listed(
     secret = isinstance(value, SecretStr) or _holds_secrets(value)
     hidden = secret or (path[-1] in _PRIVATE and bool(value))
     plain: Value = None
-    if origin.template and source == "file":
-        text = plain = origin.template
-    elif hidden:
+    if hidden and not (origin.template and source == "file"):
         text = HIDDEN
     else:
-        plain = _without_secrets(_plain(value))
+        given = origin.template if origin.template and source == "file" else _plain(value)
+        plain = _without_secrets(given)
         text = _text(plain)
+        if plain != given:  # shown in part, and of no use in a file
+            hidden, plain = True, None
     return ListedValue(path, text, plain, hidden, source, origin.place, rule, meaning)
 
 
@@ -141,7 +140,7 @@ def _without_secrets(value: Value) -> Value:
     if isinstance(value, list):
         return [_without_secrets(one) for one in value]
     if isinstance(value, str):
-        return redact_secrets(_USER.sub("://…@", value)).text
+        return without_secrets(value)
     return value
 
 
@@ -194,7 +193,7 @@ def as_yaml(values: Sequence[ListedValue], at: datetime) -> str:
             continue
         _put(tree, one.path, one.value)
     lines = [f"# Exported at {at:%Y-%m-%d %H:%M} UTC, with the overrides of the console."]
-    lines += [f"# Left out, because it is secret: {key}" for key in left_out]
+    lines += [f"# Left out, because it is or may hold a secret: {key}" for key in left_out]
     body = yaml.safe_dump(_lists(tree), sort_keys=False, allow_unicode=True, width=100)
     return "\n".join(lines) + "\n" + (body if tree else "{}\n")
 

@@ -21,6 +21,7 @@ from parley.config.problems import Problem, SettingsError, dotted
 from parley.config.sections import Section
 from parley.config.settings import Settings
 from parley.config.yaml_file import Value
+from safety.http.shown_address import with_shown_addresses
 from safety.secret_detection.detect import redact_and_cut
 
 MAX_BYTES: Final = 256 * 1024
@@ -262,7 +263,8 @@ def shown(override: Override) -> str:
     """Return the beginning of the value of an override in one line, without secrets."""
     if override.value is None:
         return "removed"
-    text = redact_and_cut(json.dumps(override.value, ensure_ascii=False), MAX_REDACTED)
+    value = with_shown_addresses(json.dumps(override.value, ensure_ascii=False))
+    text = redact_and_cut(value, MAX_REDACTED)
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
 
 

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel, SecretStr
 
 from parley.config.problems import Path as KeyPath
 from parley.config.problems import Problem, closest, dotted
 from parley.config.yaml_file import Value
+from safety.http.shown_address import hidden_parts
 
 MAX_SECRET_FILE: Final = 64 * 1024
 _REFERENCE: Final = re.compile(r"\$\$\{|\$\{([^{}]*)\}")
@@ -102,7 +102,7 @@ class Resolver:
 
 
 def secret_values(settings: object) -> Iterator[str]:
-    """All secrets of a section and the passwords in its URLs, for the redaction of logs."""
+    """All secrets of a section and those in its addresses, for the redaction of logs."""
     if isinstance(settings, SecretStr):
         yield settings.get_secret_value()
     elif isinstance(settings, BaseModel):
@@ -115,13 +115,4 @@ def secret_values(settings: object) -> Iterator[str]:
         for value in settings:
             yield from secret_values(value)
     elif isinstance(settings, str) and "://" in settings:
-        yield from _password_of(settings)
-
-
-def _password_of(url: str) -> Iterator[str]:
-    try:
-        password = urlsplit(url).password
-    except ValueError:
-        return
-    if password:
-        yield password
+        yield from hidden_parts(settings)

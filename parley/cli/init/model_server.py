@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from gateway.errors import BadInput
 from safety.http.addresses import is_loopback_name
+from safety.http.shown_address import shown_address
 
 SECONDS: Final = 10.0
 MAX_BYTES: Final = 4 * 1024 * 1024
@@ -71,7 +72,9 @@ def is_local(address: str) -> bool:
 
 async def models_of(address: str, key: str) -> list[ServedModel]:
     """The models of a server, in its order. Raises `ServerProblem` with a sentence."""
-    headers = {"authorization": f"Bearer {key}"} if key else {}
+    headers = {"accept-encoding": "identity"}
+    headers |= {"authorization": f"Bearer {key}"} if key else {}
+    shown = shown_address(address)
     try:
         local = is_loopback_name(urlsplit(address).hostname or "")
         async with httpx2.AsyncClient(timeout=SECONDS, trust_env=not local) as client:
@@ -79,14 +82,14 @@ async def models_of(address: str, key: str) -> list[ServedModel]:
     except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError, OSError) as error:
         reason = f"no answer within {SECONDS:.0f} s" if isinstance(
             error, httpx2.TimeoutException) else type(error).__name__  # fmt: skip
-        text = f"Nothing answers at {address} ({reason})."
+        text = f"Nothing answers at {shown} ({reason})."
         raise ServerProblem("unreachable", text) from error
     if status in {401, 403}:
         refused = f"the key is refused (HTTP {status})" if key else "it needs a key"
-        raise ServerProblem("key", f"{address} answers, but {refused}.")
+        raise ServerProblem("key", f"{shown} answers, but {refused}.")
     if status != 200:
         advice = "Most addresses end in /v1." if status == 404 else "Try again later."
-        raise ServerProblem("other", f"{address}/models answers with HTTP {status}. {advice}")
+        raise ServerProblem("other", f"{shown}/models answers with HTTP {status}. {advice}")
     return _parsed(address, body)
 
 
@@ -98,7 +101,9 @@ async def _fetched(
         async for piece in response.aiter_bytes():
             body += piece
             if len(body) > MAX_BYTES:
-                raise ServerProblem("other", f"{url} answers with more than {MAX_BYTES} bytes.")
+                raise ServerProblem(
+                    "other", f"{shown_address(url)} answers with more than {MAX_BYTES} bytes."
+                )
         return response.status_code, bytes(body)
 
 
@@ -109,7 +114,8 @@ def _parsed(address: str, body: bytes) -> list[ServedModel]:
         answer = None
     entries = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(entries, list):
-        text = f"{address} answers, but not as an OpenAI-compatible server. Check the port."
+        shown = shown_address(address)
+        text = f"{shown} answers, but not as an OpenAI-compatible server. Check the port."
         raise ServerProblem("other", text)
     models = [_model(entry) for entry in entries[:MAX_MODELS] if isinstance(entry, dict)]
     return [model for model in models if model is not None]

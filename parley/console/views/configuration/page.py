@@ -21,6 +21,7 @@ from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.configuration.rights import check_governs
 from parley.wiring.live_configuration import LiveConfiguration
+from safety.http.shown_address import without_secrets
 
 PATH: Final = "/configuration"
 TEMPLATE: Final = "configuration/page.html"
@@ -281,7 +282,11 @@ def _entry(
 
 
 def as_text(override: Override) -> str:
-    """Return the value of an override for people."""
+    """Return the value of an override for people, without secrets."""
+    return without_secrets(_words_of_override(override))
+
+
+def _words_of_override(override: Override) -> str:
     value = override.value
     if value is None:
         return UNSET
