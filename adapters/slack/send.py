@@ -7,7 +7,7 @@ from typing import Final
 
 from slack_sdk.errors import SlackApiError
 
-from adapters.shared.http import check_status
+from adapters.shared.http import check_status, read_body
 from adapters.shared.json_readers import as_mapping, text
 from adapters.slack import files
 from adapters.slack.client import SlackClient
@@ -21,6 +21,8 @@ from gateway.message import Button, Outbound, Part, Place, Receipt
 from gateway.people import Audience
 from gateway.ports import LiveView
 
+MAX_ANSWER: Final = 65_536
+"""Bytes of the answer of a response address."""
 MAX_APPENDED: Final = 12_000
 """Characters of `markdown_text` in one call (docs.slack.dev, chat.appendStream)."""
 WRITING: Final = "is writing…"
@@ -205,10 +207,11 @@ class Sender(ABC):
             async with self._connected().session.post(
                 url, json=arguments, proxy=self._connected().web.proxy, allow_redirects=False
             ) as response:
-                status, answer = response.status, await response.text()
+                status = response.status
+                answer = await read_body(response, MAX_ANSWER, "Slack's answer")
                 check_status("Slack", status, response.headers, repeatable=False)
         if status != 200:
-            raise refused(_code(answer) or f"http_{status}")
+            raise refused(_code(answer.decode("utf-8", "replace")) or f"http_{status}")
 
 
 def compose(part: Part, buttons: Sequence[Button] = ()) -> dict[str, object]:

@@ -143,8 +143,6 @@ class AiohttpRequest(BaseRequest):
             ) as answer:
                 if (answer.content_length or 0) > limit:
                     raise BadInput(f"Telegram's answer is larger than {limit} bytes")
-                if answer.content_length is not None:
-                    return answer.status, await answer.read()
                 return answer.status, await read_body(answer, limit, "Telegram's answer")
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
             raise NotSent(f"no connection to Telegram ({type(error).__name__})") from error

@@ -28,8 +28,23 @@ class EventStream:
         self._buffer = bytearray()
         self._ends_with_return = False
 
+    @property
+    def waiting(self) -> int:
+        """Bytes of the event that is not complete yet."""
+        return len(self._buffer)
+
     def feed(self, data: bytes) -> Iterator[ServerSentEvent]:
         """Yield the events that these bytes complete; an event without data is none.
+
+        Raises `EventTooLong`.
+        """
+        for lines in self.blocks(data):
+            event = _event_of(lines)
+            if event is not None:
+                yield event
+
+    def blocks(self, data: bytes) -> Iterator[bytes]:
+        """Yield the lines of each event that these bytes complete, with line feeds between them.
 
         Raises `EventTooLong`.
         """
@@ -38,10 +53,7 @@ class EventStream:
         if (end := self._buffer.rfind(b"\n\n", begin)) >= 0:
             complete = bytes(self._buffer[:end])
             del self._buffer[: end + 2]
-            for lines in complete.split(b"\n\n"):
-                event = _event_of(lines)
-                if event is not None:
-                    yield event
+            yield from complete.split(b"\n\n")
         if len(self._buffer) > MAX_EVENT:
             raise EventTooLong(f"an event has more than {MAX_EVENT} bytes")
 

@@ -186,11 +186,18 @@ def _tool_servers(states: Sequence[ServerState]) -> Iterable[Metric]:
         "Failed attempts to connect to an MCP server, and lost connections.",
         labels=["server"],
     )
+    refused = CounterMetricFamily(
+        "parley_mcp_answers_refused",
+        "Answers of an MCP server that were refused because of their size or form.",
+        labels=["server"],
+    )
     for state in states:
         up.add_metric([state.name], state.connected)
         failures.add_metric([state.name], state.failures)
+        refused.add_metric([state.name], state.refused)
     yield up
     yield failures
+    yield refused
 
 
 def _shared(depths: QueueDepths | None) -> Iterable[Metric]:

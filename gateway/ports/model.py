@@ -151,12 +151,16 @@ class ToolProvider(Protocol):
 
 class ServerState(Struct, frozen=True):
     """The state of a tool server. `problem` is empty while it is connected, and before the first
-    attempt ended; `failures` counts failed attempts and lost connections since the start."""
+    attempt ended; `failures` counts failed attempts and lost connections since the start.
+    `refused` counts answers outside of the bounds, `refusal` is the reason of one in the last ten
+    minutes."""
 
     name: str
     connected: bool
     problem: str
     failures: int
+    refused: int = 0
+    refusal: str = ""
 
 
 @runtime_checkable

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from gateway.errors import ConfigurationError
+from gateway.turn.mcp_bounds import MAX_MESSAGE, REFUSED_CODE, Refusals
 from gateway.turn.mcp_format import MAX_TOOLS, kept_tools
 
 CONNECT_SECONDS: Final = 15.0
@@ -60,7 +61,11 @@ class HttpRefused(Exception):
         self.status = status
 
 
-Connect: TypeAlias = Callable[[McpServer, AsyncExitStack], Awaitable[Any]]
+class AnswerRefused(Exception):
+    """The server's answer was outside of the bounds; the text is the reason."""
+
+
+Connect: TypeAlias = Callable[[McpServer, AsyncExitStack, Refusals], Awaitable[Any]]
 """Opens a connection that the stack closes, and returns the library's client, initialised. Raises
 the library's errors."""
 
@@ -68,35 +73,39 @@ the library's errors."""
 def load_library() -> Connect:
     """Import the library, which takes a second, and return its connecting function."""
     import mcp  # noqa: PLC0415 - start-up stays short
-    import mcp.client.stdio  # noqa: PLC0415 - start-up stays short
     import mcp.client.streamable_http as http  # noqa: PLC0415 - start-up stays short
-    from mcp.shared._httpx_utils import create_mcp_http_client  # noqa: PLC0415 - start-up stays short
 
-    async def connect(server: McpServer, stack: AsyncExitStack) -> Any:
-        if server.url:
-            web = await stack.enter_async_context(create_mcp_http_client(dict(server.headers)))
-            refused: list[int] = []
+    from gateway.turn.mcp_http import bounded_client  # noqa: PLC0415 - imports httpx2
+    from gateway.turn.mcp_stdio import bounded_program  # noqa: PLC0415 - imports the library
 
-            async def note(response: Any) -> None:
-                if response.status_code >= REFUSED:
-                    refused[:] = [response.status_code]
-
-            web.event_hooks["response"].append(note)
-            client = mcp.Client(http.streamable_http_client(server.url, http_client=web))
+    async def connect(server: McpServer, stack: AsyncExitStack, refusals: Refusals) -> Any:
+        before = refusals.count
+        status = 0
+        try:
+            if not server.url:
+                program = mcp.StdioServerParameters(
+                    command=server.command,
+                    args=list(server.args),
+                    env=dict(server.env),
+                    cwd=server.cwd or None,
+                )
+                started = bounded_program(program, server.name, refusals)
+                return await stack.enter_async_context(mcp.Client(started, cache=None))
+            web, transport = bounded_client(server.url, server.headers, refusals)
+            await stack.enter_async_context(web)
+            streams = http.streamable_http_client(
+                server.url, http_client=web, max_sse_event_size=2 * MAX_MESSAGE
+            )
             try:
-                return await stack.enter_async_context(client)
-            except Exception as error:
-                if refused:  # the library does not report the status
-                    raise HttpRefused(refused[0]) from error
-                raise
-        program = mcp.StdioServerParameters(
-            command=server.command,
-            args=list(server.args),
-            env=dict(server.env),
-            cwd=server.cwd or None,
-            encoding_error_handler="replace",
-        )
-        return await stack.enter_async_context(mcp.Client(program))
+                return await stack.enter_async_context(mcp.Client(streams, cache=None))
+            finally:
+                status = transport.status
+        except Exception as error:
+            if refusals.count > before:
+                raise AnswerRefused(refusals.latest) from error
+            if status:  # the library does not report it
+                raise HttpRefused(status) from error
+            raise
 
     return connect
 
@@ -107,15 +116,25 @@ def is_closed(error: Any) -> bool:
     return bool(error.code == mcp_types.CONNECTION_CLOSED)
 
 
+def is_refused(error: Any) -> bool:
+    """True for an answer that was outside of the bounds; the error's message is the reason."""
+    return bool(error.code == REFUSED_CODE)
+
+
 async def listed_tools(client: Any, most: int) -> list[Any]:
-    """Return the server's tools as the library returns them, page by page, up to `most`."""
+    """Return the server's tools as the library returns them, page by page, up to `most` and one.
+
+    A page that was read before ends the list, as does one without tools.
+    """
     tools: list[Any] = []
     cursor: str | None = None
-    for _ in range(MAX_PAGES):
+    seen: set[str | None] = set()
+    while cursor not in seen and len(seen) < MAX_PAGES and len(tools) <= most:
+        seen.add(cursor)
         page = await client.list_tools(cursor=cursor, cache_mode="refresh")
         tools.extend(page.tools)
         cursor = page.next_cursor
-        if not cursor or len(tools) >= most:
+        if not cursor or not page.tools:
             break
     return tools
 
@@ -129,6 +148,10 @@ def cause_of(error: BaseException) -> str:
     match error:
         case HttpRefused():
             return f"it answers with HTTP {error.status}"
+        case AnswerRefused():
+            return f"its answer was refused: {error}"
+        case _ if name == "MCPError" and is_refused(error):
+            return f"its answer was refused: {error}"
         case FileNotFoundError():
             return "the command was not found"
         case PermissionError():
@@ -161,10 +184,10 @@ async def probe(server: McpServer) -> Probed:
         began = time.monotonic()
         async with AsyncExitStack() as stack:
             async with asyncio.timeout(CONNECT_SECONDS):
-                client = await connect(server, stack)
+                client = await connect(server, stack, Refusals(server.name))
                 tools = await listed_tools(client, MAX_TOOLS)
             took = time.monotonic() - began
     except Exception as error:  # noqa: BLE001 - with any error the server cannot be used
         return Probed(problem=cause_of(error))
-    kept = kept_tools(server.name, tools)
+    kept = await asyncio.to_thread(kept_tools, server.name, tools)
     return Probed(tuple(kept.names), len(tools) - len(kept.names), took)

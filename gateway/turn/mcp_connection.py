@@ -8,7 +8,7 @@ import asyncio
 import difflib
 from collections.abc import Collection, Mapping
 from contextlib import AsyncExitStack, suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 
@@ -19,9 +19,11 @@ from gateway.turn.external_mcp_server import (
     McpServer,
     cause_of,
     is_closed,
+    is_refused,
     listed_tools,
     load_library,
 )
+from gateway.turn.mcp_bounds import Refusals
 from gateway.turn.mcp_format import MAX_TOOLS, clean_result, kept_tools, result_text
 from gateway.turn.prompt import clip
 
@@ -62,7 +64,9 @@ class McpTools:
         self._client: Client | None = None
         self._names: Mapping[str, str] = {}
         self._specs: tuple[ToolSpec, ...] = ()
+        self._listed: list[Any] = []
         self._left_out: tuple[tuple[str, str], ...] = ()
+        self._refusals = Refusals(server.name, clock.monotonic)
         self.problem = ""
         """The reason why the server is not connected, "" if it is."""
 
@@ -73,7 +77,14 @@ class McpTools:
 
     def state(self) -> ServerState:
         """Return the state of the server."""
-        return ServerState(self._server.name, self.connected, self.problem, self._failures)
+        return ServerState(
+            self._server.name,
+            self.connected,
+            self.problem,
+            self._failures,
+            self._refusals.count,
+            self._refusals.latest,
+        )
 
     def start(self) -> None:
         """Begin to connect in the background; a request for the tools does so as well."""
@@ -104,25 +115,36 @@ class McpTools:
             raise ToolError(self._not_connected())
         if theirs is None:
             raise ToolError(f"there is no tool {name!r}")
+        refused = self._refusals.count
         try:
             result = await client.call_tool(
                 theirs, dict(arguments), read_timeout_seconds=CALL_SECONDS
             )
         except MCPError as error:
+            if is_refused(error):
+                raise ToolError(
+                    f"the answer of the tool server {self._server.name} was refused: "
+                    f"{error.message}; the call may have taken effect. Ask for less at once"
+                ) from error
             if is_closed(error):
                 self._lost.set()
+                reason = f" ({self._refusals.latest})" if self._refusals.count > refused else ""
                 raise ToolError(
                     f"the connection to the tool server {self._server.name} was lost before it "
-                    "answered; the call may have taken effect"
+                    f"answered{reason}; the call may have taken effect"
                 ) from error
             text = clip(clean_result(error.message), MAX_ERROR)
             raise ToolError(f"the tool server says: {text}") from error
+        except (ValueError, RuntimeError) as error:
+            raise ToolError(
+                f"the answer of the tool server {self._server.name} is not valid"
+            ) from error
         except Exception as error:
             self._lost.set()
             raise ToolError(
                 f"the tool server {self._server.name} failed: {type(error).__name__}"
             ) from error
-        text = result_text(result.content, result.structured_content)
+        text = await asyncio.to_thread(result_text, result.content)
         if result.is_error:
             raise ToolError(text or "the tool failed and did not say why")
         return text
@@ -146,7 +168,7 @@ class McpTools:
             except Exception as error:  # noqa: BLE001 - the answer is the same for every error
                 self.problem = cause_of(error)
             finally:
-                self._client, self._specs, self._names = None, (), {}
+                self._client, self._specs, self._names, self._listed = None, (), {}, []
             lasted = self._clock.monotonic() - began
             again = lasted < STABLE_SECONDS and pause > 0
             pause = min(LONGEST_PAUSE, pause * 2) if again else FIRST_PAUSE
@@ -173,7 +195,7 @@ class McpTools:
         self._lost.clear()
         async with AsyncExitStack() as stack:
             async with asyncio.timeout(CONNECT_SECONDS):
-                client = await transport_of(self._server, stack)
+                client = await transport_of(self._server, stack, self._refusals)
                 await self._take_list(client)
             self._connected(client)
             while not self._lost.is_set():
@@ -195,8 +217,11 @@ class McpTools:
             log.warning("tool_rule_without_tool", rule=name, nearest=near[0] if near else "")
 
     async def _take_list(self, client: "Client") -> None:
-        kept = kept_tools(self._server.name, await listed_tools(client, MAX_TOOLS))
-        self._specs, self._names = kept.specs, kept.names
+        tools = await listed_tools(client, MAX_TOOLS)
+        if tools and tools == self._listed:
+            return
+        kept = await asyncio.to_thread(kept_tools, self._server.name, tools)
+        self._specs, self._names, self._listed = kept.specs, kept.names, tools
         if kept.problems != self._left_out:
             for name, problem in kept.problems:
                 log.warning(

@@ -11,6 +11,7 @@ from parley.config import Settings
 from parley.config.sections import ModelChoice
 from parley.maintenance.checks import Finding
 from parley.wiring.policies import model_name
+from safety.http.shown_address import shown_address
 
 SECONDS: Final = 10.0
 
@@ -39,13 +40,14 @@ async def check_model(choice: ModelChoice) -> Finding:
     url = f"{request.base.rstrip('/')}/{request.path}"
     try:
         async with httpx2.AsyncClient(timeout=SECONDS) as client:
-            answer = await client.request(
-                request.method, url, headers=request.headers, json=request.body
-            )
+            # The body says nothing more, and is not read: it could be of any size.
+            call = client.stream(request.method, url, headers=request.headers, json=request.body)
+            async with call as answer:
+                status = answer.status_code
     except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
-        detail = f"{request.base} is not reachable ({type(error).__name__})"
+        detail = f"{shown_address(request.base)} is not reachable ({type(error).__name__})"
         return Finding("broken", name, detail, "Check the network and model.base_url.")
-    return _finding(name, model_name(choice), answer.status_code)
+    return _finding(name, model_name(choice), status)
 
 
 def _anthropic(choice: ModelChoice) -> _Request:

@@ -126,6 +126,10 @@ def database_probe(usage: UsageLedger) -> Probe:
 
 UP, DOWN = "ready", "unavailable"
 TOOLS_MISSING = "{}; its tools are missing until a retry succeeds"
+ANSWER_REFUSED = (
+    "its answer was refused: {}; its other calls work. Let its tools return less at once, or "
+    "remove it from mcp.servers"
+)
 MEMORY_MISSING = "{}; nothing is recalled from it until it answers"
 QUARANTINED = "{} in quarantine and no longer tried: `parley quarantine list` shows them"
 MAX_RECENT = 1_000
@@ -319,6 +323,8 @@ def _tolerated(sources: HealthSources) -> dict[str, str]:
     for server in sources.tool_servers():
         if server.problem:  # the program answers without these tools meanwhile
             problems[f"tools: {server.name}"] = TOOLS_MISSING.format(server.problem)
+        elif server.refusal:
+            problems[f"tools: {server.name}"] = ANSWER_REFUSED.format(server.refusal)
     return problems
 
 

@@ -12,7 +12,6 @@ For a host of the internal network an operator names the host in `hosts` *and* i
 import asyncio
 import re
 import socket
-import zlib
 from collections.abc import Mapping
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final, Literal
@@ -24,6 +23,7 @@ from msgspec import Struct
 from yarl import URL
 
 from safety.http.addresses import Address, HostRule, Network, may_connect, read_host
+from safety.http.content_encoding import Undecodable, Unpacker
 
 if TYPE_CHECKING:  # a type of the checker
     from _typeshed import WriteableBuffer
@@ -313,32 +313,16 @@ async def _answer(response: aiohttp.ClientResponse, most: int, cut: bool) -> Ans
 
 async def _body(response: aiohttp.ClientResponse, encoding: str, most: int) -> tuple[bytes, bool]:
     """Return at most `most` decompressed bytes, and True if that is all."""
-    unpack = _unpacker(encoding)
     taken, body = 0, bytearray()
-    async for chunk in response.content.iter_chunked(_CHUNK):
-        taken += len(chunk)
-        body += chunk if unpack is None else _unpacked(unpack, chunk, most + 1 - len(body))
-        if taken > most or len(body) > most:
-            return bytes(body[:most]), False
-    if taken and unpack is not None and not unpack.eof:
+    try:
+        unpacker = Unpacker(encoding)
+        async for chunk in response.content.iter_chunked(_CHUNK):
+            taken += len(chunk)
+            body += unpacker.feed(chunk, most + 1 - len(body))
+            if taken > most or len(body) > most:
+                return bytes(body[:most]), False
+    except Undecodable as error:
+        raise Unreachable(str(error)) from None
+    if taken and not unpacker.complete:
         raise Unreachable("the answer ended early")
     return bytes(body), True
-
-
-def _unpacked(unpack: "zlib._Decompress", chunk: bytes, room: int) -> bytes:
-    try:
-        return unpack.decompress(chunk, room)
-    except zlib.error:
-        raise Unreachable("the response cannot be decompressed") from None
-
-
-def _unpacker(encoding: str) -> "zlib._Decompress | None":
-    match encoding.strip().lower():
-        case "" | "identity":
-            return None
-        case "gzip" | "x-gzip":
-            return zlib.decompressobj(zlib.MAX_WBITS | 16)
-        case "deflate":
-            return zlib.decompressobj()
-        case _:
-            raise Unreachable("the response has an unrequested encoding")

@@ -28,6 +28,12 @@ def write_note(text: str) -> str:
     return "noted"
 
 
+@server.tool(annotations=READ_ONLY)
+def huge() -> str:
+    """Gives back much more than anybody can use."""
+    return "x" * 20_000_000
+
+
 def _hidden(order: str) -> str:
     return "".join(chr(0xE0000 + ord(char)) for char in order)
 

@@ -280,8 +280,8 @@ def _parts(services: ConsoleServices) -> tuple[PartState, ...]:
         PartState(
             name=f"tools: {server.name}",
             state=READY if server.connected else "unavailable",
-            well=not server.problem,
-            problem=server.problem,
+            well=not server.problem and not server.refusal,
+            problem=readiness.problems.get(f"tools: {server.name}", server.problem),
         )
         for server in services.health.tool_servers()
     ]

@@ -66,6 +66,19 @@ def _asked_after(text: str, question: str) -> Step:
     return step
 
 
+async def _huge_answer(scene: Scene) -> None:
+    """A tool's answer has 20 MB; the program, the turn and the other tools go on."""
+    scene.member("mallory")
+    with watched_loop() as watch:
+        await scene.say("mallory", "CALL hostile__huge {}")
+    held = f"one answer of a tool held the loop for {watch.longest:.2f} s of processor time"
+    hold(watch.longest < HELD_SECONDS, held)
+    status, report = await scene.http("GET", "/readyz")
+    hold(status == 200 and "its answer was refused" in report, "the operator does not see it")
+    (state,) = scene.stage.app.services.toolbox.states()
+    hold(state.connected, "the other tools of the server are gone")
+
+
 def _renders(text: str) -> Step:
     """The model says it, in a room."""
 
@@ -227,6 +240,7 @@ async def _many_buttons(scene: Scene) -> None:
 
 
 AVAILABILITY = (
+    Attack("tool-answers", "tool", STOP, ("telegram",), (does(_huge_answer),)),
     Attack("stall-indic-word", "stranger", STOP, EVERYWHERE, (_holds_up(INDIC),)),
     Attack("stall-query", "stranger", STOP, ROOMS, (_asked_after(QUERY, ""),)),
     Attack("stall-slack-tabs", "stranger", STOP, ("slack",),

@@ -7,12 +7,14 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import to_json
 
 from gateway.errors import ModelError
 from gateway.llm import anthropic, openai_compatible
 from gateway.llm.json_text import parse_object
 from gateway.message import Attachment
 from gateway.turn.attachments import FetchedFile, to_content
+from gateway.turn.mcp_bounds import Refused, read_message
 from gateway.turn.mcp_format import MAX_RESULT, result_text, tool_spec
 from parley.config import SettingsError, from_mapping
 from parley.config.yaml_file import parse_yaml
@@ -59,13 +61,16 @@ def _openai(value: Any) -> None:
 
 
 def _result(value: Any) -> None:
-    """Fuzz a server's result as the library returns it: objects with the fields of their kind."""
-    blocks = [
-        SimpleNamespace(**{"text": "", "mime_type": "", "uri": "", "name": "", **block})
-        for block in (value if isinstance(value, list) else ())
-        if isinstance(block, dict) and block.get("type") in ("text", "image", "resource_link")
-    ]
-    assert len(result_text(blocks, value)) <= MAX_RESULT + 100
+    """Fuzz a server's result from its bytes to the text for the model."""
+    result = {"content": value, "structuredContent": value, "tools": value}
+    try:
+        message = read_message(to_json({"jsonrpc": "2.0", "id": 1, "result": result}))
+    except (Refused, ValueError):  # half a surrogate pair is in no message
+        return
+    assert message is not None
+    content = message.value["result"]["content"]
+    blocks = [SimpleNamespace(**one) for one in content] if isinstance(content, list) else []
+    assert len(result_text(blocks)) <= MAX_RESULT
 
 
 def _tool(value: Any) -> None:

@@ -19,7 +19,7 @@ from gateway.llm.offline import OfflineProvider
 from gateway.ports.clock import SystemClock
 from gateway.turn.external_mcp_server import McpServer
 from gateway.turn.mcp_connection import McpTools
-from gateway.turn.mcp_format import result_text, tool_name, tool_spec, usable_schema
+from gateway.turn.mcp_format import tool_name, tool_spec, usable_schema
 from gateway.turn.toolbox import Toolbox
 from tests.gateway.turn.stubs import StubTools, Turn, spec
 from tests.support.clock import HurriedClock
@@ -342,25 +342,3 @@ def test_a_tool_without_a_valid_schema_is_omitted() -> None:
     )
 
     assert tool_spec("s", tool) is None
-
-
-def test_results_that_are_not_text_are_named() -> None:
-    text = result_text(
-        [
-            SimpleNamespace(type="text", text="one"),
-            SimpleNamespace(type="image", mime_type="image/png"),
-            SimpleNamespace(type="resource", resource=SimpleNamespace(text="two", uri="u")),
-            SimpleNamespace(type="resource_link", name="three", uri="file:///3"),
-            SimpleNamespace(type="hologram"),
-        ],
-        None,
-    )
-
-    assert text.split("\n\n") == [
-        "one",
-        "(image, image/png: cannot be shown here)",
-        "two",
-        "(three: file:///3)",
-        "(hologram)",
-    ]
-    assert result_text([], {"a": 1}) == '{"a": 1}'
