@@ -47,5 +47,6 @@ class Takeovers(Protocol):
     async def share(self, takeover_id: str) -> bool:
         """Record that the person shows the earlier text; False if it has ended."""
 
-    async def end(self, takeover_id: str) -> bool:
-        """Give the conversation back; False if that has happened."""
+    async def end(self, takeover_id: str, at: datetime) -> bool:
+        """Give the conversation back; False if that has happened. The takeover stays as a record
+        for its person."""

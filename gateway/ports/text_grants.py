@@ -8,7 +8,7 @@ from msgspec import Struct
 class TextGrant(Struct, frozen=True):
     """A permission that an operator took in an emergency ("break glass"). `operator` and `person`
     are `str(PersonId)`: who reads, and whose text it is. `subject` is a conversation as a
-    `str(ConversationKey)`, or the id of a memory."""
+    `str(ConversationKey)`, or the id of a memory. `reason` is what the operator wrote."""
 
     id: str
     tenant: str
@@ -17,3 +17,4 @@ class TextGrant(Struct, frozen=True):
     subject: str
     since: datetime
     until: datetime
+    reason: str = ""

@@ -3,7 +3,8 @@ adapters store: export and erasure.
 
 Usage rows only lose the name: the amounts stay. The person's sums of the current day and month stay
 too, because erasure would otherwise renew a budget. The admission is erased, because it names the
-person: they have to be approved again.
+person: they have to be approved again. That they read the private text of somebody else as an
+operator, or took a conversation over, is a record of that other person, and stays as it was made.
 """
 
 import json
@@ -17,7 +18,7 @@ from msgspec import Struct
 from db import Database, Row, Statement, Work, among, lock, together
 from db.statements import begins, contains, json_item, json_values, listed
 from db.transaction import Change, Fetch
-from db.values import time_of
+from db.values import micros, time_of
 from gateway.message import InboundEvent, Outbound, author_of, place_of
 from gateway.observe.correlation import correlation_id
 from gateway.people import Audience, PersonId
@@ -43,7 +44,8 @@ TURNS: Final = f"""
 """  # noqa: S608 - constants of this module
 USAGE: Final = f"tenant = :tenant AND {PERSON}"
 ARCHIVED: Final = f"tenant = :tenant AND {among('owner', 'persons')}"
-TAKEN_OVER: Final = f"tenant = :tenant AND ({PERSON} OR {among('operator', 'persons')})"
+OPERATED: Final = among("operator", "persons")
+TAKEN_OVER: Final = f"tenant = :tenant AND ({PERSON} OR {OPERATED})"
 ACCOUNT: Final = "platform || ':' || account || ':'"
 # Ids of commands and presses contain several ids, including the person's (Slack).
 ID_INSIDE: Final = contains(
@@ -160,10 +162,10 @@ ALL: Final = (
     _table("archived_conversations", "tenant, owner, conversation, at", ARCHIVED),
     _table(
         "takeovers",
-        "id, tenant, conversation, operator, name, person, since, active, shared",
+        "id, tenant, conversation, operator, name, person, since, active, shared, ended",
         TAKEN_OVER,
     ),
-    _table("text_grants", "id, tenant, operator, person, since, until", TAKEN_OVER),
+    _table("text_grants", "id, tenant, operator, person, since, until, reason", TAKEN_OVER),
     _table("spent", "key, micros, since", SPENT),
     _table("feedback", "message_key, person, tenant, turn, rating, at", USAGE),
     _table("admissions", "tenant, person, role, name, place, by_person, at", USAGE),
@@ -196,8 +198,17 @@ ERASE: Final = (
         DELETE FROM archived_conversations WHERE ({ARCHIVED}) OR conversation IN (
             SELECT conversation FROM traces WHERE audience IN ('', 'direct') AND ({TRACES}))
     """),  # noqa: S608 - constants of this module
-    Statement(f"DELETE FROM takeovers WHERE {TAKEN_OVER}"),  # noqa: S608 - constants of this module
-    Statement(f"DELETE FROM text_grants WHERE {TAKEN_OVER}"),  # noqa: S608 - constants of this module
+    Statement(f"""
+        DELETE FROM takeovers WHERE tenant = :tenant AND ({PERSON} OR (person = '' AND {OPERATED}))
+    """),  # noqa: S608 - constants of this module
+    Statement(f"DELETE FROM text_grants WHERE {USAGE}"),  # noqa: S608 - constants of this module
+    # What they did as operators ends; the record of it belongs to the other person.
+    Statement(f"""
+        UPDATE takeovers SET ended = :now WHERE tenant = :tenant AND {OPERATED} AND ended IS NULL
+    """),  # noqa: S608 - constants of this module
+    Statement(f"""
+        UPDATE text_grants SET until = :now WHERE tenant = :tenant AND {OPERATED} AND until > :now
+    """),  # noqa: S608 - constants of this module
     Statement(f"DELETE FROM traces WHERE {TRACES}"),  # noqa: S608 - constants of this module
     *CLEAR,
     Statement(f"DELETE FROM feedback WHERE {USAGE}"),  # noqa: S608 - constants of this module
@@ -281,6 +292,7 @@ class SqlPersonalData:
         return {
             "tenant": tenant,
             "persons": [person for person in persons if person],
+            "now": micros(now),
             "day": now.strftime("%Y-%m-%d"),
             "month": now.strftime(":%Y-%m"),
         }
@@ -288,9 +300,16 @@ class SqlPersonalData:
 
 def _plain(name: str, value: object) -> object:
     """Convert a value for export: times to seconds, JSON to values."""
-    if name in ("at", "since", "active", "made_at", "seen_at", "until", "day") and isinstance(
-        value, int
-    ):
+    if name in (
+        "at",
+        "since",
+        "active",
+        "made_at",
+        "seen_at",
+        "until",
+        "ended",
+        "day",
+    ) and isinstance(value, int):
         return time_of(value).timestamp()
     if name in ("decisions", "durations") and isinstance(value, str):
         return json.loads(value)

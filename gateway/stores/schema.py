@@ -199,5 +199,6 @@ SCHEMA: Final = Schema(
         turn_index.LATER,
         usage_days.QUARTERS,
         hot_losses.SCHEMA,
+        (*takeovers.LATER, *text_grants.LATER),
     ),
 )

@@ -1,10 +1,13 @@
-"""Takeovers: conversations that an operator answers instead of the assistant."""
+"""Takeovers: conversations that an operator answers instead of the assistant, and ended ones.
+
+An ended takeover stays as a record for the person whose conversation it was.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from db import Database, Row, Statement, Work, fetch
+from db import Database, Row, Statement, Work, change, fetch
 from db.database import delete_some, deleting_some
 from db.statements import BY_KEY
 from db.values import micros, storable, time_of
@@ -20,27 +23,46 @@ SCHEMA: Final = (
     ) {BY_KEY}""",
     "CREATE INDEX takeovers_active ON takeovers (active)",
 )
+LATER: Final = (
+    f"""CREATE TABLE takeovers_kept (
+        id text PRIMARY KEY, tenant text NOT NULL, conversation text NOT NULL,
+        operator text NOT NULL, name text NOT NULL, person text NOT NULL, since bigint NOT NULL,
+        active bigint NOT NULL, shared integer NOT NULL DEFAULT 0, ended bigint
+    ) {BY_KEY}""",
+    f"INSERT INTO takeovers_kept ({COLUMNS}) SELECT {COLUMNS} FROM takeovers",  # noqa: S608 - a constant of this module
+    "DROP TABLE takeovers",
+    "ALTER TABLE takeovers_kept RENAME TO takeovers",
+    "CREATE INDEX takeovers_active ON takeovers (active)",
+    "CREATE UNIQUE INDEX takeovers_open ON takeovers (conversation) WHERE ended IS NULL",
+    "CREATE INDEX takeovers_person ON takeovers (tenant, person)",
+)
+"""Ended takeovers stay: `ended` is null for the open one of a conversation."""
+END_IDLE: Final = Statement("""
+    UPDATE takeovers SET ended = :since
+    WHERE conversation = :conversation AND ended IS NULL AND active < :idle_before
+""")
 TAKE: Final = Statement(f"""
     INSERT INTO takeovers ({COLUMNS}) VALUES (:id, :tenant, :conversation, :operator, :name,
         :person, :since, :active, :shared)
-    ON CONFLICT (conversation) DO UPDATE SET id = excluded.id, tenant = excluded.tenant,
-        operator = excluded.operator, name = excluded.name, person = excluded.person,
-        since = excluded.since, active = excluded.active, shared = excluded.shared
-    WHERE takeovers.active < :idle_before
+    ON CONFLICT (conversation) WHERE ended IS NULL DO NOTHING
 """)  # noqa: S608 - a constant of this module
-OF: Final = Statement(f"SELECT {COLUMNS} FROM takeovers WHERE conversation = :conversation")  # noqa: S608 - a constant of this module
-FIND: Final = Statement(f"SELECT {COLUMNS} FROM takeovers WHERE id = :id")  # noqa: S608 - a constant of this module
+OF: Final = Statement(
+    f"SELECT {COLUMNS} FROM takeovers"  # noqa: S608 - a constant of this module
+    " WHERE conversation = :conversation AND ended IS NULL"
+)
+FIND: Final = Statement(f"SELECT {COLUMNS} FROM takeovers WHERE id = :id AND ended IS NULL")  # noqa: S608 - a constant of this module
 LISTED: Final = Statement(f"""
-    SELECT {COLUMNS} FROM takeovers WHERE tenant = :tenant AND active >= :since
+    SELECT {COLUMNS} FROM takeovers WHERE tenant = :tenant AND active >= :since AND ended IS NULL
     ORDER BY active DESC, conversation LIMIT :limit
 """)  # noqa: S608 - a constant of this module
 ACTIVE: Final = Statement(
-    "SELECT 1 FROM takeovers WHERE conversation = :conversation AND active > :since"
+    "SELECT 1 FROM takeovers"
+    " WHERE conversation = :conversation AND active > :since AND ended IS NULL"
 )
-TOOK_PART: Final = Statement("UPDATE takeovers SET active = :at WHERE id = :id")
-SHARE: Final = Statement("UPDATE takeovers SET shared = 1 WHERE id = :id")
-END: Final = Statement("DELETE FROM takeovers WHERE id = :id")
-PRUNE: Final = deleting_some("takeovers", "conversation", "active < :before", "active")
+TOOK_PART: Final = Statement("UPDATE takeovers SET active = :at WHERE id = :id AND ended IS NULL")
+SHARE: Final = Statement("UPDATE takeovers SET shared = 1 WHERE id = :id AND ended IS NULL")
+END: Final = Statement("UPDATE takeovers SET ended = :at WHERE id = :id AND ended IS NULL")
+PRUNE: Final = deleting_some("takeovers", "id", "active < :before", "active")
 
 
 class TakeoverStore:
@@ -64,7 +86,12 @@ class TakeoverStore:
             "shared": int(takeover.shared),
             "idle_before": micros(idle_before),
         }
-        return await self._database.change(TAKE, params) > 0
+
+        def work() -> Work[int]:
+            yield from change(END_IDLE, params)
+            return (yield from change(TAKE, params))
+
+        return await self._database.run(work) > 0
 
     async def of(self, conversation: str) -> Takeover | None:
         """Return the takeover of a conversation, also one that has become idle."""
@@ -88,12 +115,13 @@ class TakeoverStore:
         """Record that the person shows the earlier text; False if it has ended."""
         return await self._database.change(SHARE, {"id": takeover_id}) > 0
 
-    async def end(self, takeover_id: str) -> bool:
+    async def end(self, takeover_id: str, at: datetime) -> bool:
         """Give the conversation back; False if that has happened."""
-        return await self._database.change(END, {"id": takeover_id}) > 0
+        return await self._database.change(END, {"id": takeover_id, "at": micros(at)}) > 0
 
     async def prune(self, before: datetime) -> int:
-        """Delete some takeovers whose operators took no part since then; 0 at the end."""
+        """Delete some takeovers, also ended ones, whose operators took no part since then; 0 at the
+        end."""
         return await delete_some(self._database, PRUNE, {"before": micros(before)})
 
 

@@ -1,4 +1,4 @@
-"""Grants of private texts to operators, at most one for each operator and subject."""
+"""Grants of private texts to operators. An ended grant stays as a record for its person."""
 
 from datetime import datetime
 from typing import Final
@@ -17,21 +17,35 @@ SCHEMA: Final = (
     ) {BY_KEY}""",
     "CREATE INDEX text_grants_until ON text_grants (until)",
 )
-ADD: Final = Statement("""
-    INSERT INTO text_grants (tenant, operator, subject, id, person, since, until)
-    VALUES (:tenant, :operator, :subject, :id, :person, :since, :until)
-    ON CONFLICT (tenant, operator, subject) DO UPDATE SET id = excluded.id,
-        person = excluded.person, since = excluded.since, until = excluded.until
-""")
+COLUMNS: Final = "id, tenant, operator, person, subject, since, until"
+LATER: Final = (
+    f"""CREATE TABLE text_grants_kept (
+        id text PRIMARY KEY, tenant text NOT NULL, operator text NOT NULL, person text NOT NULL,
+        subject text NOT NULL, since bigint NOT NULL, until bigint NOT NULL,
+        reason text NOT NULL DEFAULT ''
+    ) {BY_KEY}""",
+    f"INSERT INTO text_grants_kept ({COLUMNS}) SELECT {COLUMNS} FROM text_grants",  # noqa: S608 - a constant of this module
+    "DROP TABLE text_grants",
+    "ALTER TABLE text_grants_kept RENAME TO text_grants",
+    "CREATE INDEX text_grants_operator ON text_grants (tenant, operator, until)",
+    "CREATE INDEX text_grants_person ON text_grants (tenant, person)",
+    "CREATE INDEX text_grants_until ON text_grants (until)",
+)
+"""Ended grants stay, each in a row of its own."""
+ADD: Final = Statement(f"""
+    INSERT INTO text_grants ({COLUMNS}, reason)
+    VALUES (:id, :tenant, :operator, :person, :subject, :since, :until, :reason)
+""")  # noqa: S608 - a constant of this module
 OF: Final = Statement("""
-    SELECT id, person, since, until FROM text_grants
+    SELECT id, person, since, until, reason FROM text_grants
     WHERE tenant = :tenant AND operator = :operator AND subject = :subject AND until > :now
+    ORDER BY until DESC LIMIT 1
 """)
 COUNT: Final = Statement("""
     SELECT count(*) FROM text_grants
     WHERE tenant = :tenant AND operator = :operator AND until > :now
 """)
-PRUNE: Final = deleting_some("text_grants", "tenant, operator, subject", "until < :before", "until")
+PRUNE: Final = deleting_some("text_grants", "id", "until < :before", "until")
 
 
 class TextGrantStore:
@@ -41,7 +55,7 @@ class TextGrantStore:
         self._database = database
 
     async def add(self, grant: TextGrant) -> None:
-        """Store a grant, in place of an earlier one of the same operator and subject."""
+        """Store a grant."""
         params = {
             "tenant": grant.tenant,
             "operator": grant.operator,
@@ -50,6 +64,7 @@ class TextGrantStore:
             "person": grant.person,
             "since": micros(grant.since),
             "until": micros(grant.until),
+            "reason": storable(grant.reason),
         }
         await self._database.change(ADD, params)
 
@@ -64,9 +79,9 @@ class TextGrantStore:
         rows = await self._database.fetch(OF, params)
         if not rows:
             return None
-        id_, person, since, until = rows[0]
+        id_, person, since, until, reason = rows[0]
         who = (str(id_), tenant, operator, str(person), subject)
-        return TextGrant(*who, time_of(since), time_of(until))
+        return TextGrant(*who, time_of(since), time_of(until), str(reason))
 
     async def count(self, tenant: str, operator: str, now: datetime) -> int:
         """Return how many grants of this operator have not ended."""

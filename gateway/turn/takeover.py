@@ -24,12 +24,12 @@ async def is_taken_over(turn: TurnContext, services: Services) -> bool:
     takeover = await takeovers.of(str(turn.key)) if takeovers is not None else None
     if takeovers is None or takeover is None:
         return False
-    idle = services.policies.takeover_idle
-    decision = decide_takeover(takeover.active, services.clock.now(), idle)
+    idle, now = services.policies.takeover_idle, services.clock.now()
+    decision = decide_takeover(takeover.active, now, idle)
     if not decision.allowed:
         return True
     turn.note(decision)
-    if await takeovers.end(takeover.id):
+    if await takeovers.end(takeover.id, now):
         await audit(f"takeover_{RETURNED}", turn, services, decision)
     return False
 

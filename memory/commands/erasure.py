@@ -5,6 +5,7 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.message import Notice, Reply
+from gateway.people import Role
 from gateway.ports.memory import Caller
 from memory.commands import link_texts
 from memory.commands.open_questions import ASKED_ELSEWHERE, Question, Questions
@@ -42,5 +43,7 @@ class Erasure(Struct, frozen=True):
             buttons = await self.questions.ask(id_, question, YES, ASKED_ELSEWHERE)
             until = caller.at + ASKED_ELSEWHERE
             notices.append(Notice(other.person, other.place, text, buttons, until))
-        reply = Reply(link_texts.erased(gone), notices=tuple(notices), forgets=True)
+        operated = caller.principal.role.at_least(Role.OPERATOR)
+        text = link_texts.erased(gone, operated=operated)
+        reply = Reply(text, notices=tuple(notices), forgets=True)
         return Erased(gone, reply)

@@ -110,7 +110,12 @@ that too:
 {sides}"""
 ERASED: Final = """\
 Done. Everything is erased: {entries}. I keep nothing about this account any more, and this \
-answer is not kept either. If you write to me again, we begin anew."""
+answer is not kept either.{records} If you write to me again, we begin anew."""
+RECORDS_STAY: Final = (
+    " One thing stays: if you read private text of other people as an operator, took their"
+    " conversations over or decided about their proposals, they keep the record of it, with your"
+    " id."
+)
 ERASED_ELSEWHERE: Final = """\
 The account {side} has erased everything I kept about it, and is no longer linked with this one. \
 What I keep about this account is still here.
@@ -126,9 +131,11 @@ def question(request: LinkRequest, other: LinkSide, group: Sequence[Linked]) -> 
     )
 
 
-def erased(count: int) -> str:
-    """Return the confirmation, with the number of deleted entries."""
-    return ERASED.format(entries=f"{count} entr{'y' if count == 1 else 'ies'}")
+def erased(count: int, *, operated: bool) -> str:
+    """Return the confirmation, with the number of deleted entries. `operated`: they are an
+    operator, so that other people may keep records of what they did."""
+    entries = f"{count} entr{'y' if count == 1 else 'ies'}"
+    return ERASED.format(entries=entries, records=RECORDS_STAY if operated else "")
 
 
 def described(side: LinkSide) -> str:

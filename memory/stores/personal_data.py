@@ -83,7 +83,7 @@ TABLES: Final = (
     _table(
         "memory_reviews",
         "id tenant person scope project room target state record reason passed failed"
-        " submitted_at decided_at note",
+        " submitted_at decided_at decided_by note",
     ),
     _table(
         "memory_sessions",
@@ -143,9 +143,23 @@ NAMELESS: Final = f"""
 UNWRITTEN: Final = f"""
     UPDATE brain_documents SET author = '' WHERE tenant = :tenant AND {among("author", "persons")}
 """  # noqa: S608 - constants of this module
-UNREVIEWED: Final = f"""
-    UPDATE memory_reviews SET decided_by = ''
-    WHERE tenant = :tenant AND {among("decided_by", "persons")}
+NO_CONTEXT: Final = json.dumps(
+    {
+        "task_description": "",
+        "current_state": {},
+        "relevant_memories": [],
+        "relevant_files": [],
+        "findings": [],
+    }
+)
+# What the receiver did stays theirs, without the source and its task.
+UNSENT: Final = f"""
+    UPDATE agent_handoffs SET source = '', source_owner = '', source_name = '',
+        context = '{NO_CONTEXT}', ended_at = COALESCE(ended_at, created_at), notified = true,
+        status = CASE WHEN status = 'accepted' THEN 'expired' ELSE status END
+    WHERE tenant = :tenant AND {among("source_owner", "persons")}
+        AND status IN ('accepted', 'completed', 'rejected')
+        AND target_owner <> '' AND NOT {among("target_owner", "persons")}
 """  # noqa: S608 - constants of this module
 # The work of the source stays, without the receiver and what they wrote.
 UNRECEIVED: Final = f"""
@@ -174,7 +188,7 @@ ERASE: Final = (
     Statement(f"DELETE FROM link_requests WHERE tenant = :tenant AND {ASKED_FOR}"),  # noqa: S608 - constants of this module
     Statement(f"DELETE FROM brain_documents WHERE tenant = :tenant AND {SOUL}"),  # noqa: S608 - constants of this module
     Statement(UNWRITTEN),
-    Statement(UNREVIEWED),
+    Statement(UNSENT),
     Statement(f"""
         DELETE FROM agent_handoffs WHERE tenant = :tenant AND {among("source_owner", "persons")}
     """),  # noqa: S608 - constants of this module

@@ -16,9 +16,11 @@ from parley.runtime.housekeeping import Chore
 from parley.wiring.storage import MemoryStores, Storage
 
 KEEP_TRACES: Final = timedelta(days=30)
-"""Also for archived conversations, and those that operators took over."""
+"""Also for archived conversations."""
 KEEP_REFUSALS: Final = timedelta(days=1)
 KEEP_FEEDBACK: Final = timedelta(days=90)
+KEEP_READING: Final = timedelta(days=365)
+"""For the records of who read somebody's private text or took their conversation over."""
 KEEP_USAGE: Final = timedelta(days=400)
 """A year, and the month with which it is compared. Budgets cover a month at most."""
 NEVER: Final = datetime.fromtimestamp(0, UTC)
@@ -45,9 +47,9 @@ def storage_chores(storage: Storage, settings: Settings, clock: Clock) -> Mappin
         "old_usage": lambda: storage.usage_days.prune(clock.now() - KEEP_USAGE),
         "admissions": lambda: storage.admissions.prune(clock.now()),
         "console_sessions": lambda: storage.console_sessions.prune(clock.now()),
-        "text_grants": lambda: storage.text_grants.prune(clock.now()),
+        "text_grants": lambda: storage.text_grants.prune(clock.now() - KEEP_READING),
         "hot_losses": lambda: storage.hot_losses.prune(clock.now()),
-        "takeovers": lambda: storage.takeovers.prune(clock.now() - KEEP_TRACES),
+        "takeovers": lambda: storage.takeovers.prune(clock.now() - KEEP_READING),
         **storage.memory.upkeep,
     }
 

@@ -199,7 +199,7 @@ async def _grant(
         raise BadInput(MANY)
     subject, named = what
     grant = TextGrant(
-        uuid.uuid4().hex, viewer.tenant, viewer.person, person, subject, now, now + LASTS
+        uuid.uuid4().hex, viewer.tenant, viewer.person, person, subject, now, now + LASTS, reason
     )
     await services.check_sending()
     audit = {"of": person, "grant": grant.id, "reason": reason, "subject": named}

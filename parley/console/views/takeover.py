@@ -102,7 +102,7 @@ async def take_over(viewer: Viewer, services: ConsoleServices, params: TakeOverF
         text = TOLD.format(name=takeover.name, reads=reads)
         await _say(services, account, place, takeover, text, buttons)
     except BaseException:
-        await store.end(takeover.id)  # nobody was told, so the assistant goes on
+        await store.end(takeover.id, now)  # nobody was told, so the assistant goes on
         raise
     await services.audit.console(
         "taken_over", viewer.tenant, viewer.person, takeover=takeover.id, of=person
@@ -141,7 +141,9 @@ async def answer(viewer: Viewer, services: ConsoleServices, params: AnswerForm) 
     await services.check_sending()
     if not await services.storage.takeovers.took_part(takeover.id, now):
         raise BadInput(NOT_TAKEN)  # somebody gave it back meanwhile, or its person was erased
-    await services.audit.console("answered", viewer.tenant, viewer.person, takeover=takeover.id)
+    await services.audit.console(
+        "answered", viewer.tenant, viewer.person, takeover=takeover.id, of=takeover.person
+    )
     if await services.storage.stores.journal.complete(done):
         services.gateway.deliverer.submit(sends)
     return Done()
@@ -152,10 +154,13 @@ async def give_back(viewer: Viewer, services: ConsoleServices, params: GiveBackF
     `NotFound`, and `BadInput` if the assistant answers already."""
     of = await exchange_of(viewer, services, params.id)
     await services.check_sending()
-    takeover = await services.storage.takeovers.of(of.trace.conversation)
-    if takeover is None or not await services.storage.takeovers.end(takeover.id):
+    store, now = services.storage.takeovers, services.gateway.clock.now()
+    takeover = await store.of(of.trace.conversation)
+    if takeover is None or not await store.end(takeover.id, now):
         raise BadInput(ANSWERS)
-    await services.audit.console("given_back", viewer.tenant, viewer.person, takeover=takeover.id)
+    await services.audit.console(
+        "given_back", viewer.tenant, viewer.person, takeover=takeover.id, of=takeover.person
+    )
     account = services.gateway.connected.get((of.trace.platform, of.trace.account))
     if account is not None:  # otherwise nobody can be told, and the assistant answers all the same
         await _say(services, account, place_of(of), takeover, BACK, ())

@@ -9,8 +9,10 @@ from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience
 from gateway.ports.takeovers import Takeover
+from gateway.ports.text_grants import TextGrant
 from gateway.stores.personal_data import SqlPersonalData
 from gateway.stores.takeovers import TakeoverStore
+from gateway.stores.text_grants import TextGrantStore
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
 from tests.support.messages import AT
@@ -54,8 +56,10 @@ async def test_the_operator_takes_part_and_the_person_shares(store: TakeoverStor
 
 async def test_a_conversation_is_given_back_once(store: TakeoverStore) -> None:
     await store.take(FIRST, AT - HOUR)
-    assert [await store.end("a"), await store.end("a")] == [True, False]
+    assert [await store.end("a", AT), await store.end("a", AT)] == [True, False]
     assert await store.of(HERE) is None
+    assert await store.take(replace(FIRST, id="b"), AT - HOUR)
+    assert not await store.share("a")
 
 
 async def test_takeovers_of_the_tenant_are_listed(store: TakeoverStore) -> None:
@@ -72,16 +76,71 @@ async def test_old_ones_are_deleted(store: TakeoverStore) -> None:
     assert await store.of(HERE) is None
 
 
+async def records(engine: Engine, person: str) -> list[dict[str, object]]:
+    """The takeovers in the export of a person."""
+    rows = await SqlPersonalData(engine, FakeClock()).export("t", [person])
+    return [one for one in rows if one["table"] == "takeovers"]
+
+
 @pytest.mark.parametrize("person", [ADA, OLGA])
 async def test_the_takeover_of_an_erased_person_ends(
     store: TakeoverStore, engine: Engine, person: str
 ) -> None:
     personal = SqlPersonalData(engine, FakeClock())
     await store.take(FIRST, AT - HOUR)
-    (row,) = [one for one in await personal.export("t", [person]) if one["table"] == "takeovers"]
+    (row,) = await records(engine, person)
     assert (row["conversation"], row["active"]) == (HERE, AT.timestamp())
     assert await personal.export("u", [person]) == []
     await personal.erase("u", [person])
     assert await store.of(HERE) is not None
     await personal.erase("t", [person])
     assert await store.of(HERE) is None
+
+
+async def test_the_record_of_a_takeover_stays_with_the_person_until_they_erase_it(
+    store: TakeoverStore, engine: Engine
+) -> None:
+    personal, ended = SqlPersonalData(engine, FakeClock()), replace(FIRST, id="z")
+    await store.take(ended, AT - HOUR)
+    await store.end("z", AT)
+    await store.take(FIRST, AT - HOUR)
+    await personal.erase("t", [OLGA])
+    kept = await records(engine, ADA)
+    assert {(one["id"], one["operator"], one["name"]) for one in kept} == {
+        ("a", OLGA, "Olga"),
+        ("z", OLGA, "Olga"),
+    }
+    assert all(one["ended"] is not None for one in kept)
+    assert await personal.erase("t", [OLGA]) == 0
+    await personal.erase("t", [ADA])
+    assert await records(engine, ADA) == await records(engine, OLGA) == []
+
+
+async def test_the_takeover_of_a_room_is_erased_with_its_operator(
+    store: TakeoverStore, engine: Engine
+) -> None:
+    await store.take(replace(FIRST, person=""), AT - HOUR)
+    await SqlPersonalData(engine, FakeClock()).erase("t", [OLGA])
+    assert await records(engine, OLGA) == []
+
+
+async def test_the_record_of_a_reading_stays_with_the_person_until_they_erase_it(
+    engine: Engine,
+) -> None:
+    grants, clock = TextGrantStore(engine), FakeClock()
+    personal, now = SqlPersonalData(engine, clock), clock.now()
+    grant = TextGrant("g", "t", OLGA, ADA, HERE, now - HOUR, now + HOUR, "an urgent case")
+    await grants.add(grant)
+    await grants.add(replace(grant, id="h", until=now + HOUR + HOUR))
+    assert (await grants.of("t", OLGA, HERE, now)) == replace(grant, id="h", until=now + 2 * HOUR)
+    await personal.erase("t", [OLGA])
+    assert await grants.of("t", OLGA, HERE, now) is None
+    assert await grants.count("t", OLGA, now) == 0
+    rows = [one for one in await personal.export("t", [ADA]) if one["table"] == "text_grants"]
+    assert {(one["id"], one["operator"], one["reason"]) for one in rows} == {
+        ("g", OLGA, "an urgent case"),
+        ("h", OLGA, "an urgent case"),
+    }
+    assert await personal.erase("t", [OLGA]) == 0
+    assert await personal.erase("t", [ADA]) == 2
+    assert await personal.export("t", [OLGA]) == []

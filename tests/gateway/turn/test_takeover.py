@@ -277,7 +277,7 @@ async def test_the_assistant_reads_what_was_said_when_it_answers_again() -> None
         said = StoredTurn("a1", "assistant", "I look into it.", at, speaker="Olga")
         await g.services.stores.conversations.append(key, (said,))
         assert g.services.stores.takeovers is not None
-        await g.services.stores.takeovers.end("t1")
+        await g.services.stores.takeovers.end("t1", g.clock.now())
         await g.take(received("and now?", message_id="m2", at=direct()))
         assert g.texts == ["answer"]
         shown = str(g.model.requests[-1].messages)

@@ -104,6 +104,16 @@ async def test_the_text_of_a_decided_memory_is_deleted(
     assert "telling" not in answer
 
 
+async def test_who_decided_stays_in_the_export_of_the_person_when_the_operator_is_erased(
+    reviews: ReviewStore, personal: PersonalDataStore
+) -> None:
+    await reviews.add(access(), pending(1, record(scope=Scope.PROJECT, project="p")))
+    assert await reviews.take(operator(project="p"), "r1", "rejected", "no", AT) is not None
+    await personal.erase("t", [operator().person])
+    (row,) = await personal.export("t", [ADA])
+    assert (row["state"], row["decided_by"]) == ("rejected", operator().person)
+
+
 @pytest.mark.parametrize(
     ("topic", "about"),
     [

@@ -278,6 +278,41 @@ async def test_the_open_handoff_of_an_erased_receiver_ends(
     assert await handoffs.unnotified(AT, 10) == []
 
 
+@pytest.mark.parametrize(
+    ("answer", "state"),
+    [
+        ("none", None),
+        ("accept", HandoffStatus.EXPIRED),
+        ("complete", HandoffStatus.COMPLETED),
+        ("reject", HandoffStatus.REJECTED),
+    ],
+)
+async def test_what_a_receiver_did_stays_theirs_when_the_source_is_erased(
+    handoffs: HandoffStore, engine: Engine, answer: str, state: HandoffStatus | None
+) -> None:
+    made = await added(handoffs, handoff(SOURCE, BOB))
+    if answer in ("accept", "complete"):
+        assert (await handoffs.accept(TO_BOB, made.id, AT)).done
+    if answer == "complete":
+        assert (await handoffs.complete(TO_BOB, made.id, {"text": "by Bob"}, AT)).done
+    if answer == "reject":
+        assert (await handoffs.reject(TO_BOB, made.id, "no time", AT)).done
+    personal = SqlMemoryPersonalData(engine)
+    await personal.erase("t", (ADA,))
+    assert await personal.export("t", (ADA,)) == []
+    kept = await handoffs.find("t", made.id)
+    if state is None:
+        assert kept is None
+        return
+    assert kept is not None
+    assert (kept.status, kept.target_owner) == (state, BOB)
+    assert (kept.source, kept.source_owner, kept.source_name) == ("", "", "")
+    assert kept.context == HandoffContext("")
+    assert kept.result == ({"text": "by Bob"} if answer == "complete" else None)
+    assert kept.reason == ("no time" if answer == "reject" else "")
+    assert await handoffs.clean(AT + timedelta(days=8)) == 1
+
+
 def test_event_kinds_of_handoffs_name_their_states() -> None:
     states = {kind.value.partition(".")[2] for kind in EventKind if kind.value.startswith("hand")}
     assert states == {"initiated", *(one.value for one in HandoffStatus)} - {"pending"}

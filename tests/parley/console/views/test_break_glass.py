@@ -107,6 +107,27 @@ async def test_a_grant_ends_and_is_erased_with_its_person(console: Console, worl
     assert await grants.prune(late) == 1
 
 
+async def test_the_record_of_a_reading_outlives_the_account_of_its_operator(
+    console: Console, world: World
+) -> None:
+    await asks(console, OPERATOR, world.adas)
+    assert "secret garden" in await text_of(console, OPERATOR, world.adas)
+    olga = await console.visitor(OPERATOR)
+    erased = await olga.post("/memory/data/erase", {"confirm": "erase everything"})
+    assert "is erased" in erased.text
+    assert "secret garden" not in await text_of(console, OPERATOR, world.adas)
+    ada = await console.visitor(PERSON)
+    lines = (await ada.get("/memory/export?form=jsonl")).text.splitlines()
+    (row,) = [line for line in lines if '"text_grants"' in line]
+    assert person_named(OPERATOR) in row
+    assert REASON in row
+    audit = (await ada.get("/audit")).text
+    assert person_named(OPERATOR) in audit
+    await ada.post("/memory/data/erase", {"confirm": "erase everything"})
+    rows = await console.app.storage.working.export("default", [person_named(PERSON)])
+    assert [one for one in rows if one["table"] == "text_grants"] == []
+
+
 @pytest.mark.parametrize("broken", ["audit", "notice", "reading"])
 async def test_nothing_is_shown_that_cannot_be_recorded_or_told(
     console: Console, world: World, monkeypatch: pytest.MonkeyPatch, broken: str
