@@ -11,6 +11,7 @@ from typing import Final
 
 from db.migrations import Schema
 from db.statements import BY_KEY, NUMBERED, either
+from memory.agents.schema import INVITATIONS
 from memory.agents.schema import TABLES as AGENTS
 from memory.stores.partitions import ROOM_BEGINS
 from memory.stores.share_index import (
@@ -248,5 +249,6 @@ SCHEMA: Final = Schema(
         ),
         REVIEWERS,
         EVIDENCE,
+        INVITATIONS,
     ),
 )

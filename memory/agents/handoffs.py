@@ -26,7 +26,6 @@ from memory.agents.model import (
 )
 from memory.agents.ports.handoffs import (
     AgentDirectory,
-    AgentLookup,
     DirectPlaceStore,
     HandoffStore,
     PersonAccess,
@@ -76,7 +75,6 @@ class HandoffManager:
         self,
         store: HandoffStore,
         agents: AgentDirectory,
-        lookup: AgentLookup,
         places: DirectPlaceStore,
         access: PersonAccess,
         audit: Audit,
@@ -85,7 +83,6 @@ class HandoffManager:
     ) -> None:
         self._store = store
         self._agents = agents
-        self._lookup = lookup
         self._places = places
         self._access = access
         self._audit = audit
@@ -316,15 +313,15 @@ class HandoffManager:
             return "", target, target, await self._reached(request, target)
         if target == source.id:
             raise BadInput("target: an agent cannot hand a task to itself")
-        agent = await self._agents.get_agent(request, target)
+        agent = await self._agents.receiver(request, source, target)
         if agent is None:
             raise NotFound(
-                f"target: no agent {target[:40]!r} is yours or shares a pool with one of yours"
+                f"target: no agent {target[:40]!r} is yours, or in a pool that you own or whose "
+                "owner invited your agent"
             )
         if not agent.may(Capability.HANDOFF_RECEIVE):
             raise BadInput("target: this agent lacks the capability handoff_receive")
-        stored = await self._lookup.get(request.principal.tenant, agent.id)
-        return agent.id, "", "" if stored is None else stored.owner, ()
+        return agent.id, "", agent.owner, ()
 
     async def _reached(self, request: RequestScope, person: str) -> tuple[str, ...]:
         """Return the linked identities of a person. Raises `BadInput` for one who cannot be written

@@ -15,6 +15,8 @@ MAX_NAME: Final = 100
 """Characters of the name of an agent or a pool."""
 MAX_RESULTS: Final = 1_000
 """The largest `max_results` of a query."""
+MOST_MEMBERSHIPS: Final = 200
+"""The largest `memberships_per_person`: all pools of an agent are read."""
 
 
 class AgentType(StrEnum):
@@ -87,34 +89,49 @@ class RegistryCapacityError(BadInput):
 
 
 class AgentLimits(Struct, frozen=True):
-    """The limits of one installation, and of one person, so that nobody uses all of it. The last
-    five have no setting: the shortest and the longest time of a handoff, the handoffs that a person
-    receives in an hour from the agents of one person, and in all, and those from the agents of one
-    other person that wait for one receiver."""
+    """The limits of one installation, and of one person, so that nobody uses all of it.
+
+    The last eleven have no setting: the shortest and the longest time of a handoff, the handoffs
+    that a person receives in an hour from the agents of one person, and in all, and those from the
+    agents of one other person that wait for one receiver; the stored invitations, those that wait
+    of one pool, of one owner and for one person, those of one owner for one person, answered ones
+    included until the pool may invite again, and those that a person gets in an hour."""
 
     agents: int = 10_000
     sessions: int = 50_000
     pools: int = 10_000
     pool_members: int = 1_000
     pool_memories: int = 100_000
+    pool_members_per_person: int = 20
+    memberships_per_person: int = 100
     handoffs: int = 50_000
     pending_per_target: int = 100
     query_results: int = 100
     handoff_seconds: int = 3_600
-    agents_per_person: int = 1_000
-    sessions_per_person: int = 5_000
-    pools_per_person: int = 1_000
-    handoffs_per_person: int = 5_000
+    agents_per_person: int = 100
+    sessions_per_person: int = 500
+    pools_per_person: int = 50
+    handoffs_per_person: int = 1_000
     handoff_seconds_least: int = 60
     handoff_seconds_most: int = 604_800
     person_per_hour: int = 10
     person_per_hour_all: int = 30
     pending_from_person: int = 20
+    invitations: int = 10_000
+    invitations_per_pool: int = 100
+    invitations_per_inviter: int = 100
+    invitations_to_person: int = 20
+    invitations_to_person_from_one: int = 5
+    invitations_per_hour: int = 10
 
 
 Admission = Literal["stored", "full", "person_full"]
 """The outcome of an addition within limits: stored, or refused at the limit of the installation or
 of the person."""
+Joining = Literal["joined", "missing", "not_member", "full", "person_full_here", "person_full"]
+"""The outcome of joining a pool. `missing`: the pool, the agent or the invitation no longer exists;
+`not_member`: only a present membership was to be changed. The others name the limit: of the pool,
+of the agent's person within it, of this person's memberships in all pools."""
 
 
 class Agent(Struct, frozen=True):
@@ -185,13 +202,37 @@ class PoolMember(Struct, frozen=True):
     granted: bool = False
 
 
+class PoolInvitation(Struct, frozen=True):
+    """An invitation of an agent into the pool of somebody else, which waits for the agent's person.
+
+    `person` is the agent's person and `inviter` the owner of the pool, each a `str(PersonId)`;
+    `agent_name` is the name that the person gave the agent, and `pool_name`, which the inviter
+    wrote, is text of others. After `until` nobody can accept it.
+    """
+
+    id: str
+    tenant: str
+    pool: str
+    pool_name: str
+    scope: SharedScope
+    agent: str
+    agent_name: str
+    person: str
+    inviter: str
+    permission: Permission
+    made_at: datetime
+    until: datetime
+
+
 class Membership(Struct, frozen=True):
-    """A pool of an agent, with the number of memories that the agent shares in it."""
+    """A pool of an agent, with the number of memories that the agent shares in it. `owner` is the
+    person of the pool, a `str(PersonId)`."""
 
     pool: str
     name: str
     permission: Permission
     shares: int
+    owner: str
 
 
 class PoolSummary(Struct, frozen=True):
@@ -316,6 +357,8 @@ class EventKind(StrEnum):
     AGENT_REGISTERED = "agent.registered"
     AGENT_UNREGISTERED = "agent.unregistered"
     POOL_CREATED = "pool.created"
+    POOL_INVITED = "pool.invited"
+    POOL_DECLINED = "pool.declined"
     POOL_JOINED = "pool.joined"
     POOL_LEFT = "pool.left"
     POOL_SHARED = "pool.shared"

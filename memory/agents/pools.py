@@ -1,7 +1,8 @@
 """Pools: agents share memories in them. `memory/model/scope.py` has the rule of who reads a share.
 
-The owner of a pool adds any agent of the tenant. Everybody else adds own agents with READ
-permission, where the pool's scope covers them. Only the owner of a memory shares it.
+The owner of a pool adds own agents, and invites agents of other people of the tenant
+(`invitations.py`). Everybody else adds own agents with READ permission, where the pool's scope
+covers them. Only the owner of a memory shares it.
 """
 
 import asyncio
@@ -17,6 +18,7 @@ from gateway.immutable import replace
 from gateway.people import Role
 from gateway.ports import Clock
 from memory.agents.events import event_of
+from memory.agents.invitations import PoolInvitations, refused_joining
 from memory.agents.model import (
     MAX_RESULTS,
     Agent,
@@ -24,9 +26,11 @@ from memory.agents.model import (
     AgentLimits,
     Capability,
     EventKind,
+    Joining,
     Permission,
     Pool,
     PoolEntry,
+    PoolInvitation,
     PoolMember,
     SharedMemory,
     SharedScope,
@@ -50,7 +54,7 @@ from memory.model.scope import (
 )
 from memory.ports.audit import AuditAction
 from memory.ports.memories import MemoryStore
-from memory.recall.selection import AT_ONCE, shown_to
+from memory.recall.selection import AT_ONCE, as_of_others, shown_to
 
 MAX_LISTED: Final = 10_000
 NAMED_BY: Final = 4
@@ -95,6 +99,7 @@ class PoolRegistry(Struct, frozen=True):
     reaches: Reaches
     updates: SharedUpdates
     reviews: ShareReviews
+    invitations: PoolInvitations
     limits: AgentLimits
     make_id: Callable[[], str] = lambda: secrets.token_hex(16)
 
@@ -136,6 +141,13 @@ class PoolRegistry(Struct, frozen=True):
         found = await self.store.of_persons(request.principal.tenant, request.persons, MAX_LISTED)
         return tuple(found)
 
+    async def invited_to(self, request: RequestScope, pool_id: str) -> tuple[PoolInvitation, ...]:
+        """Return the invitations that wait into a pool of the caller; none for a member."""
+        pool = await self.store.get(request.principal.tenant, pool_id)
+        if pool is None or pool.owner not in request.persons:
+            return ()
+        return await self.invitations.of_pool(pool)
+
     async def members_of(self, request: RequestScope, pool_id: str) -> tuple[PoolMember, ...]:
         """Return the members of a pool that the caller owns or has an agent in."""
         pool = await self.store.get(request.principal.tenant, pool_id)
@@ -159,9 +171,11 @@ class PoolRegistry(Struct, frozen=True):
 
     async def join_pool(
         self, request: RequestScope, pool_id: str, agent_id: str, permission: Permission
-    ) -> bool | None:
-        """Add an agent to a pool. None if it lacks MEMORY_READ, or MEMORY_WRITE for WRITE; False
-        if the caller may not give this permission. Raises `RegistryCapacityError` at the limit."""
+    ) -> bool | PoolInvitation | None:
+        """Add an agent to a pool, or invite an agent of somebody else: the result is then the
+        invitation. None if it lacks MEMORY_READ, or MEMORY_WRITE for WRITE; False if the caller may
+        not give this permission. Raises `RegistryCapacityError` at a limit, and what `invite`
+        raises."""
         pool = await self._pool(request, pool_id)
         owned = pool.owner in request.persons
         agent = await self._joining(request, pool, agent_id, owned=owned)
@@ -174,18 +188,14 @@ class PoolRegistry(Struct, frozen=True):
         if not owned and permission is Permission.WRITE:
             await self._denied(request, "join", pool=pool.id, agent=agent.id)
             return False
-        limit = self.limits.pool_members
-        if pool.scope is SharedScope.AGENT_PRIVATE:
-            limit = 1
-        member = PoolMember(pool.id, agent.id, permission, self.clock.now(), granted=owned)
-        event = self._event(request, EventKind.POOL_JOINED, pool, agent.id)
-        joined = await self.store.join(pool, member, limit, event, replace=owned)
-        if joined is None:
+        joined = await self._joined(request, pool, agent, permission, owned=owned)
+        if joined == "not_member":
+            return await self.invitations.invite(request, pool, agent, permission)
+        if joined == "missing":
             raise NotFound(NO_POOL.format(id=pool_id[:64]))
-        if not joined:
+        if joined != "joined":
             await self._denied(request, "join", pool=pool.id, agent=agent.id)
-            advice = "Remove one first."
-            raise capacity("pool_members", "members in this pool", limit, advice)
+            raise refused_joining(joined, self.limits, pool.scope)
         await self._note(
             "pool_operation",
             request,
@@ -196,23 +206,45 @@ class PoolRegistry(Struct, frozen=True):
         )
         return True
 
+    async def _joined(
+        self,
+        request: RequestScope,
+        pool: Pool,
+        agent: Agent,
+        permission: Permission,
+        *,
+        owned: bool,
+    ) -> Joining:
+        """Store a membership of an own agent, or change that of a member."""
+        limits = self.limits
+        if pool.scope is SharedScope.AGENT_PRIVATE:
+            limits = replace(limits, pool_members=1)
+        member = PoolMember(pool.id, agent.id, permission, self.clock.now(), granted=owned)
+        event = self._event(request, EventKind.POOL_JOINED, pool, agent.id)
+        own = agent.owner in request.persons
+        return await self.store.join(
+            pool, member, agent.owner, limits, event, replaces=owned, new=own
+        )
+
     async def leave_pool(self, request: RequestScope, pool_id: str, agent_id: str) -> bool:
         """End the membership of an own agent, or as the pool's owner of any agent. It reads the
-        pool no longer, and what it shared leaves the pool with it. False if it is no member."""
+        pool no longer, and what it shared leaves the pool with it. The pool's owner also withdraws
+        an invitation so. False if there is neither."""
         pool = await self.store.get(request.principal.tenant, pool_id)
         if pool is None:
             return False
-        if pool.owner not in request.persons or request.agent:
+        owned = pool.owner in request.persons
+        if not owned or request.agent:
             agent = await self.agents.get(request.principal.tenant, agent_id)
             if agent is None or agent.owner not in request.persons:
                 return False
             if request.agent not in {"", agent_id}:
                 return False
         event = self._event(request, EventKind.POOL_LEFT, pool, agent_id)
-        left = await self.store.leave(pool.id, agent_id, event)
-        if left:
+        if await self.store.leave(pool.id, agent_id, event):
             await self._note("pool_operation", request, "leave", pool=pool.id, agent=agent_id)
-        return left
+            return True
+        return owned and await self.invitations.withdraw(request, pool, agent_id)
 
     async def share_memory(
         self,
@@ -293,7 +325,7 @@ class PoolRegistry(Struct, frozen=True):
             )
         # Each text is searched for secrets, which takes up to 5 us per character.
         aside = sum(len(entry.record.content) for entry in found) > AT_ONCE
-        show = partial(_shown, access, found)
+        show = partial(_shown, access, found, others=pool.owner not in request.persons)
         return await asyncio.to_thread(show) if aside else show()
 
     async def update_shared(
@@ -346,8 +378,9 @@ class PoolRegistry(Struct, frozen=True):
         return update
 
     async def prune(self) -> int:
-        """Delete a batch of shares whose memberships ended; return their number."""
-        return await self.store.prune(PRUNED_AT_ONCE)
+        """Delete a batch of shares whose memberships ended, and of invitations whose time is over;
+        return their number."""
+        return await self.store.prune(PRUNED_AT_ONCE) + await self.invitations.prune()
 
     async def _own_memory(
         self, request: RequestScope, access: AccessScope, pool: Pool, memory_id: str
@@ -469,14 +502,21 @@ class PoolRegistry(Struct, frozen=True):
         await self.audit.note(action, request, operation=operation, **details)
 
 
-def readable(access: AccessScope, entry: PoolEntry) -> PoolEntry:
-    """Return an entry as its reader sees it: without secrets, and another person's without person,
-    place and messages."""
-    return PoolEntry(entry.shared, shown_to(access, entry.record))
+def _shown(
+    access: AccessScope, entries: Sequence[PoolEntry], *, others: bool
+) -> tuple[PoolEntry, ...]:
+    """Return entries as their reader sees them: without secrets, and another person's without
+    person, place and messages. Only own text in an own pool can have high trust: what other people
+    share, or change, proves nothing. `others`: the pool is of somebody else."""
+    return tuple(_readable(access, entry, others=others) for entry in entries)
 
 
-def _shown(access: AccessScope, entries: Sequence[PoolEntry]) -> tuple[PoolEntry, ...]:
-    return tuple(readable(access, entry) for entry in entries)
+def _readable(access: AccessScope, entry: PoolEntry, *, others: bool) -> PoolEntry:
+    record = entry.record
+    shown = shown_to(access, record)
+    if others or record.provenance.person not in access.persons:
+        shown = as_of_others(shown)
+    return PoolEntry(entry.shared, shown)
 
 
 def _check_scope(pool: Pool, scope: SharedScope, project: str) -> None:

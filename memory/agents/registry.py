@@ -105,6 +105,13 @@ class AgentRegistry(Struct, frozen=True):
             return found
         return replace(found, owner="", name="")
 
+    async def receiver(self, request: RequestScope, source: Agent, agent_id: str) -> Agent | None:
+        """Return an agent, with its person, to which the caller's agent `source` may hand tasks:
+        one of the caller, or a member of a pool that the caller owns or whose owner let `source`
+        in. Who joined an open pool without its owner hands nothing to others there."""
+        tenant, persons = request.principal.tenant, request.persons
+        return await self.store.receives(tenant, persons, source.id, agent_id)
+
     async def agents_of(self, request: RequestScope) -> tuple[Agent, ...]:
         """Return the agents of the caller's identities, first registered first."""
         tenant = request.principal.tenant

@@ -6,12 +6,13 @@ pool takes effect at once. `pool_members_left` has the ended memberships whose s
 housekeeping deletes. `pool_memories.memory` is the id under which a memory was shared, `number` the
 stored memory with the present text; the deletion of either deletes the share (`memory/schema.py`).
 `audiences` are the names of its readers (`memory/stores/share_audiences.py`), and `pool_readers`
-has a row for each of them.
+has a row for each of them. `pool_invitations` has the invitations that wait, and others until the
+pool may invite the agent again (`rests_until`).
 """
 
 from typing import Final
 
-from db.statements import BY_KEY, NUMBERED
+from db.statements import BY_KEY, NUMBERED, either
 
 AGENTS: Final = (
     f"""CREATE TABLE agents (
@@ -103,4 +104,46 @@ EVENTS: Final = (
     "CREATE INDEX agent_events_person ON agent_events (tenant, person)",
     "CREATE INDEX agent_events_other ON agent_events (tenant, other) WHERE other <> ''",
 )
+NOW: Final = either(
+    sqlite="CAST(strftime('%s', 'now') AS integer) * 1000000",
+    postgres="CAST(extract(epoch FROM now()) * 1000000 AS bigint)",
+)
+NEW_ID: Final = either(
+    sqlite="lower(hex(randomblob(16)))",
+    postgres="replace(CAST(gen_random_uuid() AS text), '-', '')",
+)
+UNASKED: Final = """
+    FROM pool_members r JOIN pools p ON p.id = r.pool
+    WHERE r.granted AND r.person <> p.person
+        AND NOT EXISTS (SELECT 1 FROM people_links one JOIN people_links other
+            ON other.tenant = one.tenant AND other.link_group = one.link_group
+            WHERE one.tenant = p.tenant AND one.person = p.person AND other.person = r.person)
+        AND NOT EXISTS (SELECT 1 FROM pool_memories s WHERE s.member = r.seq)
+        AND NOT EXISTS (SELECT 1 FROM pool_memories s WHERE s.writer = r.seq)
+"""
+"""The memberships that the owner of a pool gave to an agent of somebody else, and of which this
+person made no use: they shared nothing there."""
+MONTH: Final = 30 * 86_400 * 1_000_000
+INVITATIONS: Final = (
+    f"""CREATE TABLE pool_invitations (
+        id text PRIMARY KEY, tenant text NOT NULL, pool text NOT NULL, agent text NOT NULL,
+        person text NOT NULL, inviter text NOT NULL,
+        permission text NOT NULL CHECK (permission IN ('read', 'write')),
+        state text NOT NULL CHECK (state IN ('waiting', 'declined', 'withdrawn')),
+        made_at bigint NOT NULL, until bigint NOT NULL, rests_until bigint NOT NULL,
+        notified boolean NOT NULL, UNIQUE (pool, agent)
+    ) {BY_KEY}""",
+    "CREATE INDEX pool_invitations_agent ON pool_invitations (agent)",
+    "CREATE INDEX pool_invitations_person ON pool_invitations (tenant, person, made_at)",
+    "CREATE INDEX pool_invitations_inviter ON pool_invitations (tenant, inviter, made_at)",
+    "CREATE INDEX pool_invitations_rests ON pool_invitations (rests_until)",
+    """CREATE INDEX pool_invitations_unnotified ON pool_invitations (made_at)
+        WHERE state = 'waiting' AND NOT notified""",
+    f"""INSERT INTO pool_invitations (id, tenant, pool, agent, person, inviter, permission, state,
+            made_at, until, rests_until, notified)
+        SELECT {NEW_ID}, r.tenant, r.pool, r.agent, r.person, p.person, r.permission, 'waiting',
+            {NOW}, {NOW} + {MONTH}, {NOW} + {MONTH}, true {UNASKED}""",
+    f"DELETE FROM pool_members WHERE seq IN (SELECT r.seq {UNASKED})",  # noqa: S608 - constants of this module
+)
+"""A later step. Memberships that nobody agreed to become invitations, without a message."""
 TABLES: Final = (*AGENTS, *HANDOFFS, *EVENTS)

@@ -6,7 +6,14 @@ from pydantic import BeforeValidator, Field
 
 from gateway.ports.rights import TOKEN_READS, TOKEN_WRITES
 from memory.agents.defences import MemoryPoisoningDefense
-from memory.agents.model import MAX_RESULTS, Permission, SharedMemory, SharedScope, ShareWaits
+from memory.agents.model import (
+    MAX_RESULTS,
+    Permission,
+    PoolInvitation,
+    SharedMemory,
+    SharedScope,
+    ShareWaits,
+)
 from memory.mcp.acting import NO_CAPABILITY, AgentId
 from memory.mcp.agent_tools import Owner, checked_owner, lower
 from memory.mcp.memory_tools import Author, asked_about, author_of, known_memory, remembering
@@ -27,6 +34,10 @@ MAX_ID: Final = 100
 DEFENSE: Final = MemoryPoisoningDefense(MAX_RESULTS)
 NO_PERMISSION: Final = (
     "This agent has no permission for this in the pool. Ask the owner of the pool for it."
+)
+INVITED: Final = (
+    "The agent is invited. It joins when its person accepts, until {until:%Y-%m-%d %H:%M} UTC; "
+    "leave_pool withdraws the invitation."
 )
 NO_MEMBER: Final = "This agent is not a member of the pool. join_pool adds it."
 
@@ -101,7 +112,7 @@ class PoolOut(Result):
 
 
 class DoneOut(WaitingResult):
-    """True if it is done; `status` is the reason otherwise."""
+    """True if it is done; `status` is the reason otherwise, or `invited`."""
 
 
 class ShareOut(WaitingResult):
@@ -156,6 +167,9 @@ async def join(call: ToolCall, given: JoinArguments) -> DoneOut:
     joined = await call.services.pools.join_pool(
         call.handle.request, given.pool_id, given.agent_id, permission
     )
+    if isinstance(joined, PoolInvitation):
+        text = INVITED.format(until=joined.until)
+        return DoneOut(success=True, status="invited", next=text)
     needed = "memory_write" if permission is Permission.WRITE else "memory_read"
     return refusal(DoneOut, joined, needed) or DoneOut(success=True)
 
@@ -278,7 +292,8 @@ POOL_TOOLS: Final[tuple[AnyTool, ...]] = (
     ToolDefinition(
         "join_pool",
         "Join a pool",
-        "Add an agent to a pool, to read what is shared in it, or with `write` to share.",
+        "Add an agent of yours to a pool, to read what is shared in it, or with `write` to share. "
+        "In a pool of yours, the agent of another person is invited, and that person decides.",
         KNOWLEDGE,
         TOKEN_WRITES,
         JoinArguments,
@@ -289,7 +304,8 @@ POOL_TOOLS: Final[tuple[AnyTool, ...]] = (
     ToolDefinition(
         "leave_pool",
         "Leave a pool",
-        "End the membership of an agent. What it shared leaves the pool with it.",
+        "End the membership of an agent, or withdraw its invitation. What it shared leaves the "
+        "pool with it.",
         KNOWLEDGE,
         TOKEN_WRITES,
         LeaveArguments,

@@ -10,7 +10,8 @@ from msgspec import Struct
 from gateway.immutable import replace
 from memory.model.recollection import Recalled
 from memory.model.record import Record, Scope, SourceType, Tier, Trust
-from memory.model.scope import AccessScope
+from memory.model.scope import AccessScope, sees
+from memory.model.trust import CONFIDENCE
 from memory.recall.rules import Limits
 from safety.secret_detection.detect import redact_secrets
 
@@ -113,14 +114,28 @@ def shown_to(access: AccessScope, record: Record) -> Record:
 
 
 def nameless_for(access: AccessScope, record: Record) -> Record:
-    """Return another person's record without person, place and messages, if an agent reads it."""
+    """Return another person's record without person, place and messages, if an agent reads it; with
+    at most medium trust, if the agent reads it only because it is shared."""
     provenance = record.provenance
     if not access.agent or provenance.person in access.persons:
         return record
     nameless = replace(
         provenance, person="", session="", message_id="", conversation="", room="", channel=""
     )
-    return replace(record, provenance=nameless, derived_from=(), supersedes="", superseded_by="")
+    shown = replace(record, provenance=nameless, derived_from=(), supersedes="", superseded_by="")
+    return shown if sees(access, record) else as_of_others(shown)
+
+
+def as_of_others(record: Record) -> Record:
+    """Return a record that somebody else shared: it has at most medium trust."""
+    provenance, evidence = record.provenance, record.evidence
+    if provenance.trust is not Trust.HIGH:
+        return record
+    return replace(
+        record,
+        provenance=replace(provenance, trust=Trust.MEDIUM),
+        evidence=replace(evidence, confidence=min(evidence.confidence, CONFIDENCE[Trust.MEDIUM])),
+    )
 
 
 def _with_redacted_texts(record: Record) -> Record:

@@ -18,7 +18,7 @@ from memory.model.trust import CONFIDENCE, Derived, InputKind, derive_trust
 from memory.ports.memories import Filter, Match, MemoryStore
 from memory.ports.recall import Query
 from memory.recall.repeat_filter import without_repeats
-from memory.recall.selection import displayable, nameless_for, shown_to
+from memory.recall.selection import displayable, label_of, nameless_for, shown_to
 from memory.service.dependencies import RequestMemory
 
 WORKING_PREFIX: Final = "wrk-"
@@ -192,8 +192,10 @@ class MemoryReader(RequestMemory, frozen=True):
         recalled = await self.dependencies.retriever.recall(self.access, query)
         results = tuple(without_repeats(query.text, recalled.results))
         await self._note("recall", [one.record for one in results])
+        shown = [(one, nameless_for(self.access, one.record)) for one in results]
         results = tuple(
-            replace(one, record=nameless_for(self.access, one.record)) for one in results
+            one if record is one.record else replace(one, record=record, label=label_of(record))
+            for one, record in shown
         )
         repeats = len(recalled.results) - len(results)
         return replace(recalled, results=results, repeats=repeats)

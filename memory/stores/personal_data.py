@@ -25,7 +25,7 @@ TIMES: Final = frozenset(
         *("at", "since", "until", "issued_at", "brief_at", "submitted_at", "decided_at"),
         *("synced_at", "captured_at", "valid_until", "true_from", "true_until", "expires_at"),
         *("superseded_at", "registered_at", "started_at", "ended_at", "created_at"),
-        *("joined_at", "shared_at"),
+        *("joined_at", "shared_at", "made_at"),
     )
 )
 LISTS: Final = frozenset(
@@ -75,6 +75,7 @@ def _table(name: str, columns: str, whose: str = PERSON) -> PersonalTable:
 ASKED_FOR: Final = f"({among('maker', 'persons')} OR {among('redeemer', 'persons')})"
 HANDED: Final = f"({among('source_owner', 'persons')} OR {among('target_owner', 'persons')})"
 TOOK_PART: Final = f"({among('person', 'persons')} OR {among('other', 'persons')})"
+INVITED: Final = f"({PERSON} OR {among('inviter', 'persons')})"
 SOUL: Final = f"(document = 'soul' AND {among('owner', 'persons')})"
 TABLES: Final = (
     PersonalTable("memories", COLUMNS),
@@ -105,6 +106,11 @@ TABLES: Final = (
     _table("agent_sessions", "id tenant person agent started_at at ended_at"),
     _table("pools", "id tenant person name scope project created_at"),
     _table("pool_members", "pool agent tenant person permission granted joined_at"),
+    _table(
+        "pool_invitations",
+        "id tenant pool agent person inviter permission state made_at until",
+        INVITED,
+    ),
     _table("pool_memories", "pool memory tenant person agent scope project shared_at version"),
     _table(
         "brain_documents",
@@ -184,6 +190,7 @@ ERASE: Final = (
     """),  # noqa: S608 - constants of this module
     Statement(NAMELESS),
     Statement(f"DELETE FROM pool_members WHERE pool IN (SELECT id FROM pools WHERE {THEIRS})"),  # noqa: S608 - constants of this module
+    Statement(f"DELETE FROM pool_invitations WHERE tenant = :tenant AND {INVITED}"),  # noqa: S608 - constants of this module
     *(Statement(f"DELETE FROM {table} WHERE {THEIRS}") for table in WHOLE),  # noqa: S608 - constants of this module
     Statement(f"DELETE FROM link_requests WHERE tenant = :tenant AND {ASKED_FOR}"),  # noqa: S608 - constants of this module
     Statement(f"DELETE FROM brain_documents WHERE tenant = :tenant AND {SOUL}"),  # noqa: S608 - constants of this module

@@ -12,11 +12,12 @@ from db.statements import listed
 from memory.model.scope import AccessScope
 from memory.stores.partitions import name_of
 
-POOLS_READ: Final = 100
-"""The pools that a search of an agent reads: those that it joined last."""
+POOLS_READ: Final = 200
+"""The pools that a search of an agent reads: all of them, because no person has more memberships
+(`MOST_MEMBERSHIPS`). Of an agent that had more before, those that it joined first."""
 POOLS: Final = Statement(f"""
     SELECT pool, granted FROM pool_members WHERE agent = :for_agent
-    ORDER BY seq DESC LIMIT {POOLS_READ}
+    ORDER BY seq LIMIT {POOLS_READ}
 """)  # noqa: S608 - constants of this module
 LAST: Final = 2**62
 """Above all numbers of shares."""

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, HttpUrl, SecretStr
 
 from gateway.people import DEFAULT_TENANT
-from memory.agents.model import EventKind
+from memory.agents.model import MOST_MEMBERSHIPS, EventKind
 from memory.agents.webhook_signature import key_of
 from parley.config.memory import NetworkText
 from parley.config.sections import Name, Section
@@ -64,13 +64,17 @@ class Agents(Section):
     """Pools of shared memories."""
     pool_members: int = Field(default=1_000, ge=1, le=10_000)
     """Agents in one pool."""
-    agents_per_person: int = Field(default=1_000, ge=1, le=1_000_000)
+    pool_members_per_person: int = Field(default=20, ge=1, le=10_000)
+    """Agents of one person in one pool."""
+    memberships_per_person: int = Field(default=100, ge=1, le=MOST_MEMBERSHIPS)
+    """Memberships of the agents of one person in all pools."""
+    agents_per_person: int = Field(default=100, ge=1, le=1_000_000)
     """Registered agents of one person."""
-    sessions_per_person: int = Field(default=5_000, ge=1, le=1_000_000)
+    sessions_per_person: int = Field(default=500, ge=1, le=1_000_000)
     """Open sessions of the agents of one person."""
-    pools_per_person: int = Field(default=1_000, ge=1, le=1_000_000)
+    pools_per_person: int = Field(default=50, ge=1, le=1_000_000)
     """Pools that one person owns."""
-    handoffs_per_person: int = Field(default=5_000, ge=1, le=1_000_000)
+    handoffs_per_person: int = Field(default=1_000, ge=1, le=1_000_000)
     """Stored handoffs from the agents of one person."""
     pool_memories: int = Field(default=100_000, ge=1, le=1_000_000)
     """Memories shared in one pool."""

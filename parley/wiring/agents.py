@@ -16,6 +16,7 @@ from gateway.turn.services import Services
 from memory.agents.direct_places import DirectPlaces
 from memory.agents.events import AgentEvents
 from memory.agents.handoffs import KEEP_ENDED, HandoffManager
+from memory.agents.invitations import PoolInvitations
 from memory.agents.model import AgentLimits
 from memory.agents.origins import Origins
 from memory.agents.overview import AgentOverview
@@ -96,12 +97,12 @@ def wire_agents(
         people.reaches,
         SharedUpdates(stores.pools, stores.memories, path, clock),
         share_reviews(stores, audit, clock, limits),
+        PoolInvitations(stores.invitations, audit, clock, limits),
         limits,
     )
     handoffs = HandoffManager(
         stores.handoffs,
         registry,
-        stores.agents,
         stores.direct_places,
         served_people,
         audit,

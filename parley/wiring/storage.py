@@ -64,6 +64,7 @@ from memory.agents.stores.agents import SqlAgents
 from memory.agents.stores.direct_places import SqlDirectPlaces
 from memory.agents.stores.events import SqlAgentEvents
 from memory.agents.stores.handoffs import SqlHandoffs
+from memory.agents.stores.invitations import SqlInvitations
 from memory.agents.stores.origins import SqlOrigins
 from memory.agents.stores.overview import SqlAgentOverview
 from memory.agents.stores.pools import SqlPools
@@ -312,6 +313,7 @@ class MemoryStores(Struct, frozen=True):
     event_signal: EventSignal
     webhooks: WebhookStore
     origins: SqlOrigins
+    invitations: SqlInvitations
     agent_overview: SqlAgentOverview
     room_bindings: RoomBindingStore
     upkeep: Mapping[str, Chore]
@@ -342,6 +344,7 @@ def memory_stores(database: Database, clock: Clock) -> MemoryStores:
         event_signal=signal,
         webhooks=SqlWebhooks(database),
         origins=SqlOrigins(database, signal),
+        invitations=SqlInvitations(database, signal),
         agent_overview=SqlAgentOverview(database),
         room_bindings=RoomBindingStore(database),
         upkeep={

@@ -25,6 +25,13 @@ class AgentStore(Protocol):
         """Return an agent of these persons, or one that is in a pool with one of theirs."""
         ...
 
+    async def receives(
+        self, tenant: str, persons: Sequence[str], source: str, agent_id: str
+    ) -> Agent | None:
+        """Return an agent to which the agent `source` of these persons may hand tasks: one of
+        theirs, or a member of a pool that they own or whose owner let `source` in."""
+        ...
+
     async def of_persons(self, tenant: str, persons: Sequence[str], limit: int) -> list[Agent]:
         """Return the agents of these persons, first registered first."""
         ...

@@ -111,16 +111,8 @@ class AgentDirectory(Protocol):
         """Return an agent of the caller. Raises `NotFound`."""
         ...
 
-    async def get_agent(self, request: RequestScope, agent_id: str) -> Agent | None:
-        """Return an agent that the caller may know: an own one, or one of a common pool."""
-        ...
-
-
-class AgentLookup(Protocol):
-    """Reads agents. Implemented by their store."""
-
-    async def get(self, tenant: str, agent_id: str) -> Agent | None:
-        """Return an agent of a tenant with its person, who is not shown to others."""
+    async def receiver(self, request: RequestScope, source: Agent, agent_id: str) -> Agent | None:
+        """Return an agent, with its person, to which the caller's agent `source` may hand tasks."""
         ...
 
 

@@ -10,6 +10,7 @@ from memory.agents.model import (
     Admission,
     AgentEvent,
     AgentLimits,
+    Joining,
     Pool,
     PoolEntry,
     PoolMember,
@@ -67,10 +68,19 @@ class PoolStore(Protocol):
         ...
 
     async def join(
-        self, pool: Pool, member: PoolMember, limit: int, event: AgentEvent, *, replace: bool
-    ) -> bool | None:
-        """Add an agent of the tenant to a pool; None if either no longer exists, False if the pool
-        has `limit` members. A present membership stays, unless `replace` is set."""
+        self,
+        pool: Pool,
+        member: PoolMember,
+        owner: str,
+        limits: AgentLimits,
+        event: AgentEvent,
+        *,
+        replaces: bool,
+        new: bool,
+    ) -> Joining:
+        """Add an agent of the person `owner` to a pool, within `pool_members`,
+        `pool_members_per_person` and `memberships_per_person`. A present membership stays, unless
+        the new one `replaces` it. Unless it may be `new`, only a present one is changed."""
         ...
 
     async def leave(self, pool_id: str, agent_id: str, event: AgentEvent) -> bool:

@@ -57,6 +57,15 @@ KNOWN: Final = Statement(f"""
             WHERE theirs.agent = a.id AND p.tenant = :tenant AND {among("p.person", "persons")}
         ))
 """)  # noqa: S608 - constants of this module
+RECEIVES: Final = Statement(f"""
+    SELECT {OF} FROM agents a WHERE a.id = :id AND a.tenant = :tenant AND (
+        {among("a.person", "persons")} OR EXISTS (
+            SELECT 1 FROM pool_members theirs JOIN pools p ON p.id = theirs.pool
+                LEFT JOIN pool_members own ON own.pool = p.id AND own.agent = :source
+            WHERE theirs.agent = a.id AND p.tenant = :tenant
+                AND (own.granted OR {among("p.person", "persons")})
+        ))
+""")  # noqa: S608 - constants of this module
 LISTED: Final = Statement(f"""
     SELECT {COLUMNS} FROM agents WHERE {THEIRS} ORDER BY registered_at, id LIMIT :limit
 """)  # noqa: S608 - constants of this module
@@ -64,6 +73,7 @@ REMOVE: Final = Statement(f"DELETE FROM agents WHERE id = :id AND {THEIRS}")  # 
 AFTERWARDS: Final = (
     Statement("DELETE FROM agent_sessions WHERE agent = :id"),
     Statement("DELETE FROM pool_members WHERE agent = :id"),
+    Statement("DELETE FROM pool_invitations WHERE agent = :id"),
 )
 OPEN_HANDOFF: Final = "status IN ('pending', 'accepted')"
 """As in the index of open handoffs."""
@@ -156,6 +166,13 @@ class SqlAgents:
 
     async def known(self, tenant: str, persons: Sequence[str], agent_id: str) -> Agent | None:
         rows = await self._database.fetch(KNOWN, _theirs(tenant, persons, agent_id))
+        return agent_of(rows[0]) if rows else None
+
+    async def receives(
+        self, tenant: str, persons: Sequence[str], source: str, agent_id: str
+    ) -> Agent | None:
+        params = _theirs(tenant, persons, agent_id) | {"source": storable(source)}
+        rows = await self._database.fetch(RECEIVES, params)
         return agent_of(rows[0]) if rows else None
 
     async def of_persons(self, tenant: str, persons: Sequence[str], limit: int) -> list[Agent]:

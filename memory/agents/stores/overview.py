@@ -47,7 +47,7 @@ WRITTEN: Final = Statement(f"""
 """)  # noqa: S608 - constants of this module
 MEMBERSHIPS: Final = Statement(f"""
     SELECT p.id, p.name, r.permission, (SELECT count(*) FROM pool_memories s
-        WHERE s.pool = p.id AND s.agent = r.agent)
+        WHERE s.pool = p.id AND s.agent = r.agent), p.person
     FROM pool_members r JOIN pools p ON p.id = r.pool
     WHERE r.agent = :agent AND r.tenant = :for_tenant AND {taken_by("r.person")}
     ORDER BY p.created_at, p.id LIMIT :limit
@@ -98,7 +98,10 @@ class SqlAgentOverview:
         """Return the pools in which an agent is a member."""
         params = access.parameters() | {"agent": storable(agent_id), "limit": limit}
         rows = await self._database.fetch(MEMBERSHIPS, params)
-        return [Membership(id_, name, Permission(may), int(n)) for id_, name, may, n in rows]
+        return [
+            Membership(id_, name, Permission(may), int(count), owner)
+            for id_, name, may, count, owner in rows
+        ]
 
     async def pools_of_tenant(self, access: AccessScope, limit: int) -> list[PoolSummary]:
         """Return all pools of the tenant with their numbers, first created first."""

@@ -29,6 +29,7 @@ from memory.agents.model import (
     Admission,
     AgentEvent,
     AgentLimits,
+    Joining,
     Permission,
     Pool,
     PoolEntry,
@@ -76,6 +77,10 @@ INCLUDES: Final = Statement(f"""
         AND {among("person", "persons")} LIMIT 1
 """)  # noqa: S608 - constants of this module
 REMOVE: Final = Statement("DELETE FROM pools WHERE id = :id AND tenant = :tenant")
+WITHDRAW_INVITATIONS: Final = Statement(
+    "UPDATE pool_invitations SET state = 'withdrawn' WHERE pool = :id AND state = 'waiting'"
+)
+"""The rows stay, so that nobody evades the limits of invitations by deleting a pool."""
 REMOVE_MEMBERS: Final = Statement("DELETE FROM pool_members WHERE pool = :id")
 LOCK: Final = Statement(f"SELECT memories FROM pools WHERE id = :pool {FOR_UPDATE}")  # noqa: S608 - constants of this module
 MEMBER_COLUMNS: Final = "pool, agent, permission, joined_at, granted"
@@ -86,6 +91,12 @@ MEMBERS: Final = Statement(
     f"SELECT {MEMBER_COLUMNS} FROM pool_members WHERE pool = :pool ORDER BY seq LIMIT :limit"  # noqa: S608 - constants of this module
 )
 COUNT_MEMBERS: Final = Statement("SELECT count(*) FROM pool_members WHERE pool = :pool")
+COUNT_MEMBERSHIPS: Final = Statement("""
+    SELECT (SELECT count(*) FROM pool_members WHERE pool = :pool),
+        (SELECT count(*) FROM pool_members
+            WHERE pool = :pool AND tenant = :tenant AND person = :person),
+        (SELECT count(*) FROM pool_members WHERE tenant = :tenant AND person = :person)
+""")
 CHANGE_MEMBER: Final = Statement("""
     UPDATE pool_members SET permission = :permission, granted = :granted
     WHERE pool = :pool AND agent = :agent
@@ -228,10 +239,11 @@ class SqlPools:
             if not (yield from change(REMOVE, params)):
                 return False
             yield from execute(REMOVE_MEMBERS, params)
+            yield from execute(WITHDRAW_INVITATIONS, params)
             yield from add_events([event])
             return True
 
-        return await self._writer.run(work, _writing(pool.id))
+        return await self._writer.run(work, writing(pool.id))
 
     async def member(self, pool_id: str, agent_id: str) -> PoolMember | None:
         params = {"pool": storable(pool_id), "agent": storable(agent_id)}
@@ -243,35 +255,35 @@ class SqlPools:
         return [_member(row) for row in await self._database.fetch(MEMBERS, params)]
 
     async def join(
-        self, pool: Pool, member: PoolMember, limit: int, event: AgentEvent, *, replace: bool
-    ) -> bool | None:
-        params = {
-            "pool": pool.id,
-            "tenant": storable(pool.tenant),
-            "agent": storable(member.agent),
-            "permission": member.permission.value,
-            "granted": member.granted,
-            "now": micros(member.joined_at),
-        }
+        self,
+        pool: Pool,
+        member: PoolMember,
+        owner: str,
+        limits: AgentLimits,
+        event: AgentEvent,
+        *,
+        replaces: bool,
+        new: bool,
+    ) -> Joining:
+        params = {"pool": storable(pool.id)}
 
-        def work() -> Work[bool | None]:
+        def work() -> Work[Joining]:
             if (yield from fetch_first(LOCK, params)) is None:
-                return None
-            if (yield from fetch(MEMBER, params)):
-                if replace:
-                    yield from _noted(change(CHANGE_MEMBER, params), event)
-                return True
-            ((count,),) = yield from fetch(COUNT_MEMBERS, params)
-            if count >= limit:
-                return False
-            return True if (yield from _noted(change(JOIN, params), event)) else None
+                return "missing"
+            before = yield from fetch(MEMBER, {**params, "agent": storable(member.agent)})
+            if not (before or new):
+                return "not_member"
+            outcome = yield from admit(pool.tenant, member, owner, limits, replaces=replaces)
+            if outcome == "joined" and (replaces or not before):
+                yield from add_events([event])
+            return outcome
 
-        return await self._writer.run(work, _writing(pool.id))
+        return await self._writer.run(work, *joining_locks(pool.id, pool.tenant, owner))
 
     async def leave(self, pool_id: str, agent_id: str, event: AgentEvent) -> bool:
         params = {"pool": storable(pool_id), "agent": storable(agent_id)}
         return await self._writer.run(
-            lambda: _noted(change(LEAVE, params), event), _writing(pool_id)
+            lambda: _noted(change(LEAVE, params), event), writing(pool_id)
         )
 
     async def share(
@@ -300,7 +312,7 @@ class SqlPools:
             "limit": limit,
             "most": AT_ONCE,
         }
-        result = await self._writer.run(lambda: _share(params, limit, event), _writing(shared.pool))
+        result = await self._writer.run(lambda: _share(params, limit, event), writing(shared.pool))
         if isinstance(result, str):
             return result
         version, members = result
@@ -326,7 +338,7 @@ class SqlPools:
             "any": any_,
         }
         return await self._writer.run(
-            lambda: _noted(change(UNSHARE, params), event), _writing(pool_id)
+            lambda: _noted(change(UNSHARE, params), event), writing(pool_id)
         )
 
     async def query(
@@ -377,7 +389,7 @@ class SqlPools:
             yield from fetch(WRITER, params)
             return (yield from _noted(change(REPLACE, params), event))
 
-        return await self._writer.run(work, _writing(new.pool))
+        return await self._writer.run(work, writing(new.pool))
 
     async def prune(self, limit: int) -> int:
         def work() -> Work[int]:
@@ -402,9 +414,43 @@ def _page(candidates: Statement, params: Params, size: int) -> Work[tuple[list[R
     return rows, some[-1], len(some) == size
 
 
-def _writing(pool_id: str) -> str:
+def writing(pool_id: str) -> str:
     """Return the lock of the writers of a pool."""
     return f"pool {pool_id}"
+
+
+def joining_locks(pool_id: str, tenant: str, person: str) -> tuple[str, ...]:
+    """Return the locks of a membership: of the pool, and of the agent's person, so that the limits
+    hold."""
+    return writing(pool_id), f"memberships {tenant} {person}"
+
+
+def admit(
+    tenant: str, member: PoolMember, person: str, limits: AgentLimits, *, replaces: bool
+) -> Work[Joining]:
+    """Add an agent of this person to a pool, or change its membership if it `replaces`. The caller
+    holds `joining_locks`, and knows that the pool is there and who agreed."""
+    params = {
+        "pool": storable(member.pool),
+        "tenant": storable(tenant),
+        "person": storable(person),
+        "agent": storable(member.agent),
+        "permission": member.permission.value,
+        "granted": member.granted,
+        "now": micros(member.joined_at),
+    }
+    if (yield from fetch(MEMBER, params)):
+        if replaces:
+            yield from change(CHANGE_MEMBER, params)
+        return "joined"
+    ((of_pool, here, everywhere),) = yield from fetch(COUNT_MEMBERSHIPS, params)
+    if of_pool >= limits.pool_members:
+        return "full"
+    if here >= limits.pool_members_per_person:
+        return "person_full_here"
+    if everywhere >= limits.memberships_per_person:
+        return "person_full"
+    return "joined" if (yield from change(JOIN, params)) else "missing"
 
 
 def _noted(changing: Work[int], event: AgentEvent) -> Work[bool]:

@@ -17,6 +17,7 @@ from memory.agents.model import (
     Permission,
     Pool,
     PoolEntry,
+    PoolInvitation,
     SharedScope,
 )
 from memory.model.record import Draft, Kind, Scope
@@ -86,9 +87,19 @@ class Agents:
         request = await self.request(owner)
         pool = await self.wired.pools.create_pool(request, "auth refactor", scope)
         for member in members:
-            joined = self.wired.pools.join_pool(request, pool.id, member.id, Permission.WRITE)
-            assert await joined
+            await self.join(owner, pool, member)
         return pool
+
+    async def join(
+        self, owner: str, pool: Pool, agent: Agent, permission: Permission = Permission.WRITE
+    ) -> None:
+        """Add an agent to a pool of this person; the person of another one's agent accepts."""
+        request = await self.request(owner)
+        joined = await self.wired.pools.join_pool(request, pool.id, agent.id, permission)
+        assert joined
+        if isinstance(joined, PoolInvitation):
+            invited = await self.request(agent.owner.rpartition(":")[2])
+            await self.wired.pools.invitations.accept(invited, joined.id)
 
     async def entries(self, name: str, pool: Pool, agent: Agent) -> list[PoolEntry]:
         """The texts that an agent reads in a pool."""

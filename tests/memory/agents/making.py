@@ -6,7 +6,6 @@ from itertools import count
 from typing import Any
 
 from gateway.errors import NotFound
-from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
 from memory.agents.model import (
@@ -77,12 +76,8 @@ class Directory:
             raise NotFound(f"no agent {agent_id!r} is yours")
         return result
 
-    async def get(self, tenant: str, agent_id: str) -> Agent | None:
+    async def receiver(self, request: RequestScope, source: Agent, agent_id: str) -> Agent | None:
         result = self.agents.get(agent_id)
-        return result if result is not None and result.tenant == tenant else None
-
-    async def get_agent(self, request: RequestScope, agent_id: str) -> Agent | None:
-        result = self.agents.get(agent_id)
-        if result is None or result.owner in request.persons:
-            return result
-        return replace(result, owner="", name="") if result.id in self.common else None
+        if result is None or result.tenant != source.tenant:
+            return None
+        return result if result.owner in request.persons or result.id in self.common else None

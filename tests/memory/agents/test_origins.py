@@ -4,7 +4,7 @@ import pytest
 
 from gateway.errors import NotFound
 from gateway.immutable import replace
-from memory.agents.model import Agent, AgentType, HandoffStatus, Permission, Pool, SharedScope
+from memory.agents.model import Agent, AgentType, HandoffStatus, Pool, SharedScope
 from memory.agents.origins import TakenBack
 from memory.model.record import Draft, Kind
 from tests.memory.agents.conftest import Agents
@@ -23,7 +23,7 @@ async def pool_of(agents: Agents, *members: tuple[str, Agent]) -> Pool:
     ada = await agents.request("ada")
     pool = await agents.wired.pools.create_pool(ada, "auth", SharedScope.TEAM)
     for _, agent in members:
-        assert await agents.wired.pools.join_pool(ada, pool.id, agent.id, Permission.WRITE)
+        await agents.join("ada", pool, agent)
     return pool
 
 

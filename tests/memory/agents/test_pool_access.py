@@ -9,6 +9,7 @@ from gateway.immutable import replace
 from memory.agents.model import (
     Agent,
     AgentEvent,
+    AgentLimits,
     EventKind,
     Permission,
     Pool,
@@ -118,8 +119,8 @@ async def test_the_members_of_a_project_join_its_pool_and_read_while_they_are_me
         await stage.pools.query_shared(by_eve, pool.id, eve.id, GLOBAL)
     stage.projects.people.clear()
     assert await stage.texts(by_ben, pool, ben) == []
-    assert await stage.pools.join_pool(owner, pool.id, eve.id, READ)
-    assert await stage.texts(by_eve, pool, eve) == ["The mug is green"], "the owner added it"
+    await stage.agents.join("ada", pool, eve, READ)
+    assert await stage.texts(by_eve, pool, eve) == ["The mug is green"], "the owner invited it"
 
 
 async def test_only_the_owner_brings_agents_of_others_and_gives_write_permission(
@@ -164,8 +165,7 @@ async def test_an_agent_of_another_company_reads_where_the_owner_added_it(stage:
     await stage.share(await stage.agents.request("ada"), pool, ada, TEAM)
     with pytest.raises(NotFound):
         await stage.pools.query_shared(by_mal, pool.id, mal.id, GLOBAL)
-    owner = await stage.agents.request("ada")
-    assert await stage.pools.join_pool(owner, pool.id, mal.id, READ)
+    await stage.agents.join("ada", pool, mal, READ)
     assert await stage.texts(by_mal, pool, mal) == ["The mug is green"]
 
 
@@ -247,8 +247,12 @@ async def test_the_store_keeps_tenants_apart(stage: Stage) -> None:
     assert not await store.includes(elsewhere, [ada.owner])
     assert await store.of_persons("other", [ada.owner], 10) == []
     assert not await store.remove(elsewhere, event)
-    joins = PoolMember(pool.id, (await stage.agents.agent("ben")).id, READ, at)
-    assert await store.join(elsewhere, joins, 10, event, replace=False) is None
+    ben = await stage.agents.agent("ben")
+    joins = PoolMember(pool.id, ben.id, READ, at)
+    foreigner = store.join(
+        elsewhere, joins, "telegram:main:ben", AgentLimits(), event, replaces=False, new=True
+    )
+    assert await foreigner == "missing"
     assert not await store.unshare("other", [ada.owner], pool.id, memory, event, any_=True)
     assert not await store.unshare("default", ["p"], pool.id, memory, event, any_=False)
     new = ReplacedText(pool.id, memory, ada.id, memory, 1)
@@ -257,8 +261,7 @@ async def test_the_store_keeps_tenants_apart(stage: Stage) -> None:
     assert not await store.replace_text("default", replace(new, expected=2), event)
     foreign = await stage.agents.remember("ada", "The jar is blue", tenant="other")
     assert not await store.replace_text("default", replace(new, record_id=foreign), event)
-    owner = await stage.agents.request("ada")
-    assert await stage.pools.join_pool(owner, pool.id, joins.agent, READ)
+    await stage.agents.join("ada", pool, ben, READ)
     assert not await store.replace_text("default", replace(new, agent=joins.agent), event)
     assert len(await stage.agents.entries("ada", pool, ada)) == 1
     assert await store.replace_text("default", new, event)

@@ -36,10 +36,12 @@ SPECIFIED = {
 }
 """The capacities of Memory as a Service."""
 OF_ONE_PERSON = {
-    "agents_per_person": 1_000,
-    "sessions_per_person": 5_000,
-    "pools_per_person": 1_000,
-    "handoffs_per_person": 5_000,
+    "agents_per_person": 100,
+    "sessions_per_person": 500,
+    "pools_per_person": 50,
+    "handoffs_per_person": 1_000,
+    "memberships_per_person": 100,
+    "pool_members_per_person": 20,
 }
 TASK = {"task_description": "Write the form"}
 TEAM = SharedScope.TEAM
@@ -134,9 +136,9 @@ async def test_the_limits_of_one_person(agents: Agents) -> None:
             Statement(f"UPDATE {table} SET person = :person"), {"person": person}
         )
     for attempt, what in (
-        (registry.register_agent(ada, AgentType.HUMAN), "1,000 agents"),
-        (pools.create_pool(ada, "more", TEAM), "1,000 pools"),
-        (registry.start_session(ada, agent.id), "5,000 open sessions"),
+        (registry.register_agent(ada, AgentType.HUMAN), "100 agents"),
+        (pools.create_pool(ada, "more", TEAM), "50 pools"),
+        (registry.start_session(ada, agent.id), "500 open sessions"),
     ):
         with pytest.raises(RegistryCapacityError, match=f"You have {what} already"):
             await attempt

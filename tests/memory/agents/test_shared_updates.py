@@ -239,7 +239,7 @@ async def test_a_share_ends_with_the_agent_that_shared_it_whoever_wrote_its_text
     assert await pools.leave_pool(owner, scene.pool.id, scene.ada.id)
     assert await scene.agents.entries("ben", scene.pool, scene.ben) == []
     eve = await scene.agents.agent("eve")
-    assert await pools.join_pool(owner, scene.pool.id, eve.id, Permission.READ)
+    await scene.agents.join("ada", scene.pool, eve, Permission.READ)
     reader = await scene.agents.handle("eve", agent=eve.id)
     assert await reader.read.search(Filter()) == []
 

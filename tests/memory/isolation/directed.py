@@ -17,7 +17,15 @@ from tests.memory.isolation.base import Opened
 from tests.memory.isolation.machine import Isolation
 from tests.memory.isolation.model import DISCORD, GENERAL, Scene
 from tests.memory.isolation.pool_model import TEAM
-from tests.memory.isolation.reached import ACCESS, CLIENTS, ENDS, HANDOFFS, REPLACED, UPDATES
+from tests.memory.isolation.reached import (
+    ACCESS,
+    CLIENTS,
+    ENDS,
+    HANDOFFS,
+    INVITATIONS,
+    REPLACED,
+    UPDATES,
+)
 
 ROOT: Final = Scene("root", DISCORD)
 ADA: Final = Scene("ada", DISCORD)
@@ -65,6 +73,35 @@ def access(world: Isolation) -> Iterator[None]:
     world.choose(BEN, 1)
     yield
     world.spy(BEN, 0, 0)
+    yield
+
+
+def invitations(world: Isolation) -> Iterator[None]:
+    """The owner of a pool invites agents of others, who accept, decline or leave; others try to
+    answer, and the owner withdraws and invites again."""
+    for scene in (ADA, BEN, EVE):
+        world.register(scene)
+    world.open_pool(ADA, SharedScope.TEAM)
+    world.join(ADA, True, 0, 0, writes=True)
+    world.remember(ADA, Scope.USER)
+    world.share(0, 0, 0, SharedScope.TEAM, mine=True)
+    for agent in (1, 2):
+        world.join(ADA, True, agent, 0, writes=True, agrees=False)
+    yield
+    for scene in (ADA, EVE):
+        world.answer_invitation(scene, 0, accepts=True)
+    yield
+    world.leave_pool(ADA, 1, 0, mine=False)
+    world.join(ADA, True, 1, 0, writes=True)
+    yield
+    world.answer_invitation(EVE, 0, accepts=False)
+    world.join(ADA, True, 2, 0, writes=True)
+    yield
+    world.open_pool(ADA, SharedScope.PROJECT)
+    world.open_pool(ADA, SharedScope.TEAM)
+    world.join(ADA, True, 1, 1, writes=True)
+    yield
+    world.leave_pool(BEN, 1, 1, mine=True)
     yield
 
 
@@ -201,6 +238,7 @@ def clients(world: Isolation) -> Iterator[None]:
 
 WALKS: Final = (
     Walk(access, ACCESS),
+    Walk(invitations, INVITATIONS),
     Walk(updates, UPDATES),
     Walk(replacements, REPLACED),
     Walk(approvals, UPDATES[2:]),

@@ -62,23 +62,28 @@ class Handing(Sharing):
     def __init__(self) -> None:
         super().__init__()
         self.handed: dict[str, Handed] = {}
-        rig, agents = self.rig, self.rig.stores.agents
+        rig = self.rig
         self.handoffs = HandoffManager(
-            *(rig.stores.handoffs, self.registry, agents, rig.stores.direct_places, Everybody()),
+            *(rig.stores.handoffs, self.registry, rig.stores.direct_places, Everybody()),
             *(rig.path.audit, rig.clock, AgentLimits()),
         )
 
     def known(self, agent: HeldAgent, other: HeldAgent) -> bool:
-        """True if an agent may know another one: of the same person, or in a common pool."""
+        """True if an agent may hand tasks to another one: of the same person, or in a pool of their
+        person, or in one whose owner let the agent in."""
         everybody = self.world.same(agent.who)
         if other.who in everybody:
             return True
-        theirs = {pool for pool, id_ in self.shared.members if id_ == other.id}
-        common = {
-            pool for pool, id_ in self.shared.members if self.shared.agents[id_].who in everybody
-        }
-        owned = {pool.id for pool in self.shared.pools.values() if pool.owner in everybody}
-        return bool(theirs & (common | owned))
+        return any(
+            self.shared.owns(agent.who, self.shared.pools[pool]) or self.lets_in(pool, agent)
+            for pool, id_ in self.shared.members
+            if id_ == other.id
+        )
+
+    def lets_in(self, pool: str, agent: HeldAgent) -> bool:
+        """True if the owner of a pool added or invited an agent of it."""
+        member = self.shared.members.get((pool, agent.id))
+        return member is not None and member.granted
 
     @rule(source=picks, receiver=picks, memory=picks)
     def hand_over(self, source: int, receiver: int, memory: int) -> None:

@@ -5,6 +5,7 @@ Like `model.py`, nothing here comes from `memory/model/scope.py`.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from gateway.immutable import replace
 from tests.memory.isolation.model import Held, Scene, Who, World
@@ -46,6 +47,17 @@ class Membership:
 
 
 @dataclass(frozen=True)
+class HeldInvitation:
+    """An invitation of an agent into a pool, until it ends."""
+
+    id: str
+    pool: str
+    agent: str
+    writes: bool
+    until: datetime
+
+
+@dataclass(frozen=True)
 class HeldShare:
     """A word that an agent shared; `shows` is the word that an update put in its place."""
 
@@ -73,6 +85,7 @@ class Pools:
     pools: dict[str, HeldPool] = field(default_factory=dict)
     members: dict[tuple[str, str], Membership] = field(default_factory=dict)
     shares: dict[tuple[str, str], HeldShare] = field(default_factory=dict)
+    invited: dict[tuple[str, str], HeldInvitation] = field(default_factory=dict)
     joined: int = 0
 
     def owns(self, who: Who, pool: HeldPool) -> bool:
@@ -106,6 +119,12 @@ class Pools:
         elif owned:
             there = replace(there, writes=writes, granted=True)
         self.members[pool.id, agent] = there
+
+    def waits(self, pool: str, agent: str, now: datetime) -> HeldInvitation | None:
+        """The invitation of an agent into a pool, if both are there and it has not expired."""
+        one = self.invited.get((pool, agent))
+        there = one is not None and pool in self.pools and agent in self.agents
+        return one if there and one is not None and one.until > now else None
 
     def alive(self) -> Iterator[HeldShare]:
         """The shares whose agents are still members, of words that are still there."""

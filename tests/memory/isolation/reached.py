@@ -31,6 +31,10 @@ ACCESS: Final = (
 )
 UPDATES: Final = ("update: updated", "update: conflict", "update: review")
 REPLACED: Final = ("a pool did not show a replaced memory",)
+INVITATIONS: Final = (
+    *("an invitation: accepted", "an invitation: declined", "an invitation: withdrawn"),
+    *("an invitation: refused, not theirs", "a pool may not invite an agent again yet"),
+)
 ENDS: Final = (
     *("a share ended", "a share ended because its memory was deleted"),
     "a share ended because its pool was deleted",
@@ -56,7 +60,7 @@ CLIENTS: Final = (
     *("a client was refused: a handoff", "a client was refused: a result"),
     *("a client handed over to its person", "a person allowed a room what a client stored"),
 )
-NEEDED: Final = (*ACCESS, *UPDATES, *REPLACED, *ENDS, *HANDOFFS, *CLIENTS)
+NEEDED: Final = (*ACCESS, *INVITATIONS, *UPDATES, *REPLACED, *ENDS, *HANDOFFS, *CLIENTS)
 """The situations that have to be reached, each by a walk of `directed.py`."""
 
 

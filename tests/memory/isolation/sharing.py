@@ -14,6 +14,7 @@ from memory.agents.model import (
     AgentLimits,
     AgentType,
     Permission,
+    PoolInvitation,
     RegistryCapacityError,
     SharedMemory,
     SharedScope,
@@ -21,7 +22,7 @@ from memory.agents.model import (
     ShareWaits,
     UpdateOutcome,
 )
-from memory.model.record import Draft, Kind, Scope
+from memory.model.record import Draft, Kind, Scope, Trust
 from memory.model.scope import RequestScope
 from memory.ports.memories import Filter
 from memory.ports.recall import Query
@@ -40,6 +41,7 @@ from tests.memory.isolation.pool_model import (
     TEAM,
     USER,
     HeldAgent,
+    HeldInvitation,
     HeldPool,
     HeldShare,
     Pools,
@@ -107,9 +109,25 @@ class Sharing(Deciding, Memberships):
         assert allowed.get(scope.value, True), "a pool was allowed"
         self.shared.pools[pool.id] = HeldPool(pool.id, scene.who, scope.value, project)
 
-    @rule(scene=homes, by_owner=st.booleans(), agent=picks, pool=picks, writes=st.booleans())
-    def join(self, scene: Scene, by_owner: bool, agent: int, pool: int, writes: bool) -> None:
-        """The owner of the pool adds an agent, or anybody tries."""
+    @rule(
+        scene=homes,
+        by_owner=st.booleans(),
+        agent=picks,
+        pool=picks,
+        writes=st.booleans(),
+        agrees=st.booleans(),
+    )
+    def join(
+        self,
+        scene: Scene,
+        by_owner: bool,
+        agent: int,
+        pool: int,
+        writes: bool,
+        agrees: bool = True,
+    ) -> None:
+        """The owner of the pool adds an agent, or anybody tries. The person of another one's agent
+        `agrees`, or has not answered yet."""
         held, one = self.agent(agent), self.pool(pool)
         if held is None or one is None:
             return
@@ -117,10 +135,17 @@ class Sharing(Deciding, Memberships):
             scene = next(home for home in HOMES if home.who == one.owner)
         elif writes:
             scene = held.scene
-        self.joined(scene, held, one, Permission.WRITE if writes else Permission.READ)
+        permission = Permission.WRITE if writes else Permission.READ
+        self.joined(scene, held, one, permission, agrees=agrees)
 
     def joined(
-        self, scene: Scene, agent: HeldAgent, pool: HeldPool, permission: Permission
+        self,
+        scene: Scene,
+        agent: HeldAgent,
+        pool: HeldPool,
+        permission: Permission,
+        *,
+        agrees: bool = True,
     ) -> None:
         request, shared = self.request_of(scene), self.shared
         owned = shared.owns(scene.who, pool)
@@ -130,22 +155,65 @@ class Sharing(Deciding, Memberships):
             member.pool == pool.id and member.agent != agent.id
             for member in shared.members.values()
         )
+        asks = known and not own and (pool.id, agent.id) not in shared.members
         wanted = self.pool_registry.join_pool(request, pool.id, agent.id, permission)
         try:
             joined = self.do(wanted)
         except RegistryCapacityError:
             assert known
-            assert full
+            assert full or asks
+            return
+        except BadInput:
+            assert asks, "an own agent was not added"
+            self.reach("a pool may not invite an agent again yet")
             return
         except NotFound:
             assert not known, "somebody who may join was refused"
             return
         assert known, "somebody joined who may not"
         writes = permission is Permission.WRITE
+        assert isinstance(joined, PoolInvitation) is asks, "somebody was added without being asked"
+        if isinstance(joined, PoolInvitation):
+            shared.invited[pool.id, agent.id] = HeldInvitation(
+                *(joined.id, pool.id, agent.id, writes, joined.until)
+            )
+            if agrees:
+                place = list(shared.invited).index((pool.id, agent.id))
+                self.answer_invitation(agent.scene, place, accepts=True)
+            return
         assert joined is (owned or not writes)
         if joined:
             assert not full
             shared.join(pool, agent.id, writes=writes, owned=owned)
+
+    @rule(scene=homes, pick=picks, accepts=st.booleans())
+    def answer_invitation(self, scene: Scene, pick: int, accepts: bool) -> None:
+        """Anybody tries to answer any invitation."""
+        shared, some = self.shared, list(self.shared.invited.values())
+        if not some:
+            return
+        one = some[pick % len(some)]
+        waits = shared.waits(one.pool, one.agent, self.rig.clock.now())
+        held = shared.agents.get(one.agent)
+        theirs = held is not None and held.who in self.world.same(scene.who)
+        invitations, request = self.pool_registry.invitations, self.request_of(scene)
+        answer = invitations.accept if accepts else invitations.decline
+        try:
+            self.do(answer(request, one.id))
+        except NotFound:
+            assert waits is None or not theirs, "the own invitation was unknown"
+            if not theirs:
+                self.reach("an invitation: refused, not theirs")
+            return
+        except RegistryCapacityError:
+            assert accepts
+            return
+        assert theirs, "somebody answered the invitation of another person"
+        assert waits is not None, "an invitation that had ended was answered"
+        del shared.invited[one.pool, one.agent]
+        self.reach("an invitation: accepted" if accepts else "an invitation: declined")
+        if accepts:
+            shared.join(shared.pools[one.pool], one.agent, writes=one.writes, owned=True)
 
     @rule(agent=picks, pool=picks, memory=picks, scope=widths, mine=st.booleans())
     def share(self, agent: int, pool: int, memory: int, scope: SharedScope, mine: bool) -> None:
@@ -412,10 +480,16 @@ class Sharing(Deciding, Memberships):
         scene = held.scene if mine else scene
         member = (one.id, held.id) in self.shared.members
         allowed = self.shared.owns(scene.who, one) or held.who in self.world.same(scene.who)
+        owns = self.shared.owns(scene.who, one)
+        waits = self.shared.waits(one.id, held.id, self.rig.clock.now())
         request = self.request_of(scene)
         left = self.do(self.pool_registry.leave_pool(request, one.id, held.id))
-        assert left is (member and allowed)
-        if left:
+        withdrawn = not member and owns and waits is not None
+        assert left is ((member and allowed) or withdrawn)
+        if withdrawn:
+            del self.shared.invited[one.id, held.id]
+            self.reach("an invitation: withdrawn")
+        elif left:
             self.ends("its agent left the pool", agent=held.id, pool=one.id)
             del self.shared.members[one.id, held.id]
 
@@ -523,6 +597,8 @@ class Sharing(Deciding, Memberships):
         for one in recalled:
             said = one.record.provenance
             assert not said.person or said.person in handle.access.persons
+            shared = not said.person and one.record.scope is Scope.USER
+            assert not shared or said.trust is not Trust.HIGH, "a share has high trust"
         turn = MemoryTurn(
             *(caller, handle, self.rig.brain, self.rig.remembrance.briefs, self.retriever),
             shows_notes=False,
@@ -559,6 +635,9 @@ class Sharing(Deciding, Memberships):
             return
         assert covers, f"{agent} knows of {pool}"
         assert (found is False) is not member
+        for one in found or ():
+            own = self.shared.owns(agent.who, pool) and bool(one.record.provenance.person)
+            assert own or one.record.provenance.trust is not Trust.HIGH, "a share has high trust"
         shown = {word for one in found or () for word in self.said(one.record.content)}
         meant = self.shared.shown_in(agent, pool, inside=inside, widest=widest.value)
         if meant != self.shared.shown_in(agent, pool, inside=inside):

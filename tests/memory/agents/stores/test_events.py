@@ -88,7 +88,8 @@ async def test_members_see_the_events_of_a_pool_until_they_leave(
     assert await kinds(events, OF_ADA) == ["pool.shared"], "the owner of the pool"
     assert await kinds(events, OF_BOB) == []
     joins = PoolMember(pool.id, member.id, Permission.READ, AT)
-    await pools.join(pool, joins, 10, event(EVE), replace=False)
+    limits = AgentLimits()
+    await pools.join(pool, joins, BOB, limits, event(EVE), replaces=False, new=True)
     assert await kinds(events, OF_BOB) == ["pool.shared"]
     assert await kinds(events, replace(OF_BOB, agent=member.id)) == ["pool.shared"]
     assert await kinds(events, replace(OF_BOB, agent=agent(BOB).id)) == []
