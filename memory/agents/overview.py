@@ -108,6 +108,13 @@ class AgentOverview(Struct, frozen=True):
         pools = await self.store.memberships(access, summary.id, MAX_LISTED)
         return AgentPage(summary, written, tuple(pools))
 
+    async def in_pools_of_others(self, request: RequestScope) -> tuple[tuple[str, Membership], ...]:
+        """Return the memberships of the caller's agents in pools of other people, with the id of
+        the agent, the first joined first."""
+        _check_person(request)
+        access = access_scope_of(request)
+        return tuple(await self.store.in_pools_of_others(access, MAX_LISTED))
+
     async def own_pools(self, request: RequestScope) -> tuple[PoolSummary, ...]:
         """Return the pools that the caller owns or has an agent in."""
         _check_person(request)

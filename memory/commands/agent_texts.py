@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from memory.agents.model import Activity, Agent, AgentSummary
+from memory.agents.model import Activity, Agent, AgentSummary, Membership
 from memory.agents.origins import TakenBack
 from memory.agents.overview import AgentPage
+from memory.commands.invitation_texts import LEAVE_ASKED
 from memory.commands.texts import memory_line
 from memory.text.display import one_line
 
@@ -17,6 +18,7 @@ MAX_SHOWN: Final = 30
 
 USAGE: Final = (
     "Write `/agents` for the list, `/agents ID` to see what an agent wrote and shared, "
+    "`/agents accept ID` or `/agents decline ID` to answer an invitation, `/agents leave ID POOL`, "
     "`/agents unregister ID`, or `/agents take-back ID`."
 )
 NONE: Final = (
@@ -87,11 +89,22 @@ def page(shown: AgentPage) -> str:
             for one in shown.memberships
         )
         parts.append(f"Its pools:\n\n{pools}")
+        parts.append(f"_`/agents leave {_short(summary)} POOL` takes it out of a pool._")
     parts.append(
         f"_`/forget ID` deletes one memory. `/agents take-back {_short(summary)}` deletes "
         "all of them._"
     )
     return "\n\n".join(parts)
+
+
+def leave_asked(agent: AgentSummary, pool: Membership) -> str:
+    """Return the question before an agent leaves a pool."""
+    return LEAVE_ASKED.format(
+        agent=_name(agent.agent),
+        short=_short(agent),
+        pool=one_line(pool.name),
+        pool_id=pool.pool[:SHORT],
+    )
 
 
 def unregister_asked(agent: AgentSummary) -> str:

@@ -1,33 +1,35 @@
-"""`/agents`: a person lists their agents, unregisters them, and takes back what they gave."""
+"""`/agents`: a person lists their agents and answers invitations of them, unregisters them, and
+takes back what they gave."""
 
 from datetime import UTC, datetime
 from typing import Final
 
 from gateway.errors import BadInput
+from gateway.immutable import replace
 from gateway.message import Button, Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
 from gateway.ports.rights import IN_CHAT
-from memory.agents.model import AgentSummary
 from memory.agents.origins import Origins
-from memory.agents.overview import AgentOverview
+from memory.agents.overview import LEAST, AgentOverview
 from memory.agents.registry import EVER, AgentRegistry
-from memory.commands import agent_texts, texts
+from memory.commands import agent_texts, invitation_texts, texts
+from memory.commands.invitations import InvitationCommands
 from memory.commands.open_questions import VALID_FOR, Action, Question, Questions
 from memory.model.scope import RequestScope, channel_of
 
 SPEC: Final = CommandSpec(
     "agents",
-    "List my agents and take back what they gave",
+    "List my agents, answer invitations, take back what they gave",
     True,
     "what",
     True,
-    "ID, unregister ID, take-back ID, or: all",
+    "ID; accept ID, decline ID, leave ID POOL, unregister ID, take-back ID; or: all",
     deletes=True,
     allowed=IN_CHAT,
 )
-ACTIONS: Final = ("unregister_agent", "take_back_agent")
+ACTIONS: Final = ("unregister_agent", "take_back_agent", "leave_pool")
 
 
 class AgentCommands:
@@ -39,24 +41,30 @@ class AgentCommands:
         registry: AgentRegistry,
         origins: Origins,
         overview: AgentOverview,
+        invitations: InvitationCommands,
         questions: Questions,
     ) -> None:
         self._registry = registry
         self._origins = origins
         self._overview = overview
+        self._invitations = invitations
         self._questions = questions
 
     async def run(self, request: RequestScope, caller: Caller, text: str) -> Reply:
-        """`/agents`, `/agents ID`, `/agents unregister ID`, `/agents take-back ID [DATE]`,
-        `/agents all`."""
+        """`/agents`, `/agents ID`, `/agents accept ID`, `/agents decline ID`, `/agents leave ID
+        POOL`, `/agents unregister ID`, `/agents take-back ID [DATE]`, `/agents all`."""
         if caller.place.audience is not Audience.DIRECT:
             raise BadInput(texts.ONLY_PRIVATE)
         what, _, rest = text.strip().partition(" ")
         match what.casefold():
             case "":
-                return Reply(agent_texts.listed(await self._overview.agents(request)))
+                return await self._listed(request)
             case "all":
                 return Reply(agent_texts.all_listed(await self._overview.all_agents(request)))
+            case "accept" | "decline" as answer:
+                return await self._invitations.answer(request, answer, rest)
+            case "leave":
+                return await self._ask_to_leave(request, caller, rest)
             case "unregister":
                 return await self._ask_to_unregister(request, caller, _id(rest))
             case "take-back":
@@ -67,6 +75,10 @@ class AgentCommands:
             case _:
                 raise BadInput(agent_texts.USAGE)
 
+    async def press(self, request: RequestScope, caller: Caller, value: str) -> Reply:
+        """Handle a button under an invitation."""
+        return await self._invitations.press(request, caller, value)
+
     def owns(self, question: Question) -> bool:
         """True for a question that this command asked."""
         return question.action in ACTIONS
@@ -74,12 +86,35 @@ class AgentCommands:
     async def settle(self, request: RequestScope, question: Question) -> Reply:
         """Do what the person confirmed."""
         agent_id, _, since = question.target.partition(" ")
+        if question.action == "leave_pool":
+            return await self._invitations.leave(request, since, agent_id)
         if question.action == "unregister_agent":
             gone = await self._registry.unregister_agent(request, agent_id)
             return Reply(agent_texts.unregistered(agent_id) if gone else agent_texts.GONE)
         from_then = datetime.fromisoformat(since) if since else EVER
         taken = await self._origins.take_back(request, agent_id, from_then)
         return Reply(agent_texts.taken_back(taken))
+
+    async def _listed(self, request: RequestScope) -> Reply:
+        """Return the agents, below the invitations that wait."""
+        shown = agent_texts.listed(await self._overview.agents(request))
+        waits = await self._invitations.waiting(request)
+        return (
+            Reply(shown)
+            if waits is None
+            else replace(waits, markdown=f"{waits.markdown}\n\n{shown}")
+        )
+
+    async def _ask_to_leave(self, request: RequestScope, caller: Caller, rest: str) -> Reply:
+        agent_id, _, pool_id = rest.strip().partition(" ")
+        agent, pool_id = await self._overview.named(request, _id(agent_id)), _id(pool_id)
+        pools = (await self._overview.page(request, agent)).memberships
+        found = [one for one in pools if len(pool_id) >= LEAST and one.pool.startswith(pool_id)]
+        if len(found) != 1:
+            raise BadInput(invitation_texts.NOT_THERE.format(short=agent.id[: agent_texts.SHORT]))
+        text = agent_texts.leave_asked(agent, found[0])
+        target = f"{agent.id} {found[0].pool}"
+        return await self._ask(caller, "leave_pool", target, "Leave the pool", text)
 
     async def _ask_to_unregister(
         self, request: RequestScope, caller: Caller, agent_id: str
@@ -88,25 +123,17 @@ class AgentCommands:
         if agent.agent is None:
             raise BadInput(agent_texts.GONE)
         text = agent_texts.unregister_asked(agent)
-        return await self._ask(caller, "unregister_agent", agent, "Unregister", text)
+        return await self._ask(caller, "unregister_agent", agent.id, "Unregister", text)
 
     async def _ask_to_take_back(self, request: RequestScope, caller: Caller, rest: str) -> Reply:
         agent_id, _, date = rest.strip().partition(" ")
         since = _day(date.strip())
         agent = await self._overview.to_take_back(request, _id(agent_id))
         text = agent_texts.take_back_asked(agent, since)
-        return await self._ask(caller, "take_back_agent", agent, "Take back", text, since)
-
-    async def _ask(
-        self,
-        caller: Caller,
-        action: Action,
-        agent: AgentSummary,
-        yes: str,
-        text: str,
-        since: datetime | None = None,
-    ) -> Reply:
         target = agent.id if since is None else f"{agent.id} {since.isoformat()}"
+        return await self._ask(caller, "take_back_agent", target, "Take back", text)
+
+    async def _ask(self, caller: Caller, action: Action, target: str, yes: str, text: str) -> Reply:
         person, channel = str(caller.principal.person), channel_of(caller.place)
         question = Question(action, person, channel=channel, target=target)
         buttons: tuple[Button, Button] = await self._questions.ask(caller.id, question, yes)

@@ -11,7 +11,7 @@ from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
 from gateway.ports.rights import IN_CHAT
-from memory.commands import documents, handoffs, link, link_texts, texts
+from memory.commands import documents, handoffs, invitations, link, link_texts, texts
 from memory.commands import memories as browsing
 from memory.commands.agents import SPEC as AGENTS_SPEC
 from memory.commands.agents import AgentCommands
@@ -180,6 +180,8 @@ class MemoryCommands:
             return await self._linking.press(caller, value)
         if value.startswith(handoffs.PREFIX):
             return await self._handing.press(handle.request, caller, value)
+        if value.startswith(invitations.PREFIX):
+            return await self._agents.press(handle.request, caller, value)
         if self._forgetting.owns(value):
             return await self._forgetting.turn(handle, caller, value)
         return await self._answer(handle, caller, value)

@@ -32,7 +32,9 @@ REPEATED_FOR: Final = timedelta(days=1)
 LISTED_FOR: Final = timedelta(hours=1)
 """The time in which the pages of a list can be turned."""
 
-Action = Literal["forget", "erase", "erase_surely", "unregister_agent", "take_back_agent"]
+Action = Literal[
+    "forget", "erase", "erase_surely", "unregister_agent", "take_back_agent", "leave_pool"
+]
 _BOUND: Final = TypeAdapter(tuple[ItemRefs, ...])
 
 
@@ -41,9 +43,9 @@ class Question(Struct, frozen=True):
     "platform:account:channel", empty for any direct conversation.
 
     `topic` is the hashed topic of a deletion. Its shown matches are stored in `pieces` parts;
-    `beyond` more were not shown. `target` is the id of an agent, for a take-back followed by a
-    blank and the time from which on it takes back. `taken_by` is the id of the turn that answers
-    it; the question is closed for every other turn.
+    `beyond` more were not shown. `target` is the id of an agent, followed by a blank and, for a
+    take-back, the time from which on it takes back, or for leaving the id of the pool. `taken_by`
+    is the id of the turn that answers it; the question is closed for every other turn.
     """
 
     action: Action

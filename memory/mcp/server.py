@@ -25,6 +25,7 @@ from memory.mcp.agent_tools import AGENT_TOOLS
 from memory.mcp.conversation_tools import CONVERSATION_TOOLS
 from memory.mcp.event_stream import EventStreams
 from memory.mcp.handoff_tools import HANDOFF_TOOLS
+from memory.mcp.invitation_tools import INVITATION_TOOLS
 from memory.mcp.knowledge_tools import KNOWLEDGE_TOOLS
 from memory.mcp.memory_tools import MEMORY_TOOLS
 from memory.mcp.names import SESSION, ServerName
@@ -69,6 +70,7 @@ ALL_TOOLS: Final[tuple[AnyTool, ...]] = (
     *AGENT_TOOLS,
     *HANDOFF_TOOLS,
     *POOL_TOOLS,
+    *INVITATION_TOOLS,
 )
 """The tools of both servers, in the order in which they are listed."""
 

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
-from memory.agents.model import PoolMember, PoolSummary
+from memory.agents.model import PoolInvitation, PoolMember, PoolSummary
 from parley.cli.agent_access import OpenedAgents, operator_of, with_agents
 from parley.cli.agents import Tenant, Yes
 from parley.cli.memory_table import plain, show_rows
@@ -13,6 +13,7 @@ from parley.cli.options import AsJson, Config, confirmed
 from parley.cli.terminal import print_json
 
 NONE: Final = "There are no pools."
+Page = tuple[PoolSummary, tuple[PoolMember, ...], tuple[PoolInvitation, ...]]
 PoolId = Annotated[str, typer.Argument(metavar="ID", help="The id, or its first characters.")]
 
 
@@ -26,22 +27,27 @@ def show_all(tenant: Tenant = "", config: Config = None, as_json: AsJson = False
 
 
 def show(pool: PoolId, config: Config = None, as_json: AsJson = False) -> int:
-    """Print a pool and its members, without names and texts."""
+    """Print a pool with its members and those who are invited, without names and texts."""
 
-    async def job(opened: OpenedAgents) -> tuple[PoolSummary, tuple[PoolMember, ...]]:
-        summary = await opened.pool(pool)
+    async def job(opened: OpenedAgents) -> Page:
+        summary, pools = await opened.pool(pool), opened.services.pools
         owner = await opened.person(summary.pool.owner)
-        return summary, await opened.services.pools.members_of(owner, summary.pool.id)
+        members = await pools.members_of(owner, summary.pool.id)
+        return summary, members, await pools.invited_to(owner, summary.pool.id)
 
-    summary, members = with_agents(config, job)
+    summary, members, invited = with_agents(config, job)
     if as_json:
         listed = [{"agent": one.agent, "permission": one.permission.value} for one in members]
-        print_json([{**_values(summary), "agents": listed}])
+        waits = [{"agent": one.agent, "until": one.until.isoformat()} for one in invited]
+        print_json([{**_values(summary), "agents": listed, "invited": waits}])
         return 0
     sys.stdout.write("  ".join(_row(summary)) + "\n")
     for one in members:
         since = one.joined_at.date()
         sys.stdout.write(f"agent {one.agent}: {one.permission.value}, since {since}\n")
+    for asked in invited:
+        until = asked.until.date()
+        sys.stdout.write(f"invited {asked.agent}: {asked.permission.value}, until {until}\n")
     return 0
 
 

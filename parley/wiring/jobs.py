@@ -18,6 +18,7 @@ from gateway.ports import Clock, Counter
 from gateway.turn.access_notices import AccessNotices
 from gateway.turn.services import Services
 from memory.commands.handoff_notices import HandoffNotices
+from memory.commands.invitation_notices import InvitationNotices
 from memory.commands.link import expired
 from memory.embeddings.backfill import EmbeddingBackfill
 from memory.service.links import Links
@@ -189,19 +190,18 @@ def _expire_links(links: Links, notices: NoticeSender) -> Chore:
 
 
 def _handoffs(parts: JobParts) -> Housekeeping | None:
-    """Offers tasks of agents to people, and ends those whose time is over."""
+    """Offers tasks of agents to people, ends those whose time is over, and tells people of
+    invitations of their agents."""
     agents, services = parts.memory.agents, parts.services
     if agents is None:
         return None
     stores = parts.storage.memory
-    offers = HandoffNotices(
-        stores.handoffs,
-        stores.direct_places,
-        agents.people,
-        NoticeSender(services.stores.outbox, services.deliverer, services.connected),
-        parts.clock,
-    )
+    queue = NoticeSender(services.stores.outbox, services.deliverer, services.connected)
+    reach = (stores.direct_places, agents.people, queue, parts.clock)
+    offers = HandoffNotices(stores.handoffs, *reach)
+    invitations = InvitationNotices(stores.invitations, *reach)
     chores = {
+        "pool_invitations": _single(invitations.send_due),
         "handoff_offers": _single(offers.send_due),
         "handoff_expiry": _single(agents.handoffs.expire),
     }

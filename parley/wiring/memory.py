@@ -30,6 +30,7 @@ from memory.commands.agents import AgentCommands
 from memory.commands.command_set import MemoryCommands
 from memory.commands.erasure import Erasure
 from memory.commands.handoffs import HandoffCommands
+from memory.commands.invitations import InvitationCommands
 from memory.commands.link import LinkCommands
 from memory.commands.open_questions import Questions
 from memory.knowledge.bindings import RoomBindings
@@ -281,7 +282,13 @@ def _commands(
         questions,
         LinkCommands(services.links, clock),
         HandoffCommands(agents.handoffs, clock),
-        AgentCommands(agents.registry, agents.origins, agents.overview, questions),
+        AgentCommands(
+            agents.registry,
+            agents.origins,
+            agents.overview,
+            InvitationCommands(agents.pools),
+            questions,
+        ),
         services.sync.problem,
         services.bindings,
         repositories,

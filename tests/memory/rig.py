@@ -25,6 +25,7 @@ from memory.brain.sync import SiteSync
 from memory.commands.agents import AgentCommands
 from memory.commands.command_set import MemoryCommands
 from memory.commands.handoffs import HandoffCommands
+from memory.commands.invitations import InvitationCommands
 from memory.commands.link import LinkCommands
 from memory.commands.open_questions import Questions
 from memory.grounding.decision import Grounding
@@ -306,7 +307,13 @@ def rig_on(
             questions,
             LinkCommands(links, clock),
             HandoffCommands(agents.handoffs, clock),
-            AgentCommands(agents.registry, agents.origins, agents.overview, questions),
+            AgentCommands(
+                agents.registry,
+                agents.origins,
+                agents.overview,
+                InvitationCommands(agents.pools),
+                questions,
+            ),
             sync.problem,
             RoomBindings(stores.room_bindings, audit, clock),
             repositories,

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final
 
-from db import Database, Statement, among
+from db import Database, Row, Statement, among
 from db.statements import json_text
 from db.values import storable
 from memory.agents.model import Activity, Agent, Membership, Permission, Pool, PoolSummary
@@ -52,6 +52,14 @@ MEMBERSHIPS: Final = Statement(f"""
     WHERE r.agent = :agent AND r.tenant = :for_tenant AND {taken_by("r.person")}
     ORDER BY p.created_at, p.id LIMIT :limit
 """)  # noqa: S608 - constants of this module
+IN_OTHERS: Final = Statement(f"""
+    SELECT r.agent, p.id, p.name, r.permission, (SELECT count(*) FROM pool_memories s
+        WHERE s.pool = p.id AND s.agent = r.agent), p.person
+    FROM pool_members r JOIN pools p ON p.id = r.pool
+    WHERE r.tenant = :for_tenant AND {among("r.person", "for_persons")}
+        AND NOT {among("p.person", "for_persons")}
+    ORDER BY r.joined_at, p.id, r.agent LIMIT :limit
+""")  # noqa: S608 - constants of this module
 POOLS: Final = ", ".join(f"p.{name}" for name in POOL_COLUMNS.split(", "))
 COUNTED: Final = f"""
     SELECT {POOLS}, (SELECT count(*) FROM pool_members r WHERE r.pool = p.id),
@@ -98,10 +106,15 @@ class SqlAgentOverview:
         """Return the pools in which an agent is a member."""
         params = access.parameters() | {"agent": storable(agent_id), "limit": limit}
         rows = await self._database.fetch(MEMBERSHIPS, params)
-        return [
-            Membership(id_, name, Permission(may), int(count), owner)
-            for id_, name, may, count, owner in rows
-        ]
+        return [_membership(row) for row in rows]
+
+    async def in_pools_of_others(
+        self, access: AccessScope, limit: int
+    ) -> list[tuple[str, Membership]]:
+        """Return the memberships of the caller's agents in pools of other people, each with the
+        agent, the first joined first."""
+        rows = await self._database.fetch(IN_OTHERS, access.parameters() | {"limit": limit})
+        return [(str(agent), _membership(tuple(row))) for agent, *row in rows]
 
     async def pools_of_tenant(self, access: AccessScope, limit: int) -> list[PoolSummary]:
         """Return all pools of the tenant with their numbers, first created first."""
@@ -116,3 +129,8 @@ class SqlAgentOverview:
     async def _pools(self, statement: Statement, params: dict[str, object]) -> list[PoolSummary]:
         rows = await self._database.fetch(statement, params)
         return [PoolSummary(pool_of(row[:-2]), int(row[-2]), int(row[-1])) for row in rows]
+
+
+def _membership(row: Row) -> Membership:
+    id_, name, may, count, owner = row
+    return Membership(id_, name, Permission(may), int(count), owner)

@@ -65,6 +65,13 @@ class UnshareBody(RequestModel):
     memory: Id
 
 
+class LeaveBody(RequestModel):
+    """The agent that leaves the pool: an own one, or as the owner of the pool any, also one that is
+    invited."""
+
+    agent: Id
+
+
 class RejectHandoffBody(RequestModel):
     """The reason, which the agent that handed the task over reads."""
 
@@ -166,6 +173,35 @@ class PoolOut(ResponseModel):
     memories: int
 
 
+class InvitationOut(ResponseModel):
+    """An invitation of an agent of yours into the pool of somebody else. `person` owns the pool and
+    gave it its name."""
+
+    id: str
+    pool: str
+    name: str
+    scope: ScopeName
+    person: str
+    agent: str
+    permission: Literal["read", "write"]
+    made_at: datetime
+    until: datetime
+
+
+class InvitationsOut(ResponseModel):
+    """Invitations that wait for your answer, the oldest first."""
+
+    invitations: list[InvitationOut]
+
+
+class InvitedOut(ResponseModel):
+    """An agent that is invited into the pool and has not joined yet."""
+
+    agent: str
+    permission: Literal["read", "write"]
+    until: datetime
+
+
 class PoolsOut(ResponseModel):
     """Pools, the first created first."""
 
@@ -181,10 +217,11 @@ class PoolMemberOut(ResponseModel):
 
 
 class PoolPageOut(ResponseModel):
-    """A pool with its members, the first joined first."""
+    """A pool with its members, the first joined first, and for its owner those who are invited."""
 
     pool: PoolOut
     members: list[PoolMemberOut]
+    invited: list[InvitedOut]
 
 
 class HandoffOut(ResponseModel):

@@ -1,13 +1,18 @@
-"""Pools over HTTP: list, read, delete; update a shared memory, end a share."""
+"""Pools over HTTP: list, read, delete, leave; update a shared memory, end a share; list and decline
+invitations."""
 
 from typing import Final, Literal, cast
 
 from gateway.errors import NotFound
 from gateway.ports.rights import TOKEN_READS, TOKEN_WRITES
-from memory.agents.model import PoolSummary, SharedUpdate, UpdateOutcome
+from memory.agents.model import PoolInvitation, PoolSummary, SharedUpdate, UpdateOutcome
 from memory.model.scope import RequestScope
 from parley.http.api.agent_models import (
     AgentsQuery,
+    InvitationOut,
+    InvitationsOut,
+    InvitedOut,
+    LeaveBody,
     PoolMemberOut,
     PoolOut,
     PoolPageOut,
@@ -22,10 +27,15 @@ from parley.http.api.models import Nothing, Plain
 from parley.http.api.operations import Answer, AnyOperation, Call, Operation
 
 PATH: Final = "/brain/pools"
+INVITATIONS: Final = "/brain/invitations"
 NO_POOL: Final = "You have no pool with this id. `GET /brain/pools` lists yours."
 NOT_OWNER: Final = (
-    "No pool with this id is yours. To leave a pool of somebody else, unregister the agent that is "
-    "a member, or let it call `leave_pool`."
+    "No pool with this id is yours. `POST /brain/pools/ID/leave` takes an agent of yours out of a "
+    "pool of somebody else."
+)
+NOT_MEMBER: Final = "No agent with this id that is yours, or in a pool of yours, is there."
+NO_INVITATION: Final = (
+    "No invitation with this id waits for you. `GET /brain/invitations` lists them."
 )
 NOT_SHARED: Final = "No memory with this id is shared there that is yours, or in a pool of yours."
 NO_CAPABILITY: Final = "This agent lacks the capability memory_write."
@@ -38,7 +48,7 @@ _MISSING: Final = {404: "It does not exist, or is not yours."}
 def pool_operations() -> tuple[AnyOperation, ...]:
     """Return the operations on pools."""
     one = f"{PATH}/{{id}}"
-    return (*_of_pools(one), *_of_shares(one))
+    return (*_of_pools(one), *_of_shares(one), *_of_invitations(one))
 
 
 def _of_pools(one: str) -> tuple[AnyOperation, ...]:
@@ -120,6 +130,45 @@ def _of_shares(one: str) -> tuple[AnyOperation, ...]:
     )
 
 
+def _of_invitations(one: str) -> tuple[AnyOperation, ...]:
+    """Accepting is left to the person: in chat, in the console, or after a question over MCP."""
+    return (
+        Operation(
+            "POST",
+            f"{one}/leave",
+            "leave",
+            "Take an agent out of a pool, or withdraw its invitation",
+            leave,
+            Plain,
+            LeaveBody,
+            {204: (None, "It is out of the pool.")},
+            {404: "It is not there, or is not yours."},
+        ),
+        Operation(
+            "GET",
+            INVITATIONS,
+            "invitations",
+            "List invitations of your agents into pools of other people",
+            invitations,
+            Plain,
+            Nothing,
+            {200: (InvitationsOut, "The invitations.")},
+            {404: "You do not belong to this project."},
+        ),
+        Operation(
+            "POST",
+            f"{INVITATIONS}/{{id}}/decline",
+            "decline_invitation",
+            "Decline an invitation of an agent of yours",
+            decline,
+            Plain,
+            Nothing,
+            {204: (None, "Declined.")},
+            _MISSING,
+        ),
+    )
+
+
 async def pools(call: Call, query: AgentsQuery, _body: Nothing) -> Answer:
     """Return the caller's pools, or for an operator those of everybody."""
     request, overview = call.handle.request, call.agents.overview
@@ -138,7 +187,11 @@ async def page(call: Call, _query: Plain, _body: Nothing) -> Answer:
         PoolMemberOut(agent=one.agent, permission=one.permission.value, joined_at=one.joined_at)
         for one in await call.agents.pools.members_of(request, summary.pool.id)
     ]
-    return Answer(200, PoolPageOut(pool=_pool(request, summary), members=members))
+    invited = [
+        InvitedOut(agent=one.agent, permission=one.permission.value, until=one.until)
+        for one in await call.agents.pools.invited_to(request, summary.pool.id)
+    ]
+    return Answer(200, PoolPageOut(pool=_pool(request, summary), members=members, invited=invited))
 
 
 async def delete(call: Call, _query: Plain, _body: Nothing) -> Answer:
@@ -173,6 +226,42 @@ async def unshare(call: Call, _query: Plain, body: UnshareBody) -> Answer:
     if not await call.agents.pools.unshare(call.handle.request, call.item, body.memory):
         raise NotFound(NOT_SHARED)
     return Answer(204)
+
+
+async def leave(call: Call, _query: Plain, body: LeaveBody) -> Answer:
+    """End a membership of an agent of the caller, or in a pool of the caller."""
+    if not await call.agents.pools.leave_pool(call.handle.request, call.item, body.agent):
+        raise NotFound(NOT_MEMBER)
+    return Answer(204)
+
+
+async def invitations(call: Call, _query: Plain, _body: Nothing) -> Answer:
+    """Return the invitations that wait for the caller."""
+    waits = await call.agents.pools.invitations.waiting(call.handle.request)
+    return Answer(200, InvitationsOut(invitations=[_invitation(one) for one in waits]))
+
+
+async def decline(call: Call, _query: Plain, _body: Nothing) -> Answer:
+    """Decline an invitation of an agent of the caller."""
+    try:
+        await call.agents.pools.invitations.decline(call.handle.request, call.item)
+    except NotFound:
+        raise NotFound(NO_INVITATION) from None
+    return Answer(204)
+
+
+def _invitation(one: PoolInvitation) -> InvitationOut:
+    return InvitationOut(
+        id=one.id,
+        pool=one.pool,
+        name=one.pool_name,
+        scope=cast("ScopeName", one.scope.name.lower()),
+        person=one.inviter,
+        agent=one.agent,
+        permission=one.permission.value,
+        made_at=one.made_at,
+        until=one.until,
+    )
 
 
 def _update(

@@ -163,12 +163,12 @@ class Sharing(Deciding, Memberships):
             assert known
             assert full or asks
             return
+        except NotFound:
+            assert not known, "somebody who may join was refused"
+            return
         except BadInput:
             assert asks, "an own agent was not added"
             self.reach("a pool may not invite an agent again yet")
-            return
-        except NotFound:
-            assert not known, "somebody who may join was refused"
             return
         assert known, "somebody joined who may not"
         writes = permission is Permission.WRITE

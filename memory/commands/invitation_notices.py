@@ -1,0 +1,47 @@
+"""Tells people of invitations of their agents, in their direct conversation.
+
+The limits of invitations bound the messages. Who cannot be written to finds the invitation in
+`/agents`, in the console and over MCP.
+"""
+
+from typing import Final
+
+from gateway.ports import Clock
+from memory.agents.model import PoolInvitation
+from memory.agents.ports.handoffs import DirectPlaceStore, NoticeQueue, PersonAccess
+from memory.agents.stores.invitations import SqlInvitations
+from memory.commands.invitations import notice_of
+
+AT_ONCE: Final = 20
+
+
+class InvitationNotices:
+    """Sends the notices that are due. Needs the accounts of all platforms."""
+
+    def __init__(
+        self,
+        store: SqlInvitations,
+        places: DirectPlaceStore,
+        access: PersonAccess,
+        queue: NoticeQueue,
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._places = places
+        self._access = access
+        self._queue = queue
+        self._clock = clock
+
+    async def send_due(self) -> None:
+        """Send a bounded number of notices. Raises `StoreUnavailable`."""
+        for invitation in await self._store.unnotified(self._clock.now(), AT_ONCE):
+            await self._tell(invitation)
+            await self._store.notified(invitation.id)
+
+    async def _tell(self, invitation: PoolInvitation) -> None:
+        tenant, person = invitation.tenant, invitation.person
+        reach = await self._places.reach(tenant, person)
+        place = None if reach.memory_off else reach.place
+        if place is not None and await self._access.served(tenant, person, place):
+            key = f"invitation-{invitation.id}"
+            await self._queue.send(key, [notice_of(invitation, place)])

@@ -1,0 +1,88 @@
+"""A person answers invitations of their agents into pools of other people, and takes agents out of
+pools. Part of `/agents`."""
+
+from typing import Final
+
+from gateway.errors import BadInput
+from gateway.message import Button, Notice, Place, Reply
+from gateway.people import Audience
+from gateway.ports.memory import Caller
+from memory.agents.invitations import RESTS
+from memory.agents.model import PoolInvitation
+from memory.agents.overview import LEAST
+from memory.agents.pools import PoolRegistry
+from memory.commands import invitation_texts, texts
+from memory.model.scope import RequestScope
+
+PREFIX: Final = "memory:invitation:"
+
+
+class InvitationCommands:
+    """The answers, in direct messages only. Raises `BadInput` with words for the person."""
+
+    def __init__(self, pools: PoolRegistry) -> None:
+        self._pools = pools
+
+    async def waiting(self, request: RequestScope) -> Reply | None:
+        """Return the invitations that wait, with buttons if it is one; None without any."""
+        waits = await self._pools.invitations.waiting(request)
+        if not waits:
+            return None
+        shown = invitation_texts.listed(waits)
+        if len(waits) > 1:
+            return Reply(shown)
+        return Reply(shown, buttons_of(waits[0]), buttons_until=waits[0].until)
+
+    async def answer(self, request: RequestScope, what: str, text: str) -> Reply:
+        """`/agents accept ID` and `/agents decline ID`."""
+        invitation = await self._named(request, text)
+        return await self._answered(request, what, invitation.id)
+
+    async def press(self, request: RequestScope, caller: Caller, value: str) -> Reply:
+        """Handle a button; only the person of the agent has an effect."""
+        if caller.place.audience is not Audience.DIRECT:
+            raise BadInput(texts.ONLY_PRIVATE)
+        what, _, invitation_id = value.removeprefix(PREFIX).partition(":")
+        if what not in ("accept", "decline"):
+            return Reply(texts.CLOSED)
+        return await self._answered(request, what, invitation_id)
+
+    async def leave(self, request: RequestScope, pool: str, agent: str) -> Reply:
+        """Take an agent of the person out of a pool."""
+        left = await self._pools.leave_pool(request, pool, agent)
+        gone = invitation_texts.NOT_THERE.format(short=agent[: invitation_texts.SHORT])
+        return Reply(invitation_texts.LEFT if left else gone)
+
+    async def _answered(self, request: RequestScope, what: str, invitation_id: str) -> Reply:
+        invitations = self._pools.invitations
+        if what == "accept":
+            invitation = await invitations.accept(request, invitation_id)
+            return Reply(invitation_texts.accepted(invitation))
+        await invitations.decline(request, invitation_id)
+        return Reply(invitation_texts.DECLINED.format(days=RESTS.days))
+
+    async def _named(self, request: RequestScope, text: str) -> PoolInvitation:
+        """Return the invitation whose id begins so; without an id the only one."""
+        waits, word = await self._pools.invitations.waiting(request), text.strip().strip("`")
+        found = [one for one in waits if len(word) >= LEAST and one.id.startswith(word.lower())]
+        if not word and len(waits) == 1:
+            return waits[0]
+        if len(found) > 1:
+            raise BadInput(invitation_texts.WHICH.format(id=word[:40]))
+        if not found:
+            raise BadInput(invitation_texts.UNKNOWN)
+        return found[0]
+
+
+def buttons_of(invitation: PoolInvitation) -> tuple[Button, Button]:
+    """Return the buttons under an invitation."""
+    return (
+        Button(invitation_texts.ACCEPT, f"{PREFIX}accept:{invitation.id}", typed="accept"),
+        Button(invitation_texts.DECLINE, f"{PREFIX}decline:{invitation.id}", typed="decline"),
+    )
+
+
+def notice_of(invitation: PoolInvitation, place: Place) -> Notice:
+    """Return the message that tells a person of an invitation in their direct conversation."""
+    text, buttons = invitation_texts.notice(invitation), buttons_of(invitation)
+    return Notice(invitation.person, place, text, buttons, invitation.until)

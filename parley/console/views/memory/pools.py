@@ -1,0 +1,202 @@
+"""The viewer's agents in pools of other people: invitations that wait, and memberships."""
+
+from datetime import datetime
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from gateway.errors import NotFound
+from memory.agents.services import AgentServices
+from memory.model.scope import RequestScope
+from parley.console.route import (
+    AnyRoute,
+    AudienceRule,
+    ConsoleRoute,
+    ItemParams,
+    Params,
+    Result,
+)
+from parley.console.services import MEMORY_OFF, ConsoleServices
+from parley.console.viewer import Viewer
+from parley.console.views.memory.accounts import check_session
+from parley.console.views.memory.documents import PATH
+from parley.http.api.errors import Refused
+from parley.http.api.models import MAX_ID
+
+POOLS: Final = f"{PATH}/pools"
+TEMPLATE: Final = "memory/pools.html"
+MAX_WAITING: Final = 100
+MAX_MEMBERSHIPS: Final = 500
+EXAMPLE: Final = {"id": "0" * 32}
+ACCEPTED: Final = "Your agent is in the pool now."
+DECLINED: Final = "The invitation is declined."
+LEFT: Final = "The agent is out of the pool, with everything that it shared there."
+NOT_THERE: Final = "This agent is not in the pool. The page lists your agents in pools of others."
+
+
+class PoolsQuery(Params):
+    """The page has no parameters."""
+
+
+class LeaveForm(ItemParams):
+    """The agent that leaves the pool."""
+
+    agent: Annotated[str, Field(max_length=MAX_ID)]
+
+
+class InvitationOut(Result):
+    """An invitation of an agent of the viewer. `inviter` owns the pool and gave it its name."""
+
+    id: str
+    pool: str
+    name: str
+    inviter: str
+    agent: str
+    agent_name: str
+    writes: bool
+    since: datetime
+    until: datetime
+
+
+class MembershipOut(Result):
+    """An agent of the viewer in a pool of somebody else, and the number of memories that it shares
+    there."""
+
+    agent: str
+    pool: str
+    name: str
+    owner: str
+    writes: bool
+    shares: int
+
+
+class PoolsOut(Result):
+    """Invitations and memberships, the oldest first. `said` is the outcome of an action."""
+
+    waiting: tuple[InvitationOut, ...] = Field(max_length=MAX_WAITING)
+    memberships: tuple[MembershipOut, ...] = Field(max_length=MAX_MEMBERSHIPS)
+    said: str = ""
+
+
+async def pools(viewer: Viewer, services: ConsoleServices, _params: PoolsQuery) -> PoolsOut:
+    """Return what waits, and the memberships."""
+    return await _shown(viewer, services)
+
+
+async def accept(viewer: Viewer, services: ConsoleServices, params: ItemParams) -> PoolsOut:
+    """Let an agent join. Raises `NotFound`, `BadInput` at a limit, and `Refused` for a request with
+    a token: a program does not agree for its person."""
+    check_session(viewer)
+    agents, request = await _agents(viewer, services)
+    await agents.pools.invitations.accept(request, params.id)
+    return await _shown(viewer, services, ACCEPTED)
+
+
+async def decline(viewer: Viewer, services: ConsoleServices, params: ItemParams) -> PoolsOut:
+    """Decline an invitation. Raises `NotFound`, and `Refused` for a request with a token."""
+    check_session(viewer)
+    agents, request = await _agents(viewer, services)
+    await agents.pools.invitations.decline(request, params.id)
+    return await _shown(viewer, services, DECLINED)
+
+
+async def leave(viewer: Viewer, services: ConsoleServices, params: LeaveForm) -> PoolsOut:
+    """Take an agent out of a pool. Raises `NotFound`, and `Refused` for a request with a token."""
+    check_session(viewer)
+    agents, request = await _agents(viewer, services)
+    if not await agents.pools.leave_pool(request, params.id, params.agent):
+        raise NotFound(NOT_THERE)
+    return await _shown(viewer, services, LEFT)
+
+
+async def _agents(viewer: Viewer, services: ConsoleServices) -> tuple[AgentServices, RequestScope]:
+    handle = await services.memory_of(viewer)
+    if services.memory.agents is None:
+        raise Refused(404, "memory_off", MEMORY_OFF)
+    return services.memory.agents, handle.request
+
+
+async def _shown(viewer: Viewer, services: ConsoleServices, said: str = "") -> PoolsOut:
+    agents, request = await _agents(viewer, services)
+    waits = await agents.pools.invitations.waiting(request)
+    members = await agents.overview.in_pools_of_others(request)
+    return PoolsOut(
+        waiting=tuple(
+            InvitationOut(
+                id=one.id,
+                pool=one.pool,
+                name=one.pool_name,
+                inviter=one.inviter,
+                agent=one.agent,
+                agent_name=one.agent_name,
+                writes=one.permission.value == "write",
+                since=one.made_at,
+                until=one.until,
+            )
+            for one in waits[:MAX_WAITING]
+        ),
+        memberships=tuple(
+            MembershipOut(
+                agent=agent,
+                pool=one.pool,
+                name=one.name,
+                owner=one.owner,
+                writes=one.permission.value == "write",
+                shares=one.shares,
+            )
+            for agent, one in members[:MAX_MEMBERSHIPS]
+        ),
+        said=said,
+    )
+
+
+ROUTES: Final[tuple[AnyRoute, ...]] = (
+    ConsoleRoute(
+        name="memory_pools",
+        method="GET",
+        path=POOLS,
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="Your agents in pools of other people, and invitations",
+        params=PoolsQuery,
+        result=PoolsOut,
+        run=pools,
+        template=TEMPLATE,
+        palette="Pools of others",
+    ),
+    ConsoleRoute(
+        name="accept_invitation",
+        method="POST",
+        path=f"{POOLS}/invitations/{{id}}/accept",
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="Let an agent of yours join the pool of somebody else, on the page only",
+        params=ItemParams,
+        result=PoolsOut,
+        run=accept,
+        template=TEMPLATE,
+        example=EXAMPLE,
+    ),
+    ConsoleRoute(
+        name="decline_invitation",
+        method="POST",
+        path=f"{POOLS}/invitations/{{id}}/decline",
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="Decline an invitation of an agent of yours, on the page only",
+        params=ItemParams,
+        result=PoolsOut,
+        run=decline,
+        template=TEMPLATE,
+        example=EXAMPLE,
+    ),
+    ConsoleRoute(
+        name="leave_pool",
+        method="POST",
+        path=f"{POOLS}/{{id}}/leave",
+        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        summary="Take an agent of yours out of the pool of somebody else, on the page only",
+        params=LeaveForm,
+        result=PoolsOut,
+        run=leave,
+        template=TEMPLATE,
+        example={**EXAMPLE, "agent": "0" * 32},
+    ),
+)
