@@ -147,6 +147,7 @@ KINDS: Final[Mapping[str, str]] = {
     "agent_sessions": "sessions of your agents, without text",
     "pools": "your pools of shared memories",
     "pool_members": "memberships of your agents in pools",
+    "pool_invitations": "invitations into pools, of your agents and from you",
     "pool_memories": "memories that you share in pools",
     "agent_handoffs": "tasks that agents handed over for you or to you",
     "agent_events": "events of your agents, without text",

@@ -117,19 +117,21 @@ async def test_the_agents_of_one_person_are_listed_alone(folder: Path) -> None:
 
 
 async def test_pools_are_listed_shown_and_deleted(folder: Path) -> None:
-    async def pool(opened: OpenedAgents) -> tuple[str, str]:
+    async def pool(opened: OpenedAgents) -> tuple[str, str, str]:
         request, agent = await opened.person(ADA), await agent_of(opened, ADA)
-        pools = opened.services.pools
+        pools, other = opened.services.pools, await agent_of(opened, BOB)
         made = await pools.create_pool(request, "A private pool", SharedScope.TEAM)
-        assert await pools.join_pool(request, made.id, agent, Permission.WRITE)
-        return made.id, agent
+        for one in (agent, other):
+            assert await pools.join_pool(request, made.id, one, Permission.WRITE)
+        return made.id, agent, other
 
-    made, agent = await inside(folder, pool)
+    made, agent, other = await inside(folder, pool)
     listed = await parley("pools", "list", cwd=folder)
     assert listed.out.startswith(f"{made}  {ADA}  team  ")
     assert listed.out.endswith("  1  0\n")
     shown = await parley("pools", "show", made[:8], cwd=folder)
     assert f"agent {agent}: write, since " in shown.out
+    assert f"invited {other}: write, until " in shown.out
     assert "private" not in listed.out + shown.out
     deleted = await parley("pools", "delete", made[:8], "--yes", cwd=folder)
     assert deleted.out.startswith("Deleted.")

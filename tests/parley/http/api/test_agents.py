@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from memory.agents.model import Permission, SharedScope
+from memory.agents.model import Permission, Pool, PoolInvitation, SharedScope
 from memory.agents.services import AgentServices
 from memory.model.record import Draft, Kind
 from tests.parley.http.api.kit import ApiClient, ApiResponse, Program
@@ -112,6 +112,48 @@ async def test_a_person_rejects_a_handoff_to_an_own_agent(
     assert handoff.reason == "Not now"
 
 
+async def joined(
+    program: Program, people: tuple[ApiClient, ApiClient], pool: Pool, agent: str
+) -> None:
+    """The first person's pool gets an agent of theirs, or of the second one, who accepts."""
+    pools, (owner, other) = services(program).pools, [await one.in_private() for one in people]
+    member = await pools.join_pool(owner.request, pool.id, agent, Permission.WRITE)
+    assert member
+    if isinstance(member, PoolInvitation):
+        await pools.invitations.accept(other.request, member.id)
+
+
+async def test_an_invitation_is_listed_and_declined_and_a_pool_of_others_is_left(
+    program: Program, ada: ApiClient, eve: ApiClient
+) -> None:
+    others, pools = await registered(eve), services(program).pools
+    request = (await ada.in_private()).request
+    first, second = [
+        await pools.create_pool(request, name, SharedScope.TEAM) for name in ("forms", "lists")
+    ]
+    for pool in (first, second):
+        await pools.join_pool(request, pool.id, others, Permission.READ)
+    assert (await ada("GET", "/brain/invitations")).json == {"invitations": []}
+    waits = (await eve("GET", "/brain/invitations")).json["invitations"]
+    assert [(one["name"], one["person"], one["agent"]) for one in waits] == [
+        (name, "web:main:ada", others) for name in ("forms", "lists")
+    ]
+    page = (await ada("GET", f"/brain/pools/{first.id}")).json
+    assert [one["agent"] for one in page["invited"]] == [others]
+    path = f"/brain/invitations/{waits[0]['id']}/decline"
+    assert (await ada("POST", path)).status == 404
+    assert (await eve("POST", path)).status == 204
+    assert (await eve("POST", path)).status == 404
+    accept = f"/brain/invitations/{waits[1]['id']}/accept"
+    assert (await eve("POST", accept)).status == 404, "a token does not agree for its person"
+    await pools.invitations.accept((await eve.in_private()).request, waits[1]["id"])
+    leave = f"/brain/pools/{second.id}/leave"
+    assert (await ada("POST", leave, {"agent": "0" * 32})).status == 404
+    assert (await eve("POST", leave, {"agent": others})).status == 204
+    assert (await eve("POST", leave, {"agent": others})).status == 404
+    assert (await eve("GET", "/brain/pools")).json == {"pools": []}
+
+
 async def test_a_pool_is_listed_shown_and_deleted_by_its_owner(
     program: Program, ada: ApiClient, eve: ApiClient, olga: ApiClient
 ) -> None:
@@ -119,7 +161,7 @@ async def test_a_pool_is_listed_shown_and_deleted_by_its_owner(
     pools, request = services(program).pools, (await ada.in_private()).request
     pool = await pools.create_pool(request, "auth refactor", SharedScope.TEAM)
     for agent in (own, others):
-        assert await pools.join_pool(request, pool.id, agent, Permission.WRITE)
+        await joined(program, (ada, eve), pool, agent)
     memory = await wrote(ada, own, "The form has two fields")
     await pools.share_memory(request, pool.id, memory, own, SharedScope.TEAM)
     (shown,) = await listed(ada, "/brain/pools")
@@ -140,7 +182,7 @@ async def test_of_two_updates_of_a_shared_memory_the_slower_one_gets_both_texts(
     pools, request = services(program).pools, (await ada.in_private()).request
     pool = await pools.create_pool(request, "auth refactor", SharedScope.TEAM)
     for agent in (own, others):
-        assert await pools.join_pool(request, pool.id, agent, Permission.WRITE)
+        await joined(program, (ada, eve), pool, agent)
     memory = await wrote(ada, own, "The form has two fields")
     await pools.share_memory(request, pool.id, memory, own, SharedScope.TEAM)
     path = f"/brain/pools/{pool.id}/update"
@@ -173,7 +215,7 @@ async def test_a_share_is_ended_by_its_person_and_by_the_owner_of_the_pool(
     pools, request = services(program).pools, (await ada.in_private()).request
     pool = await pools.create_pool(request, "auth refactor", SharedScope.TEAM)
     for agent in (own, others):
-        assert await pools.join_pool(request, pool.id, agent, Permission.WRITE)
+        await joined(program, (ada, eve), pool, agent)
     path, owner = f"/brain/pools/{pool.id}/unshare", (await eve.in_private()).request
     first = await wrote(ada, own, "The form has two fields")
     await pools.share_memory(request, pool.id, first, own, SharedScope.TEAM)
