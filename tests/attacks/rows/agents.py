@@ -326,10 +326,11 @@ async def _invitation_flood(scene: Scene) -> None:
     for number in range(30):
         with suppress(BadInput):
             invited = await _invitation(scene)
-            end = pools.delete_pool(request, invited.pool)
             if number % 2:
-                end = pools.leave_pool(request, invited.pool, invited.agent)
-            hold(await end, "nothing was withdrawn, so that nothing was tried")
+                gone = await pools.leave_pool(request, invited.pool, invited.agent)
+            else:
+                gone = await pools.delete_pool(request, invited.pool)
+            hold(gone, "nothing was withdrawn, so that nothing was tried")
     waits = await _invitation_of_ben(scene)
     await sim.wait_for(room, lambda seen: any(waits.id[:8] in m.text for m in seen), PATIENCE)
     told = [m for m in by_bot(sim.shown(room)) if "invites your agent" in m.text]
@@ -338,6 +339,7 @@ async def _invitation_flood(scene: Scene) -> None:
 
 async def _invitation_of_ben(scene: Scene) -> PoolInvitation:
     """Somebody else invites Ada's agent too: the limits of one do not stop others."""
+    scene.member("ben")
     pools, request = services(scene).pools, (await scene.handle("ben")).request
     pool = await pools.create_pool(request, "bens", SharedScope.TEAM)
     victim = scene.words["ada_agent"]

@@ -1,0 +1,122 @@
+"""Steps that carry rows over, from a database as it was just before the step."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from db import Database, Statement
+from db.migrations import Schema
+from db.postgres import PostgresDatabase
+from db.sqlite import SqliteDatabase
+from gateway.ports.clock import SystemClock
+from gateway.stores.schema import SCHEMA as GATEWAY
+from gateway.stores.takeovers import TakeoverStore
+from gateway.stores.text_grants import LATER as GRANTS
+from gateway.stores.text_grants import TextGrantStore
+from memory.agents.schema import INVITATIONS
+from memory.agents.stores.invitations import SqlInvitations
+from memory.schema import SCHEMA as MEMORY
+from tests.support.databases import new_database, started
+from tests.support.servers import PostgresServer
+
+Open = Callable[[tuple[Schema, ...]], AbstractAsyncContextManager[Database]]
+ADA, BEN, EVE, MAL = (f"telegram:main:{name}" for name in ("ada", "ben", "eve", "mal"))
+POOL = Statement("""
+    INSERT INTO pools (id, tenant, person, name, scope, project, created_at)
+    VALUES (:id, 'default', :person, 'pool', 3, '', 0)
+""")
+AGENT = Statement("""
+    INSERT INTO agents (id, tenant, person, type, capabilities, registered_at, name)
+    VALUES (:id, 'default', :person, 'human', '[]', 0, '')
+""")
+MEMBER = Statement("""
+    INSERT INTO pool_members (pool, agent, tenant, person, permission, granted, joined_at)
+    VALUES (:pool, :agent, 'default', :person, 'write', :granted, 0)
+""")
+SHARE = Statement("""
+    INSERT INTO pool_memories (pool, memory, number, tenant, person, agent, member, writer, scope,
+        project, audiences, shared_at, version)
+    SELECT pool, 'mem-1', 0, 'default', person, agent, seq, seq, 3, '', 'x', 0, 1
+    FROM pool_members WHERE agent = :agent
+""")
+LINK = Statement("""
+    INSERT INTO people_links (tenant, person, link_group) VALUES ('default', :person, 'g')
+""")
+MEMBERS = Statement("SELECT agent FROM pool_members ORDER BY agent")
+TAKEOVER = Statement("""
+    INSERT INTO takeovers (id, tenant, conversation, operator, name, person, since, active, shared)
+    VALUES ('t1', 'default', 'c', 'test:main:olga', 'Olga', :person, 1, 2, 1)
+""")
+GRANT = Statement("""
+    INSERT INTO text_grants (tenant, operator, subject, id, person, since, until)
+    VALUES ('default', 'test:main:olga', 'c', 'g1', :person, 1, :until)
+""")
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def open_(request: pytest.FixtureRequest, tmp_path: Path, postgres: PostgresServer) -> Open:
+    if request.param == "sqlite":
+        return lambda schemas: started(SqliteDatabase(tmp_path / "parley.db", schemas))
+    url = new_database(postgres)
+    return lambda schemas: started(PostgresDatabase(url, schemas))
+
+
+def before(schema: Schema, statement: str) -> Schema:
+    """The schema without the step that contains a statement, and without later ones."""
+    number = next(n for n, step in enumerate(schema.steps) if statement in step)
+    return Schema(schema.name, schema.steps[:number])
+
+
+@pytest.fixture
+async def members(open_: Open) -> AsyncIterator[Database]:
+    """A pool of Ada's with agents of hers, of a linked account, and of others."""
+    async with open_((GATEWAY, before(MEMORY, INVITATIONS[0]))) as old:
+        await old.change(POOL, {"id": "pool", "person": ADA})
+        for person in (ADA, MAL):
+            await old.change(LINK, {"person": person})
+        for agent, person, granted in (
+            ("own", ADA, True),
+            ("linked", MAL, True),
+            ("walked-in", BEN, False),
+            ("unasked", BEN, True),
+            ("shares", EVE, True),
+        ):
+            await old.change(AGENT, {"id": agent, "person": person})
+            member = {"pool": "pool", "agent": agent, "person": person, "granted": granted}
+            await old.change(MEMBER, member)
+        await old.change(SHARE, {"agent": "shares"})
+    async with open_((GATEWAY, MEMORY)) as new:
+        yield new
+
+
+async def test_a_membership_to_which_nobody_agreed_becomes_an_invitation(
+    members: Database,
+) -> None:
+    found = [agent for (agent,) in await members.fetch(MEMBERS)]
+    assert found == ["linked", "own", "shares", "walked-in"]
+    invitations, now = SqlInvitations(members), SystemClock().now()
+    (waits,) = await invitations.listed("default", [BEN], now, 10)
+    assert (waits.agent, waits.inviter, waits.permission.value) == ("unasked", ADA, "write")
+    assert timedelta(days=29) < waits.until - now <= timedelta(days=30)
+    assert len(waits.id) == 32
+    assert await invitations.unnotified(now, 10) == [], "no message about an old membership"
+    for other in (ADA, EVE, MAL):
+        assert await invitations.listed("default", [other], now, 10) == []
+
+
+async def test_open_takeovers_and_grants_are_carried_over(open_: Open) -> None:
+    now = SystemClock().now()
+    until = int((now + timedelta(minutes=5)).timestamp() * 1_000_000)
+    async with open_((before(GATEWAY, GRANTS[0]),)) as old:
+        await old.change(TAKEOVER, {"person": ADA})
+        await old.change(GRANT, {"person": ADA, "until": until})
+    async with open_((GATEWAY,)) as new:
+        takeover = await TakeoverStore(new).of("c")
+        assert takeover is not None
+        assert (takeover.id, takeover.person, takeover.shared) == ("t1", ADA, True)
+        grant = await TextGrantStore(new).of("default", "test:main:olga", "c", now)
+        assert grant is not None
+        assert (grant.id, grant.person, grant.reason) == ("g1", ADA, "")
