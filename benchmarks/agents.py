@@ -119,8 +119,14 @@ class Sizes:
         more = 4 * ROUNDS
         return AgentLimits(
             agents=self.agents + more,
+            agents_per_person=self.agents + more,
             pools=self.pools + more,
+            pools_per_person=self.pools + more,
+            sessions_per_person=AgentLimits().sessions,
+            handoffs_per_person=AgentLimits().handoffs,
             pool_members=self.members + more,
+            pool_members_per_person=self.members + more,
+            memberships_per_person=self.members + more,
             pool_memories=self.shares + 2 * more,
         )
 
@@ -158,10 +164,13 @@ async def filled(engine: Engine, hot: SqliteDatabase, sizes: Sizes) -> Stage:
     hidden = await wired.pools.create_pool(by_writer, "hidden", TEAM)
     left = await wired.pools.create_pool(by_writer, "left", TEAM)
     leaving = await wired.registry.register_agent(by_writer, AgentType.CLAUDE_CODE)
-    for agent in (writer, reader, leaving):
+    for agent in (writer, leaving):
         await wired.pools.join_pool(by_writer, left.id, agent.id, Permission.WRITE)
-    for agent in (writer, reader):
-        await wired.pools.join_pool(by_writer, pool.id, agent.id, Permission.WRITE)
+    await wired.pools.join_pool(by_writer, pool.id, writer.id, Permission.WRITE)
+    for joint in (left, pool):
+        await wired.pools.join_pool(by_writer, joint.id, reader.id, Permission.WRITE)
+        for invitation in await wired.pools.invitations.waiting(by_reader):
+            await wired.pools.invitations.accept(by_reader, invitation.id)
     await wired.pools.join_pool(by_writer, hidden.id, writer.id, Permission.WRITE)
     await wired.pools.join_pool(by_reader, hidden.id, reader.id, Permission.READ)
     others = [f"test:main:p{number}" for number in range(sizes.agents // 10 + 1)]
