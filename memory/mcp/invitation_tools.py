@@ -8,6 +8,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
+from gateway.ports.rights import TOKEN_READS, TOKEN_WRITES
 from memory.agents.defences import MARK
 from memory.agents.model import Permission, PoolInvitation
 from memory.mcp.acting import MAX_ID, AsAgent
@@ -120,11 +121,11 @@ INVITATION_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Invitations into pools",
         "List the invitations of your agents into pools of other people that wait for an answer.",
         KNOWLEDGE,
+        TOKEN_READS,
         AsAgent,
         InvitationsOut,
         waiting,
         agent="agent_id",
-        reads_only=True,
         idempotent=True,
     ),
     ToolDefinition(
@@ -132,6 +133,7 @@ INVITATION_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Accept an invitation into a pool",
         "Let an agent join the pool of another person, after the person of the token agreed.",
         KNOWLEDGE,
+        TOKEN_WRITES,
         AcceptArguments,
         AnswerOut,
         accept,
@@ -144,6 +146,7 @@ INVITATION_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Decline an invitation into a pool",
         "Decline the invitation of an agent. The pool cannot invite it again for a month.",
         KNOWLEDGE,
+        TOKEN_WRITES,
         DeclineArguments,
         AnswerOut,
         decline,

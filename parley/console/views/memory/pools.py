@@ -1,4 +1,7 @@
-"""The viewer's agents in pools of other people: invitations that wait, and memberships."""
+"""The viewer's agents in pools of other people: invitations that wait, and memberships.
+
+Only a person in a browser answers: a program does not agree for its person.
+"""
 
 from datetime import datetime
 from typing import Annotated, Final
@@ -6,11 +9,12 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from gateway.errors import NotFound
+from gateway.people import Role
+from gateway.ports.rights import in_person, to_read
 from memory.agents.services import AgentServices
 from memory.model.scope import RequestScope
 from parley.console.route import (
     AnyRoute,
-    AudienceRule,
     ConsoleRoute,
     ItemParams,
     Params,
@@ -18,7 +22,6 @@ from parley.console.route import (
 )
 from parley.console.services import MEMORY_OFF, ConsoleServices
 from parley.console.viewer import Viewer
-from parley.console.views.memory.accounts import check_session
 from parley.console.views.memory.documents import PATH
 from parley.http.api.errors import Refused
 from parley.http.api.models import MAX_ID
@@ -84,25 +87,21 @@ async def pools(viewer: Viewer, services: ConsoleServices, _params: PoolsQuery) 
 
 
 async def accept(viewer: Viewer, services: ConsoleServices, params: ItemParams) -> PoolsOut:
-    """Let an agent join. Raises `NotFound`, `BadInput` at a limit, and `Refused` for a request with
-    a token: a program does not agree for its person."""
-    check_session(viewer)
+    """Let an agent join. Raises `NotFound`, `BadInput` at a limit."""
     agents, request = await _agents(viewer, services)
     await agents.pools.invitations.accept(request, params.id)
     return await _shown(viewer, services, ACCEPTED)
 
 
 async def decline(viewer: Viewer, services: ConsoleServices, params: ItemParams) -> PoolsOut:
-    """Decline an invitation. Raises `NotFound`, and `Refused` for a request with a token."""
-    check_session(viewer)
+    """Decline an invitation. Raises `NotFound`."""
     agents, request = await _agents(viewer, services)
     await agents.pools.invitations.decline(request, params.id)
     return await _shown(viewer, services, DECLINED)
 
 
 async def leave(viewer: Viewer, services: ConsoleServices, params: LeaveForm) -> PoolsOut:
-    """Take an agent out of a pool. Raises `NotFound`, and `Refused` for a request with a token."""
-    check_session(viewer)
+    """Take an agent out of a pool. Raises `NotFound`."""
     agents, request = await _agents(viewer, services)
     if not await agents.pools.leave_pool(request, params.id, params.agent):
         raise NotFound(NOT_THERE)
@@ -155,7 +154,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="memory_pools",
         method="GET",
         path=POOLS,
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=to_read(Role.GUEST),
         summary="Your agents in pools of other people, and invitations",
         params=PoolsQuery,
         result=PoolsOut,
@@ -167,7 +166,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="accept_invitation",
         method="POST",
         path=f"{POOLS}/invitations/{{id}}/accept",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Let an agent of yours join the pool of somebody else, on the page only",
         params=ItemParams,
         result=PoolsOut,
@@ -179,7 +178,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="decline_invitation",
         method="POST",
         path=f"{POOLS}/invitations/{{id}}/decline",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Decline an invitation of an agent of yours, on the page only",
         params=ItemParams,
         result=PoolsOut,
@@ -191,7 +190,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="leave_pool",
         method="POST",
         path=f"{POOLS}/{{id}}/leave",
-        audience=AudienceRule.EVERYONE_SIGNED_IN,
+        allowed=in_person(Role.GUEST),
         summary="Take an agent of yours out of the pool of somebody else, on the page only",
         params=LeaveForm,
         result=PoolsOut,

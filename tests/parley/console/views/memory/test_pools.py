@@ -63,5 +63,5 @@ async def test_a_token_does_not_answer_for_its_person(console: Console, answer: 
     client = console.program.api_client(PERSON)
     path = f"/console/memory/pools/invitations/{invitation.id}/{answer}"
     refused = await client("POST", path, {})
-    assert refused.status == 409
+    assert refused.status == 403
     assert len((await client("GET", "/console/memory/pools")).json["waiting"]) == 1
