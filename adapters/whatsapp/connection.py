@@ -57,7 +57,8 @@ class WhatsAppAdapter(AccountAdapter[WhatsAppSettings]):
         """Send one part or file, once. Raises a `DeliveryError`.
 
         Outside the 24-hour window a text is sent as the configured template. Everything else, and
-        everything without a template, raises `WindowClosed`.
+        everything without a template, raises `WindowClosed`. Where the window is unknown, Meta
+        decides about an answer to a message.
         """
         self._require_connection()
         key = outbound.place.channel_id
@@ -65,17 +66,21 @@ class WhatsAppAdapter(AccountAdapter[WhatsAppSettings]):
             self._identities.address(key), self._windows.is_open_for(key)
         )
         now = self._context.clock.now().astimezone(UTC)
-        if is_open:
-            body = await self._free_form(outbound)
-        else:
-            template, name = self._settings.template, self._context.assistant_name
-            body = send.as_template(outbound, template, name, now)
         head = send.message_to(address, outbound.reply_to_id)
+        template, name = self._settings.template, self._context.assistant_name
+        unknown = is_open is None and bool(outbound.reply_to_id)
         try:
+            if is_open or unknown:
+                body = await self._free_form(outbound)
+            else:
+                body = send.as_template(outbound, template, name, now)
             answer = await self._checked(self._graph.post_message({**head, **body}))
         except WindowClosed:
             await self._windows.close(key, now)
-            raise
+            if not unknown:
+                raise
+            body = send.as_template(outbound, template, name, now)
+            answer = await self._checked(self._graph.post_message({**head, **body}))
         return Receipt(message_id_of(answer), self._context.clock.now().astimezone(UTC))
 
     async def _free_form(self, outbound: Outbound) -> Body:

@@ -38,8 +38,11 @@ class ServiceWindows:
         if before is not None and before <= at:
             await self._state.put(f"window:{key}", "", WINDOW)
 
-    async def is_open_for(self, key: str) -> bool:
-        """True when anything may be sent to this person. Unknown people have no window."""
+    async def is_open_for(self, key: str) -> bool | None:
+        """True when anything may be sent to this person; None if their last message is unknown: it
+        was more than 24 hours ago, or the state was lost."""
+        if await self._state.get(f"window:{key}") is None:
+            return None
         at = await self._wrote_at(key)
         return at is not None and is_open(at, self._clock.now())
 

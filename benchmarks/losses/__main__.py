@@ -12,7 +12,8 @@ model that takes 300 ms. People write 15 messages a second. In the middle:
                  after the other while messages flowed, and everything starts again
     unmatched    the same with the copy of Redis made ten seconds before that of PostgreSQL
 
-Messages that only the lost data held cannot be answered: `lost` counts those. `said` is what
+`after_copy` are messages without an answer that were accepted between the copy of Redis and the
+stop: nothing that was restored knows them. `lost` are all others without an answer. `said` is what
 `/readyz` says about it 5 and 30 seconds later.
 """
 
@@ -72,6 +73,8 @@ class Run:
     folder: Path
     ports: list[int]
     programs: list[Program] = field(default_factory=list)
+    copied_at: int = 0
+    stopped_at: int = 0
 
     async def run(self) -> dict[str, object]:
         """Write, play the fault in the middle, wait, and count."""
@@ -114,6 +117,7 @@ class Run:
         copy = self._copy_redis()
         await self._until(self.world.written + 60)
         self.redis.stop()
+        self.stopped_at = self.world.written
         self._put_back_redis(copy)
         self.redis.start()
 
@@ -132,6 +136,7 @@ class Run:
         await self._until(self.world.written + 60)
         for program in self.programs:
             await program.stop()
+        self.stopped_at = self.world.written
         self.redis.stop()
         self._put_back_redis(copy)
         self.redis.start()
@@ -147,6 +152,7 @@ class Run:
         await self._start()
 
     def _copy_redis(self) -> Path:
+        self.copied_at = self.world.written
         target = Path(tempfile.mkdtemp(dir=self.folder)) / "redis"
         shutil.copytree(self.redis.folder, target)
         return target
@@ -191,11 +197,14 @@ class Run:
         answers, written = self.world.answers(), self.world.written
         verdict = judge(answers, written, self.world.handed(), ALWAYS)
         given = Counter(n for numbers in answers.values() for n in numbers)
+        unanswered = set(range(written)) - set(given)
+        between = set(range(self.copied_at, self.stopped_at))
         return {
             "benchmark": "losses",
             "fault": self.fault,
             "messages": written,
-            "lost": verdict.lost,
+            "lost": len(unanswered - between),
+            "after_copy": len(unanswered & between),
             "twice": verdict.answered_twice,
             "twice_without_note": verdict.twice_without_note,
             "notes": given[NOTE],
