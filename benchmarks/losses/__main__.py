@@ -55,7 +55,7 @@ PER_SECOND: Final = 15.0
 MODEL_SECONDS: Final = 0.3
 ALWAYS: Final = 10**9
 PATIENCE: Final = 60.0
-STEP: Final = 10.0
+STEP: Final = 30.0
 """Seconds without a new answer after which no further one is expected."""
 
 

@@ -26,7 +26,8 @@ if not is_current(epoch, ARGV[4], ARGV[5]) then return 'stale' end
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local began = redis.call('HMGET', epoch, 'kind', 'began')
-local lost = (began[1] or '') ~= '' and now - tonumber(began[2] or '0') < lease
+local kind = began[1] or ''
+local lost = kind ~= '' and kind ~= 'restored' and now - tonumber(began[2] or '0') < lease
 redis.call('ZADD', KEYS[1], now, worker)
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - lease)
 redis.call('PEXPIRE', KEYS[1], 10 * lease)

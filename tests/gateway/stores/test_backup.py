@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,17 @@ import pytest
 from db.errors import StoreUnavailable
 from db.sqlite import Job
 from gateway.errors import BadInput
+from gateway.ports.inbox import InboxEntry
+from gateway.stores.hot_losses import HotLosses
 from gateway.stores.sqlite.backup import back_up, restore, verify
+from gateway.stores.sqlite.inbox import SqliteInbox
 from gateway.stores.sqlite.lock import GatewayLock
+from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.unit_of_work import Doubts
 from parley.wiring.storage import SCHEMAS
+from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
+from tests.support.messages import AT, conversation, outbound, received
 
 WRITER = Path(__file__).parent / "writing.py"
 BIG = 20_000
@@ -239,3 +247,26 @@ async def test_a_failed_restore_leaves_no_empty_database(tmp_path: Path) -> None
     (tmp_path / "taken.db").mkdir()
     with pytest.raises(StoreUnavailable, match="cannot restore"):
         restore(tmp_path / "copy.db", tmp_path / "taken.db", SCHEMAS, overwrite=True)
+
+
+async def test_work_that_waited_in_a_copy_is_marked_when_it_is_restored(tmp_path: Path) -> None:
+    """It may have been answered and sent since the copy."""
+    file, copy, clock = tmp_path / "here.db", tmp_path / "copy.db", FakeClock()
+    database = sqlite_database(file)
+    await database.start()
+    entry = InboxEntry("waits", conversation(), received(), AT)
+    await SqliteInbox(database, clock).add(entry, timedelta(days=1))
+    await SqliteOutbox(database, clock).add((outbound("waits:0"),))
+    await database.stop()
+    back_up(file, copy, SCHEMAS)
+    restored = restore(copy, file, SCHEMAS, overwrite=True)
+    assert (restored.events, restored.sends) == (1, 1)
+    database = sqlite_database(file)
+    await database.start()
+    (send,) = await SqliteOutbox(database, clock).waiting(10)
+    losses = await HotLosses(database).since(AT - timedelta(days=1))
+    await database.stop()
+    assert send.restored
+    assert send.begun
+    assert [loss.kind for loss in losses] == ["restored"]
+    assert Doubts(clock, lambda: losses).restored_after(AT)

@@ -1,6 +1,7 @@
 """Redis comes back empty, as another one, or in an earlier state: what is noticed, and what becomes
 of answers that processes still hold."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
@@ -14,6 +15,7 @@ from gateway.observe.correlation import correlation_id
 from gateway.outbound.live.final import announced
 from gateway.ports.inbox import Finished, InboxEntry
 from gateway.ports.losses import LossKind
+from gateway.ports.outbox import OutboxEntry
 from gateway.ports.traces import Trace
 from gateway.ports.unit_of_work import ERASED_TURNS, CompletedTurn
 from gateway.stores.hot_losses import HotLosses
@@ -24,6 +26,8 @@ from tests.gateway.stores.redis.support import LEASE, all_keys, clean, new_prefi
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
 from tests.support.messages import AT, outbound, received
+from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("redis")
 KEY = ConversationKey("t", "test", "main", "", "C1")
@@ -275,3 +279,34 @@ async def test_unknown_events_are_told_from_finished_ones(installation: Installa
     await accept(state)
     assert await state.inbox.finish((EVENT,), ()) is Finished.HERE
     assert await state.inbox.finish((EVENT,), ()) is Finished.ELSEWHERE
+
+
+async def test_a_restored_database_and_a_restored_redis_make_waiting_work_doubtful(
+    installation: Installation, engine: Engine
+) -> None:
+    """`pg_restore` creates the tables anew, and Redis was started again."""
+    state = await installation.process()
+    await accept(state)
+    await state.outbox.add((outbound("waits:0"),))
+    await engine.change(Statement("UPDATE hot_state SET home = 'of another database'"))
+    await state.client.command("HSET", state.epoch.key, "server", "an earlier run")
+    after = await installation.process()
+    assert kinds(after) == ["restored"]
+    assert await installation.journal(after).may_repeat(ID, AT)
+    taken: list[OutboxEntry] = []
+    reading = asyncio.create_task(after.sends.run([("test", "main")], taken.extend, lambda: True))
+    await eventually(lambda: bool(taken), PATIENCE)
+    reading.cancel()
+    assert taken[0].restored
+    assert taken[0].begun
+
+
+async def test_a_restored_database_beside_a_redis_that_ran_on_makes_nothing_doubtful(
+    installation: Installation, engine: Engine
+) -> None:
+    state = await installation.process()
+    await accept(state)
+    await engine.change(Statement("UPDATE hot_state SET home = 'of another database'"))
+    after = await installation.process()
+    assert kinds(after) == []
+    assert not await installation.journal(after).may_repeat(ID, AT)
