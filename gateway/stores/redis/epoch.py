@@ -138,6 +138,11 @@ class Epoch:
             self.learn(state.mark)
             await self._write()
 
+    async def has_lost(self) -> bool:
+        """Return True if Redis lost its state in the last days. Raises `StoreUnavailable`."""
+        await self.check()
+        return bool(self.losses)
+
     async def _known(self) -> KnownHotState | None:
         """Return what the database knows; while it is unavailable, what this process knows."""
         counted, self._saved = self._waiting(), ""

@@ -230,7 +230,8 @@ class RedisHotState:
         self.processes = RedisProcesses(self.client, self.worker)
         self.inbox = RedisInbox(self.client, clock, self.work.finished)
         self.outbox = RedisOutbox(
-            self.client, clock, self.sends.settled, self.sends.refused, self.worker
+            *(self.client, clock, self.sends.settled, self.sends.refused, self.worker),
+            self.epoch.has_lost,
         )
         self.buckets = RedisBuckets(self.client)
         self.states = RedisAdapterStates(self.client)

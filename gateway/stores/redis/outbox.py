@@ -4,7 +4,7 @@ The stream holds the queue in order; the hash holds the state. A receipt is kept
 `KEEP_RECEIPTS`; a dead letter keeps its text, so that it can be sent again.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import cast
 
@@ -203,6 +203,10 @@ def append_arguments(outbound: Sequence[Outbound], now: float, begun: str = "") 
     return values
 
 
+async def _never() -> bool:
+    return False
+
+
 class RedisOutbox:
     """Implements `gateway.ports.outbox.Outbox`. `settled` receives the keys that no
     longer wait, `refused` those that this process must not send as it holds them. `worker` is the
@@ -215,9 +219,13 @@ class RedisOutbox:
         settled: Callable[[Iterable[str]], None] = lambda _: None,
         refused: Callable[[Iterable[str]], None] = lambda _: None,
         worker: str = "",
+        lost: Callable[[], Awaitable[bool]] = _never,
     ) -> None:
+        """`lost` returns True if Redis lost its state: only then is an unknown send stored again,
+        because otherwise it was deleted."""
         self._client = client
         self._clock = clock
+        self._lost = lost
         self._settled = settled
         self._refused = refused
         self._worker = worker
@@ -243,7 +251,7 @@ class RedisOutbox:
         names = [self._keys.send(outbound.key), lease]
         arguments: list[Argument] = [self._worker, int(again)]
         begun = await self._client.run(BEGIN, names, arguments, repeatable=True)
-        if begun == UNKNOWN:
+        if begun == UNKNOWN and await self._lost():
             await self._restore(outbound, again=again)
             begun = await self._client.run(BEGIN, names, arguments, repeatable=True)
         if begun == BEGUN:

@@ -310,7 +310,7 @@ async def test_what_a_receiver_did_stays_theirs_when_the_source_is_erased(
     assert kept.context == HandoffContext("")
     assert kept.result == ({"text": "by Bob"} if answer == "complete" else None)
     assert kept.reason == ("no time" if answer == "reject" else "")
-    assert await handoffs.clean(AT + timedelta(days=8)) == 1
+    assert (await handoffs.clean(AT + timedelta(days=8))).total() == 1
 
 
 def test_event_kinds_of_handoffs_name_their_states() -> None:
