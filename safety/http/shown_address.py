@@ -27,14 +27,17 @@ _HOST: Final = re.compile(rf"{_ONE_HOST}(?:,{_ONE_HOST}){{0,9}}")
 _SHORT_WORD: Final = re.compile(r"[A-Za-z]?[a-z]{1,4}")
 """Of a word such as `mcp`, which has no vowels."""
 _WORD: Final = re.compile(
-    r"(?![A-Za-z]*[^AEIOUYaeiouy]{5})(?![A-Za-z]*[AEIOUaeiou]{4})"
-    r"(?=[A-Za-z]*[AEIOUYaeiouy])[A-Za-z][a-z]{1,11}"
+    r"(?![A-Za-z]{0,12}[^AEIOUYaeiouy]{5})(?![A-Za-z]{0,12}[AEIOUaeiou]{4})"
+    r"(?=[A-Za-z]{0,12}[AEIOUYaeiouy])[A-Za-z][a-z]{1,11}"
 )
 _VERSION: Final = re.compile(r"v?[0-9]{1,3}|v[0-9](?:\.[0-9])?(?:alpha|beta)?[0-9]?")
 
 
 def shown_address(address: str) -> str:
-    """Return an address as people may see it, with `…` for what is hidden."""
+    """Return an address as people may see it, with `…` for what is hidden; a text without `://`
+    is none, and stays."""
+    if "://" not in address:
+        return address
     scheme, _, rest = address.partition("://")
     rest, _, fragment = rest.partition("#")
     rest, _, query = rest.partition("?")

@@ -36,6 +36,7 @@ from safety.http.shown_address import hidden_parts, shown_address, without_secre
         ("redis://:pw@[::1]:6379/0", "redis://…@[::1]:6379/0"),
         ("sqlite:////var/lib/parley/p4rl3y_data.db", "sqlite:////var/lib/parley/p4rl3y_data.db"),
         ("sqlite:///a.db?key=hunter2", "sqlite:///a.db?…"),
+        ("", ""),
         ("unix:///run/redis.sock?password=x", "unix:///run/…?…"),
     ],
 )
