@@ -83,6 +83,8 @@ _UNSPACED_GAP: Final = re.compile(
 _UNSPACED_LINKS: Final = tuple("是为為はがを:：=＝은는이가成叫คือเป็น")
 _ASCII_RUN: Final = re.compile(r"[!#-&*-;=?-Z\\^_a-z~]{3,200}")
 _GOES_ON: Final = re.compile(r"[a-z]{4}")
+_KEY_MARK: Final = re.compile(r"[\dA-Z]|[a-z]{12}")
+"""Is near every key in a long text: only a text made to be slow has none."""
 _DIGITS: Final = re.compile(r"\d\d{2}")
 """Begins a PIN, and a code for one use. `\\d{3}` takes longer: `re` looks ahead for a set only."""
 _OF_DIGITS: Final = frozenset({Class.PIN, Class.CODE})
@@ -171,6 +173,7 @@ class _Reader:
     rejected: int = -1
     _row_end: int = 0
     _read: int = 0
+    _key_marks: "_Next" = field(default_factory=lambda: _Next(_KEY_MARK))
     _digits: "_Next" = field(default_factory=lambda: _Next(_DIGITS))
     _tokens: dict[int, "_Token | None"] = field(default_factory=dict)
 
@@ -289,7 +292,9 @@ class _Reader:
     def _next_mark(self, kind: Class, place: int) -> int:
         """Return the next position from `place` on of a character that every value of this class
         has; the text's length if there is none."""
-        return self._digits.after(self.text, place) if kind in _OF_DIGITS else place
+        if kind is Class.PASSWORD:
+            return place
+        return (self._key_marks if kind is Class.KEY else self._digits).after(self.text, place)
 
     def _linked(self, name: "_Name", place: int, fillers: tuple[str, ...]) -> LabelledValue | None:
         """Return the value after "is", "is now" or "is:"."""
@@ -315,7 +320,7 @@ class _Reader:
             return None
         if end - begin > _LONG_VALUE and (end == self.rejected or self._is_read_often(begin)):
             return None
-        if self._next_mark(name.word.kind, begin) > end:
+        if name.word.kind in _OF_DIGITS and self._next_mark(name.word.kind, begin) > end:
             self.rejected = end
             return None
         if how is not LabelForm.CALL and "\n" in self.text[place:begin]:

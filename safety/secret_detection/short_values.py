@@ -41,23 +41,28 @@ _LEAST_OWNED: Final = 3
 _RARE_PAIRS: Final = 2
 
 
-def is_stated(candidate: LabelledValue, *, owned: bool, named: bool = False) -> bool:
+def ends_statement(candidate: LabelledValue) -> bool:
+    """Return True for one word without a mask that ends the statement of its label."""
+    if _PLAIN.fullmatch(candidate.value) is None:
+        return False
+    text, end = candidate.text, candidate.end
+    masked = text[end : end + 1] == "*" != text[candidate.begin - 1]
+    return not masked and _ENDS.match(text, end) is not None
+
+
+def is_stated(candidate: LabelledValue, *, owned: bool, named: bool) -> bool:
     """Return True for a short value that a statement gives away. `owned`: the label says whose it
     is ("my key"), `named`: which ("api key"), so that the value is no description."""
-    value, text, how = candidate.value, candidate.text, candidate.how
+    value, how = candidate.value, candidate.how
     whose = owned or candidate.fillers or not candidate.word.isascii()
     beside = how is LabelForm.BESIDE and whose and any(map(str.isdigit, value))
     inflected = candidate.rest.isalpha() and not candidate.word.isascii()
-    if (candidate.rest and not inflected) or not (
-        beside or how in {LabelForm.SIGN, LabelForm.LINK}
-    ):
+    if candidate.rest and not inflected:
         return False
-    if _PLAIN.fullmatch(value) is None or _ENDS.match(text, candidate.end) is None:
+    if not beside and how not in {LabelForm.SIGN, LabelForm.LINK}:
         return False
     if any(map(partial(_tells_more, candidate.word), candidate.fillers)):
         return False
-    if text[candidate.end : candidate.end + 1] == "*" != text[candidate.begin - 1]:
-        return False  # masked
     if not (owned or named) and (candidate.word in GENERIC_KEYS or how is LabelForm.SIGN):
         return candidate.kind is Class.PASSWORD and _is_no_word(value)
     return is_short_secret(value, owned=owned or named)

@@ -26,7 +26,7 @@ from safety.secret_detection.plausibility import (
     looks_random,
     may_be_a_word,
 )
-from safety.secret_detection.short_values import is_stated
+from safety.secret_detection.short_values import ends_statement, is_stated
 
 SHORTEST_KEY: Final = 12
 """Minimum characters of a labelled key."""
@@ -92,15 +92,18 @@ def is_secret(candidate: LabelledValue) -> bool:
     value = candidate.value
     if NEVER.match(value) or (candidate.how is LabelForm.CELL and _is_path(candidate)):
         return False
-    if candidate.how is LabelForm.SIGN and _is_type(candidate):
-        return False
     if candidate.kind is Class.PIN:
         return _is_pin(candidate, value)
-    if candidate.kind is Class.PASSWORD:
-        return _is_password(candidate, value) or is_stated(candidate, owned=_is_owned(candidate))
-    if _is_key(candidate, value):
-        return True
-    named = _name_before(candidate).endswith(_NAMED) or candidate.word in _TOKENS
+    decide = _is_password if candidate.kind is Class.PASSWORD else _is_key
+    if not decide(candidate, value) and not (ends_statement(candidate) and _is_stated(candidate)):
+        return False
+    return candidate.how is not LabelForm.SIGN or not _is_type(candidate)
+
+
+def _is_stated(candidate: LabelledValue) -> bool:
+    named = candidate.kind is not Class.PASSWORD and (
+        _name_before(candidate).endswith(_NAMED) or candidate.word in _TOKENS
+    )
     return is_stated(candidate, owned=_is_owned(candidate), named=named)
 
 
