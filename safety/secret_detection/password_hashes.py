@@ -68,6 +68,7 @@ _LABEL: Final = re.compile(
 )
 """Before a hash in hexadecimal digits."""
 _LABEL_LENGTH: Final = 40
+_SIGNS: Final = ("$", "}", "*", "::", "pbkdf2.")
 _TYPES: Final = tuple(f" {kind} " for kind in (*"045789", "sha256", "sha512", "encrypted"))
 _STEMS: Final = ("hash", "pass", "pwd", "ntlm", "mysql", "hmac", "kerb", "lm:", "nt:")
 SHORTEST_HASH: Final = 13
@@ -80,7 +81,6 @@ _MARKS: Final = (
     ("}", _LDAP),
     ("*", _MYSQL),
     ("$A$", _MYSQL),
-    (":::", _DUMPS),
     ("::", _DUMPS),
 )
 """A text in every hash of an expression."""
@@ -89,9 +89,10 @@ _MARKS: Final = (
 def find_password_hashes(text: str, lowered: str, longest: int) -> Iterator[Finding]:
     """Yield every hash of a password; `lowered` is the text in small letters, `longest` the length
     of its longest word."""
-    for expression in dict.fromkeys(one for mark, one in _MARKS if mark in text):
-        for match in expression.finditer(text):
-            yield Finding(PASSWORD_HASH, *match.span(match.lastgroup or 0))
+    if any(map(text.__contains__, _SIGNS)):
+        for expression in dict.fromkeys(one for mark, one in _MARKS if mark in text):
+            for match in expression.finditer(text):
+                yield Finding(PASSWORD_HASH, *match.span(match.lastgroup or 0))
     if any(map(lowered.__contains__, _TYPES)):
         for match in _ROUTERS.finditer(text):
             if match["seven"] or _is_encoded(match["other"]):
