@@ -79,7 +79,6 @@ async def test_a_new_key_revokes_every_token_during_a_session(servers: Servers) 
         {"Origin": "https://evil.example"},
         {"Origin": "http://localhost:1"},
         {"Origin": "null"},
-        {"Origin": "http://evil.example", "Host": "evil.example"},
         {"Sec_Fetch_Site": "cross-site"},
     ],
 )
@@ -87,6 +86,12 @@ async def test_a_web_page_is_refused(servers: Servers, headers: dict[str, str]) 
     response = await servers.post(DISCOVER, **MODERN, **headers)
     assert response.status_code == 403
     assert "strange_origin" in response.text
+
+
+async def test_a_page_whose_name_leads_here_is_refused(servers: Servers) -> None:
+    for origin in ({}, {"Origin": "http://evil.example"}):
+        response = await servers.post(DISCOVER, **MODERN, Host="evil.example", **origin)
+        assert (response.status_code, "unknown_host" in response.text) == (403, True)
 
 
 async def test_only_post_is_served_and_only_to_people(servers: Servers) -> None:
