@@ -2,15 +2,17 @@
 
 from dataclasses import dataclass, field
 
-from gateway.commands.handler import MAX_BYTES, NOT_FETCHED, TOO_LARGE
+import pytest
+
+from gateway.commands.handler import MAX_BYTES, NOT_ALLOWED, NOT_FETCHED, TOO_LARGE
 from gateway.errors import BadInput, DeliveryError
 from gateway.immutable import replace
 from gateway.message import Attachment, Button, ButtonPressed, CommandInvoked, MessageAuthor, Reply
-from gateway.people import PersonId
+from gateway.people import PersonId, Role
 from gateway.policy.access import AccessPolicy
 from gateway.ports import Capabilities, CommandSpec
 from gateway.ports.memory import Caller, GivenFile
-from gateway.ports.rights import IN_CHAT
+from gateway.ports.rights import IN_CHAT, in_chat
 from gateway.turn.services import Policies
 from tests.support.gateway import Gateway, gateway
 from tests.support.immutable import force
@@ -99,6 +101,24 @@ async def test_people_without_access_can_run_no_command() -> None:
         await g.take(CommandInvoked("c1", direct(), ADA, "buy", "red"))
         await g.take(ButtonPressed("p1", direct(), ADA, "shop:red", "Take it"))
         assert (shop.asked, g.texts) == ([], [])
+
+
+async def test_a_command_runs_only_for_the_role_that_it_declares() -> None:
+    async with gateway(capabilities=BUTTONS) as g:
+        shop = with_shop(g)
+        for_operators = replace(shop.specs[0], name="sell", allowed=in_chat(Role.OPERATOR))
+        force(g.services, "commands", (*g.services.commands, for_operators))
+        await g.take(CommandInvoked("c1", direct(), ADA, "sell", "red"))
+        await g.take(CommandInvoked("c2", direct(), ADA, "steal", "red"))
+        assert shop.asked == []
+        assert g.texts == [NOT_ALLOWED.format("operator")]
+
+
+def test_a_command_without_a_declaration_cannot_be_made() -> None:
+    with pytest.raises(TypeError):
+        CommandSpec("buy", "Buy a kite")  # type: ignore[call-arg]  # wrong on purpose
+    with pytest.raises(TypeError, match="who may call it"):
+        CommandSpec("buy", "Buy a kite", allowed=None)  # type: ignore[arg-type]  # wrong on purpose
 
 
 @dataclass
