@@ -4,9 +4,12 @@ from datetime import timedelta
 from pathlib import Path
 
 from gateway.ports.clock import SystemClock
+from gateway.ports.rights import EVERY_SCOPE, TokenScope
 from parley.security.keys import read_key
 from parley.security.tokens import read
 from tests.parley.cli.kit import parley
+
+READS = frozenset({TokenScope.READ})
 
 
 def configured(folder: Path) -> str:
@@ -26,6 +29,14 @@ async def test_only_the_token_is_on_standard_output_and_its_person_is_named(tmp_
     assert (str(holder.person), holder.tenant) == ("web:main:ada", "default")
     assert timedelta(days=1.9) < holder.until - now <= timedelta(days=2)
     assert "web:main:ada" in ended.err
+
+
+async def test_a_token_can_be_one_that_only_reads(tmp_path: Path) -> None:
+    config = configured(tmp_path)
+    for more, scopes, told in (((), EVERY_SCOPE, "can act"), (("--read-only",), READS, "can read")):
+        ended = await parley("token", "web:main:ada", *more, "-c", config, cwd=tmp_path)
+        holder = read(read_key(tmp_path / "token.key"), ended.out.strip(), SystemClock().now())
+        assert (holder.scopes, told in ended.err) == (scopes, True)
 
 
 async def test_one_token_is_listed_and_revoked_by_its_name(tmp_path: Path) -> None:

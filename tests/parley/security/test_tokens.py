@@ -1,5 +1,8 @@
 """A token is read only as it was issued: by the same key, untouched, in time."""
 
+import base64
+import json
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -7,8 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.errors import BadInput
+from gateway.immutable import replace
 from gateway.people import PersonId
-from parley.security.tokens import BadToken, TokenClaims, issue, person_of, read
+from gateway.ports.rights import TokenScope
+from parley.security.tokens import (
+    BadToken,
+    TokenClaims,
+    _signature,
+    issue,
+    key_id,
+    person_of,
+    read,
+)
 
 KEY = b"k" * 32
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -43,6 +56,41 @@ def test_without_a_key_no_token_is_read_or_issued() -> None:
     assert problem(b"", issue(KEY, HOLDER)) == "token_wrong"
     with pytest.raises(ValueError, match="key"):
         issue(b"", HOLDER)
+
+
+@pytest.mark.parametrize("scopes", [{"read"}, {"write"}, {"read", "write"}])
+def test_a_token_has_the_scopes_with_which_it_was_issued(scopes: set[str]) -> None:
+    holder = replace(HOLDER, scopes=frozenset(map(TokenScope, scopes)))
+    assert read(KEY, issue(KEY, holder), NOW).scopes == scopes
+    with pytest.raises(ValueError, match="scope"):
+        issue(KEY, replace(HOLDER, scopes=frozenset()))
+
+
+@pytest.mark.parametrize(
+    ("given", "known"),
+    [
+        ({}, {"read", "write"}),  # as tokens were issued before there were scopes
+        ({"scopes": ["read"]}, {"read"}),
+        ({"scopes": []}, None),
+        ({"scopes": ["read", "admin"]}, None),
+        ({"scopes": ["READ"]}, None),
+        ({"scopes": "read"}, None),
+        ({"scopes": {"read": True}}, None),
+        ({"scopes": ["read"] * 3}, None),
+        ({"scope": ["read"]}, None),
+    ],
+)
+def test_unknown_scopes_refuse_the_token(
+    given: Mapping[str, object], known: set[str] | None
+) -> None:
+    payload: dict[str, object] = {"person": "telegram:main:123", "tenant": "default"}
+    payload |= {"until": int(HOLDER.until.timestamp()), "key": key_id(KEY), **given}
+    body = base64.urlsafe_b64encode(json.dumps(payload).encode()).decode().rstrip("=")
+    token = f"parley_{body}.{_signature(KEY, body)}"
+    if known is None:
+        assert problem(KEY, token) == "token_wrong"
+    else:
+        assert read(KEY, token, NOW).scopes == known
 
 
 @given(st.data())

@@ -26,6 +26,18 @@ async def test_a_token_is_shown_once_works_and_is_revoked(either_console: Consol
     assert (await client("GET", "/console/account")).status == 401
 
 
+async def test_a_token_can_be_one_that_only_reads(console: Console) -> None:
+    ada = await console.visitor("ada")
+    made = await ada.post("/memory/tokens/create", {"name": "reader", "use": "read"})
+    found = re.search(r'<code id="token">(parley_[^<]+)</code>', made.text)
+    assert found is not None
+    reader = console.program.api_client("ada", found[1])
+    assert (await reader("GET", "/brain/memories")).status == 200
+    refused = await reader("POST", "/brain/memories", {"content": "I drink tea."})
+    assert (refused.status, refused.code) == (403, "needs_scope")
+    assert (await ada.post("/memory/tokens/create", {"use": "admin"})).status == 422
+
+
 async def test_names_and_days_have_bounds_and_two_people_may_use_one_name(
     console: Console,
 ) -> None:
