@@ -58,6 +58,7 @@ TABLES: Final = frozenset(
         "people_projects",
         "people_choices",
         "agents",
+        "pool_invitations",
         "agent_sessions",
         "pools",
         "pool_members",

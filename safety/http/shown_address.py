@@ -84,7 +84,9 @@ def hidden_parts(address: str) -> Iterator[str]:
         return
     if password:
         yield from {password, unquote(password)}
-    others = [parts.username or "", parts.fragment, *parts.path.split("/")]
+    others = [parts.username or "", parts.fragment]
+    if parts.scheme.lower() not in _FILE_SCHEMES:
+        others += parts.path.split("/")
     others += [pair.partition("=")[2] for pair in parts.query.split("&")]
     for text in others:
         if len(text) >= _LEAST and not _is_plain(text) and looks_random(unquote(text), _LEAST):

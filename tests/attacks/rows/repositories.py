@@ -107,7 +107,12 @@ async def _colleagues(scene: Scene) -> None:
         joining = {"pool_id": pool["pool_id"], "agent_id": scene.words[f"{name}_agent"]}
         permission = "write" if name == "ada" else "read"
         done = await tool(scene, "join_pool", "ada", **joining, permission=permission)
-        assert done, f"{name} joins the pool"
+        assert done, f"{name} joins the pool, or is invited"
+    invited = await tool(scene, "get_pool_invitations")
+    for one in invited["invitations"]:
+        await confirmed(
+            scene, "accept_pool_invitation", "mallory", invitation_id=one["invitation_id"]
+        )
 
 
 async def _by_pool(scene: Scene) -> None:
