@@ -71,18 +71,22 @@ end
 )
 
 ADD = Script.of(APPEND + "append_all(1, 2, ARGV[1])")
-# Stores a send again of which Redis lost the state. Its entry in the stream may be left.
+# Stores a send again of which Redis lost the state. Without its entry in the stream, and without a
+# known loss (ARGV[9]), it was deleted.
 RESTORE = Script.of(
     APPEND
     + """
 if redis.call('EXISTS', KEYS[3]) == 1 then return end
+local is_known = ARGV[9] == '1'
 for _, entry in ipairs(redis.call('XRANGE', KEYS[4], '-', '+', 'COUNT', ARGV[7])) do
   if entry[2][2] == ARGV[2] then
+    is_known = true
     redis.call('XACK', KEYS[4], ARGV[8], entry[1])
     redis.call('XDEL', KEYS[4], entry[1])
   end
 end
-append_all(1, 2, ARGV[1])
+if is_known then append_all(1, 2, ARGV[1]) end
+return is_known and 1 or 0
 """
 )
 # A process that was suspended until its lease expired must not send what the next one sends.
@@ -221,8 +225,8 @@ class RedisOutbox:
         worker: str = "",
         lost: Callable[[], Awaitable[bool]] = _never,
     ) -> None:
-        """`lost` returns True if Redis lost its state: only then is an unknown send stored again,
-        because otherwise it was deleted."""
+        """`lost` returns True if Redis lost its state: then an unknown send is stored again, which
+        otherwise was deleted."""
         self._client = client
         self._clock = clock
         self._lost = lost
@@ -251,8 +255,7 @@ class RedisOutbox:
         names = [self._keys.send(outbound.key), lease]
         arguments: list[Argument] = [self._worker, int(again)]
         begun = await self._client.run(BEGIN, names, arguments, repeatable=True)
-        if begun == UNKNOWN and await self._lost():
-            await self._restore(outbound, again=again)
+        if begun == UNKNOWN and await self._restore(outbound, again=again):
             begun = await self._client.run(BEGIN, names, arguments, repeatable=True)
         if begun == BEGUN:
             return True
@@ -314,20 +317,23 @@ class RedisOutbox:
             [int(await self._client.run(DROP, [self._keys.dead, name], [])) for name in names]
         )
 
-    async def _restore(self, outbound: Outbound, *, again: bool) -> None:
-        """Queue a send again that Redis lost and this process still has."""
-        log.warning("send_restored", platform=outbound.place.platform)
+    async def _restore(self, outbound: Outbound, *, again: bool) -> bool:
+        """Queue a send again that Redis lost and this process still has. Return False for one that
+        was deleted."""
         now, begun = self._clock.now().timestamp(), outbound.key if again else ""
-        await self._client.run(
+        restored = await self._client.run(
             RESTORE,
             append_keys(self._keys, (outbound,)),
             [
                 self._keys.wakeup(SENDS),
                 *append_arguments((outbound,), now, begun),
-                *(LOOKED_AT, GROUP),
+                *(LOOKED_AT, GROUP, int(await self._lost())),
             ],
             repeatable=True,
         )
+        if restored:
+            log.warning("send_restored", platform=outbound.place.platform)
+        return bool(restored)
 
     async def _streams(self) -> list[str]:
         accounts = await self._client.command("SMEMBERS", self._keys.accounts)
