@@ -39,7 +39,7 @@ from gateway.ports.traces import Trace
 from gateway.store_retry import StoreRetry
 from gateway.turn.pipeline import Pipeline
 from gateway.turn.services import CurrentPolicies, Services
-from gateway.turn.slots import Slots
+from gateway.turn.slots import Slots, StorePlaces
 from parley.config import Settings
 from parley.config.load import Origins
 from parley.console.jobs import ConsoleJobs
@@ -504,6 +504,11 @@ class App:
             more_commands=more_commands,
             guard=self.guard,
             slots=Slots(settings.workers.concurrency),
+            store_places=StorePlaces.for_connections(
+                settings.database.connections
+                if settings.database.url.startswith("postgresql://")
+                else 0
+            ),
             recent_secrets=self._recent_secrets,
             security=self.security,
             admissions=access.admissions,

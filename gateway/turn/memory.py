@@ -21,7 +21,7 @@ from gateway.policy.history_redaction import (
     redact_for_history,
     redact_messages,
 )
-from gateway.ports.memory import REDACTION_NOTICE, AnswerFooter, Caller, TurnMemory
+from gateway.ports.memory import REDACTION_NOTICE, AnswerFooter, Caller
 from gateway.ports.prompt_blocks import KnowledgeItem, MissingPart
 from gateway.turn.prompt import text_in_place
 from gateway.turn.services import Services
@@ -234,11 +234,6 @@ async def recall(turn: TurnContext, services: Services) -> Decision:
     memory = turn.memory
     if memory is None:
         return Decision("recall", True, "no_memory")
-    async with services.memory_reads.waiting():
-        return await _read(memory, turn, services)
-
-
-async def _read(memory: TurnMemory, turn: TurnContext, services: Services) -> Decision:
     turn.missing = ()
     turn.prompt_parts = await memory.prompt_parts()
     for missing in turn.prompt_parts.missing:

@@ -3,6 +3,7 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import datetime, timedelta
 
 import structlog
@@ -89,6 +90,12 @@ TURN: tuple[Stage, ...] = (
     save,
 )
 """The stages of a turn, which may collect several messages of one author."""
+
+ON_STORES: frozenset[Stage] = frozenset(
+    {*ADMISSION, reserve_budget, open_memory, read_history, recall, save}
+)
+"""The stages that mostly wait for the stores."""
+NO_WAIT: AbstractAsyncContextManager[None] = nullcontext()
 
 HANDED_OVER: tuple[Stage, ...] = (open_memory, hand_over, save)
 """The stages of messages that an operator answers."""
@@ -286,10 +293,11 @@ class Pipeline:
             try:
                 # After the answer of the model, an unavailable store repeats the stage alone:
                 # people may have seen the answer, and tools have run.
-                if turn.result is None:
-                    decision = await stage(turn, services)
-                else:
-                    decision = await retry(stage, turn, services)
+                async with services.store_places.waiting() if stage in ON_STORES else NO_WAIT:
+                    if turn.result is None:
+                        decision = await stage(turn, services)
+                    else:
+                        decision = await retry(stage, turn, services)
             except StoreUnavailable:
                 raise
             except Exception:

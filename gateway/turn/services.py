@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 
 from msgspec import Struct
 
@@ -49,7 +50,7 @@ from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.stores.feedback import FeedbackStore
 from gateway.stores.traces import Traces
 from gateway.stores.usage import UsageLedger
-from gateway.turn.slots import MemoryReads, Slots
+from gateway.turn.slots import Slots, StorePlaces
 from gateway.turn.toolbox import Toolbox
 from gateway.turn.types import TurnLimits
 
@@ -106,7 +107,7 @@ class Services:
     """The services of all stages. `current` are the policies in force, or those of one turn
     (`under`). `observe` receives every trace, also of events that are not
     stored; `observer` receives events with their times; `slots` limit the running turns,
-    `memory_reads` those that read memory; `retry` waits for unavailable stores; `signs` are
+    `store_places` the stages that use the stores; `retry` waits for unavailable stores; `signs` are
     temporary reactions.
     `pairing` and `owner_claims` are None without a store of admissions."""
 
@@ -131,7 +132,7 @@ class Services:
     calibrations: TokenCalibrations = field(default_factory=TokenCalibrations)
     recent_secrets: RecentSecrets = field(default_factory=RecentSecrets)
     slots: Slots = field(default_factory=Slots)
-    memory_reads: MemoryReads = field(default_factory=MemoryReads)
+    store_places: StorePlaces = field(default_factory=partial(StorePlaces.for_connections, 0))
     signs: BackgroundTasks = field(default_factory=lambda: BackgroundTasks("sign_failed"))
     security: SecurityLog = field(default_factory=SecurityLog)
     admissions: Admissions = field(default_factory=Admissions)

@@ -1,9 +1,10 @@
 """The limit on running turns; a turn that only waits for its model releases its slot."""
 
 import asyncio
+import sys
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from contextvars import Context
 from typing import Final
 
@@ -15,28 +16,32 @@ MAX_BYTES_ASIDE: Final = 128 * 1024 * 1024
 that would exceed it also keeps its slot."""
 
 
-READS: Final = 8
-"""Turns that read memory at the same time; fewer than the connections to the database."""
-WAIT_SECONDS: Final = 20.0
-"""The longest wait for that. It does not count as time of recall."""
+WAIT_SECONDS: Final = 60.0
+"""The longest wait of a stage for a place."""
+EACH: Final = 3
+"""Stages for each connection to the database: fewer would leave connections unused while stages
+compute or wait for Redis."""
 
 
-class MemoryReads:
-    """Lets a few turns read memory at a time, so that many which begin together do not all exceed
-    their time while they wait for the database."""
+class StorePlaces:
+    """Lets a few stages use the stores at a time. Many turns that begin together then wait here,
+    where it does not count as time of recall or of a store, and not for a connection."""
 
-    def __init__(self, size: int = READS) -> None:
-        self._free = asyncio.Semaphore(size)
+    def __init__(self, size: int) -> None:
+        self._free = asyncio.Semaphore(max(1, size))
+
+    @classmethod
+    def for_connections(cls, connections: int) -> "StorePlaces":
+        """Return the places for a database with so many connections; 0 for no limit."""
+        return cls(EACH * connections if connections else sys.maxsize)
 
     @asynccontextmanager
     async def waiting(self) -> AsyncIterator[None]:
         """Hold a place; after `WAIT_SECONDS` go on without one."""
         held = False
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(WAIT_SECONDS):
                 held = await self._free.acquire()
-        except TimeoutError:
-            pass
         try:
             yield
         finally:

@@ -29,7 +29,6 @@ from gateway.turn.context import summary
 from gateway.turn.context.budgets import figures_in
 from gateway.turn.prompt import MEMORY_MISSING
 from gateway.turn.services import Policies
-from gateway.turn.slots import READS
 from tests.gateway.llm.asking import ADD
 from tests.gateway.turn.stubs import StubTools
 from tests.support.gateway import Gateway, gateway
@@ -191,30 +190,6 @@ async def test_a_missing_brief_is_told_to_the_model_the_person_and_the_metrics()
         noted = [(d.stage, d.reason, d.detail) for d in g.traces[-1].decisions]
         assert ("memory", "part_missing", "brief: too_slow") in noted
         assert g.counts["without_memory", "brief:too_slow"] == 1
-
-
-async def test_turns_wait_for_memory_instead_of_doing_without() -> None:
-    """Many turns that begin together share the database: none of them exceeds its own time."""
-    running, most = 0, 0
-
-    class Shared(Remembers):
-        async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
-            nonlocal running, most
-            running += 1
-            most = max(most, running)
-            await asyncio.sleep(0)
-            running -= 1
-            return ()
-
-    async with gateway(policies=LIFTED, concurrency=50) as g:
-        with_memory(g, Shared(PromptParts()))
-        people = [received("hi", message_id=f"m{n}", author=f"p{n}") for n in range(50)]
-        await g.take(*people)
-        async with asyncio.timeout(PATIENCE):
-            while len(g.texts) < len(people):
-                await g.rest()
-        assert most <= READS
-        assert set(g.texts) == {"answer"}
 
 
 async def test_the_task_is_among_the_material_before_the_question() -> None:

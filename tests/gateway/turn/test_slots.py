@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from gateway.turn.slots import Slots
+from gateway.turn.slots import Slots, StorePlaces
 from tests.support.clock import settle
 
 
@@ -152,3 +152,29 @@ async def test_a_cancelled_turn_leaves_the_counts_correct(when: str) -> None:
     assert turns.slots.taken == 0
     turns.submit("c")
     assert "c" in turns.tasks
+
+
+async def test_a_few_stages_use_the_stores_at_a_time() -> None:
+    places, running, most = StorePlaces.for_connections(10), 0, 0
+
+    async def stage() -> None:
+        nonlocal running, most
+        async with places.waiting():
+            running += 1
+            most = max(most, running)
+            await asyncio.sleep(0)
+            running -= 1
+
+    await asyncio.gather(*(stage() for _ in range(100)))
+    assert most == 30
+
+
+async def test_a_stage_goes_on_without_a_place_after_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("gateway.turn.slots.WAIT_SECONDS", 0.01)
+    places = StorePlaces(1)
+    async with places.waiting(), places.waiting():
+        pass
+    async with places.waiting():
+        pass
