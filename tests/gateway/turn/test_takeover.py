@@ -289,7 +289,7 @@ async def test_an_idle_takeover_is_given_back_with_a_reason() -> None:
     async with gateway() as g:
         await taken(g, direct())
         await g.clock.advance(IDLE.total_seconds())
-        await g.take(received("hello?", at=direct()))
+        await g.take(received("hello?", at=direct(), timestamp=g.clock.now()))
         assert g.texts == ["answer"]
         assert ("operator", True, "returned_when_idle") in [
             one[:3] for one in g.traces[-1].decisions
