@@ -95,16 +95,14 @@ MANIFEST: Final = AdapterManifest(
     platform="whatsapp",
     title="WhatsApp",
     settings=WhatsAppSettings,
-    capabilities=Capabilities(
-        writes_within=WINDOW,
-        max_buttons=10,
-    ),
+    capabilities=Capabilities(max_buttons=10),
     abilities=(CanType, CanMarkRead, CanFetchFiles, CanReact),
     renderer="adapters.whatsapp.render:render",
     load="adapters.whatsapp.connection:WhatsAppAdapter",
     identify="adapters.whatsapp.identity:keys_named",
     choices={"phone_number_id": "adapters.whatsapp.numbers:phone_numbers"},
     dedupe_for=timedelta(days=7),
+    writes_within=WINDOW,
     pace=SendPace(platform_per_second=80),
 )
 """Meta repeats a webhook for up to seven days (Graph API, "Webhooks") and accepts 80 messages a

@@ -66,8 +66,6 @@ class Capabilities(Struct, frozen=True):
     `idempotent_sends`: a repeated `Outbound.key` is recognised by the platform and shown once;
     nothing is said of messages that one person alone sees in a room, or as answer to a command.
     `max_buttons` is the largest number under one message, 0 for none.
-    `writes_within`: the time after a person's message within which the platform takes any message
-    to them; None without such a limit.
     """
 
     answers_open_threads: bool = False
@@ -76,7 +74,6 @@ class Capabilities(Struct, frozen=True):
     commands_wait: bool = False
     idempotent_sends: bool = False
     max_buttons: int = 0
-    writes_within: timedelta | None = None
 
 
 class EventSink(Protocol):
@@ -261,6 +258,9 @@ class AdapterManifest(Struct, frozen=True):
     """"package.module:function" of a `Renderer`; empty: answers are plain text."""
     dedupe_for: timedelta = timedelta(hours=24)
     """The time within which the platform may deliver the same event again."""
+    writes_within: timedelta | None = None
+    """The time after a person's message within which the platform takes any message to them; None
+    without such a limit."""
     pace: SendPace = SendPace()
     loggers: tuple[str, ...] = ()
     """Loggers of the platform's library whose warnings repeat our own events."""

@@ -56,7 +56,7 @@ def expired_reply(turn: TurnContext, services: Services) -> Reply:
         asked = one.asked_at or now
         detail = f"written {duration(now - asked)} before"
         one.note(Decision(STAGE, False, TOO_OLD, detail))
-    within = turn.connected.manifest.capabilities.writes_within
+    within = turn.connected.manifest.writes_within
     newest = max((one.asked_at for one in turns if one.asked_at is not None), default=now)
     if within is not None and now - newest >= within:
         detail = UNWRITABLE.format(hours=within.total_seconds() / 3600)

@@ -27,7 +27,7 @@ from tests.support.waiting import eventually
 
 BEFORE, WORD = "wombat", "quokka"
 """The messages with memory on, and with memory off."""
-MAY_GROW = frozenset({"inbox", "outbox", "usage"})
+MAY_GROW = frozenset({"inbox", "outbox", "usage", "answered_turns"})
 READ_MARKS = 2
 """Rows that Discord's adapter keeps of one conversation: its last message, and the last of all."""
 

@@ -15,7 +15,6 @@ from gateway.message import (
 from gateway.policy.access import AccessPolicy
 from gateway.policy.question_age import AgeLimits
 from gateway.policy.rate_limits import RateLimits
-from gateway.ports import Capabilities
 from gateway.ports.inbox import InboxEntry
 from gateway.turn.services import Policies
 from tests.support.gateway import Gateway, gateway
@@ -181,8 +180,7 @@ async def test_an_old_stop_stops_nothing() -> None:
 
 
 async def test_nothing_is_sent_where_the_platform_takes_nothing_any_more() -> None:
-    a_day = Capabilities(writes_within=timedelta(hours=24))
-    async with gateway(policies=LIFTED, capabilities=a_day) as g:
+    async with gateway(policies=LIFTED, writes_within=timedelta(hours=24)) as g:
         await waited(g, received("old one"), seconds=25 * 3600)
         assert g.texts == []
         assert "too_late_to_write" in [d.reason for d in g.traces[0].decisions]

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from db.sqlite import SqliteDatabase
 from gateway.commands.catalogue import APPROVE, COMMANDS
@@ -159,6 +160,7 @@ async def gateway(
     *,
     policies: Policies | None = None,
     capabilities: Capabilities | None = None,
+    writes_within: timedelta | None = None,
     assistant: Assistant | None = None,
     extensions: ExtensionRegistry | None = None,
     tools: tuple[ToolProvider, ...] = (),
@@ -178,7 +180,9 @@ async def gateway(
         await held.start()
     inbox, outbox = SqliteInbox(held, clock), SqliteOutbox(held, clock)
     adapter = adapter or RecordingAdapter(capabilities)
-    manifest: AdapterManifest = replace(MANIFEST, capabilities=adapter.capabilities)
+    manifest: AdapterManifest = replace(
+        MANIFEST, capabilities=adapter.capabilities, writes_within=writes_within
+    )
     line = AccountSender(adapter, Pacer(SendPace(), clock))
     line.connected.set()
 
