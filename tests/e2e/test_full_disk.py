@@ -3,8 +3,9 @@ accepted message is lost, no answer is sent twice."""
 
 import asyncio
 import signal
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
@@ -107,6 +108,14 @@ def kept_full(disk: Disk) -> Iterator[None]:
         disk.free()
 
 
+def _is_delivered(folder: Path) -> bool:
+    """True once the receipt of the first answer is stored: a kill repeats only what has none."""
+    (file,) = folder.rglob("*.db")
+    with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
+        found = database.execute("SELECT state FROM outbox").fetchall()
+    return found == [("sent",)]
+
+
 async def test_a_program_on_a_full_disk_runs_on_starts_again_and_continues_by_itself() -> None:
     sim = TelegramSimulator()
     ada = sim.person("Ada")
@@ -138,6 +147,7 @@ async def test_a_program_on_a_full_disk_runs_on_starts_again_and_continues_by_it
                 await read_until(process.stdout, "ready gateway")
                 await sim.say(ada, room, "before")
                 await eventually(lambda: len(answers()) == 1)
+                await eventually(lambda: _is_delivered(disk.folder))
                 with kept_full(disk):
                     await eventually(says_full, 30)
                     assert str(disk.folder) in (await problems())["storage"]

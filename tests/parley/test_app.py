@@ -68,7 +68,10 @@ class Account(RecordingAdapter):
 
 
 def event(message_id: str) -> MessageReceived:
-    return MessageReceived(f"e-{message_id}", message(message_id=message_id, at=ROOM))
+    now = datetime.now(UTC)  # the program's own clock: an old message is not answered
+    return MessageReceived(
+        f"e-{message_id}", message(message_id=message_id, at=ROOM, timestamp=now)
+    )
 
 
 @pytest.fixture

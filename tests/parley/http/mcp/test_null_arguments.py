@@ -16,6 +16,7 @@ NEEDED: Mapping[str, Any] = {
     "context": {"task_description": "Write the tests"},
     "handoff_id": UNKNOWN,
     "id": f"mem-{UNKNOWN}",
+    "invitation_id": UNKNOWN,
     "max_scope": "project",
     "memory_id": f"mem-{UNKNOWN}",
     "name": "A pool",
