@@ -116,28 +116,35 @@ class Git:
     async def started(self, *arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
         """Start a command with pipes; it is ended at the latest when the block ends, with every
         process that it started."""
-        process = await asyncio.create_subprocess_exec(
-            self._program,
-            *arguments,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env=self._environment,
-            cwd=self._folder,
-            limit=CHUNK,
-            start_new_session=True,
-        )
+        process = await self._start(arguments)
         try:
             _limit_memory(process.pid)
             yield process
         finally:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)  # the session's leader has its own group
-            assert process.stdin is not None  # noqa: S101 - it is a pipe
-            process.stdin.close()
-            with contextlib.suppress(TimeoutError):  # a process that waits for a disk can stay
-                async with asyncio.timeout(SECONDS):
-                    await process.wait()
+            await _end(process)
+
+    async def _start(self, arguments: Sequence[str]) -> asyncio.subprocess.Process:
+        """Start a command. A cancellation waits for the start: asyncio itself would wait without a
+        limit for the pipes, which a process that git started can keep open."""
+        starting = asyncio.create_task(
+            asyncio.create_subprocess_exec(
+                self._program,
+                *arguments,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                env=self._environment,
+                cwd=self._folder,
+                limit=CHUNK,
+                start_new_session=True,
+            )
+        )
+        try:
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            with contextlib.suppress(OSError):  # then there is no process
+                await _end(await starting)
+            raise
 
     async def output(self, *arguments: str, most: int) -> tuple[int, bytes]:
         """Return the exit status and the output of a command, of at most `most` bytes. Raises
@@ -198,6 +205,17 @@ class Git:
                 return await process.wait()
         except TimeoutError:
             raise GitFailed(f"git {arguments[0]} did not end within {SECONDS:g} seconds") from None
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """End a command with every process that it started, and wait for it within the limit."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)  # the session's leader has its own group
+    assert process.stdin is not None  # noqa: S101 - it is a pipe
+    process.stdin.close()
+    with contextlib.suppress(TimeoutError):  # a process that waits for a disk can stay
+        async with asyncio.timeout(SECONDS):
+            await process.wait()
 
 
 def _limit_memory(process_id: int) -> None:

@@ -97,6 +97,26 @@ async def test_a_request_that_is_cancelled_ends_git(
     await eventually(lambda: is_over(tmp_path / "child"))
 
 
+@pytest.mark.parametrize("is_slow", [False, True])
+async def test_a_request_that_is_cancelled_while_git_starts_ends_it(
+    slow_git: Callable[[str], Git], tmp_path: Path, is_slow: bool
+) -> None:
+    """asyncio waits without a limit for a process that is cancelled before its pipes are
+    connected, if a process that it started keeps them open."""
+    git = slow_git(SILENT)
+    for step in range(1, 13):
+        (tmp_path / "child").unlink(missing_ok=True)
+        task = asyncio.create_task(git.output("merge-base", most=10))
+        for _ in range(step):
+            if is_slow:  # the script has begun before the loop goes on
+                time.sleep(0.01)
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(task, 5)
+        await eventually(lambda: is_over(tmp_path / "child"))
+
+
 async def test_a_list_of_too_many_parts_is_given_up_before_it_is_read(
     slow_git: Callable[[str], Git],
 ) -> None:
