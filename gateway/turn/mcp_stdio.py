@@ -66,12 +66,7 @@ async def bounded_program(
 
     Raises OSError if it cannot be started.
     """
-    process = await anyio.open_process(
-        [server.command, *server.args],
-        env=get_default_environment() | (server.env or {}),
-        cwd=server.cwd,
-        start_new_session=True,
-    )
+    process = await _started(server)
     into, read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write_stream, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
     program = _Program(process, name, refusals, into, outgoing)
@@ -218,6 +213,25 @@ def _parsed(message: Bounded) -> JSONRPCResponse | JSONRPCError | JSONRPCRequest
     kind: Any = JSONRPCResponse if "result" in message.value else JSONRPCError
     parsed: JSONRPCResponse | JSONRPCError = kind.model_validate(message.value)
     return parsed
+
+
+async def _started(server: StdioServerParameters) -> Process:
+    """Start the program. A cancellation waits for the start: asyncio itself would wait without a
+    limit for the pipes, which a process that the program started can keep open."""
+    starting = asyncio.create_task(
+        anyio.open_process(
+            [server.command, *server.args],
+            env=get_default_environment() | (server.env or {}),
+            cwd=server.cwd,
+            start_new_session=True,
+        )
+    )
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        with suppress(OSError):  # then there is no process
+            await _end(await starting)
+        raise
 
 
 async def _end(process: Process) -> None:

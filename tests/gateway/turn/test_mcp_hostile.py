@@ -4,6 +4,7 @@ turns, and the operator sees the reason."""
 import asyncio
 import json
 import sys
+import time
 import zlib
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -11,10 +12,11 @@ from typing import Any
 
 import psutil
 import pytest
+from mcp import StdioServerParameters
 from structlog.testing import capture_logs
 
 from gateway.errors import ToolError
-from gateway.turn import mcp_bounds
+from gateway.turn import mcp_bounds, mcp_stdio
 from gateway.turn.external_mcp_server import McpServer, probe
 from gateway.turn.mcp_connection import McpTools
 from tests.attacks.spying import watched_loop
@@ -332,6 +334,30 @@ async def test_a_program_that_writes_too_much_fails_the_call(kind: str, reason: 
 
     await eventually(works, LAUNCH)
     await tools.close()
+
+
+async def test_a_program_is_ended_if_its_connection_is_cancelled_while_it_starts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It leaves a process behind that keeps its pipes open."""
+    monkeypatch.setattr(mcp_stdio, "_EXIT_SECONDS", 0.2)
+    program = StdioServerParameters(command="/bin/sh", args=["-c", "sleep 300 & sleep 300"])
+
+    async def connect() -> None:
+        async with mcp_stdio.bounded_program(program, "bad", mcp_bounds.Refusals("bad")):
+            await asyncio.Event().wait()
+
+    before = set(psutil.Process().children(recursive=True))
+    for step in range(1, 9):
+        task = asyncio.create_task(connect())
+        for _ in range(step):
+            time.sleep(0.01)  # the program begins before the loop goes on
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(task, 10)
+    left = set(psutil.Process().children(recursive=True)) - before
+    assert [one for one in left if one.status() != psutil.STATUS_ZOMBIE] == []
 
 
 @pytest.mark.parametrize("kind", ["requests", "stderr", "garbage", "drip"])
