@@ -8,7 +8,7 @@ from gateway.message import Place
 from gateway.people import Audience
 from gateway.ports import Clock
 from gateway.ports.memory import Caller
-from memory.agents.ports.handoffs import DirectPlaceStore
+from memory.agents.ports.handoffs import DirectPlaceStore, PersonAccess
 
 AGAIN: Final = timedelta(hours=12)
 """The precision with which the last use of a place is recorded."""
@@ -49,3 +49,13 @@ class DirectPlaces:
     async def prune(self) -> int:
         """Delete a batch of unused places; return their number. Raises `StoreUnavailable`."""
         return await self._store.prune(self._clock.now() - KEEP)
+
+
+async def writable_place(
+    places: DirectPlaceStore, access: PersonAccess, tenant: str, person: str
+) -> Place | None:
+    """Return the direct conversation in which the assistant may write to a person; None without a
+    known one, without access, or with memory off. Raises `StoreUnavailable`."""
+    reach = await places.reach(tenant, person)
+    place = None if reach.memory_off else reach.place
+    return place if place is not None and await access.served(tenant, person, place) else None

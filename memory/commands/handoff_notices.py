@@ -7,6 +7,7 @@ The keys of the sends make a repetition harmless.
 from typing import Final
 
 from gateway.ports import Clock
+from memory.agents.direct_places import writable_place
 from memory.agents.model import Handoff
 from memory.agents.ports.handoffs import (
     DirectPlaceStore,
@@ -47,9 +48,8 @@ class HandoffNotices:
     async def _offer(self, handoff: Handoff) -> None:
         """Offer a task, or reject it for a person who cannot be written to any more."""
         tenant, person = handoff.tenant, handoff.target_person
-        reach = await self._places.reach(tenant, person)
-        place = None if reach.memory_off else reach.place
-        if place is not None and await self._access.served(tenant, person, place):
+        place = await writable_place(self._places, self._access, tenant, person)
+        if place is not None:
             await self._queue.send(f"handoff-{handoff.id}", [notice_of(handoff, place)])
             return
         receiver = Receiver(tenant, persons=(person,))

@@ -7,6 +7,7 @@ The limits of invitations bound the messages. Who cannot be written to finds the
 from typing import Final
 
 from gateway.ports import Clock
+from memory.agents.direct_places import writable_place
 from memory.agents.model import PoolInvitation
 from memory.agents.ports.handoffs import DirectPlaceStore, NoticeQueue, PersonAccess
 from memory.agents.stores.invitations import SqlInvitations
@@ -40,8 +41,7 @@ class InvitationNotices:
 
     async def _tell(self, invitation: PoolInvitation) -> None:
         tenant, person = invitation.tenant, invitation.person
-        reach = await self._places.reach(tenant, person)
-        place = None if reach.memory_off else reach.place
-        if place is not None and await self._access.served(tenant, person, place):
+        place = await writable_place(self._places, self._access, tenant, person)
+        if place is not None:
             key = f"invitation-{invitation.id}"
             await self._queue.send(key, [notice_of(invitation, place)])
