@@ -48,7 +48,7 @@ class InboxEntry(Struct, frozen=True):
 
 
 class Finished(Enum):
-    """Who finished some events. True for the caller."""
+    """The process that finished some events. True for the caller."""
 
     HERE = "here"
     ELSEWHERE = "elsewhere"

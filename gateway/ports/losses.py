@@ -40,7 +40,7 @@ STEPS: Final[dict[LossKind, str]] = {
         " one. Conversations after the copy are missing; no answer is sent twice"
     ),
 }
-"""What happened and the next step, by kind."""
+"""The sentence and the next step for each kind of loss."""
 LOST_WITHIN: Final = timedelta(hours=24)
 """The age at the loss from which on an answer was sent, or given up, before it."""
 COUNTED_WITHIN: Final = timedelta(seconds=30)
@@ -64,7 +64,7 @@ class Loss(Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """What happened, when, and the next step."""
+        """The loss, its time, and the next step, for people."""
         waited = (
             f" By the last count before, {self.events:,} messages and {self.sends:,} sends waited."
             if self.events or self.sends
@@ -84,7 +84,7 @@ class Loss(Struct, frozen=True):
 
     @property
     def of_an_answer(self) -> str:
-        """What is known of an answer that the loss may concern, and the next step."""
+        """The state of an answer that the loss may concern, and the next step."""
         return UNSENT.format(at=_time(self.at))
 
 

@@ -1,4 +1,4 @@
-"""What the processes of an installation report about themselves, where several share the work."""
+"""Reports of the processes of an installation about themselves, where several share the work."""
 
 from typing import Literal
 

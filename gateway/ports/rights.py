@@ -14,7 +14,7 @@ from gateway.people import Role
 
 
 class Credential(StrEnum):
-    """What proves who a caller is."""
+    """The proof of a caller's identity."""
 
     SESSION = "session"
     """A browser in which a person signed in to the console, with the token of its forms for
@@ -28,11 +28,11 @@ class Credential(StrEnum):
     PLATFORM = "platform"
     """The signature or the secret of a platform."""
     NONE = "none"
-    """Nothing: everybody who reaches the port."""
+    """No proof: everybody who reaches the port."""
 
 
 class TokenScope(StrEnum):
-    """What a token of a person is for."""
+    """The purpose of a person's token."""
 
     READ = "read"
     WRITE = "write"
@@ -42,7 +42,7 @@ EVERY_SCOPE: Final = frozenset(TokenScope)
 
 
 class Allowed(Struct, frozen=True):
-    """Who may call.
+    """The callers who may use something.
 
     `by` are the credentials, one of which is enough; `role` is the least role of the person.
     `scope` is what a token needs; None where no token may call. `capability` is what an agent needs
@@ -62,7 +62,7 @@ class Allowed(Struct, frozen=True):
 
 
 class Proof(Struct, frozen=True):
-    """What a caller proved: the credential, the present role, and the scopes of a token."""
+    """The credential of a caller, the present role, and the scopes of a token."""
 
     credential: Credential
     role: Role
@@ -98,7 +98,7 @@ TOKEN_WRITES: Final = by_token(TokenScope.WRITE)
 IN_CHAT: Final = in_chat(Role.GUEST)
 """Everybody who may write to the assistant."""
 LOCAL_PAGES: Final = Allowed(frozenset({Credential.LOCAL}), Role.GUEST, None, "")
-"""Whoever has access to the local pages."""
+"""Everybody with access to the local pages."""
 OPEN: Final = Allowed(frozenset({Credential.NONE}), Role.GUEST, None, "")
 """Everybody who reaches the port."""
 BY_PLATFORM: Final = Allowed(frozenset({Credential.PLATFORM}), Role.GUEST, None, "")

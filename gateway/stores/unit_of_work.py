@@ -95,7 +95,7 @@ class TurnWriter:
 
 
 class Doubts:
-    """What may have been answered before, although the inbox does not know it."""
+    """A turn that may have been answered before, although the inbox does not know it."""
 
     def __init__(
         self,

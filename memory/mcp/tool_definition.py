@@ -25,7 +25,7 @@ from memory.turns.brief import BriefLimits
 CALLER_KEY: Final = "parley.caller"
 """The caller in the scope of an authenticated HTTP request, a `gateway.ports.memory.Caller`."""
 PROOF_KEY: Final = "parley.proof"
-"""What this caller proved, in the same scope, a `gateway.ports.rights.Proof`."""
+"""The proof of this caller, in the same scope, a `gateway.ports.rights.Proof`."""
 RECHECK_KEY: Final = "parley.recheck"
 """A function in the same scope that returns True while the token is valid: `Recheck`."""
 Recheck = Callable[[], Awaitable[bool]]

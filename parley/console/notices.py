@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from parley.console.security import cookie, cookie_of, session_secret
+from parley.http.access import same_secret
 
 NAME: Final = "parley_notice"
 SECONDS: Final = 60
@@ -34,7 +35,7 @@ def taken_notice(scope: Scope, at: float) -> str:
     if not (until.isascii() and until.isdigit() and len(until) < 12 and int(until) > at):
         return ""
     expected = _signature(session_secret(scope), action, int(until))
-    return action if hmac.compare_digest(signature.encode(), expected.encode()) else ""
+    return action if same_secret(signature, expected) else ""
 
 
 def drop_notice(answer: Response, scope: Scope) -> None:

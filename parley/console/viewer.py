@@ -51,7 +51,7 @@ class Viewer(Struct, frozen=True):
 
     @property
     def proof(self) -> Proof:
-        """What this person proved."""
+        """The proof of this person."""
         if self.session:
             return Proof(Credential.SESSION, self.role)
         return Proof(Credential.TOKEN, self.role, self.scopes)

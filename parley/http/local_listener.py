@@ -85,7 +85,7 @@ class LocalListener(Listener):
         self._max_body = max_body
         self._stalled_seconds = bounds.idle_seconds
         self.app = Starlette()
-        """What serves the requests: empty before the start."""
+        """The applications that serve the requests: empty before the start."""
         self._routes: list[LocalRoute] = []
         self._apps: list[MountedApp] = []
         self._links = LoginLinks()

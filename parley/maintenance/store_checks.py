@@ -70,7 +70,7 @@ async def _pair(settings: Settings) -> list[Finding]:
 
 
 def of_pair(known: "KnownHotState", epoch: str, mark: str) -> Finding:
-    """Whether Redis has what was written to it, as far as the database knows. `epoch` and `mark`
+    """The finding about writes that Redis lost, as far as the database knows. `epoch` and `mark`
     are those of Redis now."""
     if not epoch:
         kind: LossKind = "empty"
@@ -218,7 +218,7 @@ def of_postgres(
 
 
 def of_connections(state: "PostgresStatus", processes: int, connections: int) -> Finding:
-    """Whether the server has connections for all processes at once."""
+    """The finding about the connections of all processes at once."""
     each = connections + EXTRA_CONNECTIONS
     wanted = processes * each
     many = f"{processes:,} process{'es' * (processes != 1)}"

@@ -24,7 +24,7 @@ WORKERS: Final = "workers"
 STORES: Final = ("storage", "database")
 """The parts that are stores."""
 STORE_STEP: Final = "Make it available again; Parley then continues by itself"
-"""What to do about a store that is unavailable."""
+"""The next step for a store that is unavailable."""
 START_WORKER: Final = "parley run --role worker"
 START_ADAPTER: Final = "parley run --role adapter"
 

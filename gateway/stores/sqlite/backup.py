@@ -95,7 +95,7 @@ def verify(backup: Path, schemas: Sequence[Schema]) -> None:
 
 
 class InFlight(Struct, frozen=True):
-    """What waited when a copy was made, and may come twice: messages and sends."""
+    """Messages and sends that waited when a copy was made, and may come twice."""
 
     events: int
     sends: int

@@ -118,7 +118,7 @@ _PLACE_BYTES: Final = 200
 
 @dataclass(frozen=True)
 class _CharacterList:
-    """What stands in brackets."""
+    """The characters and ranges in brackets."""
 
     negated: bool
     single: str
