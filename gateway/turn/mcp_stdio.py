@@ -102,6 +102,7 @@ class _Program:
         """The ids of our requests without an answer."""
         self._lines, self._bytes = Rate(MAX_LINES), Rate(MAX_MINUTE)
         self._replies = Rate(MAX_REPLIES)
+        self._ignored = Rate(1)
 
     async def read(self) -> None:
         """Pass on messages until the program ends, or is ended because of what it writes."""
@@ -121,16 +122,25 @@ class _Program:
     async def _pass_on(self, line: bytes | None) -> None:
         if not self._lines.take():
             raise ProgramEnded(f"it wrote more than {MAX_LINES:,} messages in a minute")
+        if line is not None and b'"jsonrpc"' not in line:
+            self._ignore(line)
+            return
         try:
             if line is None:
                 raise Refused(TOO_LARGE)
-            message = read_message(line) if line.strip() else None
+            message = read_message(line)
         except Refused as refused:
             await self._refuse(str(refused))
             return
         if message is not None and (message.answers or self._replies.take()):
             self._open.discard(message.value["id"])
             await self._into.send(SessionMessage(_parsed(message)))
+
+    def _ignore(self, line: bytes) -> None:
+        """Pass over a line that is no message: many servers also write their log to standard
+        output."""
+        if line.strip() and self._ignored.take():
+            log.warning("mcp_line_ignored", server=self._name, line=_shown(line))
 
     async def _refuse(self, reason: str) -> None:
         """Answer all requests that wait: it is not known which one this line answers."""
@@ -162,9 +172,8 @@ class _Program:
                 for line in lines.feed(piece):
                     if not shown.take():
                         break
-                    text = safe_unicode((line or b"")[:MAX_ERROR_LINE].decode("utf-8", "replace"))
-                    if text.strip():
-                        log.info("mcp_server_stderr", server=self._name, line=text.strip())
+                    if text := _shown(line or b""):
+                        log.info("mcp_server_stderr", server=self._name, line=text)
                 else:
                     continue
                 if reported.take():
@@ -207,6 +216,11 @@ class BoundedLines:
         return before <= self._most < self._size
 
 
+def _shown(line: bytes) -> str:
+    """Return a line as the log shows it."""
+    return safe_unicode(line[:MAX_ERROR_LINE].decode("utf-8", "replace")).strip()
+
+
 def _parsed(message: Bounded) -> JSONRPCResponse | JSONRPCError | JSONRPCRequest:
     if not message.answers:
         return JSONRPCRequest.model_validate(message.value)
@@ -216,8 +230,8 @@ def _parsed(message: Bounded) -> JSONRPCResponse | JSONRPCError | JSONRPCRequest
 
 
 async def _started(server: StdioServerParameters) -> Process:
-    """Start the program. A cancellation waits for the start: asyncio itself would wait without a
-    limit for the pipes, which a process that the program started can keep open."""
+    """Start the program. A cancellation waits for the start: a start that is cancelled before its
+    pipes are connected can hang in asyncio (CPython issue 125502)."""
     starting = asyncio.create_task(
         anyio.open_process(
             [server.command, *server.args],

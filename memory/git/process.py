@@ -124,8 +124,8 @@ class Git:
             await _end(process)
 
     async def _start(self, arguments: Sequence[str]) -> asyncio.subprocess.Process:
-        """Start a command. A cancellation waits for the start: asyncio itself would wait without a
-        limit for the pipes, which a process that git started can keep open."""
+        """Start a command. A cancellation waits for the start: a start that is cancelled before its
+        pipes are connected can hang in asyncio (CPython issue 125502)."""
         starting = asyncio.create_task(
             asyncio.create_subprocess_exec(
                 self._program,

@@ -10,6 +10,13 @@ MB = 1 << 20
 TOOLS = [{"name": name, "inputSchema": {"type": "object"}} for name in ("page", "plain")]
 
 
+LOG = (
+    "Server running on stdio\n[MCP] list_tools requested\n\n"
+    '{"level":"info","msg":"client initialized"}\n["one","two"]\n"words"\n42\nnull\n'
+)
+"""Lines that real servers write to standard output, where only messages belong."""
+
+
 def say(text: str) -> None:
     sys.stdout.write(text)
     sys.stdout.flush()
@@ -43,6 +50,11 @@ def attack(kind: str, number: object) -> None:  # noqa: C901 - a case for each k
         sys.stdout.buffer.write(b"\xff\xfe not json \x00\n" * 50)
         sys.stdout.flush()
         answer(number, {"content": [{"type": "text", "text": "after"}]})
+    elif kind == "broken":
+        say('{"jsonrpc":"2.0","id":' + str(number) + ',"result":{"content":[\n')
+    elif kind == "log":
+        say(LOG)
+        answer(number, {"content": [{"type": "text", "text": "after"}]})
     elif kind == "drip":
         say(begin)
         for _ in range(200):
@@ -52,6 +64,8 @@ def attack(kind: str, number: object) -> None:  # noqa: C901 - a case for each k
 
 
 def main(kind: str) -> None:
+    if kind == "log":
+        say(LOG)
     for line in sys.stdin:
         message: dict[str, Any] = json.loads(line)
         number, method = message.get("id"), message.get("method")

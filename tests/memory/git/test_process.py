@@ -101,8 +101,8 @@ async def test_a_request_that_is_cancelled_ends_git(
 async def test_a_request_that_is_cancelled_while_git_starts_ends_it(
     slow_git: Callable[[str], Git], tmp_path: Path, is_slow: bool
 ) -> None:
-    """asyncio waits without a limit for a process that is cancelled before its pipes are
-    connected, if a process that it started keeps them open."""
+    """A start that is cancelled before its pipes are connected can hang in asyncio (CPython issue
+    125502)."""
     git = slow_git(SILENT)
     for step in range(1, 13):
         (tmp_path / "child").unlink(missing_ok=True)
