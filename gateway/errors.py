@@ -105,7 +105,17 @@ class PlatformFailed(Ambiguous):
 
 
 class ModelError(ParleyError):
-    """The language model gave no answer."""
+    """The language model gave no answer.
+
+    `status` is the status of the HTTP response, None without a response. `request_id` is the
+    service's name for the request, "" if it gave none. The reason is a text of the service: it is
+    for the operator, never for the room.
+    """
+
+    def __init__(self, reason: str, *, status: int | None = None, request_id: str = "") -> None:
+        super().__init__(reason)
+        self.status = status
+        self.request_id = request_id
 
 
 class ModelUnavailable(ModelError):
@@ -115,9 +125,15 @@ class ModelUnavailable(ModelError):
     """
 
     def __init__(
-        self, reason: str, retry_after: float | None = None, *, passes: bool = True
+        self,
+        reason: str,
+        retry_after: float | None = None,
+        *,
+        passes: bool = True,
+        status: int | None = None,
+        request_id: str = "",
     ) -> None:
-        super().__init__(reason)
+        super().__init__(reason, status=status, request_id=request_id)
         self.retry_after = retry_after
         self.passes = passes
 
@@ -129,8 +145,16 @@ class ModelRefused(ModelError):
 class ContextTooLong(ModelError):
     """The request is larger than the model's window; both in tokens, if the service said so."""
 
-    def __init__(self, reason: str, tokens: int | None = None, limit: int | None = None) -> None:
-        super().__init__(reason)
+    def __init__(
+        self,
+        reason: str,
+        tokens: int | None = None,
+        limit: int | None = None,
+        *,
+        status: int | None = None,
+        request_id: str = "",
+    ) -> None:
+        super().__init__(reason, status=status, request_id=request_id)
         self.tokens = tokens
         self.limit = limit
 

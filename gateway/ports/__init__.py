@@ -52,10 +52,12 @@ from gateway.ports.identities import (
     kept_ids,
 )
 from gateway.ports.model import (
+    CanReportFindings,
     ContentBlock,
     ImageBlock,
     LLMProvider,
     ModelEvent,
+    ModelFinding,
     ModelFinished,
     ModelMessage,
     ModelRequest,
@@ -68,6 +70,7 @@ from gateway.ports.model import (
     ToolOutcome,
     ToolProvider,
     Usage,
+    Working,
 )
 from gateway.tool_spec import ToolSpec
 
@@ -90,6 +93,7 @@ __all__ = [
     "CanMarkRead",
     "CanReact",
     "CanReconnect",
+    "CanReportFindings",
     "CanShowLive",
     "CanType",
     "Capabilities",
@@ -108,6 +112,7 @@ __all__ = [
     "MembershipCheck",
     "MembershipStatus",
     "ModelEvent",
+    "ModelFinding",
     "ModelFinished",
     "ModelMessage",
     "ModelRequest",
@@ -128,6 +133,7 @@ __all__ = [
     "WebhookRequest",
     "WebhookResponse",
     "WebhookRoutes",
+    "Working",
     "keep_ids",
     "kept_ids",
 ]

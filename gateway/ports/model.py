@@ -44,8 +44,8 @@ class OpaqueBlock:
     """Content that a service expects back unchanged and that no other model can read: signed
     reasoning.
 
-    `maker` is the model that made it. `data` is the text of a JSON object. It is never stored and
-    never shown to a person.
+    `maker` is the service and the model that made it; only they get it back. `data` is the text of
+    a JSON object. It is never stored and never shown to a person.
     """
 
     maker: str
@@ -108,21 +108,30 @@ class TextDelta(Struct, frozen=True):
     text: str
 
 
-StopReason: TypeAlias = Literal["end", "tool_use", "max_tokens", "refusal", "other"]
+class Working(Struct, frozen=True):
+    """The service works on the answer without text for people: it reasons, writes the arguments of
+    a tool call, or runs a tool of its own."""
+
+
+StopReason: TypeAlias = Literal["end", "tool_use", "max_tokens", "refusal", "filtered", "other"]
+"""The reason why a call ended. `refusal`: the model declined; `filtered`: the service's content
+filter stopped the answer; both may come after a part of the text."""
 
 
 class ModelFinished(Struct, frozen=True):
     """The last event of a call; `message` is the whole answer with its tool calls. `from_fallback`:
-    another model answered than the requested one."""
+    another model answered than the requested one. `reasoned`: the model reasoned before it wrote,
+    which counts against the length limit."""
 
     message: ModelMessage
     stop: StopReason
     usage: Usage
     model: str
     from_fallback: bool = False
+    reasoned: bool = False
 
 
-ModelEvent: TypeAlias = TextDelta | ModelFinished
+ModelEvent: TypeAlias = TextDelta | Working | ModelFinished
 
 
 class LLMProvider(Protocol):
@@ -132,9 +141,33 @@ class LLMProvider(Protocol):
     def name(self) -> str: ...
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """Yield any number of `TextDelta`, then one `ModelFinished`. Raises a `ModelError`."""
+        """Yield any number of `TextDelta` and `Working`, then one `ModelFinished`. Raises a
+        `ModelError`."""
 
     async def close(self) -> None: ...
+
+
+class ModelFinding(Struct, frozen=True):
+    """One thing that an operator should know about the server of a model: a limit that it has, or
+    a setting of its own that harms answers.
+
+    `model` and `server` (an address without a secret) say where. `text` is one sentence that says
+    what was seen and what Parley does about it. `setting` is the line of the configuration, or the
+    setting of the server, that settles it; "" if nothing can be set.
+    """
+
+    model: str
+    server: str
+    text: str
+    setting: str = ""
+
+
+@runtime_checkable
+class CanReportFindings(Protocol):
+    """A provider that learns about its server while the program runs."""
+
+    def findings(self) -> tuple[ModelFinding, ...]:
+        """Return what was found since the start, oldest first, at most 20."""
 
 
 class ToolProvider(Protocol):

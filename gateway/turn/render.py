@@ -13,10 +13,10 @@ from gateway.policy.decision import Decision
 from gateway.policy.response_filter import filter_response
 from gateway.render import address, render_off_loop
 from gateway.turn.audit import audit
+from gateway.turn.closing import NO_ANSWER
 from gateway.turn.context.task import ProposedTask
 from gateway.turn.memory import says_forgetful
 from gateway.turn.services import Services
-from gateway.turn.tool_loop import NO_ANSWER
 from gateway.turn.turn_context import TurnContext
 
 MAX_PARTS = 60

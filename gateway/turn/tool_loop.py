@@ -3,7 +3,7 @@ reached."""
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Final, cast
 
@@ -25,7 +25,9 @@ from gateway.ports import (
     ToolSpec,
     Usage,
 )
+from gateway.turn.closing import closing
 from gateway.turn.fit import RETRIES, Fitted, fit, smaller_room
+from gateway.turn.retrying import Pause, Retrying
 from gateway.turn.tool_calls import CallRunner
 from gateway.turn.types import (
     OnText,
@@ -38,113 +40,8 @@ from gateway.turn.types import (
     TurnResult,
 )
 
-FIRST_PAUSE: Final = 1.0
-LONGEST_PAUSE: Final = 15.0
-"""Seconds between two rounds of attempts; the pause doubles in between."""
-JITTER: Final = 0.5
-"""The random part of a pause, so that turns that failed together do not retry together."""
-LATER: Final = 0.1
-"""The random extension of a pause that the service requested, for the same reason."""
-LEAST_LEFT: Final = 1.0
-"""The minimum seconds left after a pause; with less there is no further attempt."""
 MAX_TAKEN_BACK: Final = 4
 """Maximum repetitions of interrupted answers in one turn; each one costs."""
-MAX_ROUNDS: Final = 20
-"""Maximum further rounds of attempts in one turn, for any duration."""
-
-Pause = Callable[[float], Awaitable[None]]
-
-
-class Retrying:
-    """Retries within one turn.
-
-    `seconds` is counted from now; `chance` returns numbers from 0 to 1, and `pause` waits for a
-    number of seconds. Only calls to the model are repeated, from the same messages: no tool runs
-    twice for it.
-    """
-
-    def __init__(
-        self, clock: Clock, seconds: float, chance: Callable[[], float], pause: Pause
-    ) -> None:
-        self._clock = clock
-        self._pause = pause
-        self._chance = chance
-        self._until = clock.monotonic() + seconds
-        self._rounds = 0
-        self.failing = False
-        """True from a failed call until the next answered one."""
-
-    async def again(self, error: ModelUnavailable) -> bool:
-        """Wait before the next call of the model; False if a retry is useless."""
-        left = self._until - self._clock.monotonic()
-        pause = pause_before(self._rounds, error, left, self._chance())
-        if pause is None:
-            return False
-        self._rounds += 1
-        await self._pause(pause)
-        return True
-
-
-def pause_before(rounds: int, error: ModelUnavailable, left: float, chance: float) -> float | None:
-    """Return the seconds to wait after so many further rounds, never less than the service
-    requested; None if the error is permanent, the rounds are used up or `left` is too short."""
-    if not error.passes or rounds >= MAX_ROUNDS:
-        return None
-    backoff = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0**rounds) * (1 - JITTER * chance)
-    requested = (error.retry_after or 0.0) * (1 + LATER * chance)
-    pause = max(backoff, requested)
-    return pause if pause + LEAST_LEFT <= left else None
-
-
-UNAVAILABLE: Final = "I can't reach my language model right now. Please try again in a few minutes."
-REFUSED: Final = (
-    "My language model does not accept this request. Please tell the operator, who can find the "
-    "reason in the log."
-)
-TOO_LONG: Final = "That is too long for me to read at once. Please send a shorter message."
-BROKEN: Final = "_(The answer was interrupted here. Ask again if you need the rest.)_"
-LENGTH: Final = "_(The answer was cut at its length limit. Ask me to go on.)_"
-DECLINED: Final = "I can't help with that."
-NO_ANSWER: Final = "I have no answer to that. Please ask in other words."
-TIME: Final = "This took too long, so I stopped. Please ask for something smaller."
-TIME_PART: Final = "_(I ran out of time here. Ask again if you need the rest.)_"
-CAPPED: Final = (
-    "I stopped here, because this needed more steps than I may take. Please ask for a smaller part."
-)
-
-_WHOLE: Final[dict[Outcome, str]] = {
-    "unavailable": UNAVAILABLE,
-    "refused": REFUSED,
-    "too_long": TOO_LONG,
-    "broken": UNAVAILABLE,
-    "declined": DECLINED,
-    "answered": NO_ANSWER,
-    "length": NO_ANSWER,
-    "time": TIME,
-    "rounds": CAPPED,
-    "repeated": CAPPED,
-    "cycle": CAPPED,
-    "tokens": CAPPED,
-}
-_AFTER_TEXT: Final[dict[Outcome, str]] = {
-    "broken": BROKEN,
-    "length": LENGTH,
-    "time": TIME_PART,
-    "unavailable": BROKEN,
-    "refused": BROKEN,
-    "too_long": BROKEN,
-}
-_WITH_REFERENCE: Final = frozenset({"unavailable", "refused", "broken"})
-
-
-def closing(outcome: Outcome, has_text: bool, reference: str = "") -> str:
-    """Return the sentence at the end of a turn, "" if the model's own words are enough."""
-    sentence = _AFTER_TEXT.get(outcome, "") if has_text else _WHOLE[outcome]
-    if sentence and not has_text and reference and outcome in _WITH_REFERENCE:
-        return f"{sentence} (Reference for the operator: {reference})"
-    return sentence
-
-
 MAX_ERROR: Final = 500
 _CAPS: Final = frozenset({"rounds", "repeated", "cycle", "tokens"})
 
@@ -233,7 +130,7 @@ class _Turn:
             calls = [block for block in answer.message.content if isinstance(block, ToolCall)]
             if capped is not None:
                 return capped
-            if answer.stop == "refusal":
+            if answer.stop in ("refusal", "filtered"):
                 return "declined"
             if not calls:
                 return "length" if answer.stop == "max_tokens" else "answered"
@@ -328,7 +225,7 @@ class _Turn:
                 self._retrying.failing = False
                 if isinstance(event, TextDelta):
                     await self._say(event.text)
-                else:
+                elif isinstance(event, ModelFinished):
                     finished = event
         if finished is None:
             raise ModelUnavailable("the model's answer ended without a final event")

@@ -57,7 +57,7 @@ async def ask(provider: LLMProvider, request: ModelRequest) -> Heard:
         assert finished is None
         if isinstance(event, TextDelta):
             pieces.append(event.text)
-        else:
+        elif isinstance(event, ModelFinished):
             finished = event
     assert finished is not None
     return Heard(tuple(pieces), finished)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gateway.errors import ContextTooLong
 from gateway.ports import ContentBlock, ModelRequest, TextBlock, ToolCall, ToolOutcome, Usage
-from gateway.turn import tool_loop
+from gateway.turn import closing
 from gateway.turn.fit import RETRIES
 from gateway.turn.tool_calls import CallGuard
 from gateway.turn.types import TurnLimits
@@ -57,7 +57,7 @@ async def test_rounds_are_limited_and_then_an_answer_without_tools_is_requested(
 async def test_without_an_answer_after_the_limit_a_sentence_is_sent() -> None:
     result = await Turn(TurnLimits(rounds=2)).ask("Go", StubModel(counting), StubTools(*TOOLS))
 
-    assert result.text == tool_loop.CAPPED
+    assert result.text == closing.CAPPED
 
 
 async def test_an_identical_call_runs_at_most_three_times() -> None:
@@ -121,7 +121,7 @@ async def test_tokens_are_limited() -> None:
 
     assert result.outcome == "tokens"
     assert result.usage.input_tokens + result.usage.output_tokens <= 12_000
-    assert result.text == tool_loop.CAPPED
+    assert result.text == closing.CAPPED
 
 
 async def test_enough_tokens_remain_for_an_answer() -> None:

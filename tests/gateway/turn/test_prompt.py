@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gateway.message import Quote
 from gateway.people import Audience
 from gateway.ports import ImageBlock, TextBlock
-from gateway.turn import tool_loop
+from gateway.turn import closing
 from gateway.turn.prompt import PromptFacts, own_text, signed_text, today_text, user_content
 from gateway.turn.types import Outcome
 from tests.support.for_each import for_each
@@ -91,13 +91,13 @@ def test_no_name_can_imitate_a_message(name: str) -> None:
 
 @for_each("outcome", Outcome.__args__)  # type: ignore[attr-defined]  # a Literal's
 def test_every_outcome_has_a_text(outcome: Outcome) -> None:
-    whole = tool_loop.closing(outcome, has_text=False, reference="7f3a")
+    whole = closing.closing(outcome, has_text=False, reference="7f3a")
 
     assert whole
     assert "{" not in whole
-    assert tool_loop.closing(outcome, has_text=True) in (
+    assert closing.closing(outcome, has_text=True) in (
         "",
-        tool_loop.BROKEN,
-        tool_loop.LENGTH,
-        tool_loop.TIME_PART,
+        closing.BROKEN,
+        closing.LENGTH,
+        closing.TIME_PART,
     )

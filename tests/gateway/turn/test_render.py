@@ -19,9 +19,9 @@ from gateway.ports import Capabilities, CommandSpec
 from gateway.ports.memory import AnswerFooter, Caller
 from gateway.ports.rights import IN_CHAT
 from gateway.render import address
+from gateway.turn.closing import NO_ANSWER
 from gateway.turn.render import LEFT_OUT, screened
 from gateway.turn.services import Policies
-from gateway.turn.tool_loop import NO_ANSWER
 from tests.gateway.commands.test_handler import command
 from tests.gateway.turn.test_memory import with_diary
 from tests.support.gateway import Gateway, gateway

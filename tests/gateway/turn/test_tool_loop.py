@@ -16,7 +16,7 @@ from gateway.ports import (
     ToolOutcome,
 )
 from gateway.ports.clock import SystemClock
-from gateway.turn import tool_loop
+from gateway.turn import closing
 from gateway.turn.tool_loop import MAX_TAKEN_BACK, run_turn
 from gateway.turn.types import TurnLimits, TurnRequest
 from simulators.anthropic import Answer, AnthropicSimulator, UseTool
@@ -215,7 +215,7 @@ async def test_an_unavailable_model_is_reported_in_a_fixed_sentence_with_a_refer
 
     result = await Turn(TurnLimits(retry_seconds=2.0)).ask("Hello", provider, reference="7f3a")
 
-    assert result.text == f"{tool_loop.UNAVAILABLE} (Reference for the operator: 7f3a)"
+    assert result.text == f"{closing.UNAVAILABLE} (Reference for the operator: 7f3a)"
     assert result.outcome == "unavailable"
     assert result.failed
     assert result.messages == (user("Hello"),)
@@ -228,7 +228,7 @@ async def test_a_refused_key_is_reported_without_details(claude: AnthropicSimula
 
     result = await Turn().ask("Hello", stranger)
 
-    assert (result.text, result.outcome) == (tool_loop.REFUSED, "refused")
+    assert (result.text, result.outcome) == (closing.REFUSED, "refused")
     await stranger.close()
 
 
@@ -243,7 +243,7 @@ async def test_an_interrupted_answer_is_kept_and_marked(
     result = await Turn().ask("Hello", both)
 
     shown, _, sentence = result.text.rpartition("\n\n")
-    assert sentence == tool_loop.BROKEN
+    assert sentence == closing.BROKEN
     assert shown
     assert whole.startswith(shown)
     assert result.outcome == "broken"
@@ -263,7 +263,7 @@ async def test_an_answer_interrupted_before_it_was_shown_is_requested_again(
 
     assert result.outcome == "answered"
     assert result.model == "offline"
-    assert tool_loop.BROKEN not in result.text
+    assert closing.BROKEN not in result.text
     assert result.messages == (user("Hello"), assistant(result.text))
     assert len(claude.bodies) == 1
 
@@ -272,14 +272,14 @@ async def test_repeated_interruptions_are_retried_a_limited_number_of_times(
     claude: AnthropicSimulator, provider: AnthropicProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each beginning has its price."""
-    monkeypatch.setattr("gateway.turn.tool_loop.FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("gateway.turn.retrying.FIRST_PAUSE", 0.01)
     claude.reply = lambda _: "A long answer, of which a part arrives. " * 20
     claude.faults.add(Fault("messages", "broken_stream", times=99))
 
     result = await Turn(seen=False).ask("Hello", provider)
 
     assert result.outcome == "broken"
-    assert result.text.endswith(tool_loop.BROKEN)
+    assert result.text.endswith(closing.BROKEN)
     assert len(claude.bodies) == 1 + MAX_TAKEN_BACK
 
 
@@ -300,14 +300,14 @@ async def test_an_exception_of_a_provider_becomes_a_sentence() -> None:
 
     result = await Turn().ask("Hello", StubModel(bug))
 
-    assert result.text == tool_loop.UNAVAILABLE
+    assert result.text == closing.UNAVAILABLE
     assert "KeyError" in result.error
 
 
 async def test_an_empty_answer_becomes_a_sentence() -> None:
     result = await Turn().ask("Hello", StubModel(lambda *_: ()))
 
-    assert result.text == tool_loop.NO_ANSWER
+    assert result.text == closing.NO_ANSWER
 
 
 async def test_an_answer_at_its_length_limit_is_marked(
@@ -317,7 +317,7 @@ async def test_an_answer_at_its_length_limit_is_marked(
 
     result = await Turn().ask("Hello", provider)
 
-    assert result.text == f"As much as fits\n\n{tool_loop.LENGTH}"
+    assert result.text == f"As much as fits\n\n{closing.LENGTH}"
     assert result.outcome == "length"
     assert result.messages[-1] == assistant("As much as fits")
 
@@ -340,7 +340,7 @@ async def test_a_refusal_of_the_model_is_reported(
 
     result = await Turn().ask("Hello", provider)
 
-    assert (result.text, result.outcome) == (tool_loop.DECLINED, "declined")
+    assert (result.text, result.outcome) == (closing.DECLINED, "declined")
 
 
 # --- time ---
@@ -353,7 +353,7 @@ async def test_a_turn_ends_at_its_time_limit(
 
     result = await Turn(TurnLimits(seconds=0.2)).ask("Hello", provider)
 
-    assert (result.text, result.outcome) == (tool_loop.TIME, "time")
+    assert (result.text, result.outcome) == (closing.TIME, "time")
 
 
 async def test_text_before_the_time_limit_is_kept(
@@ -365,7 +365,7 @@ async def test_text_before_the_time_limit_is_kept(
     result = await Turn(TurnLimits(seconds=3.0)).ask("Hello", provider)
 
     assert result.text.startswith("word ")
-    assert result.text.endswith(f"\n\n{tool_loop.TIME_PART}")
+    assert result.text.endswith(f"\n\n{closing.TIME_PART}")
     assert result.messages[-1].role == "assistant"
 
 
