@@ -22,8 +22,8 @@ MAX_QUOTE: Final = 2_000
 MAX_OWN: Final = 64
 """Cached own texts: one for each platform, audience and persona."""
 
-PERSONA: Final = """\
-You are {name}, a chat assistant. Help in a few friendly sentences. Say so if you do not know."""
+NAME: Final = "You are {name}, a chat assistant."
+PERSONA: Final = "Help in a few friendly sentences. Say so if you do not know."
 
 _RULES: Final = """\
 Write plain Markdown, which {platform} renders.
@@ -44,8 +44,9 @@ _LISTENERS: Final = {
 
 
 class PromptFacts(NamedTuple):
-    """The facts of the program's own part of the prompt. `platform` is the title of the platform;
-    an empty `persona` means the built-in one."""
+    """The facts of the program's own part of the prompt. `assistant` is its name, which comes
+    before each persona; `platform` is the title of the platform; an empty `persona` means the
+    built-in one."""
 
     assistant: str
     platform: str
@@ -55,10 +56,12 @@ class PromptFacts(NamedTuple):
 
 @lru_cache(MAX_OWN)
 def own_text(facts: PromptFacts) -> str:
-    """Return persona, rules and audience: below 1,200 characters with the built-in persona."""
-    name = clean_name(facts.assistant) or "Parley"
-    persona = facts.persona.strip()[:MAX_PERSONA] or PERSONA.format(name=name)
-    return f"{persona}\n\n{_RULES.format(platform=facts.platform)}\n\n{_LISTENERS[facts.audience]}"
+    """Return name, persona, rules and audience: below 1,200 characters with the built-in
+    persona."""
+    name = NAME.format(name=clean_name(facts.assistant) or "Parley")
+    persona = facts.persona.strip()[:MAX_PERSONA] or PERSONA
+    rules = _RULES.format(platform=facts.platform)
+    return f"{name} {persona}\n\n{rules}\n\n{_LISTENERS[facts.audience]}"
 
 
 @lru_cache(2)

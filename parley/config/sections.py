@@ -122,8 +122,8 @@ class Assistant(Section):
     name: str = Field(default="Parley", min_length=1, max_length=80)
     """Name of the assistant in its prompt and its messages."""
     persona: str = Field(default="", max_length=MAX_PERSONA)
-    """Purpose and tone of the assistant, in your words. It is part of every prompt and never cut; a
-    persona that is too long for the smallest model is refused at the start."""
+    """Purpose and tone of the assistant, in your words. It follows the name in every prompt and is
+    never cut; a persona that is too long for the smallest model is refused at the start."""
     channels: dict[Id, ChannelAssistant] = {}
     """By channel id ("platform:id" or bare): another persona or model there."""
 
