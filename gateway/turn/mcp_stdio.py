@@ -4,6 +4,7 @@ The `mcp` library's own transport keeps a line of any length, and searches all o
 """
 
 import asyncio
+from codecs import BOM_UTF8
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
@@ -122,9 +123,11 @@ class _Program:
     async def _pass_on(self, line: bytes | None) -> None:
         if not self._lines.take():
             raise ProgramEnded(f"it wrote more than {MAX_LINES:,} messages in a minute")
-        if line is not None and b'"jsonrpc"' not in line:
-            self._ignore(line)
-            return
+        if line is not None:
+            line = line.removeprefix(BOM_UTF8)
+            if not _may_be_message(line):
+                self._ignore(line)
+                return
         try:
             if line is None:
                 raise Refused(TOO_LARGE)
@@ -214,6 +217,11 @@ class BoundedLines:
         elif part:
             self._parts.append(part)
         return before <= self._most < self._size
+
+
+def _may_be_message(line: bytes) -> bool:
+    """Return False for a line of a log, also for one that quotes a message."""
+    return line.lstrip()[:1] in (b"{", b"[") and b'"jsonrpc"' in line
 
 
 def _shown(line: bytes) -> str:

@@ -360,7 +360,9 @@ async def test_a_program_is_ended_if_its_connection_is_cancelled_while_it_starts
     assert [one for one in left if one.status() != psutil.STATUS_ZOMBIE] == []
 
 
-@pytest.mark.parametrize("kind", ["requests", "stderr", "garbage", "log", "drip", "broken"])
+@pytest.mark.parametrize(
+    "kind", ["requests", "stderr", "garbage", "log", "quotes", "mark", "drip", "broken"]
+)
 async def test_a_program_that_writes_much_else_is_answered(kind: str) -> None:
     server = McpServer("bad", command=sys.executable, args=(str(PROGRAM), kind))
     tools = await connected(server)
