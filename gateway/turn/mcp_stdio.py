@@ -257,13 +257,14 @@ async def _started(server: StdioServerParameters) -> Process:
 
 
 async def _end(process: Process) -> None:
-    """Close the program's input; end it and what it started if it does not end by itself."""
+    """Close the program's input, wait a little, and end what is left of it and of what it started."""
     if process.stdin is not None:
         with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
             await process.stdin.aclose()
-    if not await _ended(process):
-        await terminate_posix_process_tree(process, _EXIT_SECONDS)
-        await _ended(process)
+    await _ended(process)
+    # A launcher may have ended before the server that it started.
+    await terminate_posix_process_tree(process, _EXIT_SECONDS)
+    await _ended(process)
     for stream in (process.stdout, process.stderr):
         if stream is not None:
             with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
