@@ -257,7 +257,7 @@ async def _started(server: StdioServerParameters) -> Process:
 
 
 async def _end(process: Process) -> None:
-    """Close the program's input, wait a little, and end what is left of it and of what it started."""
+    """Close the program's input, and end it and what it started if that does not."""
     if process.stdin is not None:
         with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
             await process.stdin.aclose()
