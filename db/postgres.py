@@ -12,7 +12,7 @@ import psycopg
 from msgspec import Struct
 from psycopg import AsyncConnection, AsyncCursor, AsyncPipeline
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.errors import DeadlockDetected, PipelineAborted
+from psycopg.errors import DeadlockDetected, PipelineAborted, ReadOnlySqlTransaction
 from psycopg.rows import TupleRow
 from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumper
@@ -21,6 +21,7 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRe
 from db.database import Reader
 from db.errors import NOT_LAST, POSTGRES, AddressInvalid, StoreUnavailable, WorkMisused
 from db.migrations import Schema, migrate_postgres
+from db.poolers import SHARED, shares_sessions
 from db.statements import Engine, Statement
 from db.transaction import (
     NO_PARAMS,
@@ -55,6 +56,8 @@ CLIENT_GRACE: Final = 1.0
 """Seconds that the client waits longer for a statement than the server works on it."""
 MAX_WAITING: Final = 2_000
 """Pieces of work that may wait for a connection; one more is refused at once."""
+DRAIN_PAUSE: Final = 5.0
+"""Seconds between two replacements of all connections."""
 DEADLOCK_TRIES: Final = 3
 """Attempts of work that the server undoes in a deadlock."""
 DEADLOCK_PAUSE: Final = 0.1
@@ -109,6 +112,7 @@ class PostgresDatabase:
         self.name, self._conninfo = server_of(url)
         self._pool: AsyncConnectionPool[Connection] | None = None
         self._unfinished: set[asyncio.Task[None]] = set()
+        self._drained_at = -math.inf
         self._readers = asyncio.Semaphore(self._limits.extra // 2)
         self._background = asyncio.Semaphore(self._limits.extra - self._limits.extra // 2)
 
@@ -116,6 +120,8 @@ class PostgresDatabase:
         """Connect, bring the tables up to date. Raises `StoreUnavailable`, `SchemaTooNew`."""
         try:
             async with await AsyncConnection.connect(self._conninfo, autocommit=True) as connection:
+                if await shares_sessions(connection, self._conninfo):
+                    raise StoreUnavailable(SHARED)
                 await migrate_postgres(connection, self._schemas)
         except (psycopg.Error, OSError) as error:
             raise self._unavailable(error, "cannot open ") from error
@@ -249,9 +255,12 @@ class PostgresDatabase:
     ) -> T:
         try:
             return await self._once(pool, work)
+        except _ReadOnly:
+            if not await self._drained(pool):
+                raise
         except _Broken:
             await self._replace_broken(pool)
-            return await self._once(pool, work)
+        return await self._once(pool, work)
 
     async def _once(
         self,
@@ -266,6 +275,8 @@ class PostgresDatabase:
             if connection.closed:
                 raise _Broken from error
             raise
+        except ReadOnlySqlTransaction as error:
+            raise _ReadOnly from error
         finally:
             await self._give_back(pool, connection)
 
@@ -300,6 +311,17 @@ class PostgresDatabase:
         async with asyncio.timeout(self._limits.checkout):
             await self._uninterrupted(pool.check())
 
+    async def _drained(self, pool: AsyncConnectionPool[Connection]) -> bool:
+        """Replace all connections: after a failover they may still lead to the earlier primary
+        server. False if that was done just before."""
+        now = asyncio.get_running_loop().time()
+        if now - self._drained_at < DRAIN_PAUSE:
+            return False
+        self._drained_at = now
+        async with asyncio.timeout(self._limits.checkout):
+            await self._uninterrupted(pool.drain())
+        return True
+
     async def _configure(self, connection: Connection) -> None:
         _type_parameters(connection)
         limit = str(round(self._limits.statement * 1000))
@@ -318,12 +340,18 @@ class PostgresDatabase:
         if isinstance(error, TimeoutError):
             primary = f"no answer within {self._limits.statement + CLIENT_GRACE:g} seconds"
         text = primary or next(iter(str(error).strip().splitlines()), "") or type(error).__name__
+        if isinstance(error, ReadOnlySqlTransaction):
+            text += "; database.url has to reach the primary server"
         full = isinstance(error, psycopg.errors.DiskFull)
         return StoreUnavailable(f"{before}PostgreSQL at {self.name}: {text}", POSTGRES, full=full)
 
 
 class _Broken(Exception):
     """The connection failed while work was running."""
+
+
+class _ReadOnly(_Broken):
+    """The server takes no changes."""
 
 
 class _Reader:

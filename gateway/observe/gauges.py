@@ -67,8 +67,8 @@ SHARED: Final = {
 CONNECTED: Final = "Unix time since which an account is connected."
 LAST_EVENT: Final = "Unix time of the last event of an account, whoever it was meant for."
 DATA_LOSS: Final = (
-    "Unix time at which a loss of stored data was noticed, for eight days: empty, replaced, older "
-    "(Redis), restored (all), database."
+    "Unix time at which a loss of stored data was noticed, for eight days: empty, replaced, older, "
+    "evicted (Redis), restored (all), database."
 )
 STATES: Final = ("starting", "ready", "unresponsive", "reconnecting", "failed", "stopped")
 

@@ -5,9 +5,9 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-LossKind = Literal["empty", "replaced", "older", "restored", "database"]
+LossKind = Literal["empty", "replaced", "older", "restored", "database", "evicted"]
 """The hot state was empty; was another one; was an earlier state of itself; was restored together
-with the database; or the database was older than the hot state."""
+with the database; the database was older than the hot state; or the hot state lost single keys."""
 
 KEEP_LOSSES: Final = timedelta(days=30)
 """As long as traces are kept, which a loss explains."""
@@ -38,6 +38,11 @@ STEPS: Final[dict[LossKind, str]] = {
     "database": (
         "The database is older than Redis: it was restored from a copy, or database.url is another"
         " one. Conversations after the copy are missing; no answer is sent twice"
+    ),
+    "evicted": (
+        "The memory of Redis was full, and it deleted keys. Messages, answers and the ids that show"
+        " repetitions may be among them. Set maxmemory-policy noeviction, and give Redis more"
+        " memory or a server of its own"
     ),
 }
 """The sentence and the next step for each kind of loss."""

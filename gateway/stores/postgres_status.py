@@ -10,6 +10,7 @@ from psycopg.rows import TupleRow
 
 from db.errors import POSTGRES, AddressInvalid, StoreUnavailable
 from db.migrations import APPLIED, Schema, missing, refuse_older
+from db.poolers import SHARED, shares_sessions
 from db.postgres import server_of
 from gateway.errors import ConfigurationError
 from gateway.stores.hot_losses import READ, KnownHotState, known_hot_state
@@ -61,6 +62,8 @@ async def standing(url: str, schemas: Sequence[Schema]) -> PostgresStatus:
         raise ConfigurationError(str(error)) from None
     try:
         async with await AsyncConnection.connect(conninfo, autocommit=True) as connection:
+            if await shares_sessions(connection, conninfo):
+                raise StoreUnavailable(SHARED)
             return await _status(connection, schemas)
     except (psycopg.Error, OSError) as error:
         words = next(iter(str(error).strip().splitlines()), "") or type(error).__name__

@@ -13,10 +13,13 @@ from msgspec import Struct
 
 from gateway.errors import ConfigurationError
 from gateway.turn.mcp_bounds import MAX_MESSAGE, REFUSED_CODE, Refusals
-from gateway.turn.mcp_format import MAX_TOOLS, kept_tools
+from gateway.turn.mcp_format import MAX_TOOLS, clean_result, kept_tools
+from gateway.turn.prompt import clip
 
 CONNECT_SECONDS: Final = 15.0
 MAX_PAGES: Final = 20
+MAX_REPORT: Final = 200
+"""Characters of a server's own error in its status."""
 REFUSED: Final = 400
 """The least HTTP status that refuses a request."""
 
@@ -162,6 +165,10 @@ def cause_of(error: BaseException) -> str:
             return "its address does not answer"
         case _ if name == "MCPError" and is_closed(error):
             return "it ended, or is not an MCP server"
+        case _ if name == "MCPError":
+            return f"it reports: {clip(clean_result(str(error)), MAX_REPORT)}"
+        case _ if name in ("ClosedResourceError", "BrokenResourceError", "EndOfStream"):
+            return "the connection was lost"
         case _:
             return name
 

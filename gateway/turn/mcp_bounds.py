@@ -35,7 +35,10 @@ MAX_ERROR_TEXT: Final = 2_000
 MAX_VERSIONS: Final = 50
 REFUSED_CODE: Final = -32_097
 """The code of an error that stands for a refused answer. A server's own error never has it."""
-_OTHER_ERROR: Final = -32_603
+CLOSED_CODE: Final = -32_000
+"""The code with which the library reports a lost connection. Many servers use it for errors of
+their own: those get another one."""
+OTHER_ERROR: Final = -32_603
 _UNSUPPORTED_VERSION: Final = -32_022
 """An error whose data the library uses: the versions that a server speaks."""
 _TOOL_KEYS: Final = frozenset({"name", "title", "description", "inputSchema", "annotations"})
@@ -141,9 +144,9 @@ def read_message(data: bytes) -> Bounded | None:
             raise Refused("it is not a message of MCP")
 
 
-def refusal(number: object, reason: str) -> dict[str, Any]:
+def refusal(number: object, reason: str, code: int = REFUSED_CODE) -> dict[str, Any]:
     """Return the error that stands for a refused answer to the request with this id."""
-    return {"jsonrpc": "2.0", "id": number, "error": {"code": REFUSED_CODE, "message": reason}}
+    return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": reason}}
 
 
 def _has_long_number(value: object) -> bool:
@@ -168,7 +171,7 @@ def _is_id(value: object) -> bool:
 
 def _error(code: int, text: str, data: object) -> dict[str, Any]:
     error: dict[str, Any] = {
-        "code": _OTHER_ERROR if code == REFUSED_CODE else code,
+        "code": OTHER_ERROR if code in (REFUSED_CODE, CLOSED_CODE) else code,
         "message": text[:MAX_ERROR_TEXT],
     }
     if code == _UNSUPPORTED_VERSION and isinstance(data, dict):

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from typing import Final
 
 import httpx2
@@ -9,7 +10,9 @@ from pydantic_core import from_json, to_json
 
 from gateway.llm.event_stream import EventStream, EventTooLong
 from gateway.turn.mcp_bounds import (
+    CLOSED_CODE,
     MAX_MESSAGE,
+    OTHER_ERROR,
     TOO_LARGE,
     Rate,
     Refusals,
@@ -36,10 +39,16 @@ MAX_HEADER: Final = 4_096
 """Characters of a header that is read; longer ones are left out."""
 MAX_COOKIES: Final = 20
 MAX_RETRY_MS: Final = 10_000
+_JSON: Final = {"content-type": "application/json"}
 _STEP: Final = 65_536
 _USED: Final = frozenset({"content-type", "location", "mcp-session-id", "set-cookie"})
 _LAST_EVENT: Final = "last-event-id"
+_SESSION: Final = "mcp-session-id"
 _REFUSES: Final = 400
+_NOT_FOUND: Final = 404
+_GONE: Final = (_NOT_FOUND, 410)
+"""The statuses of a request with a session that the server does not know, such as after a restart.
+Without a session 404 is the answer to an unknown method, which the library reads."""
 
 
 def bounded_client(
@@ -89,6 +98,10 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
             return self._refused(number, "too many calls of this server run at once")
         if response.status_code >= _REFUSES:
             self.status = response.status_code
+            if number is not None:
+                return await self._failed(
+                    response, number, until, session=_SESSION in request.headers
+                )
         return await self._bounded(response, number, until)
 
     async def aclose(self) -> None:
@@ -112,18 +125,43 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
             await response.aclose()
         return httpx2.Response(response.status_code, headers=headers, content=body)
 
+    async def _failed(
+        self, response: httpx2.Response, number: object, until: float, *, session: bool
+    ) -> httpx2.Response:
+        """Return the server's own error, or one that names the status."""
+        status, body = response.status_code, b""
+        try:
+            if response.headers.get("content-type", "").lower().startswith("application/json"):
+                body = await self._body(response, until)
+        except Refused as refused:
+            return self._refused(number, str(refused))
+        finally:
+            await response.aclose()
+        if session and status in _GONE:
+            return _error_answer(refusal(number, "the session has ended", CLOSED_CODE))
+        with suppress(Refused):  # an error of something in between, such as a proxy
+            if (message := read_message(body)) is not None:
+                return httpx2.Response(status, headers=_JSON, content=to_json(message.value))
+        if status == _NOT_FOUND:
+            return httpx2.Response(status)
+        return _error_answer(refusal(number, f"HTTP {status}", OTHER_ERROR))
+
     async def _message(self, response: httpx2.Response, until: float) -> bytes:
+        message = read_message(await self._body(response, until))
+        if message is None:
+            raise Refused("it has no answer")
+        return to_json(message.value)
+
+    async def _body(self, response: httpx2.Response, until: float) -> bytes:
+        """Return the body of a message. Raises `Refused`."""
         body = bytearray()
         try:
             async for piece in self.pieces(response, MAX_MESSAGE, until):
                 self.hold(len(piece))
                 body += piece
-            message = read_message(bytes(body))
+            return bytes(body)
         finally:
             self.hold(-len(body))
-        if message is None:
-            raise Refused("it has no answer")
-        return to_json(message.value)
 
     def hold(self, size: int) -> None:
         """Count bytes that are kept until their message is complete. Raises `Refused`."""
@@ -162,8 +200,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
 
     def _refused(self, number: object, reason: str) -> httpx2.Response:
         self.note(reason)
-        body = to_json(refusal(number, reason))
-        return httpx2.Response(200, headers={"content-type": "application/json"}, content=body)
+        return _error_answer(refusal(number, reason))
 
 
 class _Events(httpx2.AsyncByteStream):
@@ -221,6 +258,10 @@ def _event(block: bytes) -> bytes:
     elif kept:
         kept.append(b"data:")
     return b"\n".join((*kept, b"", b"")) if kept else b""
+
+
+def _error_answer(error: Mapping[str, object]) -> httpx2.Response:
+    return httpx2.Response(200, headers=_JSON, content=to_json(error))
 
 
 def _asked(request: httpx2.Request) -> tuple[object, bool]:

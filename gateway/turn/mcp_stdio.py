@@ -4,6 +4,7 @@ The `mcp` library's own transport keeps a line of any length, and searches all o
 """
 
 import asyncio
+from codecs import BOM_UTF8
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
@@ -122,9 +123,11 @@ class _Program:
     async def _pass_on(self, line: bytes | None) -> None:
         if not self._lines.take():
             raise ProgramEnded(f"it wrote more than {MAX_LINES:,} messages in a minute")
-        if line is not None and b'"jsonrpc"' not in line:
-            self._ignore(line)
-            return
+        if line is not None:
+            line = line.removeprefix(BOM_UTF8)
+            if not _may_be_message(line):
+                self._ignore(line)
+                return
         try:
             if line is None:
                 raise Refused(TOO_LARGE)
@@ -216,6 +219,11 @@ class BoundedLines:
         return before <= self._most < self._size
 
 
+def _may_be_message(line: bytes) -> bool:
+    """Return False for a line of a log, also for one that quotes a message."""
+    return line.lstrip()[:1] in (b"{", b"[") and b'"jsonrpc"' in line
+
+
 def _shown(line: bytes) -> str:
     """Return a line as the log shows it."""
     return safe_unicode(line[:MAX_ERROR_LINE].decode("utf-8", "replace")).strip()
@@ -249,13 +257,14 @@ async def _started(server: StdioServerParameters) -> Process:
 
 
 async def _end(process: Process) -> None:
-    """Close the program's input; end it and what it started if it does not end by itself."""
+    """Close the program's input, and end it and what it started if that does not."""
     if process.stdin is not None:
         with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
             await process.stdin.aclose()
-    if not await _ended(process):
-        await terminate_posix_process_tree(process, _EXIT_SECONDS)
-        await _ended(process)
+    await _ended(process)
+    # A launcher may have ended before the server that it started.
+    await terminate_posix_process_tree(process, _EXIT_SECONDS)
+    await _ended(process)
     for stream in (process.stdout, process.stderr):
         if stream is not None:
             with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):

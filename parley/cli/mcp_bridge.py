@@ -7,6 +7,7 @@ of the client becomes one HTTP request, with the headers of its revision; the SD
 import asyncio
 import json
 import sys
+from codecs import BOM_UTF8
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from types import TracebackType
 from typing import Any, Final, Self
@@ -82,6 +83,7 @@ class Bridge:
     async def run(self, read: Read, write: Write) -> None:
         """Carry messages until the input ends, and wait for the answers to the last ones."""
         while line := await read():
+            line = line.removeprefix(BOM_UTF8)
             if not line.strip():
                 continue
             try:

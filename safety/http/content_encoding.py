@@ -4,6 +4,10 @@ import zlib
 from typing import Final
 
 _GZIP: Final = zlib.MAX_WBITS | 16
+_MAGIC: Final = b"\x1f\x8b"
+MAX_MEMBERS: Final = 1_000
+"""Parts of one gzip body (RFC 1952 section 2.2), such as one for each flush of a server. To begin
+one takes longer than to read its bytes."""
 
 
 class Undecodable(Exception):
@@ -15,11 +19,13 @@ class Unpacker:
     encoding than gzip and deflate, also for several at once."""
 
     def __init__(self, encoding: str) -> None:
+        self._members = 0
         match encoding.strip().lower():
             case "" | "identity":
                 self._unpack = None
             case "gzip" | "x-gzip":
                 self._unpack = zlib.decompressobj(_GZIP)
+                self._members = 1
             case "deflate":
                 self._unpack = zlib.decompressobj()
             case _:
@@ -30,10 +36,28 @@ class Unpacker:
         out. Raises `Undecodable`."""
         if self._unpack is None:
             return data
-        try:
-            return self._unpack.decompress(data, room)
-        except zlib.error:
-            raise Undecodable("the response cannot be decompressed") from None
+        pieces: list[bytes] = []
+        while data and room > 0 and self._begin_next(data):
+            try:
+                pieces.append(self._unpack.decompress(data, room))
+            except zlib.error:
+                raise Undecodable("the response cannot be decompressed") from None
+            room -= len(pieces[-1])
+            data = self._unpack.unused_data
+        return b"".join(pieces)
+
+    def _begin_next(self, data: bytes) -> bool:
+        """Begin the next part of a gzip body after the end of one. False for anything else behind
+        the body, which is left out. Raises `Undecodable`."""
+        if self._unpack is None or not self._unpack.eof:
+            return True
+        if not self._members or not data.startswith(_MAGIC[: len(data)]):
+            return False
+        self._members += 1
+        if self._members > MAX_MEMBERS:
+            raise Undecodable(f"the response has more than {MAX_MEMBERS:,} compressed parts")
+        self._unpack = zlib.decompressobj(_GZIP)
+        return True
 
     @property
     def complete(self) -> bool:

@@ -9,7 +9,8 @@ from safety.secret_detection.state_words import says_how_it_is
 
 _PLACEHOLDER: Final = re.compile(
     r"""(?ix)
-    [<\[({%$@#].*                                # <token>, {token}, ${TOKEN}, %TOKEN%
+    [<\[({%@#].*                                 # <token>, {token}, %TOKEN%
+    | \$(?![^\W\d]*\d\w*[!\#%*^~]).*                # $TOKEN, ${TOKEN}; but not $ecr3t!
     | [x*._•#0-]+
     | (?:your|replace|insert|enter|put|add|set)[-_].*
     | (?:the|my|your|our|a|an|new|old|super|top|db|test|admin|user|root|example|dummy|sample|fake|

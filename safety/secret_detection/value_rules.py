@@ -36,7 +36,7 @@ _DIGIT: Final = re.compile(r"\d")
 _MADE: Final = re.compile(r"[\dA-Z]")
 NEVER: Final = re.compile(
     r"(?:https?|ftp)://|www\.|[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{2,63}\Z|\d{4}-\d\d-\d\d|"
-    r"\d{1,2}:\d\d|0[xX][0-9a-fA-F]{40}\Z|\[SECRET|[%$@]\(|\$\w|\{\{|<|&\w{2,8};|"
+    r"\d{1,2}:\d\d|0[xX][0-9a-fA-F]{40}\Z|\[SECRET|[%$@]\(|\$\w(?![^\W\d]*\d\w*[!#%*^~])|\{\{|<|&\w{2,8};|"
     r"\d{1,3}(?:-(?:[a-z]{3,12})|(?:px|em|rem|ms|kb|mb|gb|bit|bits|st|nd|rd|th|x|d|h|s))\Z|"
     r"1password\Z|[\w.-]{1,60}\.(?:py|js|ts|go|java|rb|txt|json|ya?ml|md|html?|php|css|conf|env|log)\Z|"
     r"(?:[a-z]\.){2,5}",

@@ -8,6 +8,7 @@ the last second or two, with `always` everything.
 import asyncio
 import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
@@ -20,6 +21,7 @@ from redis.exceptions import NoScriptError, RedisError
 
 from db.errors import REDIS, StoreUnavailable
 from gateway.errors import ConfigurationError
+from gateway.stores.redis.errors import is_of_replica, unavailable
 
 MINIMUM_VERSION = (6, 2)
 CONNECTIONS = 32
@@ -119,7 +121,7 @@ class RedisClient:
             async with asyncio.timeout(TIMEOUT):
                 return list(await pipeline.execute())
         except (RedisError, OSError, TimeoutError) as error:
-            raise _unavailable(error) from error
+            raise await self._unavailable(error) from error
 
     async def scan(self, prefix: str, limit: int) -> list[bytes]:
         """Return at most `limit` keys with this prefix; walks through the names of all keys."""
@@ -160,14 +162,23 @@ class RedisClient:
         except NoScriptError:
             return await self.command("EVAL", script.text, *rest)
         except (RedisError, OSError, TimeoutError) as error:
-            raise _unavailable(error) from error
+            raise await self._unavailable(error) from error
 
     async def _ask(self, redis: "Redis", *arguments: Argument) -> Any:
         self._check_open()
         try:
             return await _execute(redis, *arguments)
         except (RedisError, OSError, TimeoutError) as error:
-            raise _unavailable(error) from error
+            raise await self._unavailable(error) from error
+
+    async def _unavailable(self, error: Exception) -> StoreUnavailable:
+        """Return the error for callers. After a failover the connections still lead to the earlier
+        server: new ones are opened then."""
+        if is_of_replica(error):
+            for redis in (self._quick, self._waiting):
+                with suppress(RedisError, OSError):
+                    await redis.connection_pool.disconnect(inuse_connections=False)
+        return unavailable(error)
 
     def _check_open(self) -> None:
         if self._closed:
@@ -201,7 +212,3 @@ def _connect(url: str, connections: int) -> "Redis":
 async def _execute(redis: "Redis", *arguments: Argument) -> Any:
     async with asyncio.timeout(TIMEOUT):
         return await redis.execute_command(*arguments)  # type: ignore[no-untyped-call]  # in redis-py
-
-
-def _unavailable(error: Exception) -> StoreUnavailable:
-    return StoreUnavailable(f"Redis: {str(error) or type(error).__name__}", REDIS)

@@ -109,6 +109,8 @@ class Epoch:
         self._busy = asyncio.Lock()
         self._told: set[str] = set()
         self._saved = ""
+        self._evicted = ("", 0)
+        """The run of Redis, and the keys that it had evicted by then."""
         self.id = ""
         self.mark = 0
         self.doubt = 0
@@ -164,7 +166,7 @@ class Epoch:
         return KnownHotState(self.id, self.mark, self._clock.now(), *waits, moved=False)
 
     async def _look(self, known: KnownHotState | None) -> _State:
-        server = await self._client.command("INFO", "server")
+        server = await self._client.command("INFO")
         run_id = str(server.get("run_id", ""))
         answer = await self._client.run(
             CHECK,
@@ -182,9 +184,16 @@ class Epoch:
         id_, mark, kind, doubt, saved, now = answer
         self.ahead = int(now) / 1000 - self._clock.now().timestamp()
         state = _State(id_.decode(), int(mark), kind.decode(), int(doubt), int(saved or 0))
+        if self._has_evicted(run_id, int(server.get("evicted_keys", 0))) and not state.kind:
+            return _State(state.epoch, state.mark, "evicted", state.doubt, state.saved)
         if not state.kind and known is not None and await self._is_behind(known, state):
             return _State(state.epoch, state.mark, "database", state.doubt, state.saved)
         return state
+
+    def _has_evicted(self, run_id: str, count: int) -> bool:
+        """Return True if Redis evicted keys since this process asked before."""
+        before, self._evicted = self._evicted, (run_id, count)
+        return before[0] == run_id and before[1] < count
 
     async def _is_behind(self, known: KnownHotState, state: _State) -> bool:
         """Return True if Redis saw a later record of the database than the database has."""
@@ -200,6 +209,8 @@ class Epoch:
         name = f"{kind}:{state.epoch}"
         if kind == "database":
             name += f":{state.saved}"
+        elif kind == "evicted":  # the epoch goes on: one loss a day
+            name += f":{self._clock.now():%Y-%m-%d}"
         waited = (known.events, known.sends) if known is not None else (0, 0)
         loss = Loss(name, kind, self._clock.now(), seen, *waited)
         if self._record is not None:

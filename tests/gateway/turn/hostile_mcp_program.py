@@ -55,6 +55,12 @@ def attack(kind: str, number: object) -> None:  # noqa: C901 - a case for each k
     elif kind == "log":
         say(LOG)
         answer(number, {"content": [{"type": "text", "text": "after"}]})
+    elif kind == "quotes":
+        say(f'DEBUG: received {{"jsonrpc":"2.0","id":{number},"method":"tools/call"}}\n')
+        answer(number, {"content": [{"type": "text", "text": "after"}]})
+    elif kind == "mark":
+        say("\ufeff")
+        answer(number, {"content": [{"type": "text", "text": "after"}]})
     elif kind == "drip":
         say(begin)
         for _ in range(200):

@@ -7,6 +7,7 @@ import sys
 import time
 import zlib
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -360,7 +361,23 @@ async def test_a_program_is_ended_if_its_connection_is_cancelled_while_it_starts
     assert [one for one in left if one.status() != psutil.STATUS_ZOMBIE] == []
 
 
-@pytest.mark.parametrize("kind", ["requests", "stderr", "garbage", "log", "drip", "broken"])
+async def test_what_a_program_left_behind_is_ended(tmp_path: Path) -> None:
+    """As a launcher such as npx, which may end before the server that it started."""
+    script = f"sleep 600 & echo $! > {tmp_path}/pid"
+    await probe(McpServer("bad", command="sh", args=("-c", script)))
+    left = int((tmp_path / "pid").read_text())
+
+    def is_gone() -> bool:
+        with suppress(psutil.NoSuchProcess):
+            return psutil.Process(left).status() == psutil.STATUS_ZOMBIE
+        return True
+
+    await eventually(is_gone)
+
+
+@pytest.mark.parametrize(
+    "kind", ["requests", "stderr", "garbage", "log", "quotes", "mark", "drip", "broken"]
+)
 async def test_a_program_that_writes_much_else_is_answered(kind: str) -> None:
     server = McpServer("bad", command=sys.executable, args=(str(PROGRAM), kind))
     tools = await connected(server)

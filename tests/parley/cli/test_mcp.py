@@ -1,6 +1,7 @@
 """`parley mcp` carries MCP over standard input and output to a running program."""
 
 import asyncio
+import codecs
 import json
 import os
 import sys
@@ -107,6 +108,16 @@ async def test_lines_that_are_no_messages_get_an_error(servers: Servers) -> None
     assert [answer["error"]["code"] for answer in answers[:4]] == [-32700] * 4
     assert len(answers) == 5
     assert "error" in answers[4]
+
+
+async def test_a_byte_order_mark_before_a_message_is_passed_over(servers: Servers) -> None:
+    """Some programs on Windows write one."""
+    address, token = servers.url.removesuffix("/mcp"), servers.program.token("ada")
+    ping = b'{"jsonrpc": "2.0", "id": 7, "method": "ping"}\n'
+    plain = await run("--url", address, token=token, send=ping)
+    marked = await run("--url", address, token=token, send=codecs.BOM_UTF8 + ping)
+    assert json.loads(plain[1])["id"] == 7
+    assert marked[:2] == plain[:2]
 
 
 async def test_without_a_running_program_the_command_names_the_next_step() -> None:

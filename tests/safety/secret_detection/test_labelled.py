@@ -200,6 +200,18 @@ def test_a_finding_has_kind_and_position() -> None:
     assert text[finding.start : finding.end] == PASSWORD
 
 
+@pytest.mark.parametrize("label", ["password: ", "password = ", 'password="', "my password is "])
+def test_a_password_that_begins_like_a_variable_is_removed(label: str) -> None:
+    assert "w0rd" not in redact_secrets(f"{label}$ecretPa55w0rd!x").text
+
+
+@pytest.mark.parametrize(
+    "value", ["$HOME", "$db_pass1", "$PASS2!", "$pass1&user=2", "$A1-$B2", "${DB}x9!", "$(cat f1)!"]
+)
+def test_a_variable_is_kept(value: str) -> None:
+    assert redact_secrets(text := f"password={value}").text == text
+
+
 @pytest.mark.parametrize("password", ["Xy**7!abcd", "ab**cd12", "Tr0ub**4dor"])
 def test_two_asterisks_within_a_password_belong_to_it(password: str) -> None:
     assert password not in redact_secrets(f"my password is {password}").text
