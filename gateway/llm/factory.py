@@ -3,7 +3,7 @@
 import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from gateway.errors import ConfigurationError
@@ -12,6 +12,7 @@ from gateway.llm.anthropic import AnthropicProvider
 from gateway.llm.failover import FailoverProvider
 from gateway.llm.offline import OfflineProvider
 from gateway.llm.openai_compatible import OpenAICompatibleProvider
+from gateway.llm.responses.provider import ResponsesProvider
 from gateway.ports import Clock, LLMProvider
 
 PROVIDERS: Final = ("offline", "anthropic", "openai")
@@ -23,7 +24,8 @@ class ModelChoice:
     """One model: the keys of `model` and of each entry of `model.fallbacks`.
 
     Empty `name` and `base_url` are the provider's own; `openai` needs a name. `timeout` is the
-    longest silence of the service in seconds, 0 for the provider's own.
+    longest silence of the service in seconds, 0 for the provider's own. `api` chooses between the
+    two of `openai`.
     """
 
     provider: str = "offline"
@@ -31,6 +33,7 @@ class ModelChoice:
     api_key: str = field(default="", repr=False)
     base_url: str = ""
     timeout: float = 0.0
+    api: Literal["auto", "responses", "chat"] = "auto"
 
 
 def build_provider(
@@ -66,7 +69,8 @@ def _build(choice: ModelChoice, where: str) -> LLMProvider:
         case "openai":
             if not choice.name:
                 raise ConfigurationError(f"{where}.name: write the name of the model to use")
-            return OpenAICompatibleProvider(
+            made = ResponsesProvider if _by_responses(choice) else OpenAICompatibleProvider
+            return made(
                 choice.api_key,
                 choice.name,
                 choice.base_url,
@@ -76,6 +80,14 @@ def _build(choice: ModelChoice, where: str) -> LLMProvider:
             raise ConfigurationError(
                 f"{where}.provider: {other!r} is not one of {', '.join(PROVIDERS)}"
             )
+
+
+def _by_responses(choice: ModelChoice) -> bool:
+    """Return True for OpenAI's own service, in all of its regions, unless the other API is set."""
+    if choice.api != "auto":
+        return choice.api == "responses"
+    host = urlsplit(choice.base_url or openai_compatible.DEFAULT_BASE_URL).hostname or ""
+    return f".{host}".endswith(".api.openai.com")
 
 
 def _check_url(choice: ModelChoice, where: str) -> None:

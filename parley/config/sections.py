@@ -140,6 +140,10 @@ class ModelChoice(Section):
     """Key of the service. Default: `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`, by provider."""
     base_url: HttpUrl | None = None
     """Address of the service, if it is not the provider's own: a proxy or a local server."""
+    api: Literal["auto", "responses", "chat"] = "auto"
+    """For provider `openai`: `responses` (OpenAI's Responses API, in which its reasoning models
+    take tools) or `chat` (chat completions). `auto` is `responses` at api.openai.com and `chat`
+    everywhere else."""
     max_tokens: int = Field(default=4096, ge=16, le=128_000)
     """Maximum length of an answer, in tokens."""
     window: int = Field(default=200_000, ge=2_048, le=10_000_000)
