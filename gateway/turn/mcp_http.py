@@ -31,6 +31,10 @@ MAX_STREAM: Final = 16 * 1024 * 1024
 """Bytes of one stream of events, and of all answers of a server that are being read."""
 MAX_LINES: Final = 10_000
 """Lines of one stream of events: about 3,000 messages."""
+MAX_PIECES: Final = 20_000
+"""Pieces in which one answer arrives: a server chooses its chunks, and each costs time."""
+PIECES_AT_ONCE: Final = 100
+"""Pieces after which other tasks have a turn: about 6 ms."""
 MAX_RESUMED: Final = 20
 """Requests in a minute that continue a stream which the server ended early."""
 MAX_REPLIES: Final = 60
@@ -172,8 +176,9 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
     async def pieces(
         self, response: httpx2.Response, most: int, until: float
     ) -> AsyncIterator[bytes]:
-        """Yield the body unpacked, at most `most` bytes before and after. Raises `Refused`."""
-        taken = given = 0
+        """Yield the body unpacked, at most `most` bytes before and after, and at most `MAX_PIECES`
+        pieces. Raises `Refused`."""
+        taken = given = count = 0
         try:
             unpacker = Unpacker(response.headers.get("content-encoding", ""))
             source = aiter(_stream_of(response))
@@ -182,6 +187,11 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
                     data = await anext(source, None)
                 if data is None:
                     return
+                count += 1
+                if count > MAX_PIECES:
+                    raise Refused(f"it comes in more than {MAX_PIECES:,} pieces")
+                if count % PIECES_AT_ONCE == 0:  # pieces that have arrived do not wait
+                    await asyncio.sleep(0)
                 for start in range(0, len(data), _STEP):
                     taken += len(part := data[start : start + _STEP])
                     piece = unpacker.feed(part, most + 1 - given)
