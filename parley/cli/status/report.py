@@ -183,8 +183,9 @@ def _of_program(report: StatusReport) -> Iterator[str]:
         accounts |= {part.name for part in everywhere.parts}
     for part, state in live.parts:
         if state != READY:
-            step = f"{STORE_STEP}." if part in STORES else ""
-            yield " ".join(f"{part} is {state}. {explained.pop(part, '')} {step}".split())
+            problem = explained.pop(part, "").rstrip(".")
+            said = (f"{part} is {state}", problem, STORE_STEP if part in STORES else "")
+            yield " ".join(f"{sentence}." for sentence in said if sentence)
     for part, problem in explained.items():
         if part not in accounts and part != "quarantine" and not part.startswith("disk: "):
             yield f"{part}: {problem}"
