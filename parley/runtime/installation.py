@@ -180,8 +180,9 @@ def last_seen(installation: Installation) -> list[tuple[str, str, float]]:
 
 
 def unserved(everywhere: Installation, here: Collection[str], waiting: int) -> Iterator[str]:
-    """The sentences for operators about the parts that no process serves, and the accounts of other processes that are not connected;
-    `here` are those of the program on this machine, `waiting` counts the messages that wait."""
+    """Yield sentences for operators, with the next step: about the parts that no process serves,
+    and the accounts of other processes that are not connected. `here` are those of the program on
+    this machine, `waiting` counts the messages that wait."""
     for part in everywhere.parts:
         if part.name in here or part.is_well:
             continue
