@@ -124,7 +124,11 @@ UNNOTIFIED: Final = Statement(f"""
 """)
 NOTIFIED: Final = Statement(f"UPDATE agent_handoffs SET notified = true WHERE {among('id', 'ids')}")  # noqa: S608 - constants of this module
 CLEAN: Final = deleting_some(
-    "agent_handoffs", "id", "ended_at IS NOT NULL AND ended_at < :before", "ended_at", "status"
+    "agent_handoffs",
+    "id",
+    "ended_at IS NOT NULL AND ended_at < :before",
+    "ended_at",
+    "tenant, status",
 )
 
 
@@ -205,9 +209,9 @@ class SqlHandoffs:
     async def notified(self, handoff_ids: Sequence[str]) -> None:
         await self._database.change(NOTIFIED, {"ids": list(handoff_ids)})
 
-    async def clean(self, ended_before: datetime) -> Counter[str]:
+    async def clean(self, ended_before: datetime) -> Counter[tuple[str, str]]:
         rows = await deleted_some(self._database, CLEAN, {"before": micros(ended_before)})
-        return Counter(str(status) for (status,) in rows)
+        return Counter((str(tenant), str(status)) for tenant, status in rows)
 
     async def _change(
         self, statement: Statement, params: Params, kind: EventKind, now: datetime
