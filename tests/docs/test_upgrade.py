@@ -1,0 +1,18 @@
+"""The page on upgrades names the tables of this release."""
+
+import re
+from pathlib import Path
+
+from gateway.stores.schema import SCHEMA as GATEWAY
+from memory.knowledge.schema import SCHEMA as KNOWLEDGE
+from memory.schema import SCHEMA as MEMORY
+
+PAGE = Path(__file__).parents[2] / "docs/upgrade.md"
+
+
+def test_the_last_release_of_the_table_has_the_steps_of_the_program() -> None:
+    rows = re.findall(r"^\| \d+\.\d+\.\d+ \| (\d+) \| (\d+) \| (\d+) \|$", PAGE.read_text(), re.M)
+
+    assert [int(steps) for steps in rows[-1]] == [
+        len(schema.steps) for schema in (GATEWAY, MEMORY, KNOWLEDGE)
+    ]
