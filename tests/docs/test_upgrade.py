@@ -11,7 +11,9 @@ PAGE = Path(__file__).parents[2] / "docs/upgrade.md"
 
 
 def test_the_last_release_of_the_table_has_the_steps_of_the_program() -> None:
-    rows = re.findall(r"^\| \d+\.\d+\.\d+ \| (\d+) \| (\d+) \| (\d+) \|$", PAGE.read_text(), re.M)
+    rows = re.findall(
+        r"^\| \d+\.\d+\.\d+ \| (\d+) \| (\d+) \| (\d+) \|$", PAGE.read_text(), re.MULTILINE
+    )
 
     assert [int(steps) for steps in rows[-1]] == [
         len(schema.steps) for schema in (GATEWAY, MEMORY, KNOWLEDGE)
