@@ -8,10 +8,11 @@ from memory.knowledge.schema import SCHEMA as KNOWLEDGE
 from memory.schema import SCHEMA as MEMORY
 
 PAGE = Path(__file__).parents[2] / "docs/upgrade.md"
+ROW = re.compile(r"^\| \d+\.\d+\.\d+ \| (\d+) \| (\d+) \| (\d+) \|$", re.MULTILINE)
 
 
 def test_the_last_release_of_the_table_has_the_steps_of_the_program() -> None:
-    rows = re.findall(
+    rows = ROW.findall(PAGE.read_text("utf-8"))
         r"^\| \d+\.\d+\.\d+ \| (\d+) \| (\d+) \| (\d+) \|$", PAGE.read_text(), re.MULTILINE
     )
 
