@@ -13,8 +13,6 @@ ROW = re.compile(r"^\| \d+\.\d+\.\d+ \| (\d+) \| (\d+) \| (\d+) \|$", re.MULTILI
 
 def test_the_last_release_of_the_table_has_the_steps_of_the_program() -> None:
     rows = ROW.findall(PAGE.read_text("utf-8"))
-        r"^\| \d+\.\d+\.\d+ \| (\d+) \| (\d+) \| (\d+) \|$", PAGE.read_text(), re.MULTILINE
-    )
 
     assert [int(steps) for steps in rows[-1]] == [
         len(schema.steps) for schema in (GATEWAY, MEMORY, KNOWLEDGE)
