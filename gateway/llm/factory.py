@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from gateway.errors import ConfigurationError
 from gateway.llm import anthropic, openai_compatible
 from gateway.llm.anthropic import AnthropicProvider
+from gateway.llm.chat_completions.limits import Part
 from gateway.llm.failover import FailoverProvider
 from gateway.llm.offline import OfflineProvider
 from gateway.llm.openai_compatible import OpenAICompatibleProvider
@@ -23,7 +24,8 @@ class ModelChoice:
     """One model: the keys of `model` and of each entry of `model.fallbacks`.
 
     Empty `name` and `base_url` are the provider's own; `openai` needs a name. `timeout` is the
-    longest silence of the service in seconds, 0 for the provider's own.
+    longest silence of the service in seconds, 0 for the provider's own. `without` are parts of a
+    request that an OpenAI-compatible server does not take.
     """
 
     provider: str = "offline"
@@ -31,6 +33,7 @@ class ModelChoice:
     api_key: str = field(default="", repr=False)
     base_url: str = ""
     timeout: float = 0.0
+    without: tuple[Part, ...] = ()
 
 
 def build_provider(
@@ -71,6 +74,7 @@ def _build(choice: ModelChoice, where: str) -> LLMProvider:
                 choice.name,
                 choice.base_url,
                 silence_seconds=choice.timeout or openai_compatible.SILENCE_SECONDS,
+                without=choice.without,
             )
         case other:
             raise ConfigurationError(

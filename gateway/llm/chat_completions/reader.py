@@ -110,9 +110,9 @@ class CompletionsReader:
         if choice.get("error") or choice.get("finish_reason") == "error":
             raise ServiceError(200, choice if choice.get("error") else event)
         text = self._message(choice)
-        finish = choice.get("finish_reason") or choice.get("stop_reason") or ""
+        finish = choice.get("finish_reason") or ""
         if not isinstance(finish, str):
-            raise TypeError("the reason of the end is not a text")
+            finish = "other"
         if finish.lower() not in _NONE:
             self._finish = finish.lower()
         if self._finish or event.get("object") == "chat.completion":

@@ -37,10 +37,7 @@ _LIKE: Final[tuple[tuple[Part, re.Pattern[str]], ...]] = (
         r"|(?:missing|lacks?|requires?|without).{0,80}(?:reasoning_content|thought_?signature)")),
     ("reasoning", re.compile(r"reasoning|thinking|thought|extra_content|provider_specific")),
     ("stream_options", re.compile(r"stream_options|include_usage|stream options")),
-    ("call_ids", re.compile(
-        r"(?:call.{0,10}id|tool_use\.id|\bid\b).{0,120}"
-        r"(?:length|pattern|must|too long|match|duplicate|unique|a-z|invalid|characters)"
-        r"|duplicate.{0,60}\bid")),
+    ("call_ids", re.compile(r"call.{0,3}id\b|use\.id\b|\]\.id\b|duplicate")),
     ("schema_keywords", re.compile(
         r"schema|additionalproperties|grammar|\banyof|\boneof|\$ref|function_declarations"
         r"|\bparameters\.properties|keyword|\benum\b|unknown name .{0,40}tools\[")),
@@ -70,6 +67,9 @@ _REFUSES: Final = re.compile(
     r"|concatenate|null"
 )
 """Words that say that a part is the reason."""
+_OF_AN_ID: Final = re.compile(
+    r"length|pattern|must|too long|match|duplicate|unique|a-z|invalid|characters|format"
+)
 _AT_MOST: Final = re.compile(
     r"most|less|maxim|range|between|exceed|larg|limit|<=|≤|up to|greater|>"
 )
@@ -266,13 +266,14 @@ def _by_words(
         if part in present and pattern.search(words):
             if part in _VAGUE and not _REFUSES.search(words):
                 continue
+            if part == "call_ids" and not _OF_AN_ID.search(words):
+                continue
             if part == "tool_choice" and "tools" in words.replace("tool_choice", ""):
                 continue
             return _first(limits, present, part)
+    named = frozenset(_STEP.findall(words)) if _REFUSES.search(words) else frozenset()
     for name in body:
-        if name not in ("model", "messages", "stream") and re.search(
-            rf"\b{re.escape(name)}\b", words
-        ):
+        if name in named and name not in ("model", "messages", "stream"):
             return Adapted(name, fields=frozenset((name,)))
     return None
 
