@@ -149,7 +149,7 @@ class ModelChoice(Section):
     timeout: float = Field(default=60.0, gt=0, le=600)
     """Seconds until a request to the service times out."""
     without: tuple[Part, ...] = ()
-    """Parts of a request that an OpenAI-compatible server does not take. Parley also finds them out,
+    """Parts of a request that an OpenAI-compatible server does not take. Parley finds them out too,
     with one refused request for each."""
 
     @model_validator(mode="after")
