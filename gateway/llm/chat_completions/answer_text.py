@@ -281,22 +281,22 @@ class AnswerText:
             return self._take(len(mark))
         if section.where == "plausible":
             rest = self._after(len(mark), MAX_BLANKS).lstrip()
-            if not rest and not last and len(self._buffer) - self._at < MAX_BLANKS:
+            begins, can_begin = self._plausible(rest)
+            if can_begin and not last and len(self._buffer) - self._at < MAX_BLANKS:
                 return ""
-            if not self._plausible(rest):
+            if not begins:
                 return self._take(len(mark))
         self._at += len(mark)
         pieces = [mark] if section is markup.NAMED else []
         self._open = _Open(section, mark, self._blank, pieces)
         return self.release() if section.kind == "reasoning" and self._blank else ""
 
-    def _plausible(self, rest: str) -> bool:
-        """Return True if the content of a tool call can begin so."""
+    def _plausible(self, rest: str) -> tuple[bool, bool]:
+        """Return if the content of a tool call begins so, and if more text can tell."""
         if rest[:1] in ("{", "["):
-            return True
-        if rest[:1] == "<":
-            return any(rest.startswith(each[: len(rest)]) for each in _IN_CALLS)
-        return bool(rest) and any(rest.startswith(name[: len(rest)]) for name in self._tools)
+            return True, False
+        words = (*_IN_CALLS, *self._tools)
+        return rest.startswith(words), any(w.startswith(rest) and w != rest for w in words)
 
     def _closing(self, mark: str, last: bool) -> str:
         """Handle a closing mark without its opening one: the text before it was reasoning."""

@@ -124,7 +124,7 @@ MARK: Final = re.compile(
 )
 """Every mark. It begins with `<`, `[` or `◁`."""
 _BEGINNINGS: Final = re.compile(
-    rf"<\|?|<\|[A-Za-z][A-Za-z0-9_/.▁-]{{0,40}}\|?|<｜[^｜<>\n]{{0,40}}"
+    rf"<\|?|<\|[A-Za-z][A-Za-z0-9_/.▁-]{{0,40}}\|?|<｜[^｜<>\n]{{0,40}}｜?"
     rf"|<function={_NAME}{{0,{LONGEST_NAME}}}|<invoke name=\"{_NAME}{{0,{LONGEST_NAME}}}\"?",
     re.IGNORECASE,
 )

@@ -107,6 +107,8 @@ def refusal_of(status: int, body: object) -> Refusal:
     places: list[str] = []
     left = [MAX_VALUES]
     for name, text in _texts(body, "", MAX_DEPTH, left):
+        if name == "type" and text.endswith("error"):
+            continue  # `invalid_request_error` says nothing about a part
         (places if name in _PLACES else words).append(text[:MAX_WORDS])
     return Refusal(status, tuple(places), " ".join(words)[:MAX_WORDS].lower())
 
