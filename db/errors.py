@@ -39,7 +39,10 @@ class StoreUnavailable(DatabaseError):
         if not self.store:
             return "Parley cannot store anything at this moment."
         if self.full:
-            return f"The disk of the database ({self.store}) is full."
+            return (
+                f"The disk of the database ({self.store}) is full: nothing can be stored until an"
+                " operator frees space there."
+            )
         return f"{self.store}, {KINDS.get(self.store, DATABASE)}, does not answer."
 
 

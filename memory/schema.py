@@ -13,6 +13,7 @@ from db.migrations import Schema
 from db.statements import BY_KEY, NUMBERED, either
 from memory.agents.schema import INVITATIONS
 from memory.agents.schema import TABLES as AGENTS
+from memory.stores import api_tokens
 from memory.stores.partitions import ROOM_BEGINS
 from memory.stores.share_index import (
     POSTGRES_SHARERS,
@@ -250,5 +251,6 @@ SCHEMA: Final = Schema(
         REVIEWERS,
         EVIDENCE,
         INVITATIONS,
+        api_tokens.LATER,
     ),
 )

@@ -25,6 +25,7 @@ from memory.knowledge.stores.files import SqlFiles
 from memory.knowledge.stores.repositories import SqlRepositories
 from memory.knowledge.stores.vectors import SqlChunkVectors
 from memory.knowledge.stores.word_index import word_index_on
+from memory.knowledge.words import filed_words
 
 AT: Final = datetime(2026, 1, 1, tzinfo=UTC)
 COMMIT: Final = "0" * 40
@@ -101,7 +102,8 @@ def _id(corpus: Corpus) -> str:
 def _new(path: str, split: SplitFile, text: str) -> NewFile:
     content = text.encode(errors="replace")
     digest = hashlib.sha256(content).hexdigest()
-    return NewFile(path, digest[:40], digest, len(content), split)
+    words = tuple(map(filed_words, split.chunks))
+    return NewFile(path, digest[:40], digest, len(content), split, words)
 
 
 def _repository(name: str) -> Repository:

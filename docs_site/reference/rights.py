@@ -30,7 +30,8 @@ them with each kind of credential. [The HTTP interface](../api.md#tokens) explai
 - **local**: `server.token` or its cookie; without a configured token, a request from this machine.
 - **everybody**: whoever reaches the port.
 
-The role is the least one: an owner may do what an operator may.
+The role is the least one: an owner may do what an operator may. Where there is none,
+every person with the credential may.
 """
 _CONSOLE: Final = """
 ## Console

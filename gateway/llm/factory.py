@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from gateway.errors import ConfigurationError
 from gateway.llm import anthropic, openai_compatible
 from gateway.llm.anthropic import AnthropicProvider
+from gateway.llm.chat_completions.limits import Part
 from gateway.llm.failover import FailoverProvider
 from gateway.llm.offline import OfflineProvider
 from gateway.llm.openai_compatible import OpenAICompatibleProvider
@@ -25,7 +26,8 @@ class ModelChoice:
 
     Empty `name` and `base_url` are the provider's own; `openai` needs a name. `timeout` is the
     longest silence of the service in seconds, 0 for the provider's own. `api` chooses between the
-    two of `openai`.
+    two of `openai`. `without` are parts of a request that an OpenAI-compatible server does not
+    take.
     """
 
     provider: str = "offline"
@@ -34,6 +36,7 @@ class ModelChoice:
     base_url: str = ""
     timeout: float = 0.0
     api: Literal["auto", "responses", "chat"] = "auto"
+    without: tuple[Part, ...] = ()
 
 
 def build_provider(
@@ -69,13 +72,11 @@ def _build(choice: ModelChoice, where: str) -> LLMProvider:
         case "openai":
             if not choice.name:
                 raise ConfigurationError(f"{where}.name: write the name of the model to use")
-            made = ResponsesProvider if _by_responses(choice) else OpenAICompatibleProvider
-            return made(
-                choice.api_key,
-                choice.name,
-                choice.base_url,
-                silence_seconds=choice.timeout or openai_compatible.SILENCE_SECONDS,
-            )
+            silence = choice.timeout or openai_compatible.SILENCE_SECONDS
+            place = choice.api_key, choice.name, choice.base_url
+            if _by_responses(choice):
+                return ResponsesProvider(*place, silence_seconds=silence)
+            return OpenAICompatibleProvider(*place, silence_seconds=silence, without=choice.without)
         case other:
             raise ConfigurationError(
                 f"{where}.provider: {other!r} is not one of {', '.join(PROVIDERS)}"

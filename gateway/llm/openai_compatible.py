@@ -16,6 +16,7 @@ from gateway.llm.chat_completions.reader import CompletionsReader
 from gateway.llm.chat_completions.refusal import Adapted, adapted, refusal_of
 from gateway.llm.chat_completions.request import to_body
 from gateway.llm.event_stream import ServerSentEvent
+from gateway.llm.overflow import context_too_long
 from gateway.llm.streamed_call import (
     MAX_REASON,
     AnswerReader,
@@ -39,9 +40,6 @@ _OF_ACCOUNT: Final = {
     "OpenAI-Organization": "OPENAI_ORG_ID",
     "OpenAI-Project": "OPENAI_PROJECT_ID",
 }
-_FIGURES: Final = re.compile(
-    r"maximum context length is (\d{1,12})(?!\d).{0,200}?(?<!\d)(\d{1,12})\s{0,4}tokens", re.DOTALL
-)
 _PASSING: Final = frozenset((408, 409, 429))
 _FILTERED: Final = frozenset(
     ("content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation",
@@ -190,12 +188,9 @@ def translated(error: ServiceError) -> ModelError:
     status, code, message = error_parts(error)
     reason = f"the model's server says {status}: {message}"[:MAX_REASON]
     about: dict[str, Any] = {"status": status, "request_id": error.request_id}
-    if code == "context_length_exceeded" or "maximum context length" in message:
-        figures = _FIGURES.search(message)
-        limit, tokens = map(int, figures.groups()) if figures else (None, None)
-        return ContextTooLong(reason, tokens, limit, **about)
-    if status == 413:
-        return ContextTooLong(reason, **about)
+    outer = None if error.status == 200 else error.status
+    if (too_long := context_too_long(reason, outer, error.body, "", error.request_id)) is not None:
+        return too_long
     if code == "insufficient_quota":
         return ModelRefused(reason, **about)
     if status in _PASSING or status >= 500 or status == 200 or code == "tool_use_failed":

@@ -18,7 +18,7 @@ from pydantic_core import from_json, to_json
 
 from gateway.errors import ModelError, ModelUnavailable
 from gateway.llm.event_stream import EventStream, ServerSentEvent
-from gateway.llm.json_text import sendable
+from gateway.llm.json_text import parse_loosely, sendable
 from gateway.ports import ModelEvent, ModelFinished, ModelRequest, TextDelta, Working
 from safety.http.environment_proxy import proxy_of
 
@@ -138,12 +138,14 @@ class StreamingProvider(ABC):
                         shown = shown or isinstance(event, TextDelta)
                         yield event
             except Exception as error:
-                if reader.rest_seconds is None:  # otherwise the answer is complete
-                    if further and not shown and call.adapts(error):
-                        continue
-                    raise (
-                        error if isinstance(error, ModelError) else self.translate(error)
-                    ) from error
+                if further and not shown and call.adapts(error):
+                    continue
+                if (ended := call.ends(error)) is not None:
+                    yield ended
+                    return
+                if isinstance(error, ModelError):
+                    raise
+                raise self.translate(error) from error
             finished = reader.finish()
             call.answered(reader)
             yield finished
@@ -162,7 +164,7 @@ class StreamingProvider(ABC):
             decoder = self.decoder()
             more = True
             while more:
-                data = await _next(response, reader.rest_seconds)
+                data = await _next(response, reader)
                 more = bool(data)
                 text, problem = self._read(reader, decoder.feed(data) if more else decoder.end())
                 if text:
@@ -172,7 +174,7 @@ class StreamingProvider(ABC):
                 reader.working = False
                 if isinstance(problem, ServiceError):
                     problem.request_id = problem.request_id or _request_id(response)
-                if problem is not None:
+                if problem is not None and reader.rest_seconds is None:
                     raise problem
 
     async def close(self) -> None:
@@ -253,7 +255,8 @@ def read_object(data: bytes) -> Mapping[str, Any]:
     try:
         value = from_json(data)
     except ValueError:
-        value = None
+        value = parse_loosely(data)
+    value = value[0] if isinstance(value, list) and value else value
     if not isinstance(value, dict):
         raise ModelUnavailable("the answer cannot be read")
     return value
@@ -266,12 +269,13 @@ def retry_after(header: str | None) -> float | None:
     return None
 
 
-async def _next(response: aiohttp.ClientResponse, seconds: float | None) -> bytes:
-    """Return the next bytes of a response; empty at its end, or after `seconds` without any."""
-    if seconds is None:
+async def _next(response: aiohttp.ClientResponse, reader: AnswerReader) -> bytes:
+    """Return the next bytes of a response; empty at its end. Behind a complete answer, a silence or
+    an error is the end."""
+    if reader.rest_seconds is None:
         return await response.content.readany()
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
+    with suppress(TimeoutError, aiohttp.ClientError, OSError):
+        async with asyncio.timeout(reader.rest_seconds):
             return await response.content.readany()
     return b""
 

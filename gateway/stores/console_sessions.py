@@ -7,6 +7,7 @@ session in one transaction, whichever process made the link.
 import hashlib
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -14,6 +15,7 @@ from msgspec import Struct
 
 from db import Database, Row, Statement, Work, change, execute, fetch_first
 from db.database import delete_some, deleting_some
+from db.errors import StoreUnavailable
 from db.values import micros, storable, time_of
 
 SECRET_BYTES: Final = 32
@@ -159,14 +161,15 @@ class ConsoleSessionStore:
 
     async def find(self, secret: str, now: datetime, idle_since: datetime) -> ConsoleSession | None:
         """Return the session with this secret, if it is valid and was used after `idle_since`, and
-        note its use."""
+        note its use, if the database takes it."""
         params = {"secret_hash": hash_of(secret), **_times(now, idle_since)}
         rows = await self._database.fetch(FIND, params)
         if not rows:
             return None
         session = _session(rows[0])
         if now - session.seen_at >= SEEN_EVERY:
-            await self._database.change(SEE, {"id": session.id, "now": micros(now)})
+            with suppress(StoreUnavailable):  # on a full disk the pages say so: they are readable
+                await self._database.change(SEE, {"id": session.id, "now": micros(now)})
         return session
 
     async def choose(self, session_id: str, zone: str, theme: str) -> None:

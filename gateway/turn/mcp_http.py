@@ -20,7 +20,8 @@ from gateway.turn.mcp_bounds import (
     read_message,
     refusal,
 )
-from safety.http.content_encoding import Undecodable, Unpacker
+from safety.http.bounded_body import BodyTooLarge, TooManyPieces, unpacked
+from safety.http.content_encoding import Undecodable
 from safety.http.environment_proxy import proxy_of
 
 ANSWER_SECONDS: Final = 65.0
@@ -40,7 +41,6 @@ MAX_HEADER: Final = 4_096
 MAX_COOKIES: Final = 20
 MAX_RETRY_MS: Final = 10_000
 _JSON: Final = {"content-type": "application/json"}
-_STEP: Final = 65_536
 _USED: Final = frozenset({"content-type", "location", "mcp-session-id", "set-cookie"})
 _LAST_EVENT: Final = "last-event-id"
 _SESSION: Final = "mcp-session-id"
@@ -172,25 +172,20 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
     async def pieces(
         self, response: httpx2.Response, most: int, until: float
     ) -> AsyncIterator[bytes]:
-        """Yield the body unpacked, at most `most` bytes before and after. Raises `Refused`."""
-        taken = given = 0
+        """Yield the body unpacked, at most `most` bytes before and after, and at most `MAX_PIECES`
+        pieces. Raises `Refused`."""
+        encoding = response.headers.get("content-encoding", "")
+        source = aiter(unpacked(_stream_of(response), encoding, most))
         try:
-            unpacker = Unpacker(response.headers.get("content-encoding", ""))
-            source = aiter(_stream_of(response))
             while True:
                 async with asyncio.timeout_at(until):
-                    data = await anext(source, None)
-                if data is None:
+                    piece = await anext(source, None)
+                if piece is None:
                     return
-                for start in range(0, len(data), _STEP):
-                    taken += len(part := data[start : start + _STEP])
-                    piece = unpacker.feed(part, most + 1 - given)
-                    given += len(piece)
-                    if max(taken, given) > most:
-                        raise Refused(TOO_LARGE if most == MAX_MESSAGE else _long_stream())
-                    if piece:
-                        yield piece
-        except Undecodable as error:
+                yield piece
+        except BodyTooLarge:
+            raise Refused(TOO_LARGE if most == MAX_MESSAGE else _long_stream()) from None
+        except (TooManyPieces, Undecodable) as error:
             raise Refused(str(error)) from None
         except TimeoutError:
             raise Refused(_too_slow()) from None

@@ -215,11 +215,22 @@ class HandoffManager:
     async def cleanup_terminal_handoffs(self, older_than: timedelta = timedelta()) -> int:
         """Delete completed, rejected and expired handoffs; return their number. Those whose time is
         over become expired first."""
-        return (await self.delete_ended(older_than)).total()
+        return (await self._delete_ended(older_than)).total()
 
-    async def delete_ended(self, older_than: timedelta = timedelta()) -> Counter[str]:
-        """Do `cleanup_terminal_handoffs`; return the numbers by status."""
-        now, deleted = self._clock.now(), Counter[str]()
+    async def delete_ended(self, by: str, older_than: timedelta = timedelta()) -> Counter[str]:
+        """Do `cleanup_terminal_handoffs` because the person `by` asked for it; return the numbers
+        by status. Each tenant has an entry with its numbers in the audit."""
+        deleted = await self._delete_ended(older_than)
+        days = str(older_than.days)
+        for tenant in sorted({tenant for tenant, _ in deleted}):
+            numbers = {state: str(count) for (of, state), count in deleted.items() if of == tenant}
+            await self._audit.append(
+                "handoff", tenant, by, what="deleted", older_than_days=days, **numbers
+            )
+        return sum((Counter({state: count}) for (_, state), count in deleted.items()), Counter())
+
+    async def _delete_ended(self, older_than: timedelta) -> Counter[tuple[str, str]]:
+        now, deleted = self._clock.now(), Counter[tuple[str, str]]()
         await self.expire()
         for _ in range(MAX_STEPS):
             step = await self._store.clean(now - older_than + timedelta(microseconds=1))

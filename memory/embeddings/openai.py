@@ -11,8 +11,13 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from gateway.errors import LibraryMissing, ModelError, ModelRefused, ModelUnavailable
 from memory.model.record import Embedding
+from safety.http.bounded_body import BodyTooLarge, TooManyPieces
+from safety.http.content_encoding import Undecodable
+from safety.http.shown_address import shown_address
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -27,7 +32,20 @@ BEHIND_SECONDS: Final = 60.0
 BATCH: Final = 64
 MAX_TEXT: Final = 8_000
 MAX_DIMENSION: Final = 8_192
+MAX_ANSWER: Final = 16 * 1024 * 1024
+"""Bytes of one answer: `BATCH` vectors of `MAX_DIMENSION` numbers with 24 characters have 12 MB."""
 _MAX_REASON: Final = 300
+
+
+class _Row(msgspec.Struct):
+    """One vector of an answer, and the place of its text in the request."""
+
+    index: int
+    embedding: list[float]
+
+
+class _Answer(msgspec.Struct):
+    data: list[_Row]
 
 
 class OpenAiEmbedder:
@@ -74,12 +92,13 @@ class OpenAiEmbedder:
         for begin in range(0, len(texts), BATCH):
             some = [text[:MAX_TEXT] or " " for text in texts[begin : begin + BATCH]]
             try:
-                answer = await client.embeddings.create(
-                    model=self._name, input=some, encoding_format="float", timeout=seconds
-                )
-                rows = _rows(answer, len(some))
+                async with asyncio.timeout(seconds):
+                    answer = await client.embeddings.with_raw_response.create(
+                        model=self._name, input=some, encoding_format="float", timeout=seconds
+                    )
+                rows = await asyncio.to_thread(_rows, answer.content, len(some))
             except Exception as error:
-                raise _model_error(error, sdk) from error
+                raise _model_error(error, sdk, self._base_url) from error
             embeddings += [Embedding(self.model, row) for row in rows]
         return embeddings
 
@@ -89,20 +108,28 @@ class OpenAiEmbedder:
         return await asyncio.shield(self._loading)
 
     def _make_client(self) -> "tuple[ModuleType, AsyncOpenAI]":
+        import httpx2  # noqa: PLC0415 - slow to import
         import openai  # noqa: PLC0415 - slow to import, and optional
+
+        from safety.http.bounded_transport import BoundedTransport  # noqa: PLC0415 - imports httpx2
 
         client = openai.AsyncOpenAI(
             api_key=self._api_key,
             base_url=self._base_url,
             max_retries=0,
             timeout=openai.Timeout(BEHIND_SECONDS, connect=CONNECT_SECONDS),
+            http_client=httpx2.AsyncClient(transport=BoundedTransport(self._base_url, MAX_ANSWER)),
         )
         return openai, client
 
 
-def _rows(answer: Any, count: int) -> list[tuple[float, ...]]:
+def _rows(content: bytes, count: int) -> list[tuple[float, ...]]:
     """Return unit vectors in the order of the texts. Raises `ModelRefused` for anything else."""
-    by_index = {int(item.index): tuple(map(float, item.embedding)) for item in answer.data}
+    try:
+        answer = msgspec.json.decode(content, type=_Answer)
+    except (ValueError, RecursionError):
+        raise ModelRefused("the embedding server sent an answer that cannot be read") from None
+    by_index = {item.index: tuple(item.embedding) for item in answer.data}
     rows = [by_index.get(place, ()) for place in range(count)]
     lengths = {len(row) for row in rows}
     if len(lengths) != 1 or not 0 < lengths.pop() <= MAX_DIMENSION:
@@ -117,9 +144,12 @@ def _unit(row: tuple[float, ...]) -> tuple[float, ...]:
     return tuple(number / length for number in row)
 
 
-def _model_error(error: Exception, sdk: Any) -> ModelError:
+def _model_error(error: Exception, sdk: Any, base_url: str) -> ModelError:
     if isinstance(error, ModelError):
         return error
+    for one in (error, error.__cause__):
+        if isinstance(one, BodyTooLarge | TooManyPieces | Undecodable):
+            return ModelRefused(f"the embedding server {shown_address(base_url)}: {one}")
     if not isinstance(error, sdk.APIStatusError):
         return ModelUnavailable(f"no answer from the embedding server: {type(error).__name__}")
     reason = f"the embedding server says {error.status_code}: {error.message}"[:_MAX_REASON]

@@ -207,10 +207,15 @@ class Git:
             raise GitFailed(f"git {arguments[0]} did not end within {SECONDS:g} seconds") from None
 
 
+def kill_group(leader: int) -> None:
+    """Kill the leader of a session with every process of its group."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)
+
+
 async def _end(process: asyncio.subprocess.Process) -> None:
     """End a command with every process that it started, and wait for it within the limit."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)  # the session's leader has its own group
+    kill_group(process.pid)
     assert process.stdin is not None  # noqa: S101 - it is a pipe
     process.stdin.close()
     with contextlib.suppress(TimeoutError):  # a process that waits for a disk can stay

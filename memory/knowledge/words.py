@@ -33,14 +33,10 @@ COMMON: Final = frozenset(stem(word) for word in STOP_WORDS)
 
 
 class FiledWords(Struct, frozen=True):
-    """The words of a chunk with their counts, and the number of all."""
+    """The words of a chunk with their counts, for `count_in`, and the number of all."""
 
-    counts: dict[str, int]
+    text: str
     length: int
-
-    def text(self) -> str:
-        """The words with their counts, for `count_in`."""
-        return f" {' '.join(f'{word}:{count}' for word, count in self.counts.items())} "
 
 
 def filed_words(chunk: Chunk) -> FiledWords:
@@ -51,7 +47,8 @@ def filed_words(chunk: Chunk) -> FiledWords:
         name = whole_word(last_name(symbol))
         if name:
             counts[DEFINED + name] = 1
-    return FiledWords(dict(counts), len(words))
+    filed = " ".join(f"{word}:{count}" for word, count in counts.items())
+    return FiledWords(f" {filed} ", len(words))
 
 
 def count_in(text: str, word: str) -> int:

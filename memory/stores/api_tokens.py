@@ -8,14 +8,17 @@ from msgspec import Struct
 
 from db import Database, Row, Statement, among
 from db.values import micros, storable, time_of
+from gateway.ports.rights import EVERY_SCOPE, TokenScope
 
 MAX_NAME = 60
 MAX_LISTED = 1_000
 
-COLUMNS: Final = "id, name, tenant, person, issued_at, until"
+LATER: Final = ("ALTER TABLE person_tokens ADD COLUMN scopes text NOT NULL DEFAULT 'read write'",)
+"""A later step: the scopes, with a space between two. Tokens that were issued before have both."""
+COLUMNS: Final = "id, name, tenant, person, issued_at, until, scopes"
 ADD: Final = Statement(f"""
     INSERT INTO person_tokens ({COLUMNS})
-    VALUES (:id, :name, :tenant, :person, :issued_at, :until) ON CONFLICT DO NOTHING
+    VALUES (:id, :name, :tenant, :person, :issued_at, :until, :scopes) ON CONFLICT DO NOTHING
 """)  # noqa: S608 - constants of this module
 GOOD: Final = Statement("SELECT 1 FROM person_tokens WHERE id = :id")
 LISTED: Final = Statement(f"""
@@ -38,7 +41,7 @@ PRUNE: Final = Statement("DELETE FROM person_tokens WHERE until <= :now")
 
 class ApiToken(Struct, frozen=True):
     """A token without its signature, so it grants no access. It is revoked by its `name`; `person`
-    is a `str(PersonId)`."""
+    is a `str(PersonId)`. `scopes` repeat those that are signed in the token."""
 
     id: str
     name: str
@@ -46,6 +49,7 @@ class ApiToken(Struct, frozen=True):
     person: str
     issued_at: datetime
     until: datetime
+    scopes: frozenset[TokenScope] = EVERY_SCOPE
 
 
 class TokenStore:
@@ -63,6 +67,7 @@ class TokenStore:
             "person": storable(token.person),
             "issued_at": micros(token.issued_at),
             "until": micros(token.until),
+            "scopes": " ".join(sorted(token.scopes)),
         }
         return await self._database.change(ADD, params) == 1
 
@@ -105,5 +110,13 @@ class TokenStore:
 
 
 def _token(row: Row) -> ApiToken:
-    id_, name, tenant, person, issued_at, until = row
-    return ApiToken(id_, name, tenant, person, time_of(issued_at), time_of(until))
+    id_, name, tenant, person, issued_at, until, scopes = row
+    return ApiToken(
+        id=id_,
+        name=name,
+        tenant=tenant,
+        person=person,
+        issued_at=time_of(issued_at),
+        until=time_of(until),
+        scopes=frozenset(map(TokenScope, scopes.split())),
+    )

@@ -22,6 +22,7 @@ from db import (
     lock,
     together,
 )
+from db.statements import within
 from db.transaction import Fetch
 from db.values import micros, time_of, time_or_none
 from gateway.immutable import replace
@@ -124,6 +125,14 @@ LINKED: Final = """
     WHERE own.tenant = :tenant AND own.person = :person AND other.person <> own.person
 """
 """This identity and those that are linked with it, for statements of other stores."""
+
+
+def of_same_person(column: str, parameter: str = "person") -> str:
+    """True where the column holds this identity or one that is linked with it, so that a limit of
+    one person is the same for all their accounts. The statement has the parameter `tenant`."""
+    return within(column, LINKED.replace(":person", f":{parameter}"))
+
+
 GROUP: Final = Statement("""
     SELECT other.person, other.name, other.place, other.since FROM people_links own
     JOIN people_links other ON other.tenant = own.tenant AND other.link_group = own.link_group

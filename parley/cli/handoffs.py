@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from parley.cli.agent_access import OpenedAgents, with_agents
+from parley.cli.agent_access import OPERATOR, OpenedAgents, with_agents
 from parley.cli.agents import Yes
 from parley.cli.options import AsJson, Config, confirmed
 from parley.cli.terminal import print_json
@@ -22,7 +22,11 @@ QUESTION: Final = (
 OlderThan = Annotated[
     int,
     typer.Option(
-        "--older-than", metavar="DAYS", min=0, max=MAX_DAYS, help="Only those that ended before."
+        "--older-than",
+        metavar="DAYS",
+        min=0,
+        max=MAX_DAYS,
+        help="Only those that ended more than this number of days ago.",
     ),
 ]
 
@@ -37,7 +41,9 @@ def cleanup(
         since = f" that ended more than {older_than} days ago" if older_than else ""
         if not confirmed([QUESTION.format(since=since)], yes):
             return None
-        return await opened.services.handoffs.delete_ended(timedelta(days=older_than))
+        return await opened.services.handoffs.delete_ended(
+            str(OPERATOR), timedelta(days=older_than)
+        )
 
     deleted = with_agents(config, job)
     if deleted is None:

@@ -83,6 +83,7 @@ async def serve(
     async def start() -> None:
         await _start(app, started)
         watch.manager.ready()
+        await app.local.load_apps()
         if beside is not None:
             await beside(app)
 

@@ -31,7 +31,7 @@ NOT_SEEN: Final = (
     "No person with the id {person} has written to the assistant yet, and this platform uses "
     "several ids for a person. Ask the person to write once, then try again."
 )
-COLUMNS: Final = "{:<20} {:<40} {:<17} {}\n"
+COLUMNS: Final = "{:<20} {:<40} {:<17} {:<11} {}\n"
 
 T = TypeVar("T")
 
@@ -90,7 +90,7 @@ def _issue(
     if settings.database.url == MEMORY:
         id_ = name = ""
     else:
-        kept = ApiToken(id_, name, tenant, str(known), now, until)
+        kept = ApiToken(id_, name, tenant, str(known), now, until, scopes)
         if not _with_tokens(settings, lambda tokens: tokens.add(kept)):
             raise BadInput(f"There is a token {name} already: revoke it, or take another name.")
     sys.stdout.write(f"{issue(key, TokenClaims(known, tenant, until, id_, scopes))}\n")
@@ -109,10 +109,11 @@ def _list(settings: Settings) -> None:
     if not tokens:
         sys.stdout.write("No token is in use.\n")
         return
-    sys.stdout.write(COLUMNS.format("NAME", "PERSON", "UNTIL (UTC)", "TENANT"))
+    sys.stdout.write(COLUMNS.format("NAME", "PERSON", "UNTIL (UTC)", "SCOPES", "TENANT"))
     for kept in tokens:
         until = f"{kept.until:%Y-%m-%d %H:%M}"
-        sys.stdout.write(COLUMNS.format(kept.name, kept.person, until, kept.tenant))
+        scopes = ", ".join(sorted(kept.scopes))
+        sys.stdout.write(COLUMNS.format(kept.name, kept.person, until, scopes, kept.tenant))
 
 
 def _revoke(settings: Settings, name: str) -> None:

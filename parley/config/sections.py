@@ -18,6 +18,7 @@ from pydantic import (
     model_validator,
 )
 
+from gateway.llm.chat_completions.limits import Part
 from gateway.people import Audience, Role
 from gateway.policy.invocation import Trigger
 from safety.http.addresses import is_loopback_name
@@ -151,6 +152,9 @@ class ModelChoice(Section):
     the blocks of a prompt."""
     timeout: float = Field(default=60.0, gt=0, le=600)
     """Seconds until a request to the service times out."""
+    without: tuple[Part, ...] = ()
+    """Parts of a request that an OpenAI-compatible server does not take. Parley finds them out too,
+    with one refused request for each."""
 
     @model_validator(mode="after")
     def _complete(self) -> Self:

@@ -1,4 +1,4 @@
-"""An application that is loaded with its first request."""
+"""An application that is loaded when the program is ready, or with an earlier request."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,15 +13,19 @@ HttpApp: TypeAlias = ASGIApp
 
 @dataclass(slots=True)
 class LateApp:
-    """Builds an application with its first request, in a thread: loading takes a while."""
+    """Builds an application in a thread, because loading takes a while."""
 
     make: Callable[[], ASGIApp]
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     _app: ASGIApp | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._app is None:
-            async with self._lock:
-                if self._app is None:
-                    self._app = await asyncio.to_thread(self.make)
-        await self._app(scope, receive, send)
+        app = self._app or await self.load()
+        await app(scope, receive, send)
+
+    async def load(self) -> ASGIApp:
+        """Build the application, once. Raises `TypeError` for a route without a declaration."""
+        async with self._lock:
+            if self._app is None:
+                self._app = await asyncio.to_thread(self.make)
+            return self._app

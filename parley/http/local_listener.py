@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Router
 from starlette.types import ASGIApp
 
-from gateway.errors import ConfigurationError
+from gateway.errors import ConfigurationError, StartError
 from gateway.observe.security_log import SecurityLog
 from gateway.ports.http_routes import LocalRoute
 from parley.http.access_layers import (
@@ -36,6 +36,7 @@ from parley.http.health_endpoints import (
     Readiness,
     ReadyCheck,
 )
+from parley.http.late_app import LateApp
 from parley.http.listener import Listener
 from parley.http.middlewares import (
     Bounds,
@@ -88,6 +89,7 @@ class LocalListener(Listener):
         """The applications that serve the requests: empty before the start."""
         self._routes: list[LocalRoute] = []
         self._apps: list[MountedApp] = []
+        self._late: dict[str, LateApp] = {}
         self._links = LoginLinks()
         self._security = security or SecurityLog()
 
@@ -129,6 +131,15 @@ class LocalListener(Listener):
         await lifespans.start()
         await self._listen(server.protocol, finish)
 
+    async def load_apps(self) -> None:
+        """Load the applications that the start leaves out. Raises `StartError` if one of them
+        cannot be built, such as one with a route that does not declare who may use it."""
+        for prefix, app in self._late.items():
+            try:
+                await app.load()
+            except Exception as error:
+                raise StartError(f"{prefix} cannot be served: {error}.") from error
+
     def login_link(self, path: str = "/") -> str:
         """Return a link that gives one browser access within ten minutes; without a token the plain
         page."""
@@ -140,9 +151,11 @@ class LocalListener(Listener):
         declared = [*self._endpoints.routes(), *self._routes]
         router = Router(routes_of(pages_of(declared), page_gate), redirect_slashes=False)
         pages = PageAccess(router, self._token, self._links, open_paths(declared))
+        made = {one.prefix: one.make() for one in self._apps}
+        self._late = {prefix: app for prefix, app in made.items() if isinstance(app, LateApp)}
         mounts: list[BaseRoute] = [
-            AppMount(one.prefix, MountedAppAccess(one.make(), self._token, self._hosts))
-            for one in self._apps
+            AppMount(prefix, MountedAppAccess(app, self._token, self._hosts))
+            for prefix, app in made.items()
         ]
         return Starlette(
             routes=[*mounts, Mount("", pages)],

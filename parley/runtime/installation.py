@@ -6,7 +6,7 @@ or that of a process that died within the last hour. A process that stopped regu
 one of the same kind on the same machine replaced, no longer counts.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -177,3 +177,21 @@ def last_seen(installation: Installation) -> list[tuple[str, str, float]]:
         (part.role, part.account, installation.watched if part.seen is None else part.seen)
         for part in installation.parts
     ]
+
+
+def unserved(everywhere: Installation, here: Collection[str], waiting: int) -> Iterator[str]:
+    """Yield sentences for operators, with the next step: about the parts that no process serves,
+    and the accounts of other processes that are not connected. `here` are those of the program on
+    this machine, `waiting` counts the messages that wait."""
+    for part in everywhere.parts:
+        if part.name in here or part.is_well:
+            continue
+        if part.state != MISSING:
+            reason = f": {part.problem}" if part.problem else ""
+            yield f"{part.name} is {part.state}{reason}. `parley doctor` checks it."
+        elif everywhere.running:
+            now = f" {waiting:,} waiting now." if waiting and not part.account else ""
+            yield f"{part.problem[0].upper()}{part.problem[1:]}.{now} {part.step}."
+    if not everywhere.running:
+        steps = f"`{START_ADAPTER}` and `{START_WORKER}`"
+        yield f"No process of this installation runs. Start them: {steps}."

@@ -142,6 +142,7 @@ def choice_of(choice: sections.ModelChoice) -> ModelChoice:
         choice.base_url or "",
         timeout=choice.timeout,
         api=choice.api,
+        without=choice.without,
     )
 
 

@@ -18,7 +18,10 @@ from db.sqlite import _unavailable
         (StoreUnavailable("h", POSTGRES), "PostgreSQL, the database, does not answer."),
         (
             StoreUnavailable("/data", SQLITE, full=True),
-            "The disk of the database (SQLite) is full.",
+            (
+                "The disk of the database (SQLite) is full: nothing can be stored until an operator"
+                " frees space there."
+            ),
         ),
         (
             StoreUnavailable("10,000 messages are waiting already"),

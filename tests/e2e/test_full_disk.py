@@ -18,6 +18,7 @@ from simulators.base import SimRoom
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import Lab, app_on, by_bot, configuration, simulated
 from tests.parley.cli.kit import parley, read_until, started
+from tests.parley.console.kit import OWNER, console_in, console_settings
 from tests.support.patience import PATIENCE
 from tests.support.ports import free_port
 from tests.support.small_disk import Disk, small_disk
@@ -197,3 +198,23 @@ async def test_a_program_that_cannot_start_on_a_full_disk_says_why_and_starts_la
         disk.free()
         async with started("run", "--config", str(config), cwd=disk.folder) as process:
             await read_until(process.stdout, "ready gateway")
+
+
+async def test_on_a_full_disk_the_overview_names_the_folder_and_the_next_step() -> None:
+    with small_disk(24_000_000) as disk:
+        async with console_in(console_settings(disk.folder)) as console:
+            visitor = await console.visitor(OWNER)
+            database = console.app.storage.long_lived
+            await database.run_job(  # a request notes the use of a session once in a minute
+                lambda db: db.execute("UPDATE console_sessions SET seen_at = seen_at - 120000000")
+            )
+            with kept_full(disk):
+                await eventually(lambda: bool(console.app.health.readiness().problems), 30)
+                await eventually(lambda: not console.app.health.readiness().ready, 30)
+                page = await visitor.get("/overview")
+                assert page.status == 200, page.text
+                assert f"The disk of {disk.folder} is full" in page.text
+                assert "free more than 100 MB there" in page.text
+                refused = await visitor.get("/memory")
+                assert refused.status == 503
+                assert "until an operator frees space there" in refused.text

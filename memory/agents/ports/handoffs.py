@@ -78,8 +78,9 @@ class HandoffStore(Protocol):
         """Record that the receivers of these were notified."""
         ...
 
-    async def clean(self, ended_before: datetime) -> Counter[str]:
-        """Delete a batch of handoffs that ended before that time; return their number by status."""
+    async def clean(self, ended_before: datetime) -> Counter[tuple[str, str]]:
+        """Delete a batch of handoffs that ended before that time; return their number by tenant and
+        status."""
         ...
 
 

@@ -34,14 +34,15 @@ from memory.agents.model import (
 )
 from memory.agents.stores.events import EventWriter, add_events
 from memory.model.scope import MAY_CHANGE, AccessScope
+from memory.stores.links import of_same_person
 
 COLUMNS: Final = "id, tenant, person, type, capabilities, registered_at, name"
 OF: Final = ", ".join(f"a.{name}" for name in COLUMNS.split(", "))
 THEIRS: Final = f"tenant = :tenant AND {among('person', 'persons')}"
-COUNTED: Final = Statement("""
+COUNTED: Final = Statement(f"""
     SELECT (SELECT count(*) FROM agents),
-        (SELECT count(*) FROM agents WHERE tenant = :tenant AND person = :person)
-""")
+        (SELECT count(*) FROM agents WHERE tenant = :tenant AND {of_same_person("person")})
+""")  # noqa: S608 - constants of this module
 ADD: Final = Statement(f"""
     INSERT INTO agents ({COLUMNS})
     VALUES (:id, :tenant, :person, :type, :capabilities, :registered_at, :name)
@@ -96,7 +97,8 @@ WRITTEN: Final = Statement(f"""
 OPEN: Final = "ended_at IS NULL AND at > :idle"
 COUNTED_SESSIONS: Final = Statement(f"""
     SELECT (SELECT count(*) FROM agent_sessions WHERE {OPEN}),
-        (SELECT count(*) FROM agent_sessions WHERE tenant = :tenant AND person = :person AND {OPEN})
+        (SELECT count(*) FROM agent_sessions
+            WHERE tenant = :tenant AND {of_same_person("person")} AND {OPEN})
 """)  # noqa: S608 - constants of this module
 ADD_SESSION: Final = Statement(f"""
     INSERT INTO agent_sessions (id, tenant, person, agent, started_at, at)

@@ -35,6 +35,7 @@ from memory.agents.model import (
 )
 from memory.agents.ports.handoffs import Capacity, Receiver
 from memory.agents.stores.events import EventWriter, add_events
+from memory.stores.links import of_same_person
 
 EXPIRE_AT_ONCE: Final = 100
 HOUR: Final = timedelta(hours=1)
@@ -52,13 +53,12 @@ ADD: Final = Statement("""
     VALUES (:id, :tenant, :source, :source_owner, :source_name, :target, :target_person,
         :target_owner, :context, 'pending', :created_at, :until, :ttl_seconds, '', false)
 """)
-COUNT: Final = Statement("""
+BY_SAME_PERSON: Final = of_same_person("source_owner", "source_owner")
+COUNT: Final = Statement(f"""
     SELECT (SELECT count(*) FROM agent_handoffs), (SELECT count(*) FROM agent_handoffs
-        WHERE tenant = :tenant AND source_owner = :source_owner)
-""")
-COUNTED: Final = (
-    "count(*), COALESCE(sum(CASE WHEN source_owner = :source_owner THEN 1 ELSE 0 END), 0)"
-)
+        WHERE tenant = :tenant AND {BY_SAME_PERSON})
+""")  # noqa: S608 - constants of this module
+COUNTED: Final = f"count(*), COALESCE(sum(CASE WHEN {BY_SAME_PERSON} THEN 1 ELSE 0 END), 0)"
 """The number of handoffs, and of those from the agents of the same person."""
 PENDING_OF_AGENT: Final = Statement(f"""
     SELECT {COUNTED} FROM agent_handoffs WHERE target = :target AND target <> ''
@@ -124,7 +124,11 @@ UNNOTIFIED: Final = Statement(f"""
 """)
 NOTIFIED: Final = Statement(f"UPDATE agent_handoffs SET notified = true WHERE {among('id', 'ids')}")  # noqa: S608 - constants of this module
 CLEAN: Final = deleting_some(
-    "agent_handoffs", "id", "ended_at IS NOT NULL AND ended_at < :before", "ended_at", "status"
+    "agent_handoffs",
+    "id",
+    "ended_at IS NOT NULL AND ended_at < :before",
+    "ended_at",
+    "tenant, status",
 )
 
 
@@ -205,9 +209,9 @@ class SqlHandoffs:
     async def notified(self, handoff_ids: Sequence[str]) -> None:
         await self._database.change(NOTIFIED, {"ids": list(handoff_ids)})
 
-    async def clean(self, ended_before: datetime) -> Counter[str]:
+    async def clean(self, ended_before: datetime) -> Counter[tuple[str, str]]:
         rows = await deleted_some(self._database, CLEAN, {"before": micros(ended_before)})
-        return Counter(str(status) for (status,) in rows)
+        return Counter((str(tenant), str(status)) for tenant, status in rows)
 
     async def _change(
         self, statement: Statement, params: Params, kind: EventKind, now: datetime

@@ -33,6 +33,7 @@ from memory.agents.model import (
 )
 from memory.agents.stores.events import EventWriter, add_events
 from memory.agents.stores.pools import LOCK, admit, joining_locks, writing
+from memory.stores.links import of_same_person
 
 INVITING: Final = "pool invitations"
 """The lock of all who invite, so that the limits hold."""
@@ -63,17 +64,19 @@ PRESENT: Final = Statement("""
     FROM pool_invitations i WHERE i.pool = :pool AND i.agent = :agent
 """)
 FORGET: Final = Statement("DELETE FROM pool_invitations WHERE pool = :pool AND agent = :agent")
+FOR_PERSON: Final = of_same_person("i.person")
+BY_INVITER: Final = of_same_person("i.inviter", "inviter")
 COUNTED: Final = Statement(f"""
     SELECT (SELECT count(*) FROM pool_invitations),
         (SELECT count(*) FROM pool_invitations i WHERE i.pool = :pool AND {WAITS}),
         (SELECT count(*) FROM pool_invitations i
-            WHERE i.tenant = :tenant AND i.inviter = :inviter AND {WAITS}),
+            WHERE i.tenant = :tenant AND {BY_INVITER} AND {WAITS}),
         (SELECT count(*) FROM pool_invitations i
-            WHERE i.tenant = :tenant AND i.person = :person AND {WAITS}),
+            WHERE i.tenant = :tenant AND {FOR_PERSON} AND {WAITS}),
         (SELECT count(*) FROM pool_invitations i WHERE i.tenant = :tenant
-            AND i.inviter = :inviter AND i.person = :person AND i.rests_until > :now),
+            AND {BY_INVITER} AND {FOR_PERSON} AND i.rests_until > :now),
         (SELECT count(*) FROM pool_invitations i
-            WHERE i.tenant = :tenant AND i.person = :person AND i.made_at > :since)
+            WHERE i.tenant = :tenant AND {FOR_PERSON} AND i.made_at > :since)
 """)  # noqa: S608 - constants of this module
 ADD: Final = Statement("""
     INSERT INTO pool_invitations (id, tenant, pool, agent, person, inviter, permission, state,
@@ -224,7 +227,7 @@ class SqlInvitations:
                 yield from add_events([event])
             return outcome
 
-        return await self._writer.run(work, *joining_locks(pool, tenant, invitation.person))
+        return await self._writer.run(work, *joining_locks(pool, tenant))
 
     async def decline(
         self, tenant: str, persons: Sequence[str], id_: str, agent: str, rests_until: datetime,

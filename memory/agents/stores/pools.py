@@ -42,6 +42,7 @@ from memory.agents.stores.agents import admitted
 from memory.agents.stores.events import EventWriter, add_events
 from memory.model.scope import MAY_BE_SHARED, MAY_CHANGE, SHARES, SHOWS_SHARED, AccessScope
 from memory.stores.filters import TRUE_NOW
+from memory.stores.links import of_same_person
 from memory.stores.rows import SELECTED, record_from
 from memory.stores.share_audiences import (
     LAST,
@@ -52,10 +53,10 @@ from memory.stores.share_audiences import (
 )
 
 COLUMNS: Final = "id, tenant, person, name, scope, project, created_at"
-COUNTED: Final = Statement("""
+COUNTED: Final = Statement(f"""
     SELECT (SELECT count(*) FROM pools),
-        (SELECT count(*) FROM pools WHERE tenant = :tenant AND person = :person)
-""")
+        (SELECT count(*) FROM pools WHERE tenant = :tenant AND {of_same_person("person")})
+""")  # noqa: S608 - constants of this module
 ADD: Final = Statement(f"""
     INSERT INTO pools ({COLUMNS})
     VALUES (:id, :tenant, :person, :name, :scope, :project, :created_at)
@@ -91,12 +92,13 @@ MEMBERS: Final = Statement(
     f"SELECT {MEMBER_COLUMNS} FROM pool_members WHERE pool = :pool ORDER BY seq LIMIT :limit"  # noqa: S608 - constants of this module
 )
 COUNT_MEMBERS: Final = Statement("SELECT count(*) FROM pool_members WHERE pool = :pool")
-COUNT_MEMBERSHIPS: Final = Statement("""
+COUNT_MEMBERSHIPS: Final = Statement(f"""
     SELECT (SELECT count(*) FROM pool_members WHERE pool = :pool),
         (SELECT count(*) FROM pool_members
-            WHERE pool = :pool AND tenant = :tenant AND person = :person),
-        (SELECT count(*) FROM pool_members WHERE tenant = :tenant AND person = :person)
-""")
+            WHERE pool = :pool AND tenant = :tenant AND {of_same_person("person")}),
+        (SELECT count(*) FROM pool_members
+            WHERE tenant = :tenant AND {of_same_person("person")})
+""")  # noqa: S608 - constants of this module
 CHANGE_MEMBER: Final = Statement("""
     UPDATE pool_members SET permission = :permission, granted = :granted
     WHERE pool = :pool AND agent = :agent
@@ -278,7 +280,7 @@ class SqlPools:
                 yield from add_events([event])
             return outcome
 
-        return await self._writer.run(work, *joining_locks(pool.id, pool.tenant, owner))
+        return await self._writer.run(work, *joining_locks(pool.id, pool.tenant))
 
     async def leave(self, pool_id: str, agent_id: str, event: AgentEvent) -> bool:
         params = {"pool": storable(pool_id), "agent": storable(agent_id)}
@@ -419,10 +421,10 @@ def writing(pool_id: str) -> str:
     return f"pool {pool_id}"
 
 
-def joining_locks(pool_id: str, tenant: str, person: str) -> tuple[str, ...]:
-    """Return the locks of a membership: of the pool, and of the agent's person, so that the limits
-    hold."""
-    return writing(pool_id), f"memberships {tenant} {person}"
+def joining_locks(pool_id: str, tenant: str) -> tuple[str, ...]:
+    """Return the locks of a membership: of the pool, and of all memberships of the tenant, so that
+    the limits hold, also for a person with several accounts."""
+    return writing(pool_id), f"memberships {tenant}"
 
 
 def admit(

@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.errors import BadInput
+from memory.git.process import kill_group
 
 GIT_SECONDS: Final = 10
 MAX_OUTPUT: Final = 100_000
@@ -89,19 +90,24 @@ def _git(folder: Path, *arguments: str) -> str:
     """Return the output of git without the last line feed. Raises `BadInput`."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
-        done = subprocess.run(  # noqa: S603 - no shell, and fixed arguments
+        git = subprocess.Popen(  # noqa: S603 - no shell, and fixed arguments
             ["git", "-C", str(folder), *arguments],  # noqa: S607 - the git of the user's PATH
-            capture_output=True,
             stdin=subprocess.DEVNULL,
-            timeout=GIT_SECONDS,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             env=environment,
-            check=False,
+            start_new_session=True,
         )
     except FileNotFoundError:
         raise BadInput("git is not installed, or not on the PATH.") from None
-    except subprocess.TimeoutExpired:
-        raise BadInput(f"git did not answer within {GIT_SECONDS} seconds.") from None
-    if done.returncode:
-        error = done.stderr[:1_000].decode("utf-8", "replace").strip()
+    with git:
+        try:
+            output, errors = git.communicate(timeout=GIT_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise BadInput(f"git did not answer within {GIT_SECONDS} seconds.") from None
+        finally:
+            kill_group(git.pid)  # with every process that it started
+    if git.returncode:
+        error = errors[:1_000].decode("utf-8", "replace").strip()
         raise BadInput(NO_REPOSITORY.format(folder=folder, error=error or "no message"))
-    return os.fsdecode(done.stdout[:MAX_OUTPUT]).removesuffix("\n")
+    return os.fsdecode(output[:MAX_OUTPUT]).removesuffix("\n")

@@ -21,8 +21,11 @@ AT_ONCE: Final = 100
 """Files that are looked at together and written in one transaction."""
 MAX_BYTES: Final = 4 * 1024 * 1024
 """Bytes of files that are read before they are written; one larger file goes alone."""
-PAGE: Final = 5_000
-"""Stored paths that are read at once."""
+PAGE: Final = 1_000
+"""Stored paths that are read or removed at once."""
+MAX_WEIGHT: Final = 64 * 1024
+"""Characters of the words of files that are written in one transaction; the store divides the
+chunks of one larger file."""
 
 
 @dataclass(slots=True)
@@ -153,9 +156,9 @@ class BranchWriter:
                 self.counts.guessed += prepared.guessed
             else:
                 skipped.append(SkippedFile(one.path, prepared))
-        if new:
-            await self._write(Batch(files=new))
-            self.counts.read += len(new)
+        for some in _by_weight(new):
+            await self._write(Batch(files=some))
+            self.counts.read += len(some)
         return skipped
 
     async def _skip(self, skipped: Sequence[SkippedFile]) -> None:
@@ -171,6 +174,21 @@ class BranchWriter:
 def _parts(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     for start in range(0, len(items), size):
         yield items[start : start + size]
+
+
+def _by_weight(files: Sequence[NewFile]) -> Iterator[Sequence[NewFile]]:
+    """Yield runs of files whose words have at most `MAX_WEIGHT` characters together."""
+    run: list[NewFile] = []
+    left = MAX_WEIGHT
+    for file in files:
+        weight = sum(len(one.text) for one in file.words)
+        if run and weight > left:
+            yield run
+            run, left = [], MAX_WEIGHT
+        run.append(file)
+        left -= weight
+    if run:
+        yield run
 
 
 def _by_bytes(

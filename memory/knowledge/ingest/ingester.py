@@ -135,8 +135,8 @@ class Ingester:
     async def _branch(
         self, git: GitRepository, repository: Repository, wanted: _Wanted, report: Report
     ) -> BranchOutcome:
-        rules = self._read_rules(await _configuration(git, wanted.commit))
-        digest = rules.digest()
+        configuration = await _configuration(git, wanted.commit)
+        rules, digest = await asyncio.to_thread(self._rules, configuration)
         state = await self._state(repository, wanted)
         complete = state.rules == digest and state.target in {"", wanted.commit}
         if complete and state == _at(state, wanted):
@@ -156,6 +156,12 @@ class Ingester:
         await self._stores.files.finish(repository.id, wanted.name, wanted.commit, self._now())
         mode = Mode.WHOLE if plan.whole else Mode.CHANGES
         return counts.outcome(wanted.name, wanted.commit, state.commit, mode)
+
+    def _rules(self, configuration: bytes | None) -> tuple[Rules, str]:
+        """Return the rules and their digest. Run in a thread: a file that was made to take long
+        does not hold the event loop."""
+        rules = self._read_rules(configuration)
+        return rules, rules.digest()
 
     async def _state(self, repository: Repository, wanted: _Wanted) -> BranchState:
         """The branch as it is in the index; the followed one may have another name there."""

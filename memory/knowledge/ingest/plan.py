@@ -17,8 +17,11 @@ from memory.knowledge.reading.paths import (
 )
 from memory.knowledge.reading.rules import Candidate, Rules
 
-HOLD_SECONDS: Final = 0.02
-"""Seconds for which paths are sorted before other work of the process has its turn."""
+AT_ONCE: Final = 500
+"""Paths that are sorted together, in a thread: patterns and paths that were made to take long do
+not hold the event loop."""
+SLICE_SECONDS: Final = 0.5
+"""Seconds after which the thread returns, so that a cancelled ingest ends."""
 MAX_REMOVED: Final = 50_000
 """Paths that a plan of changes removes. With more of them the whole commit is compared."""
 MAX_SKIPPED: Final = 20_000
@@ -47,17 +50,34 @@ async def plan_of(
 ) -> Plan:
     """Sort entries by what has to be done with them; at most `most` files are indexed."""
     plan = Plan(whole)
-    since = time.monotonic()
+    waiting: list[TreeEntry] = []
     async with aclosing(entries):
         async for entry in entries:
-            _sort(plan, entry, rules, most)
-            if time.monotonic() - since > HOLD_SECONDS:
-                await asyncio.sleep(0)
-                since = time.monotonic()
-            if len(plan.removed) > MAX_REMOVED:
-                plan.complete = False
-                break
+            waiting.append(entry)
+            if len(waiting) >= AT_ONCE:
+                await _sort_all(plan, waiting, rules, most)
+                waiting = []
+                if not plan.complete:
+                    return plan
+    await _sort_all(plan, waiting, rules, most)
     return plan
+
+
+async def _sort_all(plan: Plan, entries: list[TreeEntry], rules: Rules, most: int) -> None:
+    begin = 0
+    while begin < len(entries):
+        begin = await asyncio.to_thread(_sort_some, plan, entries, begin, rules, most)
+    plan.complete = len(plan.removed) <= MAX_REMOVED
+
+
+def _sort_some(plan: Plan, entries: list[TreeEntry], begin: int, rules: Rules, most: int) -> int:
+    """Sort entries from a place on for a bounded time; return the place of the next one."""
+    until = time.monotonic() + SLICE_SECONDS
+    for place in range(begin, len(entries)):
+        _sort(plan, entries[place], rules, most)
+        if time.monotonic() > until:
+            return place + 1
+    return len(entries)
 
 
 def _sort(plan: Plan, entry: TreeEntry, rules: Rules, most: int) -> None:

@@ -24,6 +24,7 @@ from memory.git.errors import GitFailed
 from memory.knowledge.model import SkipReason, SplitFile
 from memory.knowledge.ports.stores import NewFile
 from memory.knowledge.reading.text import FileText, text_of
+from memory.knowledge.words import filed_words
 
 MAX_WORKERS: Final = 4
 FEW: Final = 16
@@ -69,13 +70,14 @@ def prepare(split: Split, skip_binary: bool, raw: RawFile) -> Prepared:
         if not isinstance(text, FileText):
             return text
         parts = split(raw.path, text.text)
+        words = tuple(map(filed_words, parts.chunks[:MAX_CHUNKS]))
     except Exception as error:  # noqa: BLE001 - a hostile file may raise anything; it is skipped with the reason
         log.warning("file_not_split", path=raw.path, error=type(error).__name__)
         return SkipReason.UNREADABLE
     if len(parts.chunks) > MAX_CHUNKS:
         return SkipReason.UNREADABLE
     digest = hashlib.sha256(raw.content).hexdigest()
-    file = NewFile(raw.path, raw.blob, digest, len(raw.content), parts)
+    file = NewFile(raw.path, raw.blob, digest, len(raw.content), parts, words)
     return PreparedFile(file, text.redacted, text.guessed)
 
 

@@ -14,22 +14,22 @@ from msgspec import Struct
 from db import Work
 from memory.knowledge.model import (
     BranchState,
-    Chunk,
     FileKind,
     Repository,
     SkippedFile,
     SplitFile,
     Totals,
 )
+from memory.knowledge.words import FiledWords
 
 
 class IndexedChunk(Struct, frozen=True):
-    """A chunk with the number of its row in `knowledge_chunks`, for the word index."""
+    """The words of a chunk with the number of its row in `knowledge_chunks`, for the word index."""
 
     number: int
     repository: str
     kind: FileKind
-    chunk: Chunk
+    words: FiledWords
 
 
 class WordIndex(Protocol):
@@ -51,17 +51,18 @@ class WordIndex(Protocol):
 
 class NewFile(Struct, frozen=True):
     """A file to store. `content` is the SHA-256 of its bytes, `blob` its object id in git; `size`
-    counts bytes."""
+    counts bytes; `words` are those of each chunk."""
 
     path: str
     blob: str
     content: str
     size: int
     split: SplitFile
+    words: tuple[FiledWords, ...]
 
 
 class Batch(Struct, frozen=True):
-    """Changes of one branch that are written in one transaction; a path is in one field only.
+    """Changes of one branch that become visible in one transaction; a path is in one field only.
 
     `kept` are paths that the branch has with the same content: they get the new commit. `copied`
     are paths with their blobs that another branch has. `removed` and `skipped` lose what was stored
@@ -147,8 +148,9 @@ class FileStore(Protocol):
     async def write(
         self, repository_id: str, branch: str, commit: str, batch: Batch, at: datetime
     ) -> None:
-        """Apply a batch in one transaction. Raises `StoreUnavailable` if another process began to
-        bring the branch to another commit."""
+        """Apply a batch in one transaction. The chunks of large files are stored before, in
+        transactions of a bounded size, and no search finds them until then. Raises
+        `StoreUnavailable` if another process began to bring the branch to another commit."""
         ...
 
     async def finish(self, repository_id: str, branch: str, commit: str, at: datetime) -> None:
@@ -161,7 +163,8 @@ class FileStore(Protocol):
         ...
 
     async def sweep(self, repository_id: str) -> int:
-        """Delete some contents that no file has any more; return their number, 0 at the end."""
+        """Delete some chunks of contents that no file has any more, and the contents without
+        chunks; return the number of contents that were looked at, 0 at the end."""
         ...
 
     async def totals(self, repository_id: str) -> Totals:

@@ -2,7 +2,8 @@
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 from db import Database, Statement, Work, among, change, execute, fetch_first, lock
 from db.database import delete_some, deleting_some
@@ -11,7 +12,19 @@ from db.statements import in_byte_order
 from db.values import json_list, micros, storable, time_or_none
 from memory.knowledge.model import BranchState, SkipReason, Totals
 from memory.knowledge.ports.stores import Batch, NewFile, WordIndex
-from memory.knowledge.stores.contents import UNUSED, content_number, sweep_some, writing
+from memory.knowledge.stores.contents import (
+    MAX_STEP,
+    UNUSED,
+    add_chunks,
+    completed,
+    content_number,
+    found_content,
+    steps_of,
+    sweep_some,
+    unfinished_content,
+    weight_of,
+    writing,
+)
 
 STATES: Final = Statement("""
     SELECT name, followed, at_commit, target, rules, ingested_at FROM knowledge_branches
@@ -181,20 +194,28 @@ class SqlFiles:
     async def write(
         self, repository_id: str, branch: str, commit: str, batch: Batch, at: datetime
     ) -> None:
-        params = _of(repository_id, branch)
+        stored: dict[int, int] = {}
+        """The numbers of contents whose chunks are stored already, by the place of their file."""
+        for place, file in enumerate(batch.files):
+            if weight_of(file) > MAX_STEP:
+                number = await self._stored(repository_id, branch, commit, file)
+                if number is None:
+                    return
+                stored[place] = number
 
         def work() -> Work[None]:
-            yield from lock(writing(repository_id))
-            row = yield from fetch_first(PLACE, params)
-            if row is None:  # the repository was forgotten meanwhile
+            row = yield from _place(repository_id, branch, commit)
+            if row is None:
                 return
-            if row[2] != commit:
-                raise StoreUnavailable(TAKEN_OVER)
-            place = {"repository": params["repository"], "number": row[0], "edition": row[1]}
-            stamp = {**place, "commit": commit, "at": micros(at)}
-            yield from _vacate(place, batch)
-            for file in batch.files:
-                content = yield from content_number(repository_id, row[1], file, self._words)
+            edition = int(row["edition"])
+            yield from _vacate(row, batch)
+            stamp = {**row, "commit": commit, "at": micros(at)}
+            for place, file in enumerate(batch.files):
+                content = yield from (
+                    completed(repository_id, edition, file, stored[place])
+                    if place in stored
+                    else content_number(repository_id, edition, file, self._words)
+                )
                 yield from execute(PUT, _row(file, content, stamp))
             for path, blob in batch.copied:
                 yield from change(COPY, {**stamp, "path": storable(path), "blob": blob})
@@ -202,6 +223,41 @@ class SqlFiles:
                 yield from change(KEEP, {**stamp, "paths": [storable(one) for one in batch.kept]})
 
         await self._database.run(work)
+
+    async def _stored(
+        self, repository_id: str, branch: str, commit: str, file: NewFile
+    ) -> int | None:
+        """Store the chunks of a large file in several transactions; return the number of their
+        content, None if the repository was forgotten meanwhile."""
+        content: int | None = None
+        for places in steps_of(file):
+            step = partial(self._step, repository_id, branch, commit, file, places, content)
+            content, complete = await self._database.run(step)
+            if complete or content is None:
+                break
+        return content
+
+    def _step(
+        self,
+        repository_id: str,
+        branch: str,
+        commit: str,
+        file: NewFile,
+        places: range,
+        content: int | None,
+    ) -> Work[tuple[int | None, bool]]:
+        """Store some chunks; return the number of the content, and True if it was there before."""
+        row = yield from _place(repository_id, branch, commit)
+        if row is None:
+            return None, False
+        edition = int(row["edition"])
+        if content is None:
+            content = yield from found_content(repository_id, edition, file)
+            if content is not None:
+                return content, True
+            content = yield from unfinished_content(repository_id, edition, file)
+        yield from add_chunks(repository_id, content, file, places, self._words)
+        return content, False
 
     async def finish(self, repository_id: str, branch: str, commit: str, at: datetime) -> None:
         params = _of(repository_id, branch) | {"commit": commit, "at": micros(at)}
@@ -228,6 +284,19 @@ class SqlFiles:
     async def _number(self, repository_id: str, branch: str) -> int | None:
         rows = await self._database.fetch(PLACE, _of(repository_id, branch))
         return int(rows[0][0]) if rows else None
+
+
+def _place(repository_id: str, branch: str, commit: str) -> Work[dict[str, Any] | None]:
+    """Return the keys of a branch that is brought to a commit; None if the repository was forgotten
+    meanwhile. Raises `StoreUnavailable` if another process brings it to another one."""
+    params = _of(repository_id, branch)
+    yield from lock(writing(repository_id))
+    row = yield from fetch_first(PLACE, params)
+    if row is None:
+        return None
+    if row[2] != commit:
+        raise StoreUnavailable(TAKEN_OVER)
+    return {"repository": params["repository"], "number": row[0], "edition": row[1]}
 
 
 def _vacate(place: dict[str, object], batch: Batch) -> Work[None]:

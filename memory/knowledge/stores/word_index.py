@@ -15,7 +15,6 @@ from db import Database, Statement, Work, among, change, execute, fetch, togethe
 from db.transaction import Fetch
 from memory.knowledge.ports.stores import IndexedChunk, WordIndex
 from memory.knowledge.stores.partitions import partition_of
-from memory.knowledge.words import filed_words
 from memory.stores.word_ranking import chosen
 
 MAX_HITS: Final = 5_000
@@ -197,12 +196,11 @@ class PostgresWordIndex:
 
 
 def _row(one: IndexedChunk) -> dict[str, object]:
-    filed = filed_words(one.chunk)
     return {
         "number": one.number,
         "partition": partition_of(one.repository, one.kind),
-        "length": filed.length,
-        "words": filed.text(),
+        "length": one.words.length,
+        "words": one.words.text,
     }
 
 

@@ -19,7 +19,6 @@ from gateway.stores.usage import UsageLedger
 from gateway.turn.pipeline import FAILED
 from parley.cli.memory_access import tenants_of_accounts
 from parley.cli.running_program import address_of, body_of, request_to
-from parley.cli.status.unserved import unserved
 from parley.config import Settings
 from parley.runtime.disk_space import DiskSpace
 from parley.runtime.installation import (
@@ -28,6 +27,7 @@ from parley.runtime.installation import (
     Installation,
     PartState,
     installation_of,
+    unserved,
 )
 from parley.wiring.accounts import account_name, account_names, identity_conflicts
 from parley.wiring.extensions import load_extensions
@@ -183,8 +183,9 @@ def _of_program(report: StatusReport) -> Iterator[str]:
         accounts |= {part.name for part in everywhere.parts}
     for part, state in live.parts:
         if state != READY:
-            step = f"{STORE_STEP}." if part in STORES else ""
-            yield " ".join(f"{part} is {state}. {explained.pop(part, '')} {step}".split())
+            problem = explained.pop(part, "").rstrip(".")
+            said = (f"{part} is {state}", problem, STORE_STEP if part in STORES else "")
+            yield " ".join(f"{sentence}." for sentence in said if sentence)
     for part, problem in explained.items():
         if part not in accounts and part != "quarantine" and not part.startswith("disk: "):
             yield f"{part}: {problem}"

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import Field
 
+from db.errors import StoreUnavailable
 from gateway.inbound.crash_loop_guard import MAX_LISTED
 from gateway.people import Role
 from gateway.ports.inbox import Backlog
@@ -114,7 +115,7 @@ async def overview(
 ) -> OverviewOut:
     """Return the overview of everybody for operators, of the viewer alone for other people."""
     today = await _today(viewer, services)
-    own = [need async for need in _own_needs(viewer, services)]
+    own = await _own(viewer, services)
     if not viewer.is_operator:
         return OverviewOut(of="own", needs=tuple(own), today=today)
     platforms, parts = _platforms(services), _parts(services)
@@ -184,6 +185,17 @@ async def _today(viewer: Viewer, services: ConsoleServices) -> Today:
         failed=sum(number for outcome, number in outcomes.items() if outcome in FAILED),
         micros=sum(total.micros for total in totals),
     )
+
+
+async def _own(viewer: Viewer, services: ConsoleServices) -> list[Need]:
+    """Return what the viewer is to decide; nothing on a full disk, where no session of memory
+    begins: the page then names the disk."""
+    try:
+        return [need async for need in _own_needs(viewer, services)]
+    except StoreUnavailable as error:
+        if not error.full:
+            raise
+        return []
 
 
 async def _own_needs(viewer: Viewer, services: ConsoleServices) -> AsyncIterator[Need]:
@@ -331,7 +343,7 @@ def _need(kind: str, name: str, state: str, problem: str, step: str) -> Need:
     """Return what a part needs: its next step, or else the checks."""
     text = f"{name} is {state}" + (f": {problem}" if problem else ".")
     if state in (PROBLEM, MISSING):
-        text = f"{problem[0].upper()}{problem[1:]}."
+        text = f"{problem[0].upper()}{problem[1:].removesuffix('.')}."
     if step:
         return Need(kind=kind, text=text, step=step, urgent=True)
     return Need(kind=kind, text=text, step=CHECK, path="/health", urgent=True)

@@ -86,6 +86,14 @@ def dripping(kind: str) -> Answer:
     return answer
 
 
+def chunked(first: bytes, again: bytes, kind: str) -> Answer:
+    """An answer without end, in which each byte is a chunk of its own."""
+    one, many = (
+        b"".join(b"1\r\n%c\r\n" % byte for byte in part) for part in (first, again * 10_000)
+    )
+    return endless(one, many, "Transfer-Encoding: chunked", kind=kind)
+
+
 RAW_DEFLATE = -zlib.MAX_WBITS
 REFUSED: list[tuple[str, Answer, str]] = [
     ("a gzip bomb", bombs(64 * MB), "larger than 4 MB"),
@@ -96,6 +104,8 @@ REFUSED: list[tuple[str, Answer, str]] = [
     ("no gzip", plain(b"plain", "Content-Encoding: gzip"), "cannot be decompressed"),
     ("a long body", plain(b" " * (5 * MB)), "larger than 4 MB"),
     ("a body without end", endless(b"", b" " * 65_536, kind="application/json"), "4 MB"),
+    ("bytes in chunks", chunked(b"[", b" ", "application/json"), "20,000 pieces"),
+    ("a stream in chunks", chunked(b"data: ", b"y", "text/event-stream"), "20,000 pieces"),
     ("many values", plain(b"[%s1]" % (b"1," * SIGNS)), "commas, colons and brackets"),
     ("deep nesting", plain(b"[" * 30_000 + b"]" * 30_000), "nested too deeply"),
     ("a long number", result(b'{"content":[],"n":%s}' % (b"9" * 4_000)), "whole number"),

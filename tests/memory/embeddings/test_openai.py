@@ -1,6 +1,8 @@
 """Vectors from a service, with the real library over a real socket."""
 
+import gzip
 import math
+import tracemalloc
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +21,8 @@ class Service:
     url: str = ""
     status: int = 200
     body: Any = None
+    raw: bytes = b""
+    """The answer instead, packed with gzip."""
     asked: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
 
@@ -32,6 +36,9 @@ class Service:
         ]
         body = {"object": "list", "model": question["model"], "data": rows[::-1],
                 "usage": {"prompt_tokens": 1, "total_tokens": 1}}  # fmt: skip
+        if self.raw:
+            headers = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
+            return web.Response(body=self.raw, headers=headers, status=self.status)
         return web.json_response(self.body or body, status=self.status)
 
 
@@ -116,3 +123,26 @@ async def test_an_unreachable_service_is_unavailable() -> None:
     with pytest.raises(ModelUnavailable, match="no answer from the embedding server"):
         await embedder.embed(["tea"])
     await embedder.close()
+
+
+@pytest.mark.parametrize("status", [200, 500])
+async def test_an_answer_that_unpacks_to_more_than_the_limit_is_refused_with_the_server(
+    service: Service, embedder: OpenAiEmbedder, status: int
+) -> None:
+    service.status, service.raw = status, gzip.compress(bytes(200 * 1024 * 1024), 1)
+    await embedder.warm()
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelRefused, match=r"127\.0\.0\.1.* larger than 16,777,216 bytes"):
+            await embedder.embed(["tea"])
+        assert tracemalloc.get_traced_memory()[1] < 64 * 1024 * 1024
+    finally:
+        tracemalloc.stop()
+
+
+async def test_a_packed_answer_within_the_limit_is_read(
+    service: Service, embedder: OpenAiEmbedder
+) -> None:
+    service.raw = gzip.compress(b'{"data": [{"index": 0, "embedding": [3, 4.0]}]}')
+    (one,) = await embedder.embed(["tea"])
+    assert one.vector == pytest.approx((0.6, 0.8))

@@ -6,6 +6,7 @@ from typing import Any
 
 from memory.knowledge.model import Chunk, FileKind, Repository, SplitFile
 from memory.knowledge.ports.stores import NewFile
+from memory.knowledge.words import filed_words
 
 AT = datetime(2026, 11, 23, 8, tzinfo=UTC)
 
@@ -39,4 +40,5 @@ def new_file(path: str, *texts: str, **split: Any) -> NewFile:
         hashlib.sha256(content).hexdigest(),
         len(content),
         SplitFile(**{"kind": FileKind.CODE, "language": "python", "chunks": chunks, **split}),
+        tuple(map(filed_words, chunks)),
     )

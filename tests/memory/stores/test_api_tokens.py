@@ -4,13 +4,21 @@ from datetime import timedelta
 
 import pytest
 
+from db import Statement
 from gateway.immutable import replace
+from gateway.ports.rights import EVERY_SCOPE, TokenScope
 from memory.stores.api_tokens import ApiToken, TokenStore
 from tests.memory.stores.records import ADA, AT, BOB
 from tests.support.databases import Engine
 
 LAPTOP = ApiToken("a1", "laptop", "t", ADA, AT, AT + timedelta(days=1))
-PHONE = ApiToken("b2", "phone 🙂", "t", BOB, AT + timedelta(hours=1), AT + timedelta(days=2))
+READS = frozenset({TokenScope.READ})
+PHONE = ApiToken("b2", "phone 🙂", "t", BOB, AT + timedelta(hours=1), AT + timedelta(days=2), READS)
+
+WITHOUT_SCOPES = Statement("""
+    INSERT INTO person_tokens (id, name, tenant, person, issued_at, until)
+    VALUES ('c3', 'old', 't', 'web:main:ada', 0, 9000000000000000)
+""")
 
 
 @pytest.fixture
@@ -45,3 +53,14 @@ async def test_expired_tokens_are_not_listed_and_deleted(tokens: TokenStore) -> 
     assert await tokens.prune(late) == 1
     assert await tokens.clear() == 1
     assert await tokens.listed(AT) == []
+
+
+async def test_a_token_that_was_issued_before_there_were_scopes_has_both(
+    tokens: TokenStore, engine: Engine
+) -> None:
+    assert await tokens.add(PHONE)
+    await engine.change(WITHOUT_SCOPES)
+    assert {one.id: one.scopes for one in await tokens.listed(AT)} == {
+        "b2": READS,
+        "c3": EVERY_SCOPE,
+    }

@@ -11,7 +11,7 @@ import yaml
 
 from memory.agents.model import AgentType, Permission, SharedScope
 from memory.model.record import Draft, Kind
-from parley.cli.agent_access import OpenedAgents, with_agents
+from parley.cli.agent_access import OPERATOR, OpenedAgents, with_agents
 from parley.cli.memory_access import caller_for
 from parley.security.tokens import person_of
 from parley.wiring.storage import Storage
@@ -195,3 +195,8 @@ async def test_ended_handoffs_are_deleted_and_counted_and_open_ones_stay(folder:
         return [one.id for one in await opened.services.handoffs.open_of(await opened.person(ADA))]
 
     assert await inside(folder, left) == [still_open]
+    shown = await parley("audit", "show", "--limit", "100", "--json", cwd=folder)
+    noted = [one for one in map(json.loads, shown.out.splitlines()) if "deleted" in str(one)]
+    assert [one["person"] for one in noted] == [str(OPERATOR)]
+    details = noted[0]["details"]
+    assert (details["what"], details["completed"], details["rejected"]) == ("deleted", "1", "2")

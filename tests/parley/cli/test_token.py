@@ -53,6 +53,16 @@ async def test_one_token_is_listed_and_revoked_by_its_name(tmp_path: Path) -> No
         ["laptop", "web:main:ada"],
     ]
     assert "parley_" not in listed.out
+    made = await parley(
+        "token", "web:main:ada", "--read-only", "--name", "r", "-c", config, cwd=tmp_path
+    )
+    assert "can read as this person" in made.err
+    listed = await parley("token", "list", "-c", config, cwd=tmp_path)
+    assert {line.split()[0]: "write" in line for line in listed.out.splitlines()[1:]} == {
+        "r": False,
+        "phone": True,
+        "laptop": True,
+    }
     revoked = await parley("token", "revoke", "phone", "-c", config, cwd=tmp_path)
     assert revoked.out == "The token phone of web:main:ada is revoked.\n"
     again = await parley("token", "revoke", "phone", "-c", config, cwd=tmp_path)

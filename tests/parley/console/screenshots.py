@@ -63,6 +63,7 @@ def views(team: Team) -> Iterator[View]:
     yield View("memory-reviews", ANNA, "/memory/reviews", looks=phone_dark)
     yield View("memory-visibility", ANNA, "/memory/visibility", looks=phone)
     yield View("memory-accounts", ANNA, "/memory/accounts", looks=())
+    yield View("memory-pools", ANNA, "/memory/pools", looks=())
     yield View("memory-tokens", ANNA, "/memory/tokens", press="Create", looks=())
     yield View("memory-data", ANNA, "/memory/data", looks=phone)
     yield View("usage", OPERATOR, "/usage", looks=dark)

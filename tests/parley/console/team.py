@@ -11,6 +11,7 @@ from gateway.ports import Usage
 from gateway.ports.admissions import Applicant
 from gateway.ports.clock import SystemClock
 from gateway.ports.traces import Duration
+from memory.agents.model import AgentType, Permission, PoolInvitation, SharedScope
 from memory.model.record import Kind
 from tests.parley.console.kit import OPERATOR, Console
 from tests.parley.console.talk import Talk
@@ -123,7 +124,26 @@ async def team_in(console: Console) -> Team:
     turn = await _conversations(console)
     memory = await _memories(console)
     await _waiting(console)
+    await _pools(console)
     return Team(turn, memory)
+
+
+async def _pools(console: Console) -> None:
+    """Anna has a token, and an agent in a pool of somebody else and invited into another one."""
+    agents = console.app.memory.agents
+    assert agents is not None
+    anna, ben = [
+        (await console.program.api_client(name).in_private()).request for name in (ANNA, "ben")
+    ]
+    agent = await agents.registry.register_agent(anna, AgentType.CLAUDE_CODE, name="laptop")
+    for name, permission in (("Release notes", Permission.READ), ("Support", Permission.WRITE)):
+        pool = await agents.pools.create_pool(ben, name, SharedScope.TEAM)
+        invitation = await agents.pools.join_pool(ben, pool.id, agent.id, permission)
+        assert isinstance(invitation, PoolInvitation)
+        if permission is Permission.READ:
+            await agents.pools.invitations.accept(anna, invitation.id)
+    page = await console.visitor(ANNA)
+    await page.post("/memory/tokens/create", {"name": "dashboard", "use": "read"})
 
 
 async def _conversations(console: Console) -> str:

@@ -14,10 +14,12 @@ from yarl import URL
 from gateway.errors import ConfigurationError, StartError
 from gateway.ports.http_routes import LocalRequest, LocalResponse, LocalRoute
 from gateway.ports.rights import LOCAL_PAGES
-from parley.http.access_layers import MAX_LINKS
+from parley.http.access_layers import MAX_LINKS, page_gate
 from parley.http.health_endpoints import Readiness
+from parley.http.late_app import LateApp
 from parley.http.local_listener import LocalListener
 from parley.http.middlewares import SECURITY_HEADERS
+from parley.http.starlette_routes import Served, routes_of
 
 TOKEN = "a-token-of-decent-length"
 
@@ -291,3 +293,41 @@ async def test_an_app_with_its_own_tokens_does_not_require_the_listener_token(
             async with http.request(method, url, headers=headers) as answer:
                 assert answer.status == status, path
         await made.stop()
+
+
+async def test_an_application_with_a_route_that_nobody_declared_ends_the_program() -> None:
+    def app() -> ASGIApp:
+        served = Served("GET", "/all", hello, None)  # type: ignore[arg-type]  # what a mistake makes
+        return Router(routes_of([served], page_gate))
+
+    made = listener(TOKEN)
+    made.mount_app("/own", lambda: LateApp(app))
+    await made.start()
+    try:
+        with pytest.raises(StartError, match=r"/own cannot be served: GET /all"):
+            await made.load_apps()
+    finally:
+        await made.stop()
+
+
+async def test_applications_are_loaded_once() -> None:
+    built: list[str] = []
+
+    def app() -> ASGIApp:
+        built.append("app")
+        return Router([Route("/", hello)])
+
+    made = listener(TOKEN)
+    made.mount_app("/own", lambda: LateApp(app))
+    await made.start()
+    try:
+        await made.load_apps()
+        async with (
+            aiohttp.ClientSession() as client,
+            client.get(f"{made.base_url}/own") as response,
+        ):
+            assert response.status == 200
+        await made.load_apps()
+    finally:
+        await made.stop()
+    assert built == ["app"]

@@ -12,7 +12,7 @@ from gateway.pairing.requests import NOT_APPROVED as NO_APPROVAL
 from gateway.pairing.requests import Pairing
 from gateway.people import Role
 from gateway.policy.roles import SECRETS, SIDE_EFFECTS, ToolPolicy
-from gateway.ports.rights import in_person, to_read
+from gateway.ports.rights import TokenScope, in_person, to_read
 from gateway.tool_spec import ToolSpec
 from gateway.turn.context.task import SET_TASK
 from memory.turns.brain_tool import UPDATE
@@ -107,12 +107,13 @@ class ToolOut(Result):
 
 
 class TokenOut(Result):
-    """A token of a program, without the token itself."""
+    """A token of a program, without the token itself. Without the scope `write` it only reads."""
 
     name: str
     person: str
     since: datetime
     until: datetime
+    scopes: tuple[TokenScope, ...] = Field(max_length=len(TokenScope))
 
 
 class AccessOut(Result):
@@ -170,7 +171,13 @@ async def access(viewer: Viewer, services: ConsoleServices, _params: AccessQuery
         tools=tuple(_tool(one, policy) for one in specs[:MOST]),
         tool_problems=services.gateway.toolbox.problems,
         tokens=tuple(
-            TokenOut(name=one.name, person=one.person, since=one.issued_at, until=one.until)
+            TokenOut(
+                name=one.name,
+                person=one.person,
+                since=one.issued_at,
+                until=one.until,
+                scopes=tuple(sorted(one.scopes)),
+            )
             for one in own[:MOST]
         ),
     )

@@ -53,22 +53,25 @@ class CreateForm(Params):
 
 
 class TokenOut(Result):
-    """A token, without what grants access. `person` is the account for which it stands."""
+    """A token, without what grants access. `person` is the account for which it stands; without
+    the scope `write` it only reads."""
 
     id: str
     name: str
     person: str
     issued_at: datetime
     until: datetime
+    scopes: tuple[TokenScope, ...] = Field(max_length=len(TokenScope))
 
 
 class TokensOut(Result):
-    """The tokens, the latest first. `token` is a new one, which is shown once; `said` is the
-    outcome of an action."""
+    """The tokens, the latest first. `token` is a new one, which is shown once, with its `scopes`;
+    `said` is the outcome of an action."""
 
     tokens: tuple[TokenOut, ...] = Field(max_length=MAX_TOKENS)
     most_days: int = MAX_DAYS
     token: str = ""
+    scopes: tuple[TokenScope, ...] = Field(default=(), max_length=len(TokenScope))
     said: str = ""
 
 
@@ -88,14 +91,14 @@ async def create(viewer: Viewer, services: ConsoleServices, params: CreateForm) 
     # Names are unique in the whole program: with a part of the id, none says what others have.
     name = f"{' '.join(params.name.split()) or UNNAMED}-{id_[:6]}"
     key = await asyncio.to_thread(token_key(services.settings).get_or_create)
-    kept = ApiToken(id_, name, viewer.tenant, viewer.person, now, until)
+    scopes = frozenset({TokenScope.READ}) if params.use == "read" else EVERY_SCOPE
+    kept = ApiToken(id_, name, viewer.tenant, viewer.person, now, until, scopes)
     if not await store.add(kept):
         raise BadInput("This name is taken. Choose another one.")
     await services.audit.console("token_created", viewer.tenant, viewer.person, token=id_)
-    scopes = frozenset({TokenScope.READ}) if params.use == "read" else EVERY_SCOPE
     made = issue(key, TokenClaims(viewer.principal.person, viewer.tenant, until, id_, scopes))
     page = await _shown(viewer, services)
-    return page.model_copy(update={"token": made})
+    return page.model_copy(update={"token": made, "scopes": tuple(sorted(scopes))})
 
 
 async def revoke(viewer: Viewer, services: ConsoleServices, params: ItemParams) -> TokensOut:
@@ -119,6 +122,7 @@ async def _shown(viewer: Viewer, services: ConsoleServices, said: str = "") -> T
                 person=one.person,
                 issued_at=one.issued_at,
                 until=one.until,
+                scopes=tuple(sorted(one.scopes)),
             )
             for one in found[:MAX_TOKENS]
         ),

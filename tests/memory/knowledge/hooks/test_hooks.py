@@ -1,14 +1,18 @@
 """Hooks in real repositories, run by git."""
 
+import os
 import re
 import shutil
 import subprocess
+import time
 from pathlib import Path
 from typing import Final
 
+import psutil
 import pytest
 
 from gateway.errors import BadInput
+from memory.knowledge.hooks import folder
 from memory.knowledge.hooks.folder import find_hooks
 from memory.knowledge.hooks.install import install, lost_hooks, states
 from memory.knowledge.hooks.script import BEFORE, EVENTS
@@ -442,3 +446,29 @@ class TestLinksInTheFolderOfTheState:
             repo.install()
         repo.commit()
         assert not repo.hook().exists()
+
+
+def test_a_git_that_does_not_answer_ends_with_the_processes_that_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = tmp_path / "started"
+    program = tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\nsleep 60 &\necho $! > {started}\nwait\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    monkeypatch.setattr(folder, "GIT_SECONDS", 0.5)
+    with pytest.raises(BadInput, match="git did not answer"):
+        folder.find_hooks(tmp_path)
+    child = int(started.read_text())
+    until = time.monotonic() + 5
+    while _runs(child) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not _runs(child)
+
+
+def _runs(process: int) -> bool:
+    try:
+        return psutil.Process(process).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

@@ -20,6 +20,7 @@ from memory.knowledge.splitting import split_file
 from memory.knowledge.stores.files import SqlFiles
 from memory.knowledge.stores.repositories import SqlRepositories
 from memory.knowledge.stores.word_index import WordSearch, word_index_on
+from memory.knowledge.words import filed_words
 from tests.memory.knowledge.values import AT, repository
 from tests.support.databases import PATIENT, migrated_database
 from tests.support.servers import PostgresServer
@@ -74,7 +75,9 @@ class Library:
 def _new(path: str, text: str) -> NewFile:
     content = text.encode("utf-8", "replace")
     digest = hashlib.sha256(content).hexdigest()
-    return NewFile(path, digest[:40], digest, len(content), split_file(path, text))
+    split = split_file(path, text)
+    words = tuple(map(filed_words, split.chunks))
+    return NewFile(path, digest[:40], digest, len(content), split, words)
 
 
 @pytest.fixture(

@@ -27,7 +27,7 @@ def file(
     result = FoundFile(1, "r", path, kind, language, more.get("status", ""), by)
     for number, text in enumerate(texts):
         filed = filed_words(Chunk(1, 1, symbol, "", text))
-        result.chunks.append(FoundChunk(number, filed.length, filed.text(), symbol, ""))
+        result.chunks.append(FoundChunk(number, filed.length, filed.text, symbol, ""))
     return result
 
 

@@ -22,14 +22,19 @@ EXISTING = Statement(f"SELECT number FROM knowledge_chunks WHERE {among('number'
 
 @dataclass
 class RecordingIndex:
-    """Holds the texts of chunks by their numbers, outside of the database."""
+    """Holds the first words of chunks by their numbers, outside of the database."""
 
     texts: dict[int, str] = field(default_factory=dict)
+    owners: dict[int, str] = field(default_factory=dict)
+
+    def repositories(self) -> set[str]:
+        return {self.owners[number] for number in self.texts}
 
     def add(self, chunks: Sequence[IndexedChunk]) -> Work[None]:
         rows = yield from fetch(EXISTING, {"numbers": [one.number for one in chunks]})
         assert len(rows) == len(chunks)
-        self.texts |= {one.number: one.chunk.text for one in chunks}
+        self.owners |= {one.number: one.repository for one in chunks}
+        self.texts |= {one.number: one.words.text.partition(":")[0].strip() for one in chunks}
 
     def remove(self, numbers: Sequence[int]) -> Work[None]:
         rows = yield from fetch(EXISTING, {"numbers": list(numbers)})

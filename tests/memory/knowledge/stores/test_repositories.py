@@ -55,7 +55,7 @@ async def test_forgetting_leaves_no_row_of_the_repository(stores: Stores) -> Non
     assert not await stores.repositories.forget("r1")
     assert await stores.repositories.all() == [other]
     assert (await stores.files.totals("r2")).files == 120
-    assert {text[:2] for text in stores.words.texts.values()} == {"r2"}
+    assert stores.words.repositories() == {"r2"}
     for table in ("branches", "contents", "files", "chunks"):
         rows = await stores.database.fetch(
             Statement(f"SELECT DISTINCT repository FROM knowledge_{table}")

@@ -7,10 +7,12 @@ import pytest
 from gateway.message import Place
 from gateway.people import Audience
 from gateway.ports.admissions import Applicant
+from gateway.ports.rights import TokenScope
 from memory.stores.api_tokens import ApiToken
 from parley.console.views.access.admissions import DECIDED, NOT_LISTED
 from tests.parley.console.kit import Console, Sections, person_named
 
+READS = frozenset({TokenScope.READ})
 SCRIPT = "<script>alert(1)</script>"
 ACCESS = {"admission": "approved", "owners": ["web:oona"], "operators": ["web:olga"]}
 
@@ -65,12 +67,19 @@ async def test_requests_of_another_tenant_are_neither_shown_nor_decided(
 async def test_tokens_are_listed_and_revoked_within_the_tenant(either_console: Console) -> None:
     store, now = either_console.app.storage.memory.tokens, either_console.app.services.clock.now()
     for name, tenant in (("laptop", "default"), ("elsewhere", "other")):
-        token = ApiToken(name, name, tenant, person_named("ada"), now, now + timedelta(days=1))
+        token = ApiToken(
+            name, name, tenant, person_named("ada"), now, now + timedelta(days=1), READS
+        )
         assert await store.add(token)
     olga = await either_console.visitor("olga")
     page = await olga.get("/access")
     assert "laptop" in page.text
     assert "elsewhere" not in page.text
+    assert ">only read<" in page.text
+    [listed] = (await either_console.program.api_client("olga")("GET", "/console/access")).json[
+        "tokens"
+    ]
+    assert listed["scopes"] == ["read"]
     assert (await olga.post("/access/tokens/revoke", {"name": "laptop"})).status == 303
     assert not await store.good("laptop")
     refused = await olga.post("/access/tokens/revoke", {"name": "elsewhere"})

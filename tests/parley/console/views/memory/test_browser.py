@@ -2,8 +2,9 @@
 
 from playwright.async_api import expect
 
-from tests.parley.console.kit import Console
+from tests.parley.console.kit import PERSON, Console
 from tests.parley.console.test_browser import at, console, sign_in
+from tests.parley.console.views.memory.test_pools import invited
 from tests.parley.demo.browser import IN_CHROMIUM, accessibility_findings, check_views, window
 
 __all__ = ["console"]  # a fixture of the tests here
@@ -90,3 +91,26 @@ async def test_the_loser_of_two_tabs_sees_both_and_adds_theirs(console: Console)
         await expect(second.locator(".lines .line")).to_have_text(
             ["Short answers.", "Answers in French."]
         )
+
+
+async def test_invitations_and_tokens_are_accessible_fit_and_need_only_the_keyboard(
+    console: Console,
+) -> None:
+    await invited(console)
+    async with window(console.app.local.base_url) as opened:
+        page = await sign_in(console, opened, PERSON)
+        await page.goto(at(console, "/memory/pools"))
+        await check_views(page)
+        await page.get_by_role("button", name="Accept").focus()
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("status").first).to_have_text(
+            "Your agent is in the pool now."
+        )
+        await check_views(page)
+        await page.goto(at(console, "/memory/tokens"))
+        for use in ("read", "write"):
+            await page.get_by_label("What it may do").select_option(use)
+            await page.get_by_role("button", name="Create").click()
+            await expect(page.locator("#token")).to_contain_text("parley_")
+            await check_views(page)
+        assert opened.complaints == []

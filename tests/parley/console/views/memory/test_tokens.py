@@ -31,7 +31,17 @@ async def test_a_token_can_be_one_that_only_reads(console: Console) -> None:
     made = await ada.post("/memory/tokens/create", {"name": "reader", "use": "read"})
     found = re.search(r'<code id="token">(parley_[^<]+)</code>', made.text)
     assert found is not None
+    assert "can read as you, and change nothing." in made.text
+    assert "can act as you" not in made.text
+    await ada.post("/memory/tokens/create", {"name": "writer"})
     reader = console.program.api_client("ada", found[1])
+    listed = (await reader("GET", "/console/memory/tokens")).json["tokens"]
+    assert {one["name"][:6]: one["scopes"] for one in listed} == {
+        "reader": ["read"],
+        "writer": ["read", "write"],
+    }
+    page = (await ada.get("/memory/tokens")).text
+    assert (page.count(">only read<"), page.count(">read and change<")) == (1, 1)
     assert (await reader("GET", "/brain/memories")).status == 200
     refused = await reader("POST", "/brain/memories", {"content": "I drink tea."})
     assert (refused.status, refused.code) == (403, "needs_scope")
