@@ -9,6 +9,7 @@ import pytest
 from gateway.errors import ContextTooLong, ModelRefused, ModelUnavailable
 from gateway.immutable import replace
 from gateway.llm.responses.provider import ResponsesProvider
+from gateway.llm.streamed_call import ServiceError
 from gateway.ports import (
     ImageBlock,
     ModelMessage,
@@ -186,3 +187,23 @@ async def test_errors_have_their_status(
         await ask(provider, question("Hello " * 100))
 
     assert (refused.value.status, too_long.value.status) == (404, 400)
+
+
+@pytest.mark.parametrize(
+    ("code", "stop"),
+    [
+        ("invalid_prompt", "filtered"),
+        ("image_content_policy_violation", "filtered"),
+        ("server_error", None),
+        (None, None),
+    ],
+)
+def test_a_request_that_a_content_policy_refuses_is_an_answer(
+    code: str | None, stop: str | None
+) -> None:
+    provider = ResponsesProvider("test-key", "gpt-test")
+    error = ServiceError(200, {"error": {"code": code, "message": "m"}})
+
+    finished = provider.call(question("Hello"), "gpt-test").ends(error)
+
+    assert (finished.stop if finished else None) == stop
