@@ -107,21 +107,23 @@ class OpenAICompatibleProvider(StreamingProvider):
         return AnswerBody()
 
     def event_of(self, event: ServerSentEvent) -> Mapping[str, Any] | None:
-        data = event.data.strip()
-        if not data:
-            return None
-        if data[:1] in (b"{", b"["):
-            if data.startswith(DONE):
+        name, data = event
+        if data is END:
+            return END_EVENT
+        if data[:1] != b"{":
+            data = data.strip()
+            if not data:
+                return None
+            if data.strip(b'"').upper() in (DONE, b"DONE"):
                 return DONE_EVENT
-            if event.data is END:
-                return END_EVENT
-            content = read_object(data)
-            if event.name == b"error":
-                raise ServiceError(200, content)
-            return content
-        if event.name == b"error":
-            raise ServiceError(200, data.decode("utf-8", "replace"))
-        return DONE_EVENT if data.strip(b'"').upper() in (DONE, b"DONE") else None
+            if data[:1] not in (b"{", b"["):
+                if name == b"error":
+                    raise ServiceError(200, data.decode("utf-8", "replace"))
+                return None  # words that keep the connection open
+        content = read_object(data)
+        if name == b"error":
+            raise ServiceError(200, content)
+        return content
 
     def translate(self, error: Exception) -> ModelError:
         if not isinstance(error, ServiceError):

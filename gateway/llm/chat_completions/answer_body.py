@@ -37,11 +37,8 @@ class AnswerBody(EventStream):
     def feed(self, data: bytes) -> Iterator[ServerSentEvent]:
         """Yield the events that these bytes complete. Raises `EventTooLong`."""
         if not self._begun:
-            yield from self._begin(data)
-        elif self._lines is not None:
-            yield from self._json(data)
-        else:
-            yield from self._events(data)
+            return self._begin(data)
+        return self._events(data) if self._lines is None else self._json(data)
 
     def end(self) -> Iterator[ServerSentEvent]:
         """Yield what the end of the body completes, and `END`."""
@@ -68,10 +65,10 @@ class AnswerBody(EventStream):
     def _events(self, data: bytes) -> Iterator[ServerSentEvent]:
         for lines in self.blocks(data):
             event = event_of_lines(lines)
-            if event is not None and (event.data.find(b"\n") < 0 or _is_json(event.data)):
+            if event is not None and (b"\n" not in event.data or _is_json(event.data)):
                 yield event
-                continue
-            yield from _each_line(lines)
+            else:
+                yield from _each_line(lines)
 
     def _json(self, data: bytes) -> Iterator[ServerSentEvent]:
         """Yield the lines that are JSON; a document of several lines waits for its end."""

@@ -86,11 +86,11 @@ class CallAssembler:
 
     def add(self, piece: Mapping[str, Any]) -> None:
         """Add a piece of a call. Raises `TypeError` for one that is no object."""
-        if not isinstance(piece, Mapping):
+        if not isinstance(piece, dict):
             raise TypeError("a tool call is not an object")
         self._count += 1
         function = piece.get("function")
-        if not isinstance(function, Mapping):
+        if not isinstance(function, dict):
             function = piece
         name, arguments = _text(function.get("name")), function.get("arguments")
         call = self._call_of(piece.get("index"), _text(piece.get("id")), name, arguments)

@@ -49,9 +49,12 @@ class ServerKnowledge:
         return Dialect(self._held if headless is None else 0, bool(headless))
 
     def heard(self, model: str, *, headless: bool) -> None:
-        """Learn from a complete answer if its reasoning began in the prompt."""
-        if model in self._headless or len(self._headless) < MAX_MODELS:
-            self._headless[model] = headless or self._headless.get(model, False)
+        """Learn from a complete answer if its reasoning began in the prompt. One that did not,
+        behind one that did, leaves it open."""
+        if not headless and self._headless.get(model):
+            del self._headless[model]
+        elif model in self._headless or len(self._headless) < MAX_MODELS:
+            self._headless[model] = headless
 
     def learn(self, model: str, found: Sequence[tuple[Adapted, str]]) -> None:
         """Keep the limits with which a request was answered after refusals, which are given with

@@ -140,12 +140,14 @@ TURN: Final = re.compile(
 _ROLE: Final = re.compile(r"\s{0,4}(assistant|model|user|human|system|tool)\b", re.IGNORECASE)
 
 
+_PREFIXES: Final = frozenset(word[:end] for word in _WORDS for end in range(1, len(word) + 1))
+
+
 def may_begin_mark(text: str) -> bool:
     """Return True if more text can make `text` a mark."""
-    if len(text) > LONGEST:
-        return False
-    small = text.lower()
-    return any(word.startswith(small) for word in _WORDS) or bool(_BEGINNINGS.fullmatch(text))
+    if text.lower() in _PREFIXES:
+        return True
+    return text[:1] == "<" and len(text) <= LONGEST and bool(_BEGINNINGS.fullmatch(text))
 
 
 def role_after(text: str, at: int) -> tuple[str, int]:

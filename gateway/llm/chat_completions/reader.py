@@ -99,6 +99,8 @@ class CompletionsReader:
         if event is DONE or event is END:
             return self._end(event)
         self._empty = False
+        if (content := _only_text(event)) and not self._high:
+            return self._add_text(content, repeats=False, last=False)
         if (model := event.get("model")) and isinstance(model, str):
             self._model = model
         self._count(event)
@@ -138,7 +140,7 @@ class CompletionsReader:
     def _without_choice(self, event: Mapping[str, Any]) -> None:
         """Read an event that is not about the text: an error, or the usage at the end."""
         base = event.get("base_resp")
-        failed = isinstance(base, Mapping) and base.get("status_code")
+        failed = isinstance(base, dict) and base.get("status_code")
         named = any(event.get(name) for name in _ERRORS) or event.get("object") == "error"
         told = "code" in event and ("message" in event or "msg" in event)
         if failed or named or told or event.get("type") == "error":
@@ -154,16 +156,16 @@ class CompletionsReader:
         """Read the piece of a message, or a whole one; return its text."""
         delta = choice.get("delta")
         whole = choice.get("message")
-        if isinstance(delta, Mapping) and (delta or not whole):
+        if isinstance(delta, dict) and (delta or not whole):
             message: Mapping[str, Any] = delta
-        elif isinstance(whole, Mapping):
+        elif isinstance(whole, dict):
             message = whole
         else:
             message = {"content": choice.get("text")}
         last = bool(choice.get("finish_reason"))
         text = self._content(message, repeats=message is whole, last=last)
         calls = message.get("tool_calls")
-        if not calls and isinstance(message.get("function_call"), Mapping):
+        if not calls and isinstance(message.get("function_call"), dict):
             calls = [message["function_call"]]
         if calls and not (message is whole and self._calls):
             self.working = True
@@ -201,7 +203,7 @@ class CompletionsReader:
             if kind != "refusal":
                 return ""
             text = part.get("refusal")
-        if isinstance(text, Mapping):
+        if isinstance(text, dict):
             text = text.get("value")
         return self._add_text(text, repeats=False, last=False) if isinstance(text, str) else ""
 
@@ -297,22 +299,35 @@ class CompletionsReader:
 
     def _count(self, event: Mapping[str, Any]) -> None:
         figures = event.get("usage")
-        if not figures and isinstance(groq := event.get("x_groq"), Mapping):
+        if not figures and (groq := event.get("x_groq")):
             figures = groq.get("usage")
-        if not isinstance(figures, Mapping):
+        if not figures or not isinstance(figures, dict):
             return
         usage = usage_of(figures)
         if usage != Usage():
             self._usage = usage
         details = figures.get("completion_tokens_details")
-        if isinstance(details, Mapping):
+        if isinstance(details, dict):
             self._reasoning_tokens = _figure(details.get("reasoning_tokens"))
+
+
+def _only_text(event: Mapping[str, Any]) -> str:
+    """Return the text of an event that has nothing else, as nearly all; "" for any other."""
+    choices = event.get("choices")
+    if not choices or event.get("usage") or len(choices) != 1:
+        return ""
+    choice = choices[0]
+    delta = choice.get("delta")
+    if not delta or len(delta) != 1 or choice.get("finish_reason") or "error" in choice:
+        return ""
+    content = delta.get("content")
+    return content if isinstance(content, str) else ""
 
 
 def usage_of(figures: Mapping[str, Any]) -> Usage:
     """Read the usage; prompt tokens include cached ones here, but not in `Usage`."""
     details = figures.get("prompt_tokens_details")
-    cached = _figure(details.get("cached_tokens")) if isinstance(details, Mapping) else 0
+    cached = _figure(details.get("cached_tokens")) if isinstance(details, dict) else 0
     cached = cached or _figure(figures.get("prompt_cache_hit_tokens"))
     prompt = _figure(figures.get("prompt_tokens")) or _figure(figures.get("input_tokens"))
     output = _figure(figures.get("completion_tokens")) or _figure(figures.get("output_tokens"))
@@ -329,8 +344,8 @@ def _figure(value: object) -> int:
 def _is_thought(message: Mapping[str, Any]) -> bool:
     """Return True if the text of a piece is reasoning, as Google marks it."""
     extra = message.get("extra_content")
-    google = extra.get("google") if isinstance(extra, Mapping) else None
-    return isinstance(google, Mapping) and google.get("thought") is True
+    google = extra.get("google") if isinstance(extra, dict) else None
+    return isinstance(google, dict) and google.get("thought") is True
 
 
 def _asked(request: ModelRequest) -> str:
