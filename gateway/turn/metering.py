@@ -127,7 +127,8 @@ class Meter:
 
     def _count(self, finished: ModelFinished, most: int, *, aside: bool) -> None:
         price, model = price_of(finished.model, self._prices), finished.model
-        micros = cost(finished.usage, price) if price is not None else most
+        counted = price is not None and finished.usage != Usage()  # some servers report no usage
+        micros = cost(finished.usage, price) if counted and price is not None else most
         self.micros += micros - most
         if aside:
             self.optional[model] = self.optional.get(model, Usage()) + finished.usage

@@ -8,7 +8,7 @@ from db.sqlite import SqliteDatabase
 from gateway.errors import ModelRefused
 from gateway.llm.prices import Price
 from gateway.policy.budgets import Account
-from gateway.ports import LLMProvider, ModelMessage, ModelRequest, TextBlock
+from gateway.ports import LLMProvider, ModelMessage, ModelRequest, TextBlock, Usage
 from gateway.stores.usage import UsageLedger
 from gateway.turn.metering import Meter
 from tests.support.clock import FakeClock, settle
@@ -99,3 +99,10 @@ async def test_concurrent_calls_are_reserved_together() -> None:
         model.open.set()
         assert list(await both) == [True, True]
         assert meter.micros == 240
+
+
+async def test_a_call_without_a_reported_usage_costs_what_was_reserved() -> None:
+    async with metered(10_000) as (meter, model, _):
+        model.usage = Usage()
+        assert await ask(meter, ANSWER)
+        assert meter.micros >= ANSWER.max_tokens

@@ -1,7 +1,7 @@
 """A turn with the real Anthropic library against the simulated service."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 
 import pytest
 
@@ -10,8 +10,11 @@ from gateway.llm.anthropic import AnthropicProvider
 from gateway.llm.failover import FailoverProvider
 from gateway.llm.offline import OfflineProvider
 from gateway.ports import (
+    ModelEvent,
+    ModelRequest,
     OpaqueBlock,
     TextBlock,
+    TextDelta,
     ToolCall,
     ToolOutcome,
 )
@@ -308,6 +311,22 @@ async def test_an_empty_answer_becomes_a_sentence() -> None:
     result = await Turn().ask("Hello", StubModel(lambda *_: ()))
 
     assert result.text == closing.NO_ANSWER
+
+
+async def test_streamed_text_that_turns_out_to_be_reasoning_is_no_part_of_the_answer() -> None:
+    class Late(StubModel):
+        async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+            async for event in super().stream(request):
+                yield TextDelta("The plan. ") if isinstance(event, TextDelta) else event
+
+    looks = (TextBlock("I look."), ToolCall("a", "read", "{}"))
+    model = Late(lambda _, number: looks if number == 1 else (TextBlock("Done."),))
+    request = TurnRequest("Be brief.", (), (TextBlock("Hello"),), max_tokens=500)
+    tools = StubTools(spec("read"))
+    result = await run_turn(request, model, tools, TurnLimits(), SystemClock())
+
+    assert result.text == "I look.\n\nDone."
+    assert "plan" not in str(result.messages)
 
 
 async def test_an_answer_at_its_length_limit_is_marked(
