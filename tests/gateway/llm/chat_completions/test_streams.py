@@ -1,12 +1,13 @@
 """Answers as real servers send them. Each comment names the source of a form."""
 
 import json
+from contextlib import aclosing
 from typing import Any
 
 import pytest
 
 from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
-from gateway.ports import Working
+from gateway.ports import TextDelta, Working
 from tests.gateway.llm.asking import ADD, ask, question
 from tests.gateway.llm.chat_completions.scripted_server import (
     Reply,
@@ -220,3 +221,18 @@ async def test_the_usage_of_other_services_is_read() -> None:
         async with serving(sse(HELLO, {**END, **form})) as server:
             usage = (await ask(server.provider, question("Hi"))).finished.usage
         assert (usage.input_tokens, usage.output_tokens) == (6, 2)
+
+
+async def test_an_answer_behind_the_first_one_is_shown_while_it_is_written() -> None:
+    open_ended = sse(HELLO, done=False, stays=True)
+    async with serving(said("Hello."), open_ended) as server:
+        await ask(server.provider, question("Hi"))
+        async with aclosing(server.provider.stream(question("Hi"))) as events:  # type: ignore[type-var]
+            assert await anext(events) == TextDelta("Hello.")
+
+
+async def test_reasoning_that_began_in_the_prompt_is_held_back_from_then_on() -> None:
+    thought = said("so", "\n</think>\n\nHello.")
+    async with serving(thought, thought, said("Hello."), said("Hel", "lo.")) as server:
+        for _ in range(4):
+            assert (await ask(server.provider, question("Hi"))).text == "Hello."
