@@ -2,14 +2,14 @@
 
 import base64
 import os
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
+from gateway.errors import ModelError, ModelRefused, ModelUnavailable
 from gateway.llm.event_stream import ServerSentEvent
+from gateway.llm.overflow import context_too_long
 from gateway.llm.streamed_call import (
     MAX_REASON,
     ServiceError,
@@ -34,9 +34,6 @@ from gateway.ports import (
 DEFAULT_BASE_URL: Final = "https://api.openai.com/v1"
 SILENCE_SECONDS: Final = 120.0
 """Longer than Anthropic's: local servers load a model first and send no pings."""
-_FIGURES: Final = re.compile(
-    r"maximum context length is (\d{1,12})(?!\d).{0,200}?(?<!\d)(\d{1,12})\s{0,4}tokens", re.DOTALL
-)
 MAX_CALLS: Final = 64
 _OF_ACCOUNT: Final = {
     "OpenAI-Organization": "OPENAI_ORG_ID",
@@ -232,6 +229,9 @@ class OpenAICompatibleProvider(StreamingProvider):
             return None
         content = read_object(event.data)
         if content.get("error"):
+            reason = _error_parts(content, "")[1][:MAX_REASON]
+            if (too_long := context_too_long(reason, None, content)) is not None:
+                raise too_long
             raise ModelUnavailable("the model's server ended the answer with an error")
         return content
 
@@ -240,17 +240,14 @@ class OpenAICompatibleProvider(StreamingProvider):
             return ModelUnavailable(f"no answer from the model's server: {type(error).__name__}")
         code, message = _error_parts(error.body, str(error))
         reason = f"the model's server says {error.status}: {message}"[:MAX_REASON]
-        if code == "context_length_exceeded" or "maximum context length" in message:
-            figures = _FIGURES.search(message)
-            limit, tokens = map(int, figures.groups()) if figures else (None, None)
-            return ContextTooLong(reason, tokens, limit)
-        if error.status == 413:
-            return ContextTooLong(reason)
+        if (too_long := context_too_long(reason, error.status, error.body)) is not None:
+            return too_long
         if code == "insufficient_quota":
-            return ModelRefused(reason)
+            return ModelRefused(reason, status=error.status)
         if error.status in (408, 409, 429) or error.status >= 500:
-            return ModelUnavailable(reason, retry_after(error.retry_after))
-        return ModelRefused(reason)
+            after = retry_after(error.retry_after)
+            return ModelUnavailable(reason, after, status=error.status)
+        return ModelRefused(reason, status=error.status)
 
 
 def _error_parts(body: object, otherwise: str) -> tuple[str, str]:

@@ -37,7 +37,7 @@ _HEADERS: Final = {
 
 class ServiceError(Exception):
     """A service refused a request, or ended an answer with an error: the status, the parsed body
-    (None if it is no JSON), and the header `retry-after`."""
+    (its text if it is no JSON), and the header `retry-after`."""
 
     def __init__(self, status: int, body: object, retry_after: str | None = None) -> None:
         super().__init__(f"status {status}")
@@ -193,5 +193,5 @@ async def _refusal(response: aiohttp.ClientResponse) -> ServiceError:
     try:
         body = from_json(bytes(read))
     except ValueError:
-        body = None
+        body = bytes(read).decode("utf-8", "replace")
     return ServiceError(response.status, body, response.headers.get("retry-after"))

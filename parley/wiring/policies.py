@@ -136,7 +136,12 @@ def choice_of(choice: sections.ModelChoice) -> ModelChoice:
     """A configured model for the provider factory."""
     key = choice.api_key.get_secret_value() if choice.api_key else ""
     return ModelChoice(
-        choice.provider, choice.name, key, choice.base_url or "", timeout=choice.timeout
+        choice.provider,
+        choice.name,
+        key,
+        choice.base_url or "",
+        timeout=choice.timeout,
+        window=choice.window,
     )
 
 

@@ -73,8 +73,8 @@ def test_text_that_is_no_json() -> None:
     "message",
     [
         (
-            "Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with maximum "
-            "length 40, but got a string with length 51 instead."
+            "Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with "
+            "maximum length 40, but got a string with length 51 instead."
         ),
         "tools.3.custom.input_schema: JSON schema is too large",
         "Too many images in the prompt: at most 20 are allowed",
