@@ -10,7 +10,16 @@ from typing import Final, cast
 from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 from gateway.immutable import replace
 from gateway.llm.known_windows import KnownWindows
-from gateway.ports import Clock, LLMProvider, ModelEvent, ModelFinished, ModelRequest, TextDelta
+from gateway.ports import (
+    CanReportFindings,
+    Clock,
+    LLMProvider,
+    ModelEvent,
+    ModelFinding,
+    ModelFinished,
+    ModelRequest,
+    TextDelta,
+)
 
 ATTEMPTS: Final = 2
 """Calls to one provider for one request."""
@@ -20,6 +29,7 @@ LONGEST_PAUSE: Final = 5.0
 COOL_DOWN: Final = 60.0
 """Seconds for which a failed provider is tried last, unless it named a time itself."""
 MAX_COOL_DOWN: Final = 600.0
+MAX_FINDINGS: Final = 20
 
 
 class FailoverProvider:
@@ -111,6 +121,12 @@ class FailoverProvider:
                 needed = failure.tokens or failure.limit or 0
                 return 0 < self._windows.window(index) < needed
         return False
+
+    def findings(self) -> tuple[ModelFinding, ...]:
+        """Return what was found out about the servers and windows of all models."""
+        reporting = [each for each in self._providers if isinstance(each, CanReportFindings)]
+        found = [finding for each in reporting for finding in each.findings()]
+        return tuple([*found, *self._windows.findings()][:MAX_FINDINGS])
 
     def _order(self, request: ModelRequest) -> list[int]:
         now = self._clock.monotonic()

@@ -1,5 +1,5 @@
-"""A whole Parley with llama.cpp's own server and a small real model: the form of what happens, never
-the wording."""
+"""A whole Parley with llama.cpp's own server and a small real model: the form of what happens,
+never the wording."""
 
 import json
 from collections.abc import AsyncIterator, Callable

