@@ -274,7 +274,7 @@ class _Turn:
         used = finished.usage
         if not finished.from_fallback:  # which does not calibrate the requested model
             prompt = prompt_tokens(used)
-            if not is_cut(fitted.tokens, prompt):
+            if not is_cut(fitted.tokens, self._offered.values(), prompt):
                 self._calibration = learned(
                     self._calibration,
                     self._system,

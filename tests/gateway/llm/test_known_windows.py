@@ -5,7 +5,8 @@ import structlog
 from gateway.errors import ContextTooLong
 from gateway.immutable import replace
 from gateway.llm.known_windows import MARGIN, KnownWindows, ModelPlace, is_cut
-from gateway.ports import ModelFinished, ModelMessage, Usage
+from gateway.llm.tokens import estimate_tools
+from gateway.ports import ModelFinished, ModelMessage, ToolSpec, Usage
 from tests.gateway.llm.asking import question
 
 SENT = replace(question("Hello"), tokens=3_000, max_tokens=500)
@@ -100,7 +101,13 @@ def test_a_server_that_cuts_prompts_is_reported_once_it_did_so_twice() -> None:
 
 
 def test_a_count_near_the_estimate_is_no_cut() -> None:
-    assert not is_cut(3_000, 2_000)
-    assert not is_cut(3_000, 0)
-    assert not is_cut(800, 100)
-    assert is_cut(6_000, 2_048)
+    assert not is_cut(3_000, (), 2_000)
+    assert not is_cut(3_000, (), 0)
+    assert not is_cut(800, (), 100)
+    assert is_cut(6_000, (), 2_048)
+
+
+def test_a_prompt_without_the_tools_is_no_cut() -> None:
+    tool = ToolSpec("search", "word " * 1_000, {"type": "object"})
+
+    assert not is_cut(1_000 + estimate_tools([tool]), [tool], 1_000)
