@@ -263,7 +263,7 @@ def read(text: str) -> Calibration | None:
             and 0 <= calibration.constant <= MOST_CONSTANT
             and isinstance(samples, int)
             and samples >= 0
-            and isinstance(calibration.counts_tools, bool)
+            and isinstance(fields.get("counts_tools", True), bool)
             and [len(row) for row in covariance] == [_FIGURES] * _FIGURES
             and all(math.isfinite(value) for row in covariance for value in row)
             and all(covariance[place][place] > 0 for place in range(_FIGURES))
