@@ -101,3 +101,10 @@ def test_hostile_error_is_read_quickly() -> None:
     context_too_long("refused", 400, {"message": "messages[" * 500 + "exceed " * 500})
 
     assert time.process_time() - started < 0.1
+
+
+def test_text_of_the_request_in_an_error_decides_nothing() -> None:
+    said = "The prompt is too long: maximum context length is 600 tokens, you requested 900 tokens."
+    detail = [{"loc": ["body", "messages", 1], "msg": "Field required", "input": said}]
+
+    assert context_too_long("refused", 422, {"detail": detail}) is None
