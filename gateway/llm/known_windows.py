@@ -4,15 +4,14 @@ A window is named by the server's list of models, or by the error for a request 
 Both are remembered until the program ends, so that no later message costs a refused request.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import structlog
 from msgspec import Struct
 
 from gateway.errors import ContextTooLong
-from gateway.llm.tokens import estimate_tools
-from gateway.ports import ModelFinding, ModelFinished, ModelRequest, ToolSpec, Usage
+from gateway.ports import ModelFinding, ModelFinished, ModelRequest, Usage
 
 SMALLEST: Final = 512
 """Tokens below which no window is believed."""
@@ -114,7 +113,7 @@ class KnownWindows:
         if seen is None or request.tokens <= 0:
             return
         seen.answered = max(seen.answered, counted)
-        if not is_cut(request.tokens, request.tools, counted):
+        if not is_cut(request.text_tokens, counted):
             return
         seen.cuts, seen.cut_at = seen.cuts + 1, max(seen.cut_at, counted)
         if seen.cuts == CUTS_TO_REPORT:
@@ -155,10 +154,10 @@ def prompt_tokens(usage: Usage) -> int:
     return usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
 
 
-def is_cut(estimated: int, tools: Iterable[ToolSpec], counted: int) -> bool:
-    """Return True if the server read only a part of a prompt: it counted far fewer tokens, even
-    without the tools, which not every model's prompt has."""
-    return LEAST_CUT <= counted < CUT * (estimated - estimate_tools(tools))
+def is_cut(estimated: int, counted: int) -> bool:
+    """Return True if the server read only a part of a prompt: it counted far fewer tokens than
+    estimated without the tools, which not every model's prompt has."""
+    return LEAST_CUT <= counted < CUT * estimated
 
 
 def _where(place: ModelPlace, window: int) -> dict[str, object]:

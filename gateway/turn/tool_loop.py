@@ -10,7 +10,7 @@ from typing import Final, cast
 from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable, ToolError
 from gateway.immutable import replace
 from gateway.llm.known_windows import is_cut, prompt_tokens
-from gateway.llm.tokens import estimate_messages, learned
+from gateway.llm.tokens import estimate_messages, estimate_tools, learned
 from gateway.ports import (
     Clock,
     LLMProvider,
@@ -229,6 +229,7 @@ class _Turn:
             system_volatile=self._request.system_volatile,
             settled=len(self._history) - fitted.dropped,
             tokens=fitted.tokens,
+            text_tokens=self._text_tokens(fitted),
         )
         self._model_calls += 1
         finished: ModelFinished | None = None
@@ -274,7 +275,7 @@ class _Turn:
         used = finished.usage
         if not finished.from_fallback:  # which does not calibrate the requested model
             prompt = prompt_tokens(used)
-            if not is_cut(fitted.tokens, self._offered.values(), prompt):
+            if not is_cut(self._text_tokens(fitted), prompt):
                 self._calibration = learned(
                     self._calibration,
                     self._system,
@@ -319,6 +320,9 @@ class _Turn:
         self._history = ()
         self._notes.append("the provider rejected the request; tried without the history")
         return True
+
+    def _text_tokens(self, fitted: Fitted) -> int:
+        return fitted.tokens - estimate_tools(self._offered.values(), self._calibration)
 
     def _tokens_left(self) -> int:
         used = self._usage

@@ -5,8 +5,7 @@ import structlog
 from gateway.errors import ContextTooLong
 from gateway.immutable import replace
 from gateway.llm.known_windows import MARGIN, KnownWindows, ModelPlace, is_cut
-from gateway.llm.tokens import estimate_tools
-from gateway.ports import ModelFinished, ModelMessage, ToolSpec, Usage
+from gateway.ports import ModelFinished, ModelMessage, Usage
 from tests.gateway.llm.asking import question
 
 SENT = replace(question("Hello"), tokens=3_000, max_tokens=500)
@@ -89,10 +88,10 @@ def test_a_larger_window_than_configured_changes_nothing() -> None:
 def test_a_server_that_cuts_prompts_is_reported_once_it_did_so_twice() -> None:
     windows = known(32_000)
     with structlog.testing.capture_logs() as logs:
-        windows.answered(0, replace(SENT, tokens=5_000), answer(2_048))
+        windows.answered(0, replace(SENT, tokens=5_000, text_tokens=5_000), answer(2_048))
         assert windows.findings() == ()
-        windows.answered(0, replace(SENT, tokens=6_000), answer(2_050))
-        windows.answered(0, replace(SENT, tokens=7_000), answer(2_049))
+        windows.answered(0, replace(SENT, tokens=6_000, text_tokens=6_000), answer(2_050))
+        windows.answered(0, replace(SENT, tokens=7_000, text_tokens=7_000), answer(2_049))
 
     (finding,) = windows.findings()
     assert "num_ctx" in finding.setting
@@ -101,13 +100,7 @@ def test_a_server_that_cuts_prompts_is_reported_once_it_did_so_twice() -> None:
 
 
 def test_a_count_near_the_estimate_is_no_cut() -> None:
-    assert not is_cut(3_000, (), 2_000)
-    assert not is_cut(3_000, (), 0)
-    assert not is_cut(800, (), 100)
-    assert is_cut(6_000, (), 2_048)
-
-
-def test_a_prompt_without_the_tools_is_no_cut() -> None:
-    tool = ToolSpec("search", "word " * 1_000, {"type": "object"})
-
-    assert not is_cut(1_000 + estimate_tools([tool]), [tool], 1_000)
+    assert not is_cut(3_000, 2_000)
+    assert not is_cut(3_000, 0)
+    assert not is_cut(800, 100)
+    assert is_cut(6_000, 2_048)
