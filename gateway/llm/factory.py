@@ -3,16 +3,18 @@
 import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from gateway.errors import ConfigurationError
 from gateway.llm import anthropic, openai_compatible
 from gateway.llm.anthropic import AnthropicProvider
+from gateway.llm.chat_completions.limits import Part
 from gateway.llm.failover import FailoverProvider
 from gateway.llm.known_windows import KnownWindows
 from gateway.llm.offline import OfflineProvider
 from gateway.llm.openai_compatible import OpenAICompatibleProvider
+from gateway.llm.responses.provider import ResponsesProvider
 from gateway.ports import Clock, LLMProvider
 
 PROVIDERS: Final = ("offline", "anthropic", "openai")
@@ -25,6 +27,8 @@ class ModelChoice:
 
     Empty `name` and `base_url` are the provider's own; `openai` needs a name. `timeout` is the
     longest silence of the service in seconds, 0 for the provider's own; `window` is in tokens.
+    `api` chooses between the two of `openai`. `without` are parts of a request that an
+    OpenAI-compatible server does not take.
     """
 
     provider: str = "offline"
@@ -33,6 +37,8 @@ class ModelChoice:
     base_url: str = ""
     timeout: float = 0.0
     window: int = 200_000
+    api: Literal["auto", "responses", "chat"] = "auto"
+    without: tuple[Part, ...] = ()
 
 
 def build_provider(
@@ -72,16 +78,23 @@ def _build(choice: ModelChoice, where: str) -> LLMProvider:
         case "openai":
             if not choice.name:
                 raise ConfigurationError(f"{where}.name: write the name of the model to use")
-            return OpenAICompatibleProvider(
-                choice.api_key,
-                choice.name,
-                choice.base_url,
-                silence_seconds=choice.timeout or openai_compatible.SILENCE_SECONDS,
-            )
+            silence = choice.timeout or openai_compatible.SILENCE_SECONDS
+            place = choice.api_key, choice.name, choice.base_url
+            if _by_responses(choice):
+                return ResponsesProvider(*place, silence_seconds=silence)
+            return OpenAICompatibleProvider(*place, silence_seconds=silence, without=choice.without)
         case other:
             raise ConfigurationError(
                 f"{where}.provider: {other!r} is not one of {', '.join(PROVIDERS)}"
             )
+
+
+def _by_responses(choice: ModelChoice) -> bool:
+    """Return True for OpenAI's own service, in all of its regions, unless the other API is set."""
+    if choice.api != "auto":
+        return choice.api == "responses"
+    host = urlsplit(choice.base_url or openai_compatible.DEFAULT_BASE_URL).hostname or ""
+    return f".{host}".endswith(".api.openai.com")
 
 
 def _check_url(choice: ModelChoice, where: str) -> None:
