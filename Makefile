@@ -6,6 +6,7 @@ RUN_STAMP := $(VENV)/.run-stamp
 DEV_STAMP := $(VENV)/.dev-stamp
 DOCS_STAMP := $(VENV)/.docs-stamp
 DEPLOY_STAMP := $(VENV)/.deploy-stamp
+MODEL_SERVER_STAMP := $(VENV)/.model-server-stamp
 ARGS ?=
 # More processes than two processors: tests wait for servers, browsers and other processes.
 WORKERS ?= 5
@@ -57,7 +58,7 @@ format: $(DEV_STAMP)
 bench: $(DEV_STAMP)
 	$(BIN)/python -m benchmarks $(ARGS)
 
-nightly: $(DEV_STAMP)
+nightly: $(DEV_STAMP) $(MODEL_SERVER_STAMP)
 	$(BIN)/python -m pytest -n 2 --timeout 1800 -m nightly $(ARGS)
 	PARLEY_NEW_INTERPRETERS=1 $(BIN)/python -m pytest -n 2 -m "not nightly" tests/parley/cli
 	$(BIN)/python -m benchmarks soak outages twice million agents
@@ -78,6 +79,7 @@ lock: $(VENV)/bin/uv
 	$(LOCK) pyproject.toml --extra otel -c requirements-dev.lock -o requirements-otel.lock
 	$(LOCK) --group build -o requirements-build.lock
 	$(LOCK) --group deploy -o requirements-deploy.lock
+	$(LOCK) --group model-server -c requirements-dev.lock -o requirements-model-server.lock
 	$(LOCK) --group docs -c requirements-dev.lock -o requirements-docs.lock
 
 $(VENV)/bin/uv:
@@ -97,6 +99,11 @@ $(DEV_STAMP): $(RUN_STAMP) requirements-dev.lock
 
 $(DOCS_STAMP): $(RUN_STAMP) requirements-docs.lock
 	$(BIN)/uv pip install --quiet --require-hashes -r requirements-docs.lock
+	@touch $@
+
+# There are wheels for some systems only; elsewhere the tests with a real model server are skipped.
+$(MODEL_SERVER_STAMP): $(DEV_STAMP) requirements-model-server.lock
+	-$(BIN)/uv pip install --quiet --only-binary :all: --require-hashes -r requirements-model-server.lock
 	@touch $@
 
 $(DEPLOY_STAMP): $(VENV)/bin/uv requirements-deploy.lock

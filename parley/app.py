@@ -64,7 +64,7 @@ from parley.wiring.live_configuration import LiveConfiguration
 from parley.wiring.mcp import add_mcp_servers
 from parley.wiring.memory import WiredMemory, wire_memory
 from parley.wiring.memory_backends import load_backends
-from parley.wiring.model import provider_of, toolbox_of
+from parley.wiring.model import provider_of, toolbox_of, window_search, windows_of
 from parley.wiring.observe import build_health, endpoint_of, open_tracing, security_log
 from parley.wiring.policies import delivery_rules, pace_of, policies_of
 from parley.wiring.recall import recall_models
@@ -129,12 +129,15 @@ class App:
         self._at_end(self.storage.stop, self.security.stop, self._save_calibrations)
 
         self._build_observation(record, left)
-        self._provider = provider_of(settings, self._clock, self.policies)
+        self.windows = windows_of(settings)
+        self._window_search = window_search(settings, self.windows)
+        self._provider = provider_of(settings, self._clock, self.policies, self.windows)
         self._toolbox = toolbox_of(settings, self._clock)
         self.local = local_listener(settings, self.health, self.security, self.readiness)
         self.webhooks = webhook_listener(settings, self.guard, self.security)
         self.models = recall_models(settings)
         self._at_end(
+            self._window_search.stop,
             self._provider.close,
             self._toolbox.close,
             self.local.stop,
@@ -228,6 +231,7 @@ class App:
         await self.health.start()
         await self.local.start()
         self._toolbox.start()
+        self._window_search.start()
         await self.services.admissions.refresh()
         self._warn_without_approvers()
         await self._resume_work()
@@ -488,6 +492,7 @@ class App:
             current=self.policies,
             stores=stores,
             provider=self._provider,
+            windows=self.windows,
             toolbox=self._toolbox,
             connected=connected,
             deliverer=self._deliverer(connected, observer),

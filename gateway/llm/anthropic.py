@@ -2,17 +2,17 @@
 
 import base64
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from msgspec import Struct
 
-from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
+from gateway.errors import ModelError, ModelRefused, ModelUnavailable
 from gateway.llm.anthropic_cache import mark_last, marks_for
 from gateway.llm.event_stream import ServerSentEvent
 from gateway.llm.json_text import parse_object
+from gateway.llm.overflow import context_too_long
 from gateway.llm.streamed_call import (
     MAX_REASON,
     ServiceError,
@@ -44,7 +44,6 @@ SILENCE_SECONDS: Final = 60.0
 """Maximum time without data within an answer; the service sends pings while it works."""
 REST_SECONDS: Final = 0.2
 """Seconds to wait for the end of a stream whose answer is complete."""
-_TOO_LONG: Final = re.compile(r"(?<!\d)(\d{1,12}) tokens > (\d{1,12}) maximum")
 _PASSING: Final = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error"})
 MAX_ARGUMENTS: Final = 200_000
 """Characters of one call's arguments; the rest is dropped."""
@@ -311,10 +310,9 @@ class AnthropicProvider(StreamingProvider):
             return ModelUnavailable(f"no answer from Anthropic: {type(error).__name__}")
         kind, message = _error_parts(error.body, str(error))
         reason = f"Anthropic says {error.status} {kind}: {message}"[:MAX_REASON]
-        if error.status == 413 or "prompt is too long" in message:
-            figures = _TOO_LONG.search(message)
-            tokens, limit = map(int, figures.groups()) if figures else (None, None)
-            return ContextTooLong(reason, tokens, limit)
+        status = None if error.status == 200 else error.status
+        if (too_long := context_too_long(reason, status, error.body)) is not None:
+            return too_long
         if error.status in (408, 409, 429) or error.status >= 500 or kind in _PASSING:
             return ModelUnavailable(reason, retry_after(error.retry_after))
         return ModelRefused(reason)

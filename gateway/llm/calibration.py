@@ -52,7 +52,8 @@ Scripts = tuple[float, float, float, float]
 
 
 class Calibration(Struct, frozen=True):
-    """The ratio of counted to estimated tokens, by script. `constant` is in tokens per prompt."""
+    """The ratio of counted to estimated tokens, by script. `constant` is in tokens per prompt.
+    `counts_tools` is false for a model whose prompt has no tools, although they are sent."""
 
     latin: float = 1.0
     two: float = 1.0
@@ -61,6 +62,7 @@ class Calibration(Struct, frozen=True):
     constant: float = 0.0
     covariance: tuple[tuple[float, ...], ...] = _FIRST
     samples: int = 0
+    counts_tools: bool = True
 
     @property
     def figures(self) -> tuple[float, float, float, float, float]:
@@ -75,7 +77,7 @@ class Calibration(Struct, frozen=True):
     def passed_over(self) -> "Calibration":
         """Return the calibration after a sample that is not used."""
         known = self.latin, self.two, self.three, self.four, self.constant, self.covariance
-        return Calibration(*known, self.samples + 1)
+        return Calibration(*known, self.samples + 1, self.counts_tools)
 
     def predict(self, scripts: Scripts, frames: int) -> float:
         """Return the tokens of a prompt: its text by script, and `frames`, the overhead."""
@@ -100,7 +102,8 @@ class Calibration(Struct, frozen=True):
         )
         covariance = _independent(list(map(min, unsure, older)))
         samples = max(self.samples, other.samples)
-        return Calibration(latin, two, three, four, constant, covariance, samples)
+        tools = self.counts_tools
+        return Calibration(latin, two, three, four, constant, covariance, samples, tools)
 
     def observe(self, scripts: Scripts, frames: int, counted: int) -> "Calibration":
         """Learn from one prompt. The ratios stay within 0.5 to 3."""
@@ -122,6 +125,7 @@ class Calibration(Struct, frozen=True):
             min(MOST_CONSTANT, max(0.0, self.constant + steps[4])),
             _narrowed(self.covariance, spread, whole),
             self.samples + 1,
+            self.counts_tools,
         )
 
 
@@ -259,6 +263,7 @@ def read(text: str) -> Calibration | None:
             and 0 <= calibration.constant <= MOST_CONSTANT
             and isinstance(samples, int)
             and samples >= 0
+            and isinstance(fields.get("counts_tools", True), bool)
             and [len(row) for row in covariance] == [_FIGURES] * _FIGURES
             and all(math.isfinite(value) for row in covariance for value in row)
             and all(covariance[place][place] > 0 for place in range(_FIGURES))

@@ -11,6 +11,7 @@ from gateway.llm import anthropic, openai_compatible
 from gateway.llm.anthropic import AnthropicProvider
 from gateway.llm.chat_completions.limits import Part
 from gateway.llm.failover import FailoverProvider
+from gateway.llm.known_windows import KnownWindows
 from gateway.llm.offline import OfflineProvider
 from gateway.llm.openai_compatible import OpenAICompatibleProvider
 from gateway.llm.responses.provider import ResponsesProvider
@@ -25,9 +26,9 @@ class ModelChoice:
     """One model: the keys of `model` and of each entry of `model.fallbacks`.
 
     Empty `name` and `base_url` are the provider's own; `openai` needs a name. `timeout` is the
-    longest silence of the service in seconds, 0 for the provider's own. `api` chooses between the
-    two of `openai`. `without` are parts of a request that an OpenAI-compatible server does not
-    take.
+    longest silence of the service in seconds, 0 for the provider's own; `window` is in tokens.
+    `api` chooses between the two of `openai`. `without` are parts of a request that an
+    OpenAI-compatible server does not take.
     """
 
     provider: str = "offline"
@@ -35,21 +36,26 @@ class ModelChoice:
     api_key: str = field(default="", repr=False)
     base_url: str = ""
     timeout: float = 0.0
+    window: int = 200_000
     api: Literal["auto", "responses", "chat"] = "auto"
     without: tuple[Part, ...] = ()
 
 
 def build_provider(
-    choice: ModelChoice, clock: Clock, fallbacks: Sequence[ModelChoice] = ()
+    choice: ModelChoice,
+    clock: Clock,
+    fallbacks: Sequence[ModelChoice] = (),
+    windows: KnownWindows | None = None,
 ) -> LLMProvider:
-    """Build the configured model with its fallbacks. Raises `ConfigurationError`."""
+    """Build the configured model with its fallbacks, which tell `windows` what they learn. Raises
+    `ConfigurationError`."""
     if len(fallbacks) > MAX_FALLBACKS:
         raise ConfigurationError(f"model.fallbacks: at most {MAX_FALLBACKS}")
     providers = [_build(choice, "model")]
     providers += [_build(each, f"model.fallbacks[{i}]") for i, each in enumerate(fallbacks)]
     if len(providers) == 1 and choice.provider == "offline":
         return providers[0]
-    return FailoverProvider(providers, clock)
+    return FailoverProvider(providers, clock, windows=windows)
 
 
 def _build(choice: ModelChoice, where: str) -> LLMProvider:

@@ -7,9 +7,19 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from typing import Final, cast
 
-from gateway.errors import ModelError, ModelRefused, ModelUnavailable
+from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 from gateway.immutable import replace
-from gateway.ports import Clock, LLMProvider, ModelEvent, ModelFinished, ModelRequest, TextDelta
+from gateway.llm.known_windows import KnownWindows
+from gateway.ports import (
+    CanReportFindings,
+    Clock,
+    LLMProvider,
+    ModelEvent,
+    ModelFinding,
+    ModelFinished,
+    ModelRequest,
+    TextDelta,
+)
 
 ATTEMPTS: Final = 2
 """Calls to one provider for one request."""
@@ -19,6 +29,7 @@ LONGEST_PAUSE: Final = 5.0
 COOL_DOWN: Final = 60.0
 """Seconds for which a failed provider is tried last, unless it named a time itself."""
 MAX_COOL_DOWN: Final = 600.0
+MAX_FINDINGS: Final = 20
 
 
 class FailoverProvider:
@@ -26,6 +37,9 @@ class FailoverProvider:
 
     Once a piece of text was released there is no further attempt: an answer never starts twice. The
     error is raised, and the turn ends the answer.
+
+    A model whose window is too small for a request is called last. A request that one model refuses
+    as too long goes to the next one whose window is larger.
 
     A request's `model` is meant for the first provider; the others use their default.
     """
@@ -36,12 +50,14 @@ class FailoverProvider:
         clock: Clock,
         *,
         cool_down: float = COOL_DOWN,
+        windows: KnownWindows | None = None,
     ) -> None:
         if not providers:
             raise ValueError("at least one provider is needed")
         self._providers = tuple(providers)
         self._clock = clock
         self._cool_down = cool_down
+        self._windows = windows or KnownWindows()
         self._cools_until = [float("-inf")] * len(self._providers)
 
     @property
@@ -52,7 +68,9 @@ class FailoverProvider:
         """Yield one answer. Raises if no provider answers: a temporary error first, otherwise the
         first error."""
         failures: list[ModelError] = []
-        for index in self._order():
+        for index in self._order(request):
+            if self._refuses_too(index, failures):
+                continue
             adapted = request if index == 0 else replace(request, model="")
             for attempt in range(ATTEMPTS):
                 released = False
@@ -68,7 +86,7 @@ class FailoverProvider:
                         raise
                     if not await self._pause(attempt, error):
                         break
-                except ModelRefused as error:
+                except (ModelRefused, ContextTooLong) as error:
                     failures.append(error)
                     if released:
                         raise
@@ -82,14 +100,47 @@ class FailoverProvider:
         for provider in self._providers:
             await provider.close()
 
-    def _events(self, index: int, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        return cast("AsyncGenerator[ModelEvent, None]", self._providers[index].stream(request))
+    async def _events(self, index: int, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Yield the events of one provider, and note what they say about its window."""
+        stream = cast("AsyncGenerator[ModelEvent, None]", self._providers[index].stream(request))
+        async with aclosing(stream) as events:
+            try:
+                async for event in events:
+                    if isinstance(event, ModelFinished):
+                        self._windows.answered(index, request, event)
+                    yield event
+            except ContextTooLong as error:
+                self._windows.refused(index, request, error)
+                raise
 
-    def _order(self) -> list[int]:
+    def _refuses_too(self, index: int, failures: Sequence[ModelError]) -> bool:
+        """Return True if another model refused the request as too long, and this one's window is
+        no larger."""
+        for failure in failures:
+            if isinstance(failure, ContextTooLong):
+                needed = failure.tokens or failure.limit or 0
+                return 0 < self._windows.window(index) < needed
+        return False
+
+    def findings(self) -> tuple[ModelFinding, ...]:
+        """Return what was found out about the servers and windows of all models."""
+        reporting = [each for each in self._providers if isinstance(each, CanReportFindings)]
+        found = [finding for each in reporting for finding in each.findings()]
+        return tuple([*found, *self._windows.findings()][:MAX_FINDINGS])
+
+    def _order(self, request: ModelRequest) -> list[int]:
         now = self._clock.monotonic()
         return sorted(
-            range(len(self._providers)), key=lambda index: max(0.0, self._cools_until[index] - now)
+            range(len(self._providers)),
+            key=lambda index: (
+                self._is_too_small(index, request),
+                max(0.0, self._cools_until[index] - now),
+            ),
         )
+
+    def _is_too_small(self, index: int, request: ModelRequest) -> bool:
+        window = self._windows.window(index, "" if index else request.model)
+        return 0 < window < request.tokens
 
     def _cool_down_provider(self, index: int, error: ModelUnavailable) -> None:
         seconds = min(MAX_COOL_DOWN, max(self._cool_down, error.retry_after or 0.0))
@@ -105,7 +156,11 @@ class FailoverProvider:
 
 
 def _error_of(failures: Sequence[ModelError]) -> ModelError:
-    """Return the error of all providers together: a temporary one if there is one."""
+    """Return the error of all providers together: that the request is too long, because the turn
+    can shorten it, otherwise a temporary one if there is one."""
+    for error in failures:
+        if isinstance(error, ContextTooLong):
+            return error
     passing = [f for f in failures if isinstance(f, ModelUnavailable) and f.passes]
     return min(passing, key=lambda error: error.retry_after or 0.0, default=failures[0])
 

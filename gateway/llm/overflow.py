@@ -175,7 +175,9 @@ def _read(body: object, text: str) -> _Error:
         elif isinstance(node, int) and not isinstance(node, bool):
             figures.setdefault(key, node)
         elif depth < MAX_DEPTH and isinstance(node, Mapping):
-            nodes += [(str(k).lower(), v, depth + 1) for k, v in list(node.items())[:50]]
+            repeated = "input" if "loc" in node else ""  # a part of the request
+            entries = [(k, v) for k, v in list(node.items())[:50] if k != repeated]
+            nodes += [(str(k).lower(), v, depth + 1) for k, v in entries]
         elif depth < MAX_DEPTH and isinstance(node, list):
             nodes += [(key, v, depth + 1) for v in node[:20]]
     whole = "\n".join(part for part in texts if part)[:MAX_TEXT].lower().replace("`", "")

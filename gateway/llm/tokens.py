@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Final
 
+from gateway.immutable import replace
 from gateway.llm.calibration import EXACT, Calibration, Scripts
 from gateway.ports import (
     ContentBlock,
@@ -27,6 +28,8 @@ MESSAGE_TOKENS = 4
 BLOCK_TOKENS = 2
 TOOL_TOKENS = 20
 """The tokens of the frame around a message, a block and a tool."""
+CLEAR: Final = 0.2
+"""The least share of the tools in a prompt whose count tells whether it has them."""
 MAX_CACHED_TOOLS: Final = 1_000
 """Tools with a cached text: they are the same in every turn."""
 MAX_WEIGHED: Final = 4_000
@@ -113,8 +116,10 @@ def learned(
     """Return the calibration after a prompt with this count of its service."""
     if not calibration.learns:
         return calibration.passed_over()
+    tools, messages = tuple(tools), tuple(messages)
+    calibration = _with_or_without_tools(calibration, system, tools, messages, counted)
     texts, frames = [system], 0
-    for tool in tools:
+    for tool in tools if calibration.counts_tools else ():
         texts.append(tool_text(tool))
         frames += TOOL_TOKENS
     for message in messages:
@@ -124,6 +129,23 @@ def learned(
             texts.append(text)
             frames += frame + BLOCK_TOKENS
     return calibration.observe(by_script("".join(texts)), frames, counted)
+
+
+def _with_or_without_tools(
+    calibration: Calibration,
+    system: str,
+    tools: tuple[ToolSpec, ...],
+    messages: tuple[ModelMessage, ...],
+    counted: int,
+) -> Calibration:
+    """Return the calibration with what a count says about the tools: the templates of some models
+    leave them out."""
+    whole = replace(calibration, counts_tools=True)
+    size = estimate_tools(tools, whole)
+    rest = estimate(system, whole) + estimate_messages(messages, whole) + round(whole.constant)
+    if size < CLEAR * rest:
+        return calibration
+    return replace(calibration, counts_tools=abs(counted - rest - size) <= abs(counted - rest))
 
 
 def estimate_block(block: ContentBlock, calibration: Calibration = EXACT) -> int:
@@ -164,6 +186,8 @@ def estimate_tools(tools: Iterable[ToolSpec], calibration: Calibration = EXACT) 
     """Return the tokens of the tools' names, descriptions and schemas."""
     if calibration is EXACT:
         return sum(map(_exact_tool, tools))
+    if not calibration.counts_tools:
+        return 0
     return sum(TOOL_TOKENS + _counted(_tool_scripts(tool), calibration) for tool in tools)
 
 

@@ -67,6 +67,8 @@ class ModelRequest(Struct, frozen=True):
 
     Stable parts come first, so that a service can cache them: `system` is stable through a session,
     `system_volatile` (task, date) for a while, the first `settled` messages permanently.
+    `tokens` is the estimated size of the prompt, `text_tokens` that without the tools; 0 if it was
+    not estimated.
     `tool_choice` "none" shows the tools, which earlier messages call, but allows no call.
     """
 
@@ -78,6 +80,8 @@ class ModelRequest(Struct, frozen=True):
     tool_choice: Literal["auto", "none"] = "auto"
     system_volatile: str = ""
     settled: int = 0
+    tokens: int = 0
+    text_tokens: int = 0
 
     @property
     def whole_system(self) -> str:

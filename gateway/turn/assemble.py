@@ -57,19 +57,20 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
     assistant, known, place = services.assistant, services.calibrations, turn.place
     persona = assistant.persona_in(place.platform, place.channel_id)
     model = persona.model or assistant.default_model
-    budget, steady = budget_for(assistant.window), known.steady(model)
+    window = services.window(persona.model)
+    budget, steady = budget_for(window), known.steady(model)
     count: Count = counter(steady)
     turn.tools, question = tools_of(turn, services), question_of(turn)
     title = turn.connected.manifest.title
     facts = PromptFacts(assistant.name, title, place.audience, persona.persona)
     parts = parts_of(own_text(facts), turn.prompt_parts, turn.opened, place.audience)
     total = budget.blocks_total
-    if assistant.window < ROOMY:
+    if window < ROOMY:
         question_tokens = estimate_messages((ModelMessage("user", question),), steady)
         question_tokens += AGE if turn.late is not None else 0
         question_tokens += MISSING if turn.missing else 0
         offered = estimate_tools(await turn.tools.tools(), steady) + round(steady.constant)
-        total = room_for_blocks(assistant.window, budget, offered, question_tokens)
+        total = room_for_blocks(window, budget, offered, question_tokens)
     # Checked at the start; a later calibration of token counts must not make it fail.
     if (own := count(parts.own)) > budget.system:
         budget = replace(budget, system=own)
@@ -83,7 +84,8 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
         user=user_blocks(made, question),
         model=persona.model,
         max_tokens=min(assistant.max_tokens, budget.response),
-        window=assistant.window,
+        window=window,
+        largest_window=services.windows.largest(persona.model),
         reference=turn.id,
         calibration=known.latest(model),
         system_volatile=_joined(
@@ -93,7 +95,7 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
         ),
     )
     reserved = budget.grand_total - budget.blocks_total
-    data = usage_data(made, assistant.window, reserved)
+    data = usage_data(made, window, reserved)
     detail = f"{made.tokens} of {total} tokens"
     return Decision("context", True, "blocks", detail, data=data)
 

@@ -13,6 +13,7 @@ from msgspec import Struct
 from gateway.errors import ContextTooLong
 from gateway.immutable import replace
 from gateway.llm.calibration import Calibration
+from gateway.llm.known_windows import HALF
 from gateway.llm.tokens import estimate, estimate_block, estimate_messages, estimate_tools
 from gateway.ports import (
     ContentBlock,
@@ -27,6 +28,12 @@ from gateway.turn.prompt import clip
 
 RETRIES: Final = 2
 """Attempts after the service said that a request is too long."""
+
+EXACT_SHARE: Final = 0.98
+"""The used share of a room that the service named."""
+
+LEAST_STEP: Final = 16
+"""Tokens by which each attempt is at least smaller than the one before."""
 
 SHORTEST: Final = 400
 """Characters to which a text may be shortened, not further."""
@@ -77,16 +84,21 @@ def fit(
     return Fitted(shorter, overhead + size, dropped=len(history), shortened=cuts)
 
 
-def smaller_room(sent: Fitted, error: ContextTooLong) -> int:
-    """Return the room for the next attempt, always less than before.
+def smaller_room(sent: Fitted, error: ContextTooLong, answer: int) -> int:
+    """Return the room for the prompt of the next attempt, always less than before.
 
-    If the service named its figures, they correct the estimate; otherwise it is half.
+    `answer` is the length of the answer in tokens, for which the window needs room too. Named
+    figures are in the service's tokens: they also tell how far the estimate is off.
     """
-    if error.tokens and error.limit and error.tokens > error.limit > 0:
-        share = min(0.9, 0.95 * error.limit / error.tokens)
+    tokens, limit, excess = error.tokens or 0, error.limit or 0, error.excess or 0
+    target = max(limit - answer, limit // 2) * EXACT_SHARE
+    if tokens > 0 and limit > 0:
+        room = sent.tokens * target / tokens
+    elif excess > 0:
+        room = sent.tokens - 1.2 * excess
     else:
-        share = 0.5
-    return int(sent.tokens * share)
+        room = target
+    return int(room) if 0 < room <= sent.tokens - LEAST_STEP else int(sent.tokens * HALF)
 
 
 def _first_that_fits(

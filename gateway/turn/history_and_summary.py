@@ -28,6 +28,7 @@ from gateway.turn.context.summary import (
     summary_in_time,
 )
 from gateway.turn.metering import Meter
+from gateway.turn.program_notes import words_of_model
 from gateway.turn.prompt import WORDLESS, clean_name, framed, own_in_room, own_words, quotation
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
@@ -96,21 +97,24 @@ def read_besides(turn: TurnContext) -> Iterator[Material]:
 
 def limits_of(services: Services) -> ContextLimits:
     """Return the history limits: never more than the history block holds."""
-    limits, history = services.policies.context, budget_for(services.assistant.window).history
+    limits, history = services.policies.context, budget_for(services.window()).history
     return limits if limits.max_tokens <= history else replace(limits, max_tokens=history)
 
 
 def dialogue_turns(turns: Sequence[StoredTurn], audience: Audience) -> tuple[DialogueTurn, ...]:
     """Return stored turns as the model reads them. In a room each text has its writer's name, so
-    that the model can distinguish people."""
+    that the model can distinguish people. Answers have no sentences of the program."""
     named = audience is not Audience.DIRECT
-    return tuple(_dialogue_turn(turn, named) for turn in turns if turn.text or turn.material)
+    made = (_dialogue_turn(turn, named) for turn in turns if turn.text or turn.material)
+    return tuple(turn for turn in made if turn.text)
 
 
 def _dialogue_turn(turn: StoredTurn, named: bool) -> DialogueTurn:
+    if turn.role == "assistant" and turn.speaker:
+        text = f"(An operator, {clean_name(turn.speaker)}, wrote:) {turn.text}"
+        return DialogueTurn(turn.message_id, turn.role, text, turn.at)
     if turn.role == "assistant":
-        by = f"(An operator, {clean_name(turn.speaker)}, wrote:) " if turn.speaker else ""
-        return DialogueTurn(turn.message_id, turn.role, f"{by}{turn.text}", turn.at)
+        return DialogueTurn(turn.message_id, turn.role, words_of_model(turn.text), turn.at)
     writer = (clean_name(turn.speaker) or "somebody") if named else ""
     words = turn.text or WORDLESS
     own = own_in_room(words) if named else own_words(words)

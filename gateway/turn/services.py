@@ -13,6 +13,7 @@ from gateway.conversation import ContextLimits, SummaryPolicy
 from gateway.extensions import ExtensionRegistry
 from gateway.immutable import replace
 from gateway.llm.calibration import TokenCalibrations
+from gateway.llm.known_windows import KnownWindows
 from gateway.llm.prices import DEFAULT_PRICES, Price
 from gateway.observe.security_log import SecurityLog
 from gateway.outbound.deliverer import Deliverer
@@ -130,6 +131,7 @@ class Services:
     more_commands: CommandSet = field(default_factory=NoCommands)
     guard: WorkGuard = UNGUARDED
     calibrations: TokenCalibrations = field(default_factory=TokenCalibrations)
+    windows: KnownWindows = field(default_factory=KnownWindows)
     recent_secrets: RecentSecrets = field(default_factory=RecentSecrets)
     slots: Slots = field(default_factory=Slots)
     store_places: StorePlaces = field(default_factory=partial(StorePlaces.for_connections, 0))
@@ -153,6 +155,12 @@ class Services:
     def prices(self) -> Mapping[str, Price]:
         """The prices of models."""
         return self.current.value.prices
+
+    def window(self, model: str = "") -> int:
+        """The smallest window of all models in tokens, as configured or found. `model` replaces the
+        name of the first one."""
+        configured = self.assistant.window
+        return min(configured, self.windows.smallest(model) or configured)
 
     def under(self, policies: Policies) -> "Services":
         """Return these services with policies that do not change: all decisions of a turn see the

@@ -9,7 +9,8 @@ from typing import Final, cast
 
 from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable, ToolError
 from gateway.immutable import replace
-from gateway.llm.tokens import learned
+from gateway.llm.known_windows import is_cut, prompt_tokens
+from gateway.llm.tokens import estimate_messages, estimate_tools, learned
 from gateway.ports import (
     Clock,
     LLMProvider,
@@ -43,6 +44,12 @@ from gateway.turn.types import (
 MAX_TAKEN_BACK: Final = 4
 """Maximum repetitions of interrupted answers in one turn; each one costs."""
 MAX_ERROR: Final = 500
+LEAST_ANSWER: Final = 256
+"""Tokens to which the length of an answer is reduced at most in a small window."""
+LONG_HISTORY: Final = 1_000
+"""Tokens of a history that may be the reason of a refusal."""
+UNKNOWN: Final = frozenset({400, 422})
+"""Statuses of a refusal that may mean anything."""
 _CAPS: Final = frozenset({"rounds", "repeated", "cycle", "tokens"})
 
 
@@ -105,7 +112,10 @@ class _Turn:
         self._offered: dict[str, ToolSpec] = {}
         self._own: list[ModelMessage] = [ModelMessage("user", request.user)]
         self._system = f"{request.system}\n\n{request.system_volatile}".strip()
+        self._history = request.history
+        self._answer = request.max_tokens
         self._room = request.window - request.max_tokens
+        self._room_elsewhere = request.largest_window - request.max_tokens
         self._calibration = request.calibration
         self._pieces: list[str] = []
         self._call_pieces: list[str] = []
@@ -187,11 +197,12 @@ class _Turn:
             except ContextTooLong as error:
                 self._error = str(error)[:MAX_ERROR]
                 self._notes.append("the provider rejected the conversation as too long")
-                self._room = smaller_room(fitted, error)
+                self._shrink(fitted, error)
                 shortened += 1
             except ModelRefused as error:
                 self._error = str(error)[:MAX_ERROR]
-                return "broken" if self._pieces else "refused"
+                if not self._forgets_history(error):
+                    return "broken" if self._pieces else "refused"
             except ModelUnavailable as error:
                 self._error = str(error)[:MAX_ERROR]
                 if not await self._again(error):
@@ -213,10 +224,12 @@ class _Turn:
             messages=fitted.messages,
             tools=tuple(self._offered.values()),
             model=self._request.model,
-            max_tokens=self._request.max_tokens,
+            max_tokens=self._answer,
             tool_choice="auto" if may_call or not self._offered else "none",
             system_volatile=self._request.system_volatile,
-            settled=len(self._request.history) - fitted.dropped,
+            settled=len(self._history) - fitted.dropped,
+            tokens=fitted.tokens,
+            text_tokens=self._text_tokens(fitted),
         )
         self._model_calls += 1
         finished: ModelFinished | None = None
@@ -272,14 +285,15 @@ class _Turn:
     def _learn(self, fitted: Fitted, finished: ModelFinished) -> None:
         used = finished.usage
         if not finished.from_fallback:  # which does not calibrate the requested model
-            prompt = used.input_tokens + used.cache_read_tokens + used.cache_write_tokens
-            self._calibration = learned(
-                self._calibration,
-                self._system,
-                self._offered.values(),
-                fitted.messages,
-                prompt,
-            )
+            prompt = prompt_tokens(used)
+            if not is_cut(self._text_tokens(fitted), prompt):
+                self._calibration = learned(
+                    self._calibration,
+                    self._system,
+                    self._offered.values(),
+                    fitted.messages,
+                    prompt,
+                )
         self._usage += used
         self._model = finished.model
         if finished.message.content:
@@ -288,24 +302,42 @@ class _Turn:
     # --- sizes ----------------------------------------------------------------------------------
 
     def _fit(self) -> Fitted | None:
-        fitted = fit(
-            self._system,
-            tuple(self._offered.values()),
-            self._request.history,
-            self._own,
-            self._room,
-            self._calibration,
-        )
+        fitted = self._fit_into(self._room)
+        if fitted is None or fitted.shortened:  # a larger fallback may take the whole question
+            fitted = self._fit_into(self._room_elsewhere) or fitted
         if fitted is not None and fitted.changed:
             note = f"left out {fitted.dropped} messages, shortened {fitted.shortened} texts"
             if note not in self._notes:
                 self._notes.append(note)
         return fitted
 
+    def _fit_into(self, room: int) -> Fitted | None:
+        tools = tuple(self._offered.values())
+        return fit(self._system, tools, self._history, self._own, room, self._calibration)
+
+    def _shrink(self, sent: Fitted, error: ContextTooLong) -> None:
+        """Make the next request smaller than the refused one."""
+        if error.limit:
+            self._answer = min(self._answer, max(LEAST_ANSWER, error.limit // 4))
+        room = smaller_room(sent, error, self._answer)
+        self._room, self._room_elsewhere = min(self._room, room), min(self._room_elsewhere, room)
+
+    def _forgets_history(self, error: ModelRefused) -> bool:
+        """Leave the history out, once, if a refusal without a known reason may be due to it."""
+        if error.status not in UNKNOWN or self._pieces:
+            return False
+        if estimate_messages(self._history, self._calibration) < LONG_HISTORY:
+            return False
+        self._history = ()
+        self._notes.append("the provider rejected the request; tried without the history")
+        return True
+
+    def _text_tokens(self, fitted: Fitted) -> int:
+        return fitted.tokens - estimate_tools(self._offered.values(), self._calibration)
+
     def _tokens_left(self) -> int:
         used = self._usage
-        prompt = used.input_tokens + used.cache_read_tokens + used.cache_write_tokens
-        return self._limits.tokens - prompt - used.output_tokens
+        return self._limits.tokens - prompt_tokens(used) - used.output_tokens
 
     def _affords_two_calls(self) -> bool:
         """Return True if one more round with tools leaves enough tokens for the answer after it."""

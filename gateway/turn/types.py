@@ -38,7 +38,8 @@ class TurnRequest(Struct, frozen=True):
     """The request of one turn.
 
     `history` has the earlier messages, oldest first, beginning with a user message. `window` is the
-    model's context in tokens, `max_tokens` the length of one answer, the model's own thinking
+    model's context in tokens, `largest_window` that of the largest fallback (0: there is none),
+    `max_tokens` the length of one answer, the model's own thinking
     included (today's Claude models think by default, so 1,000 is too little for many answers).
     `reference` is a correlation id, the only part of a failure that a person sees.
     `system_volatile` is the part of the system prompt that changes between turns.
@@ -50,6 +51,7 @@ class TurnRequest(Struct, frozen=True):
     model: str = ""
     max_tokens: int = 4096
     window: int = 200_000
+    largest_window: int = 0
     reference: str = ""
     calibration: Calibration = field(default_factory=Calibration)
     system_volatile: str = ""

@@ -141,6 +141,7 @@ def choice_of(choice: sections.ModelChoice) -> ModelChoice:
         key,
         choice.base_url or "",
         timeout=choice.timeout,
+        window=choice.window,
         api=choice.api,
         without=choice.without,
     )

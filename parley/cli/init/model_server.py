@@ -11,6 +11,7 @@ import httpx2
 from msgspec import Struct
 
 from gateway.errors import BadInput
+from gateway.llm.served_window import window_of
 from safety.http.addresses import is_loopback_name
 from safety.http.shown_address import shown_address
 
@@ -19,7 +20,8 @@ MAX_BYTES: Final = 4 * 1024 * 1024
 MAX_MODELS: Final = 1_000
 MAX_NAME: Final = 200
 MILLION: Final = 1_000_000
-SMALLEST_WINDOW, LARGEST_WINDOW = 2_048, 10_000_000
+SMALLEST_WINDOW: Final = 2_048
+"""The least value of `model.window`."""
 Trouble = Literal["unreachable", "key", "other"]
 
 
@@ -127,21 +129,13 @@ def _model(entry: Mapping[str, object]) -> ServedModel | None:
         return None
     if not (name.isascii() and name.isprintable()):
         return None  # it is shown on a terminal
-    pricing, window = entry.get("pricing"), _window(entry)
+    pricing, window = entry.get("pricing"), window_of(entry)
+    window = window if window >= SMALLEST_WINDOW else 0
     if not isinstance(pricing, dict):
         return ServedModel(name, window=window)
     prices = tuple(_price(pricing.get(side)) for side in ("prompt", "completion"))
     given = prices[0] is not None and prices[1] is not None
     return ServedModel(name, (prices[0] or 0.0, prices[1] or 0.0) if given else None, window)
-
-
-def _window(entry: Mapping[str, object]) -> int:
-    """The context window as OpenRouter and vLLM name it, within the bounds of `model.window`."""
-    for key in ("context_length", "max_model_len"):
-        size = entry.get(key)
-        if isinstance(size, int) and not isinstance(size, bool) and size >= SMALLEST_WINDOW:
-            return min(size, LARGEST_WINDOW)
-    return 0
 
 
 def _price(text: object) -> float | None:

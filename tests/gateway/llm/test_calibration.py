@@ -4,9 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.llm.calibration import ALWAYS, EXACT, Calibration, Scripts, TokenCalibrations
-from gateway.llm.tokens import by_script, estimate, learned
-from gateway.ports import ModelMessage, TextBlock
+from gateway.llm.calibration import (
+    ALWAYS,
+    EXACT,
+    Calibration,
+    Scripts,
+    TokenCalibrations,
+    read,
+    written,
+)
+from gateway.llm.tokens import by_script, estimate, estimate_messages, estimate_tools, learned
+from gateway.ports import ModelMessage, TextBlock, ToolSpec
+from tests.gateway.llm.asking import user
 
 ENGLISH = "The quick brown fox jumps over the lazy dog. "
 RUSSIAN = "Съешь же ещё этих мягких французских булок. "
@@ -134,3 +143,20 @@ def test_ratios_from_before_a_change_of_the_service_do_not_return() -> None:
     for _ in range(20):
         kept = new.beside(kept)
     assert kept.latin == new.latin
+
+
+def test_a_model_whose_prompt_has_no_tools_does_not_make_text_cheap() -> None:
+    """The templates of small models leave tools out."""
+    tools = [ToolSpec("search", "Looks for something. " * 60, {"type": "object"})]
+    calibration = EXACT
+    for number in range(1, 8):
+        messages = [user("whales sing in the sea. " * 30 * number)]
+        counted = estimate("Be brief.") + estimate_messages(messages)
+        calibration = learned(calibration, "Be brief.", tools, messages, counted)
+
+    assert not calibration.counts_tools
+    assert 0.9 < calibration.latin < 1.1
+    assert estimate_tools(tools, calibration) == 0
+    again = read(written(calibration))
+    assert again is not None
+    assert not again.counts_tools

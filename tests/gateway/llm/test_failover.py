@@ -8,6 +8,7 @@ from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavai
 from gateway.immutable import replace
 from gateway.llm.anthropic import AnthropicProvider
 from gateway.llm.failover import ATTEMPTS, FailoverProvider
+from gateway.llm.known_windows import KnownWindows, ModelPlace
 from gateway.llm.openai_compatible import OpenAICompatibleProvider
 from gateway.ports import ModelEvent, ModelFinished, ModelRequest, TextDelta, Usage
 from simulators.anthropic import AnthropicSimulator
@@ -132,13 +133,41 @@ async def test_a_refusal_is_not_retried_and_the_next_model_is_called() -> None:
     assert len(first.requests) == 1
 
 
-async def test_a_conversation_that_is_too_long_is_reported_to_the_turn() -> None:
+def windows(first: int, second: int) -> KnownWindows:
+    return KnownWindows([ModelPlace("first", "", first), ModelPlace("second", "", second)])
+
+
+async def test_a_conversation_that_is_too_long_for_every_model_is_reported_to_the_turn() -> None:
     first, second = Stub("first", ContextTooLong("too long", 300, 200)), Stub("second")
+    failover = FailoverProvider(
+        [first, second], FakeClock(instant=True), windows=windows(1_000, 250)
+    )
+
+    with pytest.raises(ContextTooLong):
+        await ask(failover, question("Hello"))
+
+    assert second.requests == []
+
+
+async def test_a_larger_model_answers_what_is_too_long_for_the_first() -> None:
+    first, second = Stub("first", ContextTooLong("too long", 3_000, 2_000)), Stub("second")
+    failover = FailoverProvider(
+        [first, second], FakeClock(instant=True), windows=windows(8_000, 8_000)
+    )
+    long = replace(question("Hello"), tokens=3_000)
+
+    await ask(failover, long)
+    await ask(failover, long)
+
+    assert (len(first.requests), len(second.requests)) == (1, 2)
+
+
+async def test_that_a_conversation_is_too_long_is_said_also_when_the_larger_model_is_down() -> None:
+    first = Stub("first", ContextTooLong("too long", 3_000, 2_000))
+    second = Stub("second", *[down()] * 9)
 
     with pytest.raises(ContextTooLong):
         await ask(FailoverProvider([first, second], FakeClock(instant=True)), question("Hello"))
-
-    assert second.requests == []
 
 
 async def test_the_first_error_is_reported_when_every_model_fails() -> None:

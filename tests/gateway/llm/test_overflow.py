@@ -73,8 +73,8 @@ def test_text_that_is_no_json() -> None:
     "message",
     [
         (
-            "Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with maximum "
-            "length 40, but got a string with length 51 instead."
+            "Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with "
+            "maximum length 40, but got a string with length 51 instead."
         ),
         "tools.3.custom.input_schema: JSON schema is too large",
         "Too many images in the prompt: at most 20 are allowed",
@@ -101,3 +101,10 @@ def test_hostile_error_is_read_quickly() -> None:
     context_too_long("refused", 400, {"message": "messages[" * 500 + "exceed " * 500})
 
     assert time.process_time() - started < 0.1
+
+
+def test_text_of_the_request_in_an_error_decides_nothing() -> None:
+    said = "The prompt is too long: maximum context length is 600 tokens, you requested 900 tokens."
+    detail = [{"loc": ["body", "messages", 1], "msg": "Field required", "input": said}]
+
+    assert context_too_long("refused", 422, {"detail": detail}) is None

@@ -132,12 +132,16 @@ def test_the_result_fits_and_is_well_formed(
 @given(
     tokens=st.one_of(st.none(), st.integers(-5, 10**7)),
     limit=st.one_of(st.none(), st.integers(-5, 10**7)),
+    excess=st.one_of(st.none(), st.integers(-5, 10**7)),
+    answer=st.integers(0, 10**5),
     sent=st.integers(1, 10**6),
 )
 def test_each_attempt_is_smaller_than_the_previous_one(
-    tokens: int | None, limit: int | None, sent: int
+    tokens: int | None, limit: int | None, excess: int | None, answer: int, sent: int
 ) -> None:
-    room = smaller_room(Fitted(ASK, sent), ContextTooLong("too long", tokens, limit))
+    error = ContextTooLong("too long", tokens, limit, excess=excess)
+
+    room = smaller_room(Fitted(ASK, sent), error, answer)
 
     assert 0 <= room < sent
 
@@ -145,9 +149,12 @@ def test_each_attempt_is_smaller_than_the_previous_one(
 def test_the_reported_token_counts_decide_how_much_is_cut() -> None:
     sent = Fitted(ASK, 1_000)
 
-    assert smaller_room(sent, ContextTooLong("x", 4_000, 1_000)) == 237
-    assert smaller_room(sent, ContextTooLong("x", 1_001, 1_000)) == 900
-    assert smaller_room(sent, ContextTooLong("x")) == 500
+    assert smaller_room(sent, ContextTooLong("x", 4_000, 1_000), 0) == 245
+    assert smaller_room(sent, ContextTooLong("x", 1_132, 1_000), 0) == 865
+    assert smaller_room(sent, ContextTooLong("x", 1_132, 1_000), 200) == 692
+    assert smaller_room(sent, ContextTooLong("x", excess=132), 200) == 841
+    assert smaller_room(sent, ContextTooLong("x", None, 1_000), 200) == 784
+    assert smaller_room(sent, ContextTooLong("x"), 200) == 500
 
 
 @given(st.text(max_size=2_000), st.integers(100, 500))
