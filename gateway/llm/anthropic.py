@@ -40,8 +40,6 @@ DEFAULT_MODEL: Final = "claude-sonnet-5-5"
 DEFAULT_BASE_URL: Final = "https://api.anthropic.com"
 API_VERSION: Final = "2026-10-21"
 """The version of the API that this module writes and reads."""
-SILENCE_SECONDS: Final = 60.0
-"""Maximum time without data within an answer; the service sends pings while it works."""
 _TOO_LONG: Final = re.compile(r"(?<!\d)(\d{1,12}) tokens > (\d{1,12}) maximum")
 _PASSING: Final = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error"})
 MAX_ARGUMENTS: Final = 200_000
@@ -284,11 +282,9 @@ class AnthropicProvider(StreamingProvider):
         api_key: str,
         model: str = DEFAULT_MODEL,
         base_url: str = DEFAULT_BASE_URL,
-        *,
-        silence_seconds: float = SILENCE_SECONDS,
     ) -> None:
         model, base_url = model or DEFAULT_MODEL, base_url or DEFAULT_BASE_URL
-        super().__init__(headers(api_key), model, base_url, silence_seconds, to_body)
+        super().__init__(headers(api_key), model, base_url, to_body)
 
     def reader(self, model: str) -> AnthropicReader:
         return AnthropicReader(model)
@@ -306,11 +302,12 @@ class AnthropicProvider(StreamingProvider):
             # No connection, a time-out, or an answer that breaks off or cannot be read.
             return ModelUnavailable(f"no answer from Anthropic: {type(error).__name__}")
         kind, message = _error_parts(error.body, str(error))
+        about: dict[str, Any] = {"status": error.status, "request_id": error.request_id}
         reason = f"Anthropic says {error.status} {kind}: {message}"[:MAX_REASON]
         if error.status == 413 or "prompt is too long" in message:
             figures = _TOO_LONG.search(message)
             tokens, limit = map(int, figures.groups()) if figures else (None, None)
-            return ContextTooLong(reason, tokens, limit)
+            return ContextTooLong(reason, tokens, limit, **about)
         if error.status in (408, 409, 429) or error.status >= 500 or kind in _PASSING:
-            return ModelUnavailable(reason, retry_after(error.retry_after))
-        return ModelRefused(reason)
+            return ModelUnavailable(reason, retry_after(error.retry_after), **about)
+        return ModelRefused(reason, **about)

@@ -7,9 +7,18 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from typing import Final, cast
 
-from gateway.errors import ModelError, ModelRefused, ModelUnavailable
+from gateway.errors import ModelError, ModelRefused, ModelUnavailable, NoFirstToken
 from gateway.immutable import replace
-from gateway.ports import Clock, LLMProvider, ModelEvent, ModelFinished, ModelRequest, TextDelta
+from gateway.llm.watched_provider import findings_of
+from gateway.ports import (
+    Clock,
+    LLMProvider,
+    ModelEvent,
+    ModelFinding,
+    ModelFinished,
+    ModelRequest,
+    TextDelta,
+)
 
 ATTEMPTS: Final = 2
 """Calls to one provider for one request."""
@@ -78,6 +87,10 @@ class FailoverProvider:
                     return
         raise _error_of(failures)
 
+    def findings(self) -> tuple[ModelFinding, ...]:
+        """Return what all providers found out about their servers."""
+        return tuple(finding for each in self._providers for finding in findings_of(each))
+
     async def close(self) -> None:
         for provider in self._providers:
             await provider.close()
@@ -96,7 +109,10 @@ class FailoverProvider:
         self._cools_until[index] = self._clock.monotonic() + seconds
 
     async def _pause(self, attempt: int, error: ModelUnavailable) -> bool:
-        """Wait before the next attempt; False if there is none, or the wait would be too long."""
+        """Wait before the next attempt; False if there is none, or the wait would be too long. A
+        model that was too slow for its first token would read the whole prompt again."""
+        if isinstance(error, NoFirstToken):
+            return False
         seconds = FIRST_PAUSE * 2**attempt if error.retry_after is None else error.retry_after
         if attempt + 1 >= ATTEMPTS or seconds > LONGEST_PAUSE:
             return False

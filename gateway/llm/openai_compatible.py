@@ -32,8 +32,6 @@ from gateway.ports import (
 )
 
 DEFAULT_BASE_URL: Final = "https://api.openai.com/v1"
-SILENCE_SECONDS: Final = 120.0
-"""Longer than Anthropic's: local servers load a model first and send no pings."""
 _FIGURES: Final = re.compile(
     r"maximum context length is (\d{1,12})(?!\d).{0,200}?(?<!\d)(\d{1,12})\s{0,4}tokens", re.DOTALL
 )
@@ -211,18 +209,11 @@ class OpenAICompatibleProvider(StreamingProvider):
     name = "openai"
     path = "chat/completions"
 
-    def __init__(
-        self,
-        api_key: str,
-        model: str,
-        base_url: str = DEFAULT_BASE_URL,
-        *,
-        silence_seconds: float = SILENCE_SECONDS,
-    ) -> None:
+    def __init__(self, api_key: str, model: str, base_url: str = DEFAULT_BASE_URL) -> None:
         base_url = base_url or DEFAULT_BASE_URL
         at_openai = "api.openai.com" in base_url
         body = partial(to_body, length_field="max_completion_tokens" if at_openai else "max_tokens")
-        super().__init__(headers(api_key), model, base_url, silence_seconds, body)
+        super().__init__(headers(api_key), model, base_url, body)
 
     def reader(self, model: str) -> CompletionsReader:
         return CompletionsReader(model)
@@ -239,18 +230,19 @@ class OpenAICompatibleProvider(StreamingProvider):
         if not isinstance(error, ServiceError):
             return ModelUnavailable(f"no answer from the model's server: {type(error).__name__}")
         code, message = _error_parts(error.body, str(error))
+        about: dict[str, Any] = {"status": error.status, "request_id": error.request_id}
         reason = f"the model's server says {error.status}: {message}"[:MAX_REASON]
         if code == "context_length_exceeded" or "maximum context length" in message:
             figures = _FIGURES.search(message)
             limit, tokens = map(int, figures.groups()) if figures else (None, None)
-            return ContextTooLong(reason, tokens, limit)
+            return ContextTooLong(reason, tokens, limit, **about)
         if error.status == 413:
-            return ContextTooLong(reason)
+            return ContextTooLong(reason, **about)
         if code == "insufficient_quota":
-            return ModelRefused(reason)
+            return ModelRefused(reason, **about)
         if error.status in (408, 409, 429) or error.status >= 500:
-            return ModelUnavailable(reason, retry_after(error.retry_after))
-        return ModelRefused(reason)
+            return ModelUnavailable(reason, retry_after(error.retry_after), **about)
+        return ModelRefused(reason, **about)
 
 
 def _error_parts(body: object, otherwise: str) -> tuple[str, str]:

@@ -37,13 +37,16 @@ _HEADERS: Final = {
 
 class ServiceError(Exception):
     """A service refused a request, or ended an answer with an error: the status, the parsed body
-    (None if it is no JSON), and the header `retry-after`."""
+    (None if it is no JSON), the header `retry-after`, and the service's name for the request."""
 
-    def __init__(self, status: int, body: object, retry_after: str | None = None) -> None:
+    def __init__(
+        self, status: int, body: object, retry_after: str | None = None, request_id: str = ""
+    ) -> None:
         super().__init__(f"status {status}")
         self.status = status
         self.body = body
         self.retry_after = retry_after
+        self.request_id = request_id
 
 
 class AnswerReader(Protocol):
@@ -59,7 +62,8 @@ class AnswerReader(Protocol):
 
 class StreamingProvider(ABC):
     """Implements `LLMProvider`. `model` is used if a request names none, `headers` are added to
-    those of each request. After `close` the next use opens new connections."""
+    those of each request. After `close` the next use opens new connections. The time limits of
+    an answer are in `time_limits.py`."""
 
     name: ClassVar[str]
     path: ClassVar[str]
@@ -70,7 +74,6 @@ class StreamingProvider(ABC):
         headers: Mapping[str, str],
         model: str,
         base_url: str,
-        silence_seconds: float,
         body: Callable[[ModelRequest, str], dict[str, Any]],
     ) -> None:
         self._body = body
@@ -78,7 +81,6 @@ class StreamingProvider(ABC):
         self._headers.update(headers)
         self._model = model
         self._url = f"{base_url.rstrip('/')}/{self.path}"
-        self._silence = silence_seconds
         self._session: aiohttp.ClientSession | None = None
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
@@ -140,7 +142,7 @@ class StreamingProvider(ABC):
         return "".join(texts), None
 
     def _connect(self) -> aiohttp.ClientSession:
-        timeout = aiohttp.ClientTimeout(None, sock_connect=CONNECT_SECONDS, sock_read=self._silence)
+        timeout = aiohttp.ClientTimeout(None, sock_connect=CONNECT_SECONDS)
         return aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=MAX_CONNECTIONS),
             timeout=timeout,
@@ -194,4 +196,6 @@ async def _refusal(response: aiohttp.ClientResponse) -> ServiceError:
         body = from_json(bytes(read))
     except ValueError:
         body = None
-    return ServiceError(response.status, body, response.headers.get("retry-after"))
+    headers = response.headers
+    request_id = headers.get("x-request-id") or headers.get("request-id") or ""
+    return ServiceError(response.status, body, headers.get("retry-after"), request_id)

@@ -145,8 +145,14 @@ class ModelChoice(Section):
     window: int = Field(default=200_000, ge=2_048, le=10_000_000)
     """Tokens in the context window of the model. The smallest window of all models sets the size of
     the blocks of a prompt."""
-    timeout: float = Field(default=60.0, gt=0, le=600)
-    """Seconds until a request to the service times out."""
+    first_token_seconds: float | None = Field(default=None, gt=0, le=3_600)
+    """Seconds until anything of an answer arrives; then the next model is asked. Default: 300,
+    because a local model reads a long prompt for a minute or more."""
+    between_tokens_seconds: float | None = Field(default=None, gt=0, le=3_600)
+    """Seconds between two pieces of an answer, reasoning included; after that the answer counts as
+    broken off. Default: 120."""
+    timeout: float | None = Field(default=None, gt=0, le=600)
+    """Former name of both limits: the value of each of the two that is not set."""
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -163,12 +169,15 @@ class ModelChoice(Section):
 class Model(ModelChoice):
     """The language model that answers."""
 
-    retry_seconds: float = Field(default=90.0, ge=0, le=110)
+    turn_seconds: float = Field(default=600.0, gt=0, le=3_600)
+    """Seconds that a question may take in all, with every call of a model and every tool. After
+    that, the reply says so."""
+    retry_seconds: float = Field(default=90.0, ge=0, le=3_600)
     """Seconds for which failing models are retried for one question, with growing pauses. After
-    that, the reply says that there is no answer. A question takes 120 seconds at most."""
+    that, the reply says that there is no answer."""
     fallbacks: tuple[ModelChoice, ...] = Field(default=(), max_length=MAX_FALLBACKS)
     """Models that are tried in this order when the previous one fails; the same keys, without
-    `retry_seconds` and `fallbacks`."""
+    `turn_seconds`, `retry_seconds` and `fallbacks`."""
 
 
 class McpServer(Section):

@@ -5,9 +5,9 @@ from typing import Final
 
 from gateway.conversation import ContextLimits, SummaryPolicy
 from gateway.immutable import replace
-from gateway.llm.anthropic import DEFAULT_MODEL
 from gateway.llm.factory import ModelChoice
 from gateway.llm.prices import Price, price_of, prices_from
+from gateway.llm.time_limits import BETWEEN_TOKENS_SECONDS, FIRST_TOKEN_SECONDS
 from gateway.outbound.retry_decision import DeliveryRules
 from gateway.people import Role
 from gateway.policy.access import AccessPolicy
@@ -78,7 +78,9 @@ def policies_of(settings: Settings) -> Policies:
             timedelta(hours=settings.conversation.answer_within_hours),
         ),
         summaries=SummaryPolicy(settings.context.summaries, summary_model(settings)),
-        turn=TurnLimits(retry_seconds=settings.model.retry_seconds),
+        turn=TurnLimits(
+            seconds=settings.model.turn_seconds, retry_seconds=settings.model.retry_seconds
+        ),
         ranks=ANSWER_RANKS if settings.context.keep == "knowledge" else CHAT_RANKS,
         live=settings.delivery.live,
         acknowledge=settings.delivery.acknowledge.strip(),
@@ -108,9 +110,7 @@ def window_of(settings: Settings) -> int:
 
 def model_name(choice: sections.ModelChoice) -> str:
     """The name of a configured model; by default the provider's."""
-    if choice.provider == "anthropic":
-        return choice.name or DEFAULT_MODEL
-    return choice.name or choice.provider
+    return choice_of(choice).model
 
 
 def summary_model(settings: Settings) -> str:
@@ -136,7 +136,12 @@ def choice_of(choice: sections.ModelChoice) -> ModelChoice:
     """A configured model for the provider factory."""
     key = choice.api_key.get_secret_value() if choice.api_key else ""
     return ModelChoice(
-        choice.provider, choice.name, key, choice.base_url or "", timeout=choice.timeout
+        choice.provider,
+        choice.name,
+        key,
+        choice.base_url or "",
+        choice.first_token_seconds or choice.timeout or FIRST_TOKEN_SECONDS,
+        choice.between_tokens_seconds or choice.timeout or BETWEEN_TOKENS_SECONDS,
     )
 
 

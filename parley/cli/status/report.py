@@ -14,9 +14,8 @@ from gateway.policy.budgets import MICRO, Budgets
 from gateway.ports.inbox import Backlog
 from gateway.ports.losses import SHOWN_FOR
 from gateway.ports.outbox import DeadLetter
-from gateway.ports.traces import GAVE_UP, Trace
+from gateway.ports.traces import FAILED, Trace
 from gateway.stores.usage import UsageLedger
-from gateway.turn.pipeline import FAILED
 from parley.cli.memory_access import tenants_of_accounts
 from parley.cli.running_program import address_of, body_of, request_to
 from parley.config import Settings
@@ -45,7 +44,7 @@ LOOKED_AT: Final = 1_000
 """The latest traces, among which failed messages are looked for."""
 SHOWN: Final = 5
 WITHIN: Final = timedelta(days=1)
-FAILURES: Final = frozenset({FAILED, GAVE_UP, "unavailable", "broken", "too_long"})
+FAILURES: Final = frozenset(FAILED)
 """Reason codes of messages that got no answer, or a part of one."""
 
 STATE: Final = "parley_connection_state"
