@@ -79,6 +79,12 @@ def build_provider(
     return FailoverProvider(providers, clock)
 
 
+def single_provider(choice: ModelChoice) -> LLMProvider:
+    """Build one model that is neither retried nor watched, for a check. Raises
+    `ConfigurationError`."""
+    return _build(choice, "model")
+
+
 def _watched_model(choice: ModelChoice) -> WatchedModel:
     limits = TimeLimits(choice.first_token_seconds, choice.between_tokens_seconds)
     secrets = (choice.api_key,) if choice.api_key else ()

@@ -2,8 +2,10 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
-from typing import cast
+from datetime import datetime, timedelta
+from typing import Final, cast
 
+import structlog
 from msgspec import Struct
 
 from gateway.errors import ModelError, ModelUnavailable
@@ -17,7 +19,16 @@ from gateway.ports import (
     ModelFinding,
     ModelFinished,
     ModelRequest,
+    TextBlock,
+    ToolCall,
 )
+
+KEPT: Final = timedelta(days=1)
+"""For how long a finding is shown after it was made for the last time."""
+USED_UP: Final = "Reasoning used up the length limit of an answer before its first word"
+LONGER: Final = "model.max_tokens: a larger number"
+
+log = structlog.get_logger(__name__)
 
 
 class WatchedModel(Struct, frozen=True):
@@ -41,6 +52,7 @@ class WatchedProvider:
         self._model = model
         self._health = health
         self._clock = clock
+        self._used_up: datetime | None = None
 
     @property
     def name(self) -> str:
@@ -53,7 +65,7 @@ class WatchedProvider:
             async with aclosing(within(self._model.limits, stream)) as events:
                 async for event in events:
                     if isinstance(event, ModelFinished):
-                        self._health.call_answered(model, self._model.server)
+                        self._finished(model, event)
                     yield event
         except ModelError as error:
             self._failed(model, error, began)
@@ -66,11 +78,24 @@ class WatchedProvider:
             raise failed from error
 
     def findings(self) -> tuple[ModelFinding, ...]:
-        """Return what the provider found out about its server."""
-        return findings_of(self._provider)
+        """Return what the provider found out about its server, and what its answers show."""
+        found = findings_of(self._provider)
+        if self._used_up is None or self._clock.now() - self._used_up > KEPT:
+            return found
+        return (*found, ModelFinding(self._model.name, self._model.server, USED_UP, LONGER))
 
     async def close(self) -> None:
         await self._provider.close()
+
+    def _finished(self, model: str, finished: ModelFinished) -> None:
+        self._health.call_answered(model, self._model.server)
+        said = any(
+            isinstance(block, ToolCall) or (isinstance(block, TextBlock) and block.text.strip())
+            for block in finished.message.content
+        )
+        if finished.stop == "max_tokens" and not said:
+            self._used_up = self._clock.now()
+            log.warning("model_reasoned_too_long", model=model, hint="raise model.max_tokens")
 
     def _failed(self, model: str, error: ModelError, began: float) -> None:
         seconds = self._clock.monotonic() - began

@@ -50,7 +50,7 @@ OF_ONE_REQUEST: Final[frozenset[FailureKind]] = frozenset(
 )
 """Kinds that may concern a single question."""
 _LATER: Final = "Parley tries again with each question; model.fallbacks answer meanwhile"
-_STEPS: Final[Mapping[FailureKind, str]] = {
+_STEPS: Final[Mapping[str, str]] = {
     "key_refused": "Create a new key and set it as model.api_key",
     "no_credit": "Pay the service, or raise its spending limit",
     "not_found": "Correct model.name, or model.base_url",
@@ -87,9 +87,9 @@ def kind_of(error: ModelError) -> FailureKind:
     return _kind_of_cause(error)
 
 
-def step_of(kind: FailureKind) -> str:
+def step_of(kind: str) -> str:
     """Return what an operator can do, as a sentence without its full stop."""
-    return _STEPS[kind]
+    return _STEPS.get(kind, _STEPS["failed"])
 
 
 def status_of(error: ModelError) -> str:

@@ -150,7 +150,7 @@ async def test_a_listener_beyond_loopback_without_a_token_is_a_problem(tmp_path:
 @pytest.mark.parametrize(
     ("key", "name", "status", "said"),
     [
-        ("test-key", "", 0, "the key is accepted, for claude-"),
+        ("test-key", "", 0, "claude-sonnet-5-5 answers, in "),
         ("wrong-key", "", 1, "the key is refused (HTTP 401)"),
         ("test-key", "claude-of-yesterday", 1, "the model claude-of-yesterday does not exist"),
     ],
