@@ -14,12 +14,12 @@ import structlog
 
 from gateway.errors import ContextTooLong, ModelError
 from gateway.observe.correlation import asking_person
-from gateway.observe.logs import redacted
+from gateway.observe.logs import MIN_SECRET, redacted
 from gateway.policy.model_failures import OF_ONE_REQUEST, kind_of, status_of
 from gateway.ports import Clock, ModelFailure
 
-LINES: Final = 10
-"""Log lines in a minute about the same failure of a model."""
+LINES: Final = 20
+"""Log lines in a minute about the same failure of a model: more than the calls of one question."""
 MINUTE: Final = 60.0
 MAX_MODELS: Final = 50
 MAX_PEOPLE: Final = 10_000
@@ -176,7 +176,8 @@ def message_of(error: ModelError, secrets: Sequence[str] = ()) -> str:
     quotations: those may be words of people."""
     text = _QUOTED.sub("…", _TAG.sub(" ", str(error)))
     plain = "".join(c if c.isprintable() else " " for c in text)
-    plain = redacted(" ".join(plain.split()), secrets)
+    known = [secret for secret in secrets if len(secret) >= MIN_SECRET]
+    plain = redacted(" ".join(plain.split()), known)
     return plain if len(plain) <= MAX_MESSAGE else f"{plain[: MAX_MESSAGE - 1]}…"
 
 

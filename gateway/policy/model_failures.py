@@ -23,6 +23,7 @@ FailureKind: TypeAlias = Literal[
     "tls",
     "connection_refused",
     "connection_failed",
+    "interrupted",
     "bad_answer",
     "failed",
 ]
@@ -46,7 +47,7 @@ _IN_ANSWER: Final[Mapping[str, FailureKind]] = {
     "api_error": "server_error",
 }
 OF_ONE_REQUEST: Final[frozenset[FailureKind]] = frozenset(
-    {"request_refused", "too_long", "bad_answer", "stalled"}
+    {"request_refused", "too_long", "bad_answer", "interrupted", "stalled"}
 )
 """Kinds that may concern a single question."""
 _LATER: Final = "Parley tries again with each question; model.fallbacks answer meanwhile"
@@ -66,10 +67,18 @@ _STEPS: Final[Mapping[str, str]] = {
     "tls": "Check the certificate of the server, and https in model.base_url",
     "connection_refused": "Start the model's server, or correct model.base_url",
     "connection_failed": "Check the network and model.base_url",
+    "interrupted": "Read the log of the model's server, and of a proxy before it",
     "bad_answer": "Check that model.base_url is the address of a model's API",
     "failed": "Read the log of the program",
 }
 MAX_CAUSES: Final = 8
+_BROKEN_OFF: Final = frozenset(
+    {
+        *("ClientPayloadError", "ServerDisconnectedError", "ConnectionResetError"),
+        *("RemoteProtocolError", "ReadError", "IncompleteRead", "TransferEncodingError"),
+    }
+)
+"""Errors of HTTP clients for a response that breaks off; this package imports none of them."""
 
 
 def kind_of(error: ModelError) -> FailureKind:
@@ -118,6 +127,9 @@ def _kind_of_cause(error: ModelError) -> FailureKind:
             return "connection_refused"
         if "DNS" in type(cause).__name__:  # of an HTTP client, where it asks by itself
             return "dns"
+    names = {type(cause).__name__ for cause in _causes(error)}
+    if names & _BROKEN_OFF or "interrupted" in str(error):
+        return "interrupted"
     if any(isinstance(cause, OSError) for cause in _causes(error)):
         return "connection_failed"
     return "request_refused" if isinstance(error, ModelRefused) else "bad_answer"

@@ -46,7 +46,7 @@ NO_TRACE: Final = (
     "is that of the platform, or the reference in an apology. For refused messages, only the "
     "latest four of a person are stored, for one day."
 )
-MAX_CALLS: Final = 20
+MAX_CALLS: Final = 40
 NOT_FAILED: Final = frozenset({"ok", "stopped"})
 NO_LAST: Final = "No message was decided on yet."
 NO_LAST_OF_PERSON: Final = (

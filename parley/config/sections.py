@@ -18,6 +18,7 @@ from pydantic import (
     model_validator,
 )
 
+from gateway.llm.time_limits import BETWEEN_TOKENS_SECONDS, FIRST_TOKEN_SECONDS
 from gateway.people import Audience, Role
 from gateway.policy.invocation import Trigger
 from safety.http.addresses import is_loopback_name
@@ -145,12 +146,12 @@ class ModelChoice(Section):
     window: int = Field(default=200_000, ge=2_048, le=10_000_000)
     """Tokens in the context window of the model. The smallest window of all models sets the size of
     the blocks of a prompt."""
-    first_token_seconds: float | None = Field(default=None, gt=0, le=3_600)
-    """Seconds until anything of an answer arrives; then the next model is asked. Default: 300,
-    because a local model reads a long prompt for a minute or more."""
-    between_tokens_seconds: float | None = Field(default=None, gt=0, le=3_600)
+    first_token_seconds: float = Field(default=FIRST_TOKEN_SECONDS, gt=0, le=3_600)
+    """Seconds until anything of an answer arrives; then the next model is asked. A local model
+    reads a long prompt for a minute or more."""
+    between_tokens_seconds: float = Field(default=BETWEEN_TOKENS_SECONDS, gt=0, le=3_600)
     """Seconds between two pieces of an answer, reasoning included; after that the answer counts as
-    broken off. Default: 120."""
+    broken off."""
     timeout: float | None = Field(default=None, gt=0, le=600)
     """Former name of both limits: the value of each of the two that is not set."""
 

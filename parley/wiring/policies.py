@@ -7,7 +7,6 @@ from gateway.conversation import ContextLimits, SummaryPolicy
 from gateway.immutable import replace
 from gateway.llm.factory import ModelChoice
 from gateway.llm.prices import Price, price_of, prices_from
-from gateway.llm.time_limits import BETWEEN_TOKENS_SECONDS, FIRST_TOKEN_SECONDS
 from gateway.outbound.retry_decision import DeliveryRules
 from gateway.people import Role
 from gateway.policy.access import AccessPolicy
@@ -140,9 +139,20 @@ def choice_of(choice: sections.ModelChoice) -> ModelChoice:
         choice.name,
         key,
         choice.base_url or "",
-        choice.first_token_seconds or choice.timeout or FIRST_TOKEN_SECONDS,
-        choice.between_tokens_seconds or choice.timeout or BETWEEN_TOKENS_SECONDS,
+        *_limits(choice),
     )
+
+
+def _limits(choice: sections.ModelChoice) -> tuple[float, float]:
+    """The limits until the first token and between tokens; `timeout` sets those not set."""
+    named = ("first_token_seconds", "between_tokens_seconds")
+    first, between = (
+        getattr(choice, name)
+        if choice.timeout is None or name in choice.model_fields_set
+        else choice.timeout
+        for name in named
+    )
+    return first, between
 
 
 def prices_of(settings: Settings) -> dict[str, Price]:

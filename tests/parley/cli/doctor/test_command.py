@@ -173,11 +173,12 @@ async def test_a_self_hosted_server_needs_neither_a_key_nor_a_model_list(
 ) -> None:
     model = OpenAISimulator(api_key="", lists_models=False)
     await model.start()
-    section = {"provider": "openai", "name": "m", "base_url": model.base_url}
+    name = model.models[0]
+    section = {"provider": "openai", "name": name, "base_url": model.base_url}
     write(tmp_path, {"model": section})
     ended = await parley("doctor", cwd=tmp_path)
     await model.stop()
-    assert "ok      model: openai: m answers, in " in ended.out
+    assert f"ok      model: openai: {name} answers, in " in ended.out
     assert " tokens)" in ended.out
     assert ended.status == 0
 
