@@ -13,9 +13,9 @@ from gateway.llm.failover import FailoverProvider
 from gateway.llm.model_health import ModelHealth
 from gateway.llm.offline import OfflineProvider
 from gateway.llm.openai_compatible import OpenAICompatibleProvider
-from gateway.llm.time_limits import BETWEEN_TOKENS_SECONDS, FIRST_TOKEN_SECONDS, TimeLimits
 from gateway.llm.watched_provider import WatchedModel, WatchedProvider
 from gateway.observe.timing import TimedProvider
+from gateway.policy.time_limits import BETWEEN_TOKENS_SECONDS, FIRST_TOKEN_SECONDS, TimeLimits
 from gateway.ports import Clock, LLMProvider, ModelFinished
 from safety.http.shown_address import shown_address
 

@@ -1,27 +1,12 @@
-"""The time limits of one call of a model, the same for all providers."""
+"""Holds a call of a model to its time limits, the same for all providers."""
 
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Final
-
-from msgspec import Struct
 
 from gateway.errors import AnswerStalled, NoFirstToken
+from gateway.policy.time_limits import TimeLimits
 from gateway.ports import ModelEvent
-
-FIRST_TOKEN_SECONDS: Final = 300.0
-"""A local model reads a prompt of some thousand tokens for a minute or more, and may have to be
-loaded before."""
-BETWEEN_TOKENS_SECONDS: Final = 120.0
-"""Some local servers send the arguments of a tool call only when they are complete."""
-
-
-class TimeLimits(Struct, frozen=True):
-    """Seconds until anything of an answer arrives, and between two things that arrive."""
-
-    first_token: float = FIRST_TOKEN_SECONDS
-    between_tokens: float = BETWEEN_TOKENS_SECONDS
 
 
 async def within(

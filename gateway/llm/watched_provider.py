@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from gateway.errors import ModelError, ModelUnavailable
 from gateway.llm.model_health import ModelHealth
-from gateway.llm.time_limits import TimeLimits, within
+from gateway.llm.time_limits import within
+from gateway.policy.time_limits import TimeLimits
 from gateway.ports import (
     CanReportFindings,
     Clock,

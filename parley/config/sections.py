@@ -18,9 +18,9 @@ from pydantic import (
     model_validator,
 )
 
-from gateway.llm.time_limits import BETWEEN_TOKENS_SECONDS, FIRST_TOKEN_SECONDS
 from gateway.people import Audience, Role
 from gateway.policy.invocation import Trigger
+from gateway.policy.time_limits import BETWEEN_TOKENS_SECONDS, FIRST_TOKEN_SECONDS
 from safety.http.addresses import is_loopback_name
 
 NAME_PATTERN: Final = r"^[a-z][a-z0-9_-]{0,39}$"

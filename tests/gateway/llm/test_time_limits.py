@@ -9,8 +9,9 @@ from gateway.errors import AnswerStalled, NoFirstToken
 from gateway.llm.anthropic import AnthropicProvider
 from gateway.llm.failover import FailoverProvider
 from gateway.llm.model_health import ModelHealth
-from gateway.llm.time_limits import TimeLimits, within
+from gateway.llm.time_limits import within
 from gateway.llm.watched_provider import WatchedModel, WatchedProvider
+from gateway.policy.time_limits import TimeLimits
 from gateway.ports import ModelEvent, ModelRequest, TextDelta, Working
 from simulators.anthropic import AnthropicSimulator
 from simulators.base import Fault
@@ -56,8 +57,9 @@ async def test_the_time_of_the_reader_does_not_count() -> None:
 
 async def test_a_timeout_of_the_provider_itself_stays_what_it_is() -> None:
     async def broken() -> AsyncGenerator[ModelEvent, None]:
-        raise TimeoutError("of a library")
-        yield Working()
+        for event in (Working(),):
+            yield event
+            raise TimeoutError("of a library")
 
     with pytest.raises(TimeoutError, match="of a library"):
         await heard(within(SHORT, broken()))
@@ -92,8 +94,10 @@ async def test_a_model_too_slow_for_its_first_token_is_not_asked_twice() -> None
 
         async def stream(self, _request: ModelRequest) -> AsyncIterator[ModelEvent]:
             self.calls += 1
+            events: tuple[ModelEvent, ...] = ()
+            for event in events:
+                yield event
             raise NoFirstToken("no first token within 300 s")
-            yield Working()
 
         async def close(self) -> None:
             """Do nothing."""
