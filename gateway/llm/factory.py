@@ -3,16 +3,18 @@
 import ipaddress
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from gateway.errors import ConfigurationError
 from gateway.llm import anthropic, openai_compatible
 from gateway.llm.anthropic import AnthropicProvider
+from gateway.llm.chat_completions.limits import Part
 from gateway.llm.failover import FailoverProvider
 from gateway.llm.model_health import ModelHealth
 from gateway.llm.offline import OfflineProvider
 from gateway.llm.openai_compatible import OpenAICompatibleProvider
+from gateway.llm.responses.provider import ResponsesProvider
 from gateway.llm.watched_provider import WatchedModel, WatchedProvider
 from gateway.observe.timing import TimedProvider
 from gateway.policy.time_limits import BETWEEN_TOKENS_SECONDS, FIRST_TOKEN_SECONDS, TimeLimits
@@ -27,8 +29,10 @@ MAX_FALLBACKS: Final = 4
 class ModelChoice:
     """One model: the keys of `model` and of each entry of `model.fallbacks`.
 
-    Empty `name` and `base_url` are the provider's own; `openai` needs a name. The last two are the
-    seconds until anything of an answer arrives, and between two things that arrive.
+    Empty `name` and `base_url` are the provider's own; `openai` needs a name. The limits are the
+    seconds until anything of an answer arrives, and between two things that arrive. `api` chooses
+    between the two of `openai`. `without` are parts of a request that an OpenAI-compatible server
+    does not take.
     """
 
     provider: str = "offline"
@@ -37,6 +41,8 @@ class ModelChoice:
     base_url: str = ""
     first_token_seconds: float = FIRST_TOKEN_SECONDS
     between_tokens_seconds: float = BETWEEN_TOKENS_SECONDS
+    api: Literal["auto", "responses", "chat"] = "auto"
+    without: tuple[Part, ...] = ()
 
     @property
     def model(self) -> str:
@@ -106,11 +112,22 @@ def _build(choice: ModelChoice, where: str) -> LLMProvider:
         case "openai":
             if not choice.name:
                 raise ConfigurationError(f"{where}.name: write the name of the model to use")
-            return OpenAICompatibleProvider(choice.api_key, choice.name, choice.base_url)
+            place = choice.api_key, choice.name, choice.base_url
+            if _by_responses(choice):
+                return ResponsesProvider(*place)
+            return OpenAICompatibleProvider(*place, without=choice.without)
         case other:
             raise ConfigurationError(
                 f"{where}.provider: {other!r} is not one of {', '.join(PROVIDERS)}"
             )
+
+
+def _by_responses(choice: ModelChoice) -> bool:
+    """Return True for OpenAI's own service, in all of its regions, unless the other API is set."""
+    if choice.api != "auto":
+        return choice.api == "responses"
+    host = urlsplit(choice.base_url or openai_compatible.DEFAULT_BASE_URL).hostname or ""
+    return f".{host}".endswith(".api.openai.com")
 
 
 def _check_url(choice: ModelChoice, where: str) -> None:
