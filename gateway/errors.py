@@ -14,6 +14,8 @@ ParleyError
 │       └── PlatformFailed    the platform failed during the request: it may have been delivered
 ├── ModelError                the language model did not answer
 │   ├── ModelUnavailable      overloaded, unreachable, timed out: another one may answer
+│   │   ├── NoFirstToken      nothing of the answer arrived within the time limit
+│   │   └── AnswerStalled     the answer began, and nothing more arrived within the time limit
 │   ├── ModelRefused          credentials, request or policy: a retry cannot help
 │   └── ContextTooLong        the conversation does not fit the model's window
 ├── ToolError                 a tool failed; its text goes back to the model
@@ -136,6 +138,15 @@ class ModelUnavailable(ModelError):
         super().__init__(reason, status=status, request_id=request_id)
         self.retry_after = retry_after
         self.passes = passes
+
+
+class NoFirstToken(ModelUnavailable):
+    """Nothing of the answer arrived within the time limit. The same request is not sent to the same
+    model again: it would read the whole prompt anew."""
+
+
+class AnswerStalled(ModelUnavailable):
+    """The answer began, and nothing more of it arrived within the time limit."""
 
 
 class ModelRefused(ModelError):

@@ -21,6 +21,8 @@ from gateway.inbound.dispatcher import LocalDispatcher, SharedDispatcher
 from gateway.inbound.intake import Intake
 from gateway.inbound.work_record import Crash, WorkRecord
 from gateway.llm.calibration import PersistentCalibrations
+from gateway.llm.model_health import ModelHealth
+from gateway.llm.watched_provider import findings_of
 from gateway.message import place_of
 from gateway.outbound.deliverer import Deliverer
 from gateway.outbound.membership import PlatformMembership
@@ -131,7 +133,10 @@ class App:
         self._build_observation(record, left)
         self.windows = windows_of(settings)
         self._window_search = window_search(settings, self.windows)
-        self._provider = provider_of(settings, self._clock, self.policies, self.windows)
+        self.model_health = ModelHealth(self._clock)
+        self._provider = provider_of(
+            settings, self._clock, self.policies, self.windows, self.model_health
+        )
         self._toolbox = toolbox_of(settings, self._clock)
         self.local = local_listener(settings, self.health, self.security, self.readiness)
         self.webhooks = webhook_listener(settings, self.guard, self.security)
@@ -462,22 +467,27 @@ class App:
             lambda: self.guard.record.problem,
             lambda: self._reports.installation if self._reports is not None else None,
             lambda: self.storage.losses,
+            self.model_health,
+            lambda: findings_of(self._provider),
         )
 
     def _process_reports(self) -> "ProcessReports | None":
         shared = self.storage.hot.shared
         if shared is None:
             return None
-        from parley.runtime.process_reports import ProcessReports, accounts_of  # noqa: PLC0415 - Redis's library, if configured
+        from parley.runtime.process_reports import ProcessReports, accounts_of, models_of  # noqa: PLC0415 - Redis's library, if configured
 
         names = account_names(self.settings)
         host, role, platform = socket.gethostname(), self._role, self._platform
 
         def describe() -> ProcessReport:
-            served = accounts_of(self.supervisor, self._clock.now())
-            return ProcessReport(host, role, platform, served, names)
+            now = self._clock.now()
+            served = accounts_of(self.supervisor, now)
+            models = models_of(self.model_health, now)
+            findings = findings_of(self._provider)
+            return ProcessReport(host, role, platform, served, names, models, findings)
 
-        reports = ProcessReports(shared.processes, describe, names, self._clock)
+        reports = ProcessReports(shared.processes, describe, names, self._clock, self.model_health)
         self._at_end(reports.stop)
         return reports
 

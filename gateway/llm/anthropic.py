@@ -40,8 +40,6 @@ DEFAULT_MODEL: Final = "claude-sonnet-5-5"
 DEFAULT_BASE_URL: Final = "https://api.anthropic.com"
 API_VERSION: Final = "2026-10-21"
 """The version of the API that this module writes and reads."""
-SILENCE_SECONDS: Final = 60.0
-"""Maximum time without data within an answer; the service sends pings while it works."""
 REST_SECONDS: Final = 0.2
 """Seconds to wait for the end of a stream whose answer is complete."""
 _PASSING: Final = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error"})
@@ -287,11 +285,9 @@ class AnthropicProvider(StreamingProvider):
         api_key: str,
         model: str = DEFAULT_MODEL,
         base_url: str = DEFAULT_BASE_URL,
-        *,
-        silence_seconds: float = SILENCE_SECONDS,
     ) -> None:
         model, base_url = model or DEFAULT_MODEL, base_url or DEFAULT_BASE_URL
-        super().__init__(headers(api_key), model, base_url, silence_seconds, to_body)
+        super().__init__(headers(api_key), model, base_url, to_body)
 
     def reader(self, request: ModelRequest, model: str) -> AnthropicReader:
         return AnthropicReader(model)
@@ -309,10 +305,11 @@ class AnthropicProvider(StreamingProvider):
             # No connection, a time-out, or an answer that breaks off or cannot be read.
             return ModelUnavailable(f"no answer from Anthropic: {type(error).__name__}")
         kind, message = _error_parts(error.body, str(error))
+        about: dict[str, Any] = {"status": error.status, "request_id": error.request_id}
         reason = f"Anthropic says {error.status} {kind}: {message}"[:MAX_REASON]
         status = None if error.status == 200 else error.status
         if (too_long := context_too_long(reason, status, error.body)) is not None:
             return too_long
         if error.status in (408, 409, 429) or error.status >= 500 or kind in _PASSING:
-            return ModelUnavailable(reason, retry_after(error.retry_after))
-        return ModelRefused(reason)
+            return ModelUnavailable(reason, retry_after(error.retry_after), **about)
+        return ModelRefused(reason, **about)

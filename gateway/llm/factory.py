@@ -1,7 +1,7 @@
 """Builds the configured language model."""
 
 import ipaddress
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 from urllib.parse import urlsplit
@@ -12,10 +12,15 @@ from gateway.llm.anthropic import AnthropicProvider
 from gateway.llm.chat_completions.limits import Part
 from gateway.llm.failover import FailoverProvider
 from gateway.llm.known_windows import KnownWindows
+from gateway.llm.model_health import ModelHealth
 from gateway.llm.offline import OfflineProvider
 from gateway.llm.openai_compatible import OpenAICompatibleProvider
 from gateway.llm.responses.provider import ResponsesProvider
-from gateway.ports import Clock, LLMProvider
+from gateway.llm.watched_provider import WatchedModel, WatchedProvider
+from gateway.observe.timing import TimedProvider
+from gateway.policy.time_limits import BETWEEN_TOKENS_SECONDS, FIRST_TOKEN_SECONDS, TimeLimits
+from gateway.ports import Clock, LLMProvider, ModelFinished
+from safety.http.shown_address import shown_address
 
 PROVIDERS: Final = ("offline", "anthropic", "openai")
 MAX_FALLBACKS: Final = 4
@@ -25,9 +30,9 @@ MAX_FALLBACKS: Final = 4
 class ModelChoice:
     """One model: the keys of `model` and of each entry of `model.fallbacks`.
 
-    Empty `name` and `base_url` are the provider's own; `openai` needs a name. `timeout` is the
-    longest silence of the service in seconds, 0 for the provider's own; `window` is in tokens.
-    `api` chooses between the two of `openai`. `without` are parts of a request that an
+    Empty `name` and `base_url` are the provider's own; `openai` needs a name. The limits are the
+    seconds until anything of an answer arrives, and between two things that arrive. `window` is in
+    tokens. `api` chooses between the two of `openai`. `without` are parts of a request that an
     OpenAI-compatible server does not take.
     """
 
@@ -35,10 +40,27 @@ class ModelChoice:
     name: str = ""
     api_key: str = field(default="", repr=False)
     base_url: str = ""
-    timeout: float = 0.0
+    first_token_seconds: float = FIRST_TOKEN_SECONDS
+    between_tokens_seconds: float = BETWEEN_TOKENS_SECONDS
     window: int = 200_000
     api: Literal["auto", "responses", "chat"] = "auto"
     without: tuple[Part, ...] = ()
+
+    @property
+    def model(self) -> str:
+        """The name of the model."""
+        if self.provider == "anthropic":
+            return self.name or anthropic.DEFAULT_MODEL
+        return self.name or self.provider
+
+    @property
+    def server(self) -> str:
+        """The address as people may see it; empty for none."""
+        own = {
+            "anthropic": anthropic.DEFAULT_BASE_URL,
+            "openai": openai_compatible.DEFAULT_BASE_URL,
+        }
+        return shown_address(self.base_url or own.get(self.provider, ""))
 
 
 def build_provider(
@@ -46,16 +68,37 @@ def build_provider(
     clock: Clock,
     fallbacks: Sequence[ModelChoice] = (),
     windows: KnownWindows | None = None,
+    health: ModelHealth | None = None,
+    cost: Callable[[ModelFinished], int] = lambda _: 0,
 ) -> LLMProvider:
-    """Build the configured model with its fallbacks, which tell `windows` what they learn. Raises
+    """Build the configured model with its fallbacks, which tell `windows` what they learn. `health`
+    learns of each call, and `cost` is that of an answer in millionths of a dollar. Raises
     `ConfigurationError`."""
     if len(fallbacks) > MAX_FALLBACKS:
         raise ConfigurationError(f"model.fallbacks: at most {MAX_FALLBACKS}")
-    providers = [_build(choice, "model")]
-    providers += [_build(each, f"model.fallbacks[{i}]") for i, each in enumerate(fallbacks)]
+    health = health or ModelHealth(clock)
+
+    def watched(one: ModelChoice, where: str) -> LLMProvider:
+        provider = WatchedProvider(_build(one, where), _watched_model(one), health, clock)
+        return TimedProvider(provider, clock, cost, one.model)
+
+    providers = [watched(choice, "model")]
+    providers += [watched(each, f"model.fallbacks[{i}]") for i, each in enumerate(fallbacks)]
     if len(providers) == 1 and choice.provider == "offline":
         return providers[0]
     return FailoverProvider(providers, clock, windows=windows)
+
+
+def single_provider(choice: ModelChoice) -> LLMProvider:
+    """Build one model that is neither retried nor watched, for a check. Raises
+    `ConfigurationError`."""
+    return _build(choice, "model")
+
+
+def _watched_model(choice: ModelChoice) -> WatchedModel:
+    limits = TimeLimits(choice.first_token_seconds, choice.between_tokens_seconds)
+    secrets = (choice.api_key,) if choice.api_key else ()
+    return WatchedModel(choice.model, choice.server, limits, secrets)
 
 
 def _build(choice: ModelChoice, where: str) -> LLMProvider:
@@ -69,20 +112,14 @@ def _build(choice: ModelChoice, where: str) -> LLMProvider:
                     f'{where}.api_key: is empty. Write "${{ANTHROPIC_API_KEY}}" and set that '
                     f'variable, or {where}.provider: "offline"'
                 )
-            return AnthropicProvider(
-                choice.api_key,
-                choice.name,
-                choice.base_url,
-                silence_seconds=choice.timeout or anthropic.SILENCE_SECONDS,
-            )
+            return AnthropicProvider(choice.api_key, choice.name, choice.base_url)
         case "openai":
             if not choice.name:
                 raise ConfigurationError(f"{where}.name: write the name of the model to use")
-            silence = choice.timeout or openai_compatible.SILENCE_SECONDS
             place = choice.api_key, choice.name, choice.base_url
             if _by_responses(choice):
-                return ResponsesProvider(*place, silence_seconds=silence)
-            return OpenAICompatibleProvider(*place, silence_seconds=silence, without=choice.without)
+                return ResponsesProvider(*place)
+            return OpenAICompatibleProvider(*place, without=choice.without)
         case other:
             raise ConfigurationError(
                 f"{where}.provider: {other!r} is not one of {', '.join(PROVIDERS)}"

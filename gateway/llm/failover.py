@@ -7,11 +7,17 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from typing import Final, cast
 
-from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
+from gateway.errors import (
+    ContextTooLong,
+    ModelError,
+    ModelRefused,
+    ModelUnavailable,
+    NoFirstToken,
+)
 from gateway.immutable import replace
 from gateway.llm.known_windows import KnownWindows
+from gateway.llm.watched_provider import findings_of
 from gateway.ports import (
-    CanReportFindings,
     Clock,
     LLMProvider,
     ModelEvent,
@@ -124,8 +130,7 @@ class FailoverProvider:
 
     def findings(self) -> tuple[ModelFinding, ...]:
         """Return what was found out about the servers and windows of all models."""
-        reporting = [each for each in self._providers if isinstance(each, CanReportFindings)]
-        found = [finding for each in reporting for finding in each.findings()]
+        found = [finding for each in self._providers for finding in findings_of(each)]
         return tuple([*found, *self._windows.findings()][:MAX_FINDINGS])
 
     def _order(self, request: ModelRequest) -> list[int]:
@@ -147,7 +152,10 @@ class FailoverProvider:
         self._cools_until[index] = self._clock.monotonic() + seconds
 
     async def _pause(self, attempt: int, error: ModelUnavailable) -> bool:
-        """Wait before the next attempt; False if there is none, or the wait would be too long."""
+        """Wait before the next attempt; False if there is none, or the wait would be too long. A
+        model that was too slow for its first token would read the whole prompt again."""
+        if isinstance(error, NoFirstToken):
+            return False
         seconds = FIRST_PAUSE * 2**attempt if error.retry_after is None else error.retry_after
         if attempt + 1 >= ATTEMPTS or seconds > LONGEST_PAUSE:
             return False

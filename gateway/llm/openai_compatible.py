@@ -31,8 +31,6 @@ from gateway.ports import ModelFinding, ModelFinished, ModelMessage, ModelReques
 from safety.http.shown_address import shown_address
 
 DEFAULT_BASE_URL: Final = "https://api.openai.com/v1"
-SILENCE_SECONDS: Final = 120.0
-"""Longer than Anthropic's: local servers load a model first and send no pings."""
 FIRST_HELD: Final = 4_000
 """Characters of the first answer of a model that are held back, because they can be reasoning whose
 opening tag is in the prompt of the server."""
@@ -74,7 +72,6 @@ class OpenAICompatibleProvider(StreamingProvider):
         model: str,
         base_url: str = DEFAULT_BASE_URL,
         *,
-        silence_seconds: float = SILENCE_SECONDS,
         without: Collection[Part] = (),
     ) -> None:
         base_url = base_url or DEFAULT_BASE_URL
@@ -83,7 +80,7 @@ class OpenAICompatibleProvider(StreamingProvider):
         self._address = shown_address(base_url)
         held = 0 if at_openai else FIRST_HELD
         self._knowledge = ServerKnowledge(self._address, ServerLimits(frozenset(without)), held)
-        super().__init__(headers(api_key), model, base_url, silence_seconds, self.known_body)
+        super().__init__(headers(api_key), model, base_url, self.known_body)
 
     def findings(self) -> tuple[ModelFinding, ...]:
         """Return the limits of the server that were found."""

@@ -103,7 +103,8 @@ class Call:
 
 class StreamingProvider(ABC):
     """Implements `LLMProvider`. `model` is used if a request names none, `headers` are added to
-    those of each request. After `close` the next use opens new connections."""
+    those of each request. After `close` the next use opens new connections. The time limits of
+    an answer are in `time_limits.py`."""
 
     name: ClassVar[str]
     path: ClassVar[str]
@@ -114,7 +115,6 @@ class StreamingProvider(ABC):
         headers: Mapping[str, str],
         model: str,
         base_url: str,
-        silence_seconds: float,
         body: Callable[[ModelRequest, str], dict[str, Any]],
     ) -> None:
         self._body = body
@@ -122,7 +122,6 @@ class StreamingProvider(ABC):
         self._headers.update(headers)
         self._model = model
         self._url = f"{base_url.rstrip('/')}/{self.path}"
-        self._silence = silence_seconds
         self._session: aiohttp.ClientSession | None = None
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
@@ -222,7 +221,7 @@ class StreamingProvider(ABC):
         return "".join(texts), None
 
     def _connect(self) -> aiohttp.ClientSession:
-        timeout = aiohttp.ClientTimeout(None, sock_connect=CONNECT_SECONDS, sock_read=self._silence)
+        timeout = aiohttp.ClientTimeout(None, sock_connect=CONNECT_SECONDS)
         return aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=MAX_CONNECTIONS),
             timeout=timeout,

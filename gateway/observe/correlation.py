@@ -1,7 +1,8 @@
 """The correlation id of a message, in logs, traces and the outbox."""
 
 import hashlib
-from collections.abc import MutableMapping
+from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from functools import lru_cache
 from typing import Any, Final
@@ -9,6 +10,7 @@ from typing import Any, Final
 MAX_REMEMBERED: Final = 2_000
 """Entries whose id is cached: it is needed half a dozen times per answer."""
 _TURN_ID: Final = ContextVar("turn", default="")
+_PERSON: Final = ContextVar("person", default="")
 
 
 @lru_cache(MAX_REMEMBERED)
@@ -44,3 +46,18 @@ def add_turn_id(
     if turn_id:
         line.setdefault("turn", turn_id)
     return line
+
+
+@contextmanager
+def asking(person: str) -> Iterator[None]:
+    """A context in which calls of models are made for this person."""
+    token = _PERSON.set(person)
+    try:
+        yield
+    finally:
+        _PERSON.reset(token)
+
+
+def asking_person() -> str:
+    """Return the person for whom a model is called; empty for nobody. No log has it."""
+    return _PERSON.get()

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from gateway.ports import Liveness, ServerState
+from gateway.ports import Liveness, ModelFailure, ServerState
 from gateway.ports.inbox import QueueDepths
 
 EVERY: Final = 0.25
@@ -83,7 +83,8 @@ class GaugeReadings(Struct, frozen=True):
     since which it is connected, `last_events` that of its last event. `parts` tells if each store
     and listener is up. `shared` is None in a single process. `quarantined` is work that is not
     started any more, `losses` has the time of the latest data loss of each kind, `tool_servers`
-    are the MCP servers, `budgets` the configured limits in dollars.
+    are the MCP servers, `budgets` the configured limits in dollars. `models` are those that fail,
+    `failed_calls` counts by model and status.
     """
 
     waiting: int = 0
@@ -106,6 +107,8 @@ class GaugeReadings(Struct, frozen=True):
     budgets: Mapping[str, float] = field(default_factory=dict)
     disks: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     roles: Sequence[tuple[str, str, float]] = ()
+    models: Sequence[ModelFailure] = ()
+    failed_calls: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
 
 class Gauges(Collector):
@@ -164,6 +167,34 @@ class Gauges(Collector):
         yield from _shared(now.shared)
         yield from _disks(now.disks)
         yield _roles(now.roles)
+        yield from _models(now)
+
+
+def _models(now: GaugeReadings) -> Iterable[Metric]:
+    calls = CounterMetricFamily(
+        "parley_model_failed_calls",
+        "Failed calls of a model, by the HTTP status, or the kind of an error without one.",
+        labels=["model", "status"],
+    )
+    for (model, status), number in now.failed_calls.items():
+        calls.add_metric([model, status], number)
+    yield calls
+    since = GaugeMetricFamily(
+        "parley_model_failing_since_timestamp_seconds",
+        "Unix time since which every call of a model has failed; no sample while it answers.",
+        labels=["model", "status"],
+    )
+    people = GaugeMetricFamily(
+        "parley_model_failing_people",
+        "People who waited for a model that has failed since then; no sample while it answers.",
+        labels=["model", "status"],
+    )
+    for failure in now.models:
+        labels = [failure.model, str(failure.status or failure.kind)]
+        since.add_metric(labels, failure.since.timestamp())
+        people.add_metric(labels, failure.people)
+    yield since
+    yield people
 
 
 def _budgets(limits: Mapping[str, float]) -> Metric:

@@ -6,7 +6,17 @@ from contextlib import aclosing, contextmanager
 from contextvars import ContextVar, Token
 from typing import cast
 
-from gateway.ports import Clock, LLMProvider, ModelEvent, ModelFinished, ModelRequest
+from gateway.errors import ModelError
+from gateway.policy.model_failures import described
+from gateway.ports import (
+    CanReportFindings,
+    Clock,
+    LLMProvider,
+    ModelEvent,
+    ModelFinding,
+    ModelFinished,
+    ModelRequest,
+)
 from gateway.ports.observer import Timing
 
 MAX_TIMINGS = 100
@@ -39,7 +49,7 @@ def note(timing: Timing) -> None:
 @contextmanager
 def timed(kind: str, name: str, clock: Clock) -> Iterator[list[int]]:
     """Measure a block of code, also if it fails. The block may add figures to the list."""
-    began, ended = clock.monotonic(), "ok"
+    began, ended, failure = clock.monotonic(), "ok", ""
     figures: list[int] = []
     try:
         yield figures
@@ -48,23 +58,27 @@ def timed(kind: str, name: str, clock: Clock) -> Iterator[list[int]]:
         raise
     except Exception as error:
         ended = type(error).__name__
+        failure = described(error) if isinstance(error, ModelError) else ""
         raise
     finally:
-        note(Timing(kind, name, began, clock.monotonic() - began, ended, tuple(figures)))
+        seconds = clock.monotonic() - began
+        note(Timing(kind, name, began, seconds, ended, tuple(figures), failure))
 
 
 class TimedProvider:
     """Implements `LLMProvider` around another; the running turn records the duration of each
     call, from the request to the end of the answer, with its tokens and its `cost` in millionths of
-    a dollar."""
+    a dollar. `model` names a call that names no model itself."""
 
     def __init__(
         self,
         provider: LLMProvider,
         clock: Clock,
         cost: Callable[[ModelFinished], int] = lambda _: 0,
+        model: str = "",
     ) -> None:
         self._provider = provider
+        self._model = model or provider.name
         self._clock = clock
         self._cost = cost
 
@@ -74,7 +88,7 @@ class TimedProvider:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         stream = cast("AsyncGenerator[ModelEvent, None]", self._provider.stream(request))
-        with timed("model", request.model or self._provider.name, self._clock) as figures:
+        with timed("model", request.model or self._model, self._clock) as figures:
             async with aclosing(stream) as events:
                 async for event in events:
                     if isinstance(event, ModelFinished):
@@ -85,6 +99,10 @@ class TimedProvider:
                             self._cost(event),
                         )
                     yield event
+
+    def findings(self) -> tuple[ModelFinding, ...]:
+        """Return what the provider found out about its server."""
+        return self._provider.findings() if isinstance(self._provider, CanReportFindings) else ()
 
     async def close(self) -> None:
         await self._provider.close()

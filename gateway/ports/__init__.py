@@ -57,6 +57,7 @@ from gateway.ports.model import (
     ImageBlock,
     LLMProvider,
     ModelEvent,
+    ModelFailure,
     ModelFinding,
     ModelFinished,
     ModelMessage,
@@ -70,6 +71,7 @@ from gateway.ports.model import (
     ToolOutcome,
     ToolProvider,
     Usage,
+    Wait,
     Working,
 )
 from gateway.tool_spec import ToolSpec
@@ -112,6 +114,7 @@ __all__ = [
     "MembershipCheck",
     "MembershipStatus",
     "ModelEvent",
+    "ModelFailure",
     "ModelFinding",
     "ModelFinished",
     "ModelMessage",
@@ -129,6 +132,7 @@ __all__ = [
     "ToolProvider",
     "ToolSpec",
     "Usage",
+    "Wait",
     "WebhookHandler",
     "WebhookRequest",
     "WebhookResponse",

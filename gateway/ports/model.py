@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
@@ -135,6 +136,10 @@ class ModelFinished(Struct, frozen=True):
     reasoned: bool = False
 
 
+Wait: TypeAlias = Literal["model", "working", "again"]
+"""What a turn waits for: the first token of a model, a model that works without text for people, or
+another attempt after a failed one."""
+
 ModelEvent: TypeAlias = TextDelta | Working | ModelFinished
 
 
@@ -172,6 +177,27 @@ class CanReportFindings(Protocol):
 
     def findings(self) -> tuple[ModelFinding, ...]:
         """Return what was found since the start, oldest first, at most 20."""
+
+
+class ModelFailure(Struct, frozen=True):
+    """A model whose every call failed `since` then, until the `last` one.
+
+    `server` is its address as people may see it; `status` is that of HTTP, None without an answer
+    of HTTP; `kind` is a code of `gateway.policy.model_failures`; `message` (bounded and redacted)
+    and `request_id` are the service's, of the last call. `calls` failed, and `people` asked
+    something that one of them was for.
+    """
+
+    model: str
+    server: str
+    since: datetime
+    last: datetime
+    kind: str
+    status: int | None = None
+    message: str = ""
+    request_id: str = ""
+    calls: int = 1
+    people: int = 0
 
 
 class ToolProvider(Protocol):

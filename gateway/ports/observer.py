@@ -38,7 +38,8 @@ class Timing(NamedTuple):
     """The duration of a stage ("stage", its name) or of a call ("model", the model's name).
 
     `began` and `seconds` are of the injected clock's monotonic time; `ended` is a reason code;
-    `figures` are the fields of `CallFigures`, for a call. A tuple, because a dozen are created for
+    `figures` are the fields of `CallFigures`, for a call; `failure` has the status and the kind of
+    a failed one ("529 overloaded"). A tuple, because a dozen are created for
     every message (0.3 µs each, 1.2 as a frozen dataclass).
     """
 
@@ -48,6 +49,7 @@ class Timing(NamedTuple):
     seconds: float
     ended: str = "ok"
     figures: tuple[int, ...] = ()
+    failure: str = ""
 
 
 class FinishedTurn(Struct, frozen=True):

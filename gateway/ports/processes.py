@@ -4,6 +4,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from gateway.ports.model import ModelFailure, ModelFinding
+
 ProcessRole = Literal["all", "adapter", "worker"]
 
 
@@ -18,15 +20,30 @@ class AccountReport(Struct, frozen=True):
     last_event: float | None = None
 
 
+class ModelReport(Struct, frozen=True):
+    """A model that a process called: seconds since its last answer, None for none; its failure, if
+    its calls fail, with the seconds since the first and the last failed call."""
+
+    model: str
+    server: str
+    answered: float | None = None
+    failure: ModelFailure | None = None
+    failing: float = 0.0
+    failed: float = 0.0
+
+
 class ProcessReport(Struct, frozen=True):
     """A process: the machine it runs on, its role, the platform that it is restricted to (empty for
-    all), the accounts that it serves, and the names of all accounts in its configuration."""
+    all), the accounts that it serves, the names of all accounts in its configuration, the models
+    that it called, and what it found out about their servers."""
 
     host: str
     role: ProcessRole
     platform: str = ""
     accounts: tuple[AccountReport, ...] = ()
     configured: tuple[str, ...] = ()
+    models: tuple[ModelReport, ...] = ()
+    findings: tuple[ModelFinding, ...] = ()
 
 
 class SeenProcess(Struct, frozen=True):

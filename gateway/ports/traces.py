@@ -11,7 +11,10 @@ NO_CONVERSATION: Final = '["", "", "", "", "", ""]'
 """The conversation of a trace without one, because its person was erased."""
 GAVE_UP: Final = "gave_up"
 """The outcome of a message that repeatedly crashed processes."""
-FAILED: Final = ("failed", GAVE_UP, "unavailable", "broken", "too_long", "refused")
+FAILED: Final = (
+    *("failed", GAVE_UP, "unavailable", "broken", "too_long", "refused"),
+    *("empty", "reasoning"),
+)
 """Outcomes of messages without an answer, for a reason that is not the person's."""
 RING_SENDERS: Final = 256
 RING_EACH: Final = 4
@@ -33,9 +36,9 @@ Duration: TypeAlias = (
 )
 """The duration of a stage ("stage", its name), of a model call ("model", the model's name), or of
 the time in the queue ("queue", "waited"); then the time from the start of the turn, negative before
-it, and the duration, both in microseconds; a reason code; and for an answered model call the fields
-of `CallFigures`. A plain tuple: twenty of them are written for every message, and a class takes
-five times as long."""
+it, and the duration, both in microseconds; a reason code, for a failed model call with its status
+and kind behind it; and for an answered one the fields of `CallFigures`. A plain tuple: twenty of
+them are written for every message, and a class takes five times as long."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,8 @@ ADD: Final = Statement(f"""
 """)  # noqa: S608 - a constant of this module
 FREE_SLOT: Final = Statement("DELETE FROM traces WHERE slot = :slot AND id <> :id")
 FIND: Final = Statement(
-    f"SELECT {COLUMNS} FROM traces WHERE message_id = :message_id ORDER BY at DESC LIMIT :limit"  # noqa: S608 - constants of this module
+    f"SELECT {COLUMNS} FROM traces WHERE message_id = :message_id OR id = :message_id"  # noqa: S608 - constants of this module
+    " ORDER BY at DESC LIMIT :limit"
 )
 RECENT: Final = Statement(f"SELECT {COLUMNS} FROM traces ORDER BY at DESC LIMIT :limit")  # noqa: S608 - constants of this module
 GIVEN_UP: Final = Statement(
@@ -99,7 +100,8 @@ class Traces:
         await self._database.run(lambda: add_trace(trace))
 
     async def find(self, message_id: str, limit: int = 20) -> list[Trace]:
-        """Return the traces of a platform's message id, newest first."""
+        """Return the traces of a platform's message id, newest first, or of the id of a turn: the
+        reference that people get."""
         params = {"message_id": message_id, "limit": limit}
         return [parse_trace(row) for row in await self._database.fetch(FIND, params)]
 

@@ -1,5 +1,6 @@
 """Asks the model, with the tools that the person may use, and shows the answer while it grows."""
 
+from gateway.observe.correlation import asking
 from gateway.outbound.live.answer import LiveAnswer, LiveDependencies, LiveTarget
 from gateway.policy.decision import Decision
 from gateway.ports import ImageBlock
@@ -23,17 +24,18 @@ async def generate(turn: TurnContext, services: Services) -> Decision:
     background_summary = BackgroundSummary(turn, services, meter, request.model)
     held = sum(len(file.data) for file in turn.files if isinstance(file, ImageBlock))
     async with ProgressIndicator(turn, services), background_summary:
-        result = turn.result = await run_turn(
-            request,
-            meter,
-            tools,
-            services.policies.turn,
-            services.clock,
-            live.on_text if live is not None else None,
-            live.take_back if live is not None else _unseen,
-            live.waits if live is not None else None,
-            lambda seconds: services.slots.without(services.clock.sleep(seconds), held),
-        )
+        with asking(turn.person):
+            result = turn.result = await run_turn(
+                request,
+                meter,
+                tools,
+                services.policies.turn,
+                services.clock,
+                live.on_text if live is not None else None,
+                live.take_back if live is not None else _unseen,
+                live.waits if live is not None else None,
+                lambda seconds: services.slots.without(services.clock.sleep(seconds), held),
+            )
     model = request.model or services.assistant.default_model
     services.calibrations.learn(model, result.calibration)
     turn.answer = result.text

@@ -20,8 +20,8 @@ from gateway.turn.turn_context import TurnContext
 
 AFTER: Final = 1.0
 """Seconds: an answer that is ready sooner needs no sign, which would cost two requests."""
-LONGEST: Final = 600.0
-"""Seconds after which it goes in any case; no turn takes as long."""
+LONGEST: Final = 3_600.0
+"""Seconds after which it goes in any case; no turn takes longer (`model.turn_seconds`)."""
 
 log = structlog.get_logger(__name__)
 
@@ -81,7 +81,8 @@ FIRST_AFTER = 0.3
 """Seconds: a faster answer needs no indicator, which would cost a request."""
 AGAIN_AFTER = 4.5
 """Seconds: Telegram shows an indicator for 5, Discord for 10, WhatsApp for 25."""
-MAX_SIGNS = 60
+MAX_SIGNS = 800
+"""Signs of one turn: an hour, the longest that a turn can take."""
 
 Signs = Callable[[], Awaitable[None]]
 

@@ -25,6 +25,8 @@ from gateway.ports import (
     ToolProvider,
     ToolSpec,
     Usage,
+    Wait,
+    Working,
 )
 from gateway.turn.closing import closing
 from gateway.turn.fit import RETRIES, Fitted, fit, smaller_room
@@ -50,7 +52,8 @@ LONG_HISTORY: Final = 1_000
 """Tokens of a history that may be the reason of a refusal."""
 UNKNOWN: Final = frozenset({400, 422})
 """Statuses of a refusal that may mean anything."""
-_CAPS: Final = frozenset({"rounds", "repeated", "cycle", "tokens"})
+_OF_LAST_CALL: Final = frozenset({"rounds", "repeated", "cycle", "tokens", "reasoning"})
+"""Outcomes whose sentence depends on the text of the last call alone."""
 
 
 async def run_turn(
@@ -67,9 +70,9 @@ async def run_turn(
     """Answer `request`. Never raises for failures of a model or a tool; only cancellation and
     errors of `on_text` are raised.
 
-    If the model does not answer, it is called again for `limits.retry_seconds`, and `on_wait` is
-    called; `pause` waits between two attempts, by default with the clock. An interrupted call is
-    repeated if `take_back` allows it; without it, the answer ends there.
+    If the model does not answer, it is called again for `limits.retry_seconds`; `on_wait` is called
+    at each begin of a wait, and `pause` waits between two attempts, by default with the clock. An
+    interrupted call is repeated if `take_back` allows it; without it, the answer ends there.
     """
     turn = _Turn(request, provider, tools, limits, clock, on_text, take_back, on_wait, pause)
     try:
@@ -124,6 +127,7 @@ class _Turn:
         self._notes: list[str] = []
         self._model = ""
         self._model_calls = 0
+        self._asked_again = False
         self._error = ""
 
     async def run(self) -> Outcome:
@@ -140,15 +144,26 @@ class _Turn:
             calls = [block for block in answer.message.content if isinstance(block, ToolCall)]
             if capped is not None:
                 return capped
-            if answer.stop in ("refusal", "filtered"):
-                return "declined"
             if not calls:
-                return "length" if answer.stop == "max_tokens" else "answered"
+                return self._end_of(answer)
             done = await runner.run(calls, cut_off=answer.stop == "max_tokens")
             self._own.append(ModelMessage("user", done.outcomes))
             self._uses.extend(done.uses)
             capped = done.verdict or (None if self._affords_two_calls() else "tokens")
         return capped or "rounds"
+
+    def _end_of(self, answer: ModelFinished) -> Outcome:
+        """Return how an answer without tool calls ended."""
+        said = bool("".join(self._call_pieces).strip())
+        match answer.stop:
+            case "refusal":
+                return "declined"
+            case "filtered":
+                return "filtered"
+            case "max_tokens":
+                return "length" if said else "reasoning"
+            case _:
+                return "answered" if "".join(self._pieces).strip() else "empty"
 
     def out_of_time(self) -> Outcome:
         """Return the outcome of a turn at its time limit: what it waited for last is the reason."""
@@ -156,7 +171,7 @@ class _Turn:
 
     async def finish(self, outcome: Outcome) -> TurnResult:
         """Return the result; adds the closing sentence, if there is one."""
-        pieces = self._call_pieces if outcome in _CAPS else self._pieces
+        pieces = self._call_pieces if outcome in _OF_LAST_CALL else self._pieces
         has_text = bool("".join(pieces).strip())
         sentence = closing(outcome, has_text, self._request.reference)
         messages = self._messages()
@@ -193,7 +208,11 @@ class _Turn:
             if fitted.tokens + self._request.max_tokens > self._tokens_left():
                 return "tokens"
             try:
-                return await self._call(fitted, may_call)
+                answer = await self._call(fitted, may_call)
+                if self._asked_again or not self._is_empty(answer):
+                    return answer
+                self._asked_again = True
+                self._notes.append("the model gave an empty answer, and was asked once more")
             except ContextTooLong as error:
                 self._error = str(error)[:MAX_ERROR]
                 self._notes.append("the provider rejected the conversation as too long")
@@ -214,8 +233,7 @@ class _Turn:
         self._retrying.failing = True
         if self._call_pieces and not self._taken_back():
             return False
-        if self._on_wait is not None:
-            self._on_wait()
+        self._wait("again")
         return await self._retrying.again(error)
 
     async def _call(self, fitted: Fitted, may_call: bool) -> ModelFinished:
@@ -232,12 +250,15 @@ class _Turn:
             text_tokens=self._text_tokens(fitted),
         )
         self._model_calls += 1
+        self._wait("model")
         finished: ModelFinished | None = None
         async with aclosing(_events(self._provider, request)) as events:
             async for event in events:
                 self._retrying.failing = False
                 if isinstance(event, TextDelta):
                     await self._say(event.text)
+                elif isinstance(event, Working):
+                    self._wait("working")
                 elif isinstance(event, ModelFinished):
                     finished = event
         if finished is None:
@@ -245,6 +266,16 @@ class _Turn:
         await self._settle(_text_of(finished.message))
         self._learn(fitted, finished)
         return finished
+
+    def _wait(self, wait: Wait) -> None:
+        if self._on_wait is not None:
+            self._on_wait(wait)
+
+    def _is_empty(self, answer: ModelFinished) -> bool:
+        """Return True for an answer of a turn without a word that ended by itself."""
+        calls = any(isinstance(block, ToolCall) for block in answer.message.content)
+        by_itself = answer.stop not in ("refusal", "filtered", "max_tokens")
+        return by_itself and not calls and not "".join(self._pieces).strip()
 
     def _taken_back(self) -> bool:
         """Discard the beginning of an interrupted call, if it was not shown."""

@@ -184,7 +184,12 @@ class TurnContext:
             *[
                 (kind, name, int((began - started) * MICRO), int(seconds * MICRO), ended, figures)
                 if figures
-                else (kind, name, int((began - started) * MICRO), int(seconds * MICRO), ended)
-                for kind, name, began, seconds, ended, figures in self.timings[:MAX_DECISIONS]
+                else (
+                    *(kind, name, int((began - started) * MICRO), int(seconds * MICRO)),
+                    f"{ended} {failure}" if failure else ended,
+                )
+                for kind, name, began, seconds, ended, figures, failure in self.timings[
+                    :MAX_DECISIONS
+                ]
             ],
         )

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct, field
 
 from gateway.llm.calibration import Calibration
-from gateway.ports import ContentBlock, ModelMessage, Usage
+from gateway.ports import ContentBlock, ModelMessage, Usage, Wait
 
 OnText: TypeAlias = Callable[[str], Awaitable[None]]
 """Receives the answer piece by piece; all pieces joined are exactly `TurnResult.text`, except for
@@ -15,13 +15,16 @@ discarded ones."""
 TakeBack: TypeAlias = Callable[[str], bool]
 """Discards the text so far except for this beginning. False if people saw more of it."""
 
-OnWait: TypeAlias = Callable[[], None]
-"""Called each time that the turn begins to wait for a model that does not answer."""
+OnWait: TypeAlias = Callable[[Wait], None]
+"""Called each time that the turn begins to wait."""
 
 Outcome: TypeAlias = Literal[
     "answered",  # the model ended its answer
+    "empty",  # the model ended its answer without a word, twice
     "length",  # the answer stopped at `max_tokens`
-    "declined",  # the model refused to answer
+    "reasoning",  # reasoning used up `max_tokens` before the first word
+    "declined",  # the model refused to answer, or to go on
+    "filtered",  # the content filter of the service stopped the answer
     "rounds",  # a cap of `TurnLimits` ended the tool calls; the text says so or answers without
     "repeated",
     "cycle",
@@ -70,7 +73,7 @@ class TurnLimits(Struct, frozen=True):
     rounds: int = 8
     calls_per_round: int = 8
     identical_calls: int = 3
-    seconds: float = 120.0
+    seconds: float = 600.0
     tool_seconds: float = 30.0
     retry_seconds: float = 90.0
     tokens: int = 400_000
@@ -109,4 +112,4 @@ class TurnResult(Struct, frozen=True):
     @property
     def failed(self) -> bool:
         """True if there is no answer, only a sentence that says so."""
-        return self.outcome in ("too_long", "unavailable", "refused")
+        return self.outcome in ("too_long", "unavailable", "refused", "empty")

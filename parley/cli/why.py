@@ -1,6 +1,7 @@
 """`parley why MESSAGE_ID`, and `parley why --last`."""
 
 import sys
+from collections.abc import Iterator
 from typing import Annotated, Final
 
 import typer
@@ -10,6 +11,7 @@ from gateway.people import PersonId
 from gateway.ports.traces import Trace
 from gateway.stores.feedback import DOWN, UP, Thumbs
 from parley.cli.known_people import resolve_person
+from parley.cli.memory_table import plain
 from parley.cli.options import Config
 from parley.cli.stores import settings_with_database, with_storage
 from parley.config import Settings
@@ -20,7 +22,11 @@ from parley.wiring.extensions import load_extensions
 from parley.wiring.storage import Storage
 
 MessageId = Annotated[
-    str | None, typer.Argument(metavar="[MESSAGE_ID]", help="The platform's id of the message.")
+    str | None,
+    typer.Argument(
+        metavar="[MESSAGE_ID]",
+        help="The platform's id of the message, or the reference in an apology.",
+    ),
 ]
 Last = Annotated[bool, typer.Option("--last", help="The newest message instead of an id.")]
 LastOfPerson = Annotated[
@@ -37,9 +43,11 @@ LastInChat = Annotated[
 ]
 NO_TRACE: Final = (
     "Message {id} has no trace. Messages that are not addressed to the assistant have none. The id "
-    "is the id on the platform. For refused messages, only the latest four of a person are stored, "
-    "for one day."
+    "is that of the platform, or the reference in an apology. For refused messages, only the "
+    "latest four of a person are stored, for one day."
 )
+MAX_CALLS: Final = 40
+NOT_FAILED: Final = frozenset({"ok", "stopped"})
 NO_LAST: Final = "No message was decided on yet."
 NO_LAST_OF_PERSON: Final = (
     "No message of {person} has a trace. A trace names no person: a refusal in a room is found "
@@ -91,6 +99,7 @@ def describe(trace: Trace, thumbs: Thumbs | None = None, lost: str = "") -> str:
         mark = "yes" if decision.allowed else "NO "
         detail = f" ({decision.detail})" if decision.detail else ""
         lines.append(f"  {mark}  {decision.stage:<{width}}  {decision.reason}{detail}")
+    lines.extend(_failed_calls(trace))
     lines.append(f"  -> {trace.outcome}, {trace.milliseconds:.0f} ms")
     if lost:
         lines.append(f"  {lost}")
@@ -100,6 +109,17 @@ def describe(trace: Trace, thumbs: Thumbs | None = None, lost: str = "") -> str:
     if refused is not None and (step := step_after(refused)):
         lines.append(f"  {step}")
     return "\n".join(lines)
+
+
+def _failed_calls(trace: Trace) -> Iterator[str]:
+    """Each failed call of a model: when, of which one, its status and kind."""
+    failed = [one for one in trace.durations if one[0] == "model" and one[4] not in NOT_FAILED]
+    for _, model, after, took, ended, *_ in failed[:MAX_CALLS]:
+        _, _, status = ended.partition(" ")
+        times = f"after {after / 1e6:.1f} s, for {took / 1e6:.1f} s"
+        yield f"  NO   call of {plain(model)}  {status or ended} ({times})"
+    if len(failed) > MAX_CALLS:
+        yield f"  NO   {len(failed) - MAX_CALLS} more failed calls"
 
 
 def check_choice(message_id: str | None, last: bool, person: str, chat: str) -> None:

@@ -21,6 +21,7 @@ from pydantic import (
 from gateway.llm.chat_completions.limits import Part
 from gateway.people import Audience, Role
 from gateway.policy.invocation import Trigger
+from gateway.policy.time_limits import BETWEEN_TOKENS_SECONDS, FIRST_TOKEN_SECONDS
 from safety.http.addresses import is_loopback_name
 
 NAME_PATTERN: Final = r"^[a-z][a-z0-9_-]{0,39}$"
@@ -150,8 +151,14 @@ class ModelChoice(Section):
     window: int = Field(default=200_000, ge=2_048, le=10_000_000)
     """Tokens in the context window of the model. The smallest window of all models sets the size of
     the blocks of a prompt."""
-    timeout: float = Field(default=60.0, gt=0, le=600)
-    """Seconds until a request to the service times out."""
+    first_token_seconds: float = Field(default=FIRST_TOKEN_SECONDS, gt=0, le=3_600)
+    """Seconds until anything of an answer arrives; then the next model is asked. A local model
+    reads a long prompt for a minute or more."""
+    between_tokens_seconds: float = Field(default=BETWEEN_TOKENS_SECONDS, gt=0, le=3_600)
+    """Seconds between two pieces of an answer, reasoning included; after that the answer counts as
+    broken off."""
+    timeout: float | None = Field(default=None, gt=0, le=600)
+    """Former name of both limits: the value of each of the two that is not set."""
     without: tuple[Part, ...] = ()
     """Parts of a request that an OpenAI-compatible server does not take. Parley finds them out too,
     with one refused request for each."""
@@ -171,12 +178,15 @@ class ModelChoice(Section):
 class Model(ModelChoice):
     """The language model that answers."""
 
-    retry_seconds: float = Field(default=90.0, ge=0, le=110)
+    turn_seconds: float = Field(default=600.0, gt=0, le=3_600)
+    """Seconds that a question may take in all, with every call of a model and every tool. After
+    that, the reply says so."""
+    retry_seconds: float = Field(default=90.0, ge=0, le=3_600)
     """Seconds for which failing models are retried for one question, with growing pauses. After
-    that, the reply says that there is no answer. A question takes 120 seconds at most."""
+    that, the reply says that there is no answer."""
     fallbacks: tuple[ModelChoice, ...] = Field(default=(), max_length=MAX_FALLBACKS)
     """Models that are tried in this order when the previous one fails; the same keys, without
-    `retry_seconds` and `fallbacks`."""
+    `turn_seconds`, `retry_seconds` and `fallbacks`."""
 
 
 class McpServer(Section):

@@ -1,6 +1,6 @@
 """The endpoints `/healthz` and `/readyz` of the local listener."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from msgspec import Struct, field
@@ -21,13 +21,15 @@ BAD_QUERY: Final = "of: write /readyz, or /readyz?of=installation"
 class Readiness(Struct, frozen=True):
     """The readiness of this process; `parts` has the state of each part, `problems` the reasons of
     failures. `installation` has the parts of all processes that share the work; `complete`: all of
-    them are served."""
+    them are served. `models` fail, each with its figures; `notes` need nobody."""
 
     ready: bool
     parts: Mapping[str, str] = field(default_factory=dict)
     problems: Mapping[str, str] = field(default_factory=dict)
     installation: Mapping[str, str] = field(default_factory=dict)
     complete: bool = True
+    models: Sequence[Mapping[str, object]] = ()
+    notes: Sequence[str] = ()
 
 
 class Health(Struct, frozen=True):
@@ -80,4 +82,8 @@ class HealthEndpoints(Struct, frozen=True):
                 body["installation"] = dict(state.installation)
             if state.problems:
                 body["problems"] = dict(state.problems)
+            if state.models:
+                body["models"] = [dict(model) for model in state.models]
+            if state.notes:
+                body["notes"] = list(state.notes)
         return json_response(body, 200 if is_ready else 503)

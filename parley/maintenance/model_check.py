@@ -1,80 +1,135 @@
-"""Checks that a language model's service accepts the key and knows the model, without cost."""
+"""Checks that a language model answers, with a real request for an answer of one token."""
 
-from collections.abc import Mapping
-from typing import Final
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from typing import Final, cast
 
-import httpx2
-from msgspec import Struct
-
-from gateway.llm import anthropic, openai_compatible
+from gateway.errors import ConfigurationError, ModelError, ModelRefused, NoFirstToken
+from gateway.llm.factory import single_provider
+from gateway.llm.model_health import message_of
+from gateway.llm.prices import DEFAULT_PRICES, Price, cost, price_of
+from gateway.llm.watched_provider import findings_of
+from gateway.policy.budgets import MICRO
+from gateway.policy.model_failures import FailureKind, kind_of, step_of
+from gateway.ports import (
+    LLMProvider,
+    ModelEvent,
+    ModelFinding,
+    ModelFinished,
+    ModelMessage,
+    ModelRequest,
+    TextBlock,
+)
+from gateway.ports.clock import SystemClock
 from parley.config import Settings
 from parley.config.sections import ModelChoice
 from parley.maintenance.checks import Finding
-from parley.wiring.policies import model_name
+from parley.wiring.policies import choice_of, prices_of
 from safety.http.shown_address import shown_address
 
-SECONDS: Final = 10.0
-
-
-class _Request(Struct, frozen=True):
-    method: str
-    base: str
-    path: str
-    headers: Mapping[str, str]
-    body: Mapping[str, object] | None = None
+SECONDS: Final = 60.0
+"""Time limit of the request: a local server may have to load the model first."""
+LENGTHS: Final = (1, 16)
+"""Lengths of the answer in tokens; some services refuse an answer that is too short."""
+_KEY: Final[frozenset[FailureKind]] = frozenset({"key_refused"})
+_UNREACHABLE: Final[frozenset[FailureKind]] = frozenset(
+    {"dns", "tls", "connection_refused", "connection_failed"}
+)
 
 
 async def check_models(settings: Settings) -> list[Finding]:
-    """One finding for the model and each of its fallbacks."""
+    """The findings about the model and each of its fallbacks."""
+    prices = prices_of(settings)
     choices = (settings.model, *settings.model.fallbacks)
-    return [await check_model(choice) for choice in choices]
+    results = await asyncio.gather(*(check_model_fully(choice, prices) for choice in choices))
+    return [finding for findings in results for finding in findings]
 
 
 async def check_model(choice: ModelChoice) -> Finding:
-    """The service of one model: reachable, the key accepted, the model known."""
+    """The result of the request to one model."""
+    return (await check_model_fully(choice, DEFAULT_PRICES))[0]
+
+
+async def check_model_fully(choice: ModelChoice, prices: Mapping[str, Price]) -> list[Finding]:
+    """The result of the request, then what the provider found out about the server."""
     name = f"model: {choice.provider}"
     if choice.provider == "offline":
         advice = "Set ANTHROPIC_API_KEY, or model.provider and model.api_key."
-        return Finding("note", name, "no language model is configured", advice)
-    request = _anthropic(choice) if choice.provider == "anthropic" else _openai(choice)
-    url = f"{request.base.rstrip('/')}/{request.path}"
+        return [Finding("note", name, "no language model is configured", advice)]
     try:
-        async with httpx2.AsyncClient(timeout=SECONDS) as client:
-            # The body says nothing more, and is not read: it could be of any size.
-            call = client.stream(request.method, url, headers=request.headers, json=request.body)
-            async with call as answer:
-                status = answer.status_code
-    except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
-        detail = f"{shown_address(request.base)} is not reachable ({type(error).__name__})"
-        return Finding("broken", name, detail, "Check the network and model.base_url.")
-    return _finding(name, model_name(choice), status)
+        provider = single_provider(choice_of(choice))
+    except ConfigurationError as error:
+        return [Finding("broken", name, str(error), "Correct this setting.")]
+    try:
+        result = await _result(name, choice, provider, prices)
+        found = [_of_server(name, one) for one in findings_of(provider)]
+    finally:
+        await provider.close()
+    if choice.timeout is not None:
+        detail = "model.timeout is the former name of two limits"
+        advice = "Set model.first_token_seconds and model.between_tokens_seconds instead."
+        found.append(Finding("note", name, detail, advice))
+    return [result, *found]
 
 
-def _anthropic(choice: ModelChoice) -> _Request:
-    """Counting tokens checks the key and the model, and is free."""
-    message = {"role": "user", "content": "hello"}
-    body = {"model": model_name(choice), "messages": [message]}
-    base = choice.base_url or anthropic.DEFAULT_BASE_URL
-    headers = anthropic.headers(_key(choice))
-    return _Request("POST", base, "v1/messages/count_tokens", headers, body)
+async def _result(
+    name: str, choice: ModelChoice, provider: LLMProvider, prices: Mapping[str, Price]
+) -> Finding:
+    clock = SystemClock()
+    began = clock.monotonic()
+    try:
+        async with asyncio.timeout(SECONDS):
+            finished = await _ask(provider)
+    except TimeoutError:
+        detail = f"{choice_of(choice).model} did not answer within {SECONDS:.0f} s"
+        return Finding("broken", name, detail, f"{step_of(kind_of(NoFirstToken('')))}.")
+    except ModelError as error:
+        return _failed(name, choice, error)
+    seconds = clock.monotonic() - began
+    used, price = finished.usage, price_of(finished.model, prices)
+    tokens = used.input_tokens + used.cache_read_tokens + used.cache_write_tokens
+    paid = f"{tokens} + {used.output_tokens} tokens"
+    if price is not None:
+        paid = f"{paid}, ${cost(used, price) / MICRO:.6f}"
+    return Finding("ok", name, f"{finished.model} answers, in {seconds:.1f} s (cost: {paid})")
 
 
-def _openai(choice: ModelChoice) -> _Request:
-    base = choice.base_url or openai_compatible.DEFAULT_BASE_URL
-    return _Request("GET", base, "models", openai_compatible.headers(_key(choice)))
+async def _ask(provider: LLMProvider) -> ModelFinished:
+    """Return an answer of one token, or of the least that the service gives. Raises
+    `ModelError`."""
+    message = ModelMessage("user", (TextBlock("Hello"),))
+    for length in LENGTHS:
+        request = ModelRequest("Answer with one word.", (message,), max_tokens=length)
+        stream = cast("AsyncGenerator[ModelEvent, None]", provider.stream(request))
+        try:
+            async with aclosing(stream) as events:
+                async for event in events:
+                    if isinstance(event, ModelFinished):
+                        return event
+        except ModelRefused as error:
+            if error.status not in (400, 422) or length == LENGTHS[-1]:
+                raise
+    raise ModelError("the answer ended without a final event")
 
 
-def _key(choice: ModelChoice) -> str:
-    return choice.api_key.get_secret_value() if choice.api_key else ""
+def _failed(name: str, choice: ModelChoice, error: ModelError) -> Finding:
+    kind, model = kind_of(error), choice_of(choice)
+    status = f"HTTP {error.status}" if error.status else kind.replace("_", " ")
+    if kind in _KEY:
+        detail = f"the key is refused ({status})"
+    elif kind == "not_found":
+        detail = f"the model {model.model} does not exist at {model.server} ({status})"
+    elif kind in _UNREACHABLE:
+        detail = f"{model.server} is not reachable ({status})"
+    else:
+        detail = f"{model.model} gives no answer ({status})"
+    secrets = (model.api_key,) if model.api_key else ()
+    request = f", request {error.request_id[:100]}" if error.request_id else ""
+    message = shown_address(message_of(error, secrets))
+    return Finding("broken", name, f"{detail}: {message}{request}", f"{step_of(kind)}.")
 
 
-def _finding(name: str, model: str, status: int) -> Finding:
-    if status in {401, 403}:
-        advice = "Create a new key and set it as model.api_key."
-        return Finding("broken", name, f"the key is refused (HTTP {status})", advice)
-    if status == 404 and name.endswith("anthropic"):
-        return Finding("broken", name, f"the model {model} does not exist", "Correct model.name.")
-    if status == 200:
-        return Finding("ok", name, f"the key is accepted, for {model}")
-    advice = "Try again later; if the error persists, check model.base_url."
-    return Finding("note", name, f"the service answers with HTTP {status}", advice)
+def _of_server(name: str, finding: ModelFinding) -> Finding:
+    advice = f"Setting: {finding.setting}" if finding.setting else "Nothing needs to be done."
+    return Finding("note", name, finding.text.rstrip("."), advice)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from db.errors import StoreUnavailable
 from gateway.errors import ConfigurationError
+from gateway.ports.clock import SystemClock
 from gateway.ports.losses import STEPS, LossKind
 from parley.config import Settings
 from parley.maintenance.checks import Finding, Status
@@ -111,7 +112,7 @@ async def _redis(settings: Settings) -> list[Finding]:
         seen = await RedisProcesses(client, "").look()
     finally:
         await client.stop()
-    everywhere = installation_of(seen, account_names(settings))
+    everywhere = installation_of(seen, account_names(settings), SystemClock().now())
     return [*of_redis(info, _texts(append)), *of_processes(everywhere)]
 
 

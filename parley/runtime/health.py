@@ -11,11 +11,12 @@ from typing import Literal
 import structlog
 
 from gateway.inbound.conversation_queues import ConversationQueues
+from gateway.llm.model_health import ModelHealth
 from gateway.observe.gauges import EventLoopMonitor, GaugeReadings, Gauges
 from gateway.observe.metrics import CONTENT_TYPE, Metrics
 from gateway.outbound.deliverer import Deliverer
 from gateway.policy.budgets import Account
-from gateway.ports import Clock, ServerState
+from gateway.ports import Clock, ModelFailure, ModelFinding, ServerState
 from gateway.ports.http_routes import LocalRequest, LocalResponse, LocalRoute
 from gateway.ports.inbox import QueueDepths
 from gateway.ports.losses import SHOWN_FOR, Loss
@@ -27,6 +28,7 @@ from parley.http.health_endpoints import Health, Readiness
 from parley.http.webhook_listener import WebhookListener
 from parley.runtime.disk_space import DiskMonitor
 from parley.runtime.installation import Installation, last_seen
+from parley.runtime.model_problems import notes_of, problems_of, values_of
 from parley.runtime.supervisor import Supervisor
 
 EVERY = 5.0
@@ -144,7 +146,8 @@ class HealthSources:
     `tool_servers` has the state of each MCP server, `backends` the probe of each memory backend,
     `overrides` a sentence about ignored overrides of the configuration, `work_record` the reason
     why the record of work in progress cannot be written, `installation` the state of all processes
-    that share the work, `losses` the losses of stored data in the last days."""
+    that share the work, `losses` the losses of stored data in the last days, `models` the health of
+    the models that this process calls, and `findings` what it found out about their servers."""
 
     queues: ConversationQueues
     deliverer: Deliverer
@@ -159,6 +162,8 @@ class HealthSources:
     work_record: Callable[[], str] = str
     installation: Callable[[], Installation | None] = lambda: None
     losses: Callable[[], Sequence[Loss]] = tuple
+    models: ModelHealth | None = None
+    findings: Callable[[], Sequence[ModelFinding]] = tuple
 
 
 class HealthMonitor:
@@ -245,13 +250,26 @@ class HealthMonitor:
             if reason is not None:
                 problems[backend] = MEMORY_MISSING.format(reason)
         everywhere = self.installation
+        failures, findings = self._models(everywhere)
+        problems |= problems_of(failures, findings)  # other models may answer meanwhile
+        models, notes = tuple(map(values_of, failures)), notes_of(findings)
         if everywhere is None:
-            return Readiness(ready, parts, problems)
+            return Readiness(ready, parts, problems, models=models, notes=notes)
         states = {part.name: part.state for part in everywhere.parts if part.name not in parts}
         problems |= {
             name: problem for name, problem in everywhere.problems.items() if name in states
         }
-        return Readiness(ready, parts, problems, states, everywhere.complete)
+        return Readiness(ready, parts, problems, states, everywhere.complete, models, notes)
+
+    def _models(
+        self, everywhere: Installation | None
+    ) -> tuple[Sequence[ModelFailure], Sequence[ModelFinding]]:
+        """Return the models that fail and the findings, of all processes where they are known."""
+        if everywhere is not None:
+            return everywhere.models, everywhere.findings
+        if self._parts is None or self._parts.models is None:
+            return (), ()
+        return self._parts.models.failures(), self._parts.findings()
 
     @property
     def installation(self) -> Installation | None:
@@ -303,6 +321,8 @@ class HealthMonitor:
             budgets=self._budgets(),
             roles=[] if (all_ := self.installation) is None else last_seen(all_),
             disks={one.folder: (one.free, one.size) for one in self._disks.disks},
+            models=() if parts.models is None else parts.models.failures(),
+            failed_calls={} if parts.models is None else parts.models.failed_calls(),
         )
 
     def _seconds_since(self, moment: datetime | None) -> float:

@@ -7,10 +7,13 @@ one of the same kind on the same machine replaced, no longer counts.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
 from typing import Final
 
 from msgspec import Struct
 
+from gateway.immutable import replace
+from gateway.ports import ModelFailure, ModelFinding
 from gateway.ports.processes import AccountReport, ProcessReport, SeenProcess
 
 MISSING_AFTER: Final = 15.0
@@ -56,12 +59,15 @@ class PartState(Struct, frozen=True):
 
 class Installation(Struct, frozen=True):
     """All parts, the workers first. `workers` is the number of running ones; `running` that of all
-    processes; `watched` are the seconds for which somebody has watched them."""
+    processes; `watched` are the seconds for which somebody has watched them. `models` fail in one
+    of the processes at least, and `findings` are about the servers of models."""
 
     parts: tuple[PartState, ...]
     workers: int
     running: int
     watched: float
+    models: tuple[ModelFailure, ...] = ()
+    findings: tuple[ModelFinding, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -78,7 +84,9 @@ class Installation(Struct, frozen=True):
         }
 
 
-def installation_of(seen: Sequence[SeenProcess], configured: Iterable[str]) -> Installation:
+def installation_of(
+    seen: Sequence[SeenProcess], configured: Iterable[str], now: datetime
+) -> Installation:
     """Return the state; `configured` are the accounts of the own configuration."""
     living = [one for one in seen if not one.ended and one.age < MISSING_AFTER]
     watched = max((one.watching for one in living), default=0.0)
@@ -89,7 +97,34 @@ def installation_of(seen: Sequence[SeenProcess], configured: Iterable[str]) -> I
     worker = _part(WORKERS, "", seen, living, watched)
     parts = [_part(name, name, seen, living, watched) for name in accounts]
     workers = sum(_serves(one.report, "") for one in living)
-    return Installation((worker, *parts), workers, len(living), watched)
+    found = dict.fromkeys(one for each in living for one in each.report.findings)
+    return Installation(
+        (worker, *parts), workers, len(living), watched, _models(living, now), tuple(found)
+    )
+
+
+def _models(living: Sequence[SeenProcess], now: datetime) -> tuple[ModelFailure, ...]:
+    """Return the models that fail, each once: the failed calls and the people of all processes
+    together, with the error of the latest call. Clocks of machines may differ: times are ages."""
+    together: dict[tuple[str, str], ModelFailure] = {}
+    for failure in sorted(_failures(living, now), key=lambda one: one.last):
+        other = together.get((failure.model, failure.server))
+        together[failure.model, failure.server] = replace(
+            failure,
+            since=min(other.since, failure.since) if other else failure.since,
+            calls=(other.calls if other else 0) + failure.calls,
+            people=(other.people if other else 0) + failure.people,
+        )
+    return tuple(sorted(together.values(), key=lambda one: one.since))
+
+
+def _failures(living: Sequence[SeenProcess], now: datetime) -> Iterator[ModelFailure]:
+    for process in living:
+        for one in process.report.models:
+            if one.failure is not None:
+                since = now - timedelta(seconds=one.failing + process.age)
+                last = now - timedelta(seconds=one.failed + process.age)
+                yield replace(one.failure, since=since, last=last)
 
 
 def _replaced(one: SeenProcess, living: Sequence[SeenProcess]) -> bool:

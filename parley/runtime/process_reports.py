@@ -1,16 +1,17 @@
 """Reports this process to the others, and watches which parts of the installation are served."""
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 import structlog
 
 from db.errors import StoreUnavailable
+from gateway.llm.model_health import ModelHealth
 from gateway.ports import Clock
-from gateway.ports.processes import AccountReport, ProcessReport
+from gateway.ports.processes import AccountReport, ModelReport, ProcessReport, SeenProcess
 from gateway.stores.redis.processes import RedisProcesses
 from parley.runtime.installation import MISSING, Installation, installation_of
 from parley.runtime.supervisor import Supervisor
@@ -30,12 +31,15 @@ class ProcessReports:
         describe: Callable[[], ProcessReport],
         configured: Collection[str],
         clock: Clock,
+        health: ModelHealth,
     ) -> None:
-        """`configured`: the accounts of the configuration."""
+        """`configured`: the accounts of the configuration. `health` learns of the answers that
+        models gave to other processes."""
         self._processes = processes
         self._describe = describe
         self._configured = tuple(configured)
         self._clock = clock
+        self._health = health
         self._task: asyncio.Task[None] | None = None
         self._missing: frozenset[str] = frozenset()
         self.installation: Installation | None = None
@@ -62,8 +66,17 @@ class ProcessReports:
         except StoreUnavailable:
             self.installation = None
             return
-        self.installation = installation_of(seen, self._configured)
+        self._learn_of_answers(seen)
+        self.installation = installation_of(seen, self._configured, self._clock.now())
         self._log_changes(self.installation)
+
+    def _learn_of_answers(self, seen: Sequence[SeenProcess]) -> None:
+        now = self._clock.now()
+        for process in seen:
+            for one in process.report.models:
+                if one.answered is not None:
+                    ago = timedelta(seconds=process.age + one.answered)
+                    self._health.answered_elsewhere(one.model, one.server, now - ago)
 
     def _log_changes(self, now: Installation) -> None:
         missing = frozenset(part.name for part in now.parts if part.state == MISSING)
@@ -95,3 +108,22 @@ def accounts_of(supervisor: Supervisor, now: datetime) -> tuple[AccountReport, .
         )
         for name, state in supervisor.states.items()
     )
+
+
+def models_of(health: ModelHealth, now: datetime) -> tuple[ModelReport, ...]:
+    """The models that this process called, with their last answer and their failure."""
+    failures = {(one.model, one.server): one for one in health.failures()}
+    answered = health.answered()
+
+    def ago(at: datetime) -> float:
+        return max(0.0, (now - at).total_seconds())
+
+    reports = []
+    for key in dict.fromkeys((*failures, *answered)):
+        failure, last = failures.get(key), answered.get(key)
+        report = ModelReport(*key, None if last is None else ago(last))
+        if failure is not None:
+            since, failed = ago(failure.since), ago(failure.last)
+            report = ModelReport(*key, report.answered, failure, since, failed)
+        reports.append(report)
+    return tuple(reports)

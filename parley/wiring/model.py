@@ -2,11 +2,11 @@
 
 from gateway.llm.factory import build_provider
 from gateway.llm.known_windows import KnownWindows, ModelPlace
+from gateway.llm.model_health import ModelHealth
 from gateway.llm.openai_compatible import headers
 from gateway.llm.prices import cost, price_of
 from gateway.llm.served_window import ModelServer, WindowSearch
-from gateway.observe.timing import TimedProvider
-from gateway.ports import AlarmClock, ModelFinished
+from gateway.ports import AlarmClock, LLMProvider, ModelFinished
 from gateway.turn.mcp_connection import McpTools
 from gateway.turn.services import CurrentPolicies
 from gateway.turn.toolbox import Toolbox
@@ -27,21 +27,24 @@ def provider_of(
     clock: AlarmClock,
     policies: CurrentPolicies | None = None,
     windows: KnownWindows | None = None,
-) -> TimedProvider:
-    """Return the configured model with its fallbacks. `policies` has the prices in force."""
+    health: ModelHealth | None = None,
+) -> LLMProvider:
+    """Return the configured model with its fallbacks. `policies` has the prices in force, `windows`
+    and `health` learn of each call."""
     current = policies or CurrentPolicies(policies_of(settings))
-    provider = build_provider(
-        choice_of(settings.model),
-        clock,
-        [choice_of(fallback) for fallback in settings.model.fallbacks],
-        windows,
-    )
 
     def micros(finished: ModelFinished) -> int:
         price = price_of(finished.model, current.value.prices)
         return 0 if price is None else cost(finished.usage, price)
 
-    return TimedProvider(provider, clock, micros)
+    return build_provider(
+        choice_of(settings.model),
+        clock,
+        [choice_of(fallback) for fallback in settings.model.fallbacks],
+        windows,
+        health,
+        micros,
+    )
 
 
 def windows_of(settings: Settings) -> KnownWindows:

@@ -5,7 +5,6 @@ from typing import Final
 
 from gateway.conversation import ContextLimits, SummaryPolicy
 from gateway.immutable import replace
-from gateway.llm.anthropic import DEFAULT_MODEL
 from gateway.llm.factory import ModelChoice
 from gateway.llm.prices import Price, price_of, prices_from
 from gateway.outbound.retry_decision import DeliveryRules
@@ -78,7 +77,9 @@ def policies_of(settings: Settings) -> Policies:
             timedelta(hours=settings.conversation.answer_within_hours),
         ),
         summaries=SummaryPolicy(settings.context.summaries, summary_model(settings)),
-        turn=TurnLimits(retry_seconds=settings.model.retry_seconds),
+        turn=TurnLimits(
+            seconds=settings.model.turn_seconds, retry_seconds=settings.model.retry_seconds
+        ),
         ranks=ANSWER_RANKS if settings.context.keep == "knowledge" else CHAT_RANKS,
         live=settings.delivery.live,
         acknowledge=settings.delivery.acknowledge.strip(),
@@ -108,9 +109,7 @@ def window_of(settings: Settings) -> int:
 
 def model_name(choice: sections.ModelChoice) -> str:
     """The name of a configured model; by default the provider's."""
-    if choice.provider == "anthropic":
-        return choice.name or DEFAULT_MODEL
-    return choice.name or choice.provider
+    return choice_of(choice).model
 
 
 def summary_model(settings: Settings) -> str:
@@ -140,11 +139,23 @@ def choice_of(choice: sections.ModelChoice) -> ModelChoice:
         choice.name,
         key,
         choice.base_url or "",
-        timeout=choice.timeout,
+        *_limits(choice),
         window=choice.window,
         api=choice.api,
         without=choice.without,
     )
+
+
+def _limits(choice: sections.ModelChoice) -> tuple[float, float]:
+    """The limits until the first token and between tokens; `timeout` sets those not set."""
+    named = ("first_token_seconds", "between_tokens_seconds")
+    first, between = (
+        getattr(choice, name)
+        if choice.timeout is None or name in choice.model_fields_set
+        else choice.timeout
+        for name in named
+    )
+    return first, between
 
 
 def prices_of(settings: Settings) -> dict[str, Price]:

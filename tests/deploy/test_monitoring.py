@@ -52,6 +52,8 @@ NOT_IN_TRAFFIC = {
         "parley_not_addressed_total",
     ),
     "parley_data_loss_timestamp_seconds",
+    *("parley_model_failed_calls_total", "parley_model_failing_people"),
+    "parley_model_failing_since_timestamp_seconds",
     *("parley_other_events_total", "parley_connection_proof_age_seconds"),
 }
 """Metrics without a sample in the traffic of this test, whose labels the documentation has."""

@@ -10,6 +10,8 @@ import aiohttp
 import pytest
 import yaml
 
+from gateway.errors import ModelUnavailable
+from gateway.observe.correlation import asking
 from gateway.observe.gauges import GaugeReadings
 from gateway.ports.clock import SystemClock
 from parley.app import App
@@ -234,3 +236,34 @@ async def test_killed_processes_are_missing_within_30_seconds(
         doctor = await parley("doctor", "--config", configs[0], cwd=tmp_path)
         assert "BROKEN  workers" in doctor.out
         assert "BROKEN  account telegram" in doctor.out
+
+
+@pytest.mark.usefixtures("quick")
+async def test_a_failing_model_of_a_worker_is_named_by_every_process_until_any_gets_an_answer(
+    installation: Installation,
+) -> None:
+    observer = await installation.start("adapter", "web")
+    await installation.start("adapter", "telegram")
+    first, second = [await installation.start("worker") for _ in range(2)]
+    error = ModelUnavailable("Overloaded", status=529, request_id="req-1")
+    for person in ("ada", "ben"):
+        with asking(person):
+            first.model_health.call_failed("m", "https://x.org", error, 0.1, ())
+
+    async def named() -> bool:
+        return "models" in (await installation.ready(observer, ""))[1]
+
+    await eventually(named)
+    assert "2 people waited" in (await installation.ready(observer, ""))[1]["problems"]["model: m"]
+    (need,) = await needs(installation, observer)
+    assert "m at https://x.org has given no answer since" in need
+    page = (await (await installation.visitor(observer)).get("/overview")).text
+    assert "HTTP 529, overloaded" in page
+
+    second.model_health.call_answered("m", "https://x.org")
+
+    async def forgotten() -> bool:
+        return not await named() and not first.model_health.failures()
+
+    await eventually(forgotten)
+    assert await needs(installation, observer) == []

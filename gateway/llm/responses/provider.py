@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from gateway.errors import ModelError, ModelUnavailable
 from gateway.llm.event_stream import ServerSentEvent
-from gateway.llm.openai_compatible import DEFAULT_BASE_URL, SILENCE_SECONDS, headers, translated
+from gateway.llm.openai_compatible import DEFAULT_BASE_URL, headers, translated
 from gateway.llm.responses.reader import ResponsesReader
 from gateway.llm.responses.request import to_body
 from gateway.llm.streamed_call import Call, ServiceError, StreamingProvider, read_object
@@ -23,17 +23,10 @@ class ResponsesProvider(StreamingProvider):
     name = "openai"
     path = "responses"
 
-    def __init__(
-        self,
-        api_key: str,
-        model: str,
-        base_url: str = DEFAULT_BASE_URL,
-        *,
-        silence_seconds: float = SILENCE_SECONDS,
-    ) -> None:
+    def __init__(self, api_key: str, model: str, base_url: str = DEFAULT_BASE_URL) -> None:
         base_url = base_url or DEFAULT_BASE_URL
         self._address = shown_address(base_url)
-        super().__init__(headers(api_key), model, base_url, silence_seconds, self.written)
+        super().__init__(headers(api_key), model, base_url, self.written)
 
     def call(self, request: ModelRequest, model: str) -> Call:
         return _ResponsesCall(self, request, model)

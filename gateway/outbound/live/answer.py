@@ -20,7 +20,15 @@ from gateway.outbound.live import final
 from gateway.outbound.live.partial_text import PartialText, RenderedText
 from gateway.outbound.live.state import LiveMessage, Phase, Show
 from gateway.outbound.pacing import Pacer
-from gateway.ports import AdapterState, CanShowLive, Clock, LiveStyle, LiveView, PlatformAdapter
+from gateway.ports import (
+    AdapterState,
+    AlarmClock,
+    CanShowLive,
+    LiveStyle,
+    LiveView,
+    PlatformAdapter,
+    Wait,
+)
 from gateway.render import address
 
 FIRST_AFTER: Final = 0.7
@@ -47,8 +55,14 @@ ENDED: Final = "!"
 """Replaces `BEGUN` once the answer is sent without the handle: nothing more may be shown. A call of
 a killed worker may still wait for the process that is connected."""
 HELD_AFTER: Final = 4.0
-"""Seconds of a turn after which a wait for the model is announced, if nothing else is shown."""
+"""Seconds of a turn after which failed calls of the model are announced, if nothing else is
+shown."""
+SLOW_AFTER: Final = 15.0
+"""Seconds without a first token, or of a turn without a word, after which people are told what they
+wait for."""
 HELD: Final = "_(My language model is not answering at the moment. I keep trying.)_"
+SLOW: Final = "_(My language model is slow at the moment. I am waiting for its answer.)_"
+WORKING: Final = "_(I am still working on the answer.)_"
 STOPPED: Final = "_(Stopped.)_"
 BROKEN: Final = "_(The answer was interrupted here.)_"
 log = structlog.get_logger(__name__)
@@ -81,7 +95,7 @@ class LiveDependencies(Struct, frozen=True):
     pacer: Pacer
     free: Callable[[], bool]
     memory: AdapterState
-    clock: Clock
+    clock: AlarmClock
     count: Callable[[str, str], None]
     silenced: Callable[[], Awaitable[bool]] = _never
 
@@ -95,8 +109,9 @@ class LiveAnswer:
         self._text = PartialText(target.place.audience, target.renderer)
         now = means.clock.monotonic()
         self._state = LiveMessage(style, not_before=now + FIRST_AFTER)
-        self._hold_from = now + HELD_AFTER
-        self._waits = False
+        self._began = self._waits_since = now
+        self._waits_for: Wait = "model"
+        self._sentence = ""
         self._requested_length = 0
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -112,14 +127,29 @@ class LiveAnswer:
 
     async def on_text(self, piece: str) -> None:
         """Take a piece of the answer."""
-        self._waits = False
+        self._waits_for = "working"
         self._write(piece)
         self._news.set()
 
-    def waits(self) -> None:
-        """Record that the model does not answer and is being retried."""
-        self._waits = True
+    def waits(self, wait: Wait) -> None:
+        """Record what the turn waits for. A first token after failed calls is no news: people were
+        told that the model does not answer."""
+        if wait == self._waits_for or (wait == "model" and self._waits_for == "again"):
+            return
+        self._waits_for, self._waits_since = wait, self._means.clock.monotonic()
+        if self._sentence and self._sentence != self._hold()[0]:
+            self._state = self._state.hold_again()
         self._news.set()
+
+    def _hold(self) -> tuple[str, float]:
+        """Return the sentence that explains why there is no text, and when it may be shown."""
+        match self._waits_for:
+            case "model":
+                return SLOW, self._waits_since + SLOW_AFTER
+            case "working":
+                return WORKING, self._began + SLOW_AFTER
+            case "again":
+                return HELD, self._began + HELD_AFTER
 
     def take_back(self, kept: str) -> bool:
         """Discard the text so far, except for `kept`; False if some of it is shown, or about to
@@ -195,17 +225,29 @@ class LiveAnswer:
             for _ in range(MAX_LOOKS):
                 self._news.clear()
                 written = self._text.read()
-                now, hold_at = self._means.clock.monotonic(), self._hold_from
-                self._state, look = self._state.look(now, written, hold_at if self._waits else None)
+                self._state, look = self._state.look(
+                    self._means.clock.monotonic(), written, self._hold()[1]
+                )
                 if isinstance(look, Show):
                     await self._show()
-                elif look.seconds is None:
-                    await self._news.wait()
+                elif look.news or look.seconds is None:
+                    await self._news_within(look.seconds)
                 else:
                     await self._means.clock.sleep(look.seconds)
         except Exception:
             log.exception("live_answer_failed", platform=self._target.place.platform)
             self._state = self._state.give_up()
+
+    async def _news_within(self, seconds: float | None) -> None:
+        """Wait for news, for so many seconds."""
+        if seconds is None:
+            await self._news.wait()
+            return
+        cancel = self._means.clock.after(seconds, self._news.set)
+        try:
+            await self._news.wait()
+        finally:
+            cancel()
 
     async def _show(self) -> None:
         """Show the current text, if the chat has capacity."""
@@ -216,8 +258,10 @@ class LiveAnswer:
         if not await self._may_speak():
             return
         rendered = await self._text.render()
-        if rendered is None and self._waits:
-            rendered = self._text.placeholder(HELD)
+        has_text = rendered is not None and rendered.length > 0
+        if not has_text and clock.monotonic() >= self._hold()[1]:
+            self._sentence = self._hold()[0]
+            rendered = self._text.placeholder(self._sentence)
         self._requested_length = rendered.length if rendered is not None else 0
         cost = (clock.monotonic() - began) * RENDER_SHARE
         if rendered is None or not self._room():

@@ -41,9 +41,11 @@ class Show(Struct, frozen=True):
 
 
 class Wait(Struct, frozen=True):
-    """Show nothing now; check again after `seconds`, None for "when there is more text"."""
+    """Show nothing now; check again after `seconds`, with `news` also when there is any; None for
+    "only then"."""
 
     seconds: float | None
+    news: bool = False
 
 
 class Deliver(Struct, frozen=True):
@@ -65,7 +67,8 @@ class LiveMessage(Struct, frozen=True):
     """The state. `shown` counts the visible characters, times are monotonic.
 
     `asking`: a request is running; there is never more than one. `held`: a sentence explains why
-    there is no text yet. `given_up`: nothing more is shown; the final answer is still sent.
+    there is no text yet; `outdated`: another one does now. `given_up`: nothing more is shown; the
+    final answer is still sent.
     """
 
     style: LiveStyle
@@ -78,6 +81,7 @@ class LiveMessage(Struct, frozen=True):
     held: bool = False
     strikes: int = 0
     given_up: bool = False
+    outdated: bool = False
 
     @property
     def open(self) -> bool:
@@ -108,11 +112,17 @@ class LiveMessage(Struct, frozen=True):
             return replace(self, asking=True), Show()
         if new > 0:
             return self, Wait(LOOK)
-        if hold_at is not None and not (self.held or self.shown or self.style.appends):
+        can_hold = not (self.shown or self.style.appends) and (self.outdated or not self.held)
+        if hold_at is not None and can_hold:
             if now < hold_at:
-                return self, Wait(hold_at - now)
+                return self, Wait(hold_at - now, news=True)
             return replace(self, asking=True), Show()
-        return self, Wait(self._until_fading(now))
+        fading = self._until_fading(now)
+        return self, Wait(fading, news=fading is not None)
+
+    def hold_again(self) -> "LiveMessage":
+        """Record that another sentence explains now why there is no text."""
+        return replace(self, outdated=self.held)
 
     def postpone(self, now: float, seconds: float) -> "LiveMessage":
         """Delay the next request: the chat is busy, or its budget is used up."""
@@ -134,6 +144,7 @@ class LiveMessage(Struct, frozen=True):
             handle=handle or self.handle,  # a preview is shown beside the message of an earlier run
             shown=shown,
             held=shown == 0,
+            outdated=False,
             shown_at=now,
             not_before=now + pause,
             strikes=0,

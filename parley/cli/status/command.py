@@ -37,6 +37,8 @@ NO_PORT: Final = "server.port is 0, so the state of a running program cannot be 
 FROM_BOTH: Final = "It reports platforms and parts; all other figures are from the stores."
 FROM_STORES: Final = "All figures are from the stores."
 READABLE: Final = "ok"
+MAX_NEED: Final = 700
+"""Characters of a problem; that of a failing model quotes the service."""
 WELL: Final = "Nothing needs attention."
 
 
@@ -92,13 +94,15 @@ def lines_of(report: StatusReport, needs: list[str]) -> Iterator[str]:
         yield _line("workers", f"{everywhere.workers} running")
     if report.live is not None:
         yield from _parts(report.live)
+        for note in report.live.notes:
+            yield _line("model", plain(note, 300))
     yield _line("memory", ", ".join(report.memory) or "off")
     if report.stored is not None:
         yield from _stored_lines(report.stored, report.at)
     else:
         yield _line("stores", report.unreadable)
     for number, need in enumerate(needs):
-        yield _line("attention" if number == 0 else "", plain(need, 400))
+        yield _line("attention" if number == 0 else "", plain(need, MAX_NEED))
     if not needs:
         yield WELL
 
@@ -158,6 +162,7 @@ def _as_values(report: StatusReport, needs: list[str]) -> dict[str, object]:
         "ready": report.live.ready if report.live else None,
         "platforms": [_plain_values(asdict(one)) for one in report.platforms],
         "parts": dict(report.live.parts) if report.live else {},
+        "models": list(report.live.models) if report.live else [],
         "workers": report.installation.workers if report.installation else None,
         "memory": list(report.memory),
         "queue": _plain_values(asdict(stored.backlog)) if stored else None,

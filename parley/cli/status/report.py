@@ -14,9 +14,8 @@ from gateway.policy.budgets import MICRO, Budgets
 from gateway.ports.inbox import Backlog
 from gateway.ports.losses import SHOWN_FOR
 from gateway.ports.outbox import DeadLetter
-from gateway.ports.traces import GAVE_UP, Trace
+from gateway.ports.traces import FAILED, Trace
 from gateway.stores.usage import UsageLedger
-from gateway.turn.pipeline import FAILED
 from parley.cli.memory_access import tenants_of_accounts
 from parley.cli.running_program import address_of, body_of, request_to
 from parley.config import Settings
@@ -29,6 +28,7 @@ from parley.runtime.installation import (
     installation_of,
     unserved,
 )
+from parley.runtime.model_problems import problems_of
 from parley.wiring.accounts import account_name, account_names, identity_conflicts
 from parley.wiring.extensions import load_extensions
 from parley.wiring.live_configuration import stored_configuration
@@ -45,7 +45,7 @@ LOOKED_AT: Final = 1_000
 """The latest traces, among which failed messages are looked for."""
 SHOWN: Final = 5
 WITHIN: Final = timedelta(days=1)
-FAILURES: Final = frozenset({FAILED, GAVE_UP, "unavailable", "broken", "too_long"})
+FAILURES: Final = frozenset(FAILED)
 """Reason codes of messages that got no answer, or a part of one."""
 
 STATE: Final = "parley_connection_state"
@@ -86,12 +86,15 @@ class RecentProblem(Struct, frozen=True):
 
 
 class LiveState(Struct, frozen=True):
-    """The report of the running program; `parts` are stores and listeners, by their state."""
+    """The report of the running program; `parts` are stores and listeners, by their state. `models`
+    fail, each with its figures; `notes` need nobody."""
 
     ready: bool
     accounts: tuple[AccountStatus, ...] = ()
     parts: tuple[tuple[str, str], ...] = ()
     problems: tuple[tuple[str, str], ...] = ()
+    models: tuple[Mapping[str, object], ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class StoredState(Struct, frozen=True):
@@ -172,11 +175,17 @@ def _of_program(report: StatusReport) -> Iterator[str]:
         waiting = report.stored.backlog.events if report.stored else 0
         yield from unserved(everywhere, here, waiting)
     if live is None:
+        if everywhere is not None:
+            yield from problems_of(everywhere.models, everywhere.findings).values()
         return
     for account in live.accounts:
         if account.state != READY:
             reason = f": {account.problem}" if account.problem else ""
             yield f"{account.name} is {account.state}{reason}. `parley doctor` checks it."
+    yield from _of_parts(live, everywhere)
+
+
+def _of_parts(live: LiveState, everywhere: Installation | None) -> Iterator[str]:
     explained = dict(live.problems)
     accounts = {account.name for account in live.accounts}
     if everywhere is not None:
@@ -187,7 +196,9 @@ def _of_program(report: StatusReport) -> Iterator[str]:
             said = (f"{part} is {state}", problem, STORE_STEP if part in STORES else "")
             yield " ".join(f"{sentence}." for sentence in said if sentence)
     for part, problem in explained.items():
-        if part not in accounts and part != "quarantine" and not part.startswith("disk: "):
+        if part.startswith("model"):
+            yield f"{problem}."  # it begins with the model's name
+        elif part not in accounts and part != "quarantine" and not part.startswith("disk: "):
             yield f"{part}: {problem}"
 
 
@@ -245,17 +256,17 @@ async def stored_state(settings: Settings, storage: Storage, now: datetime) -> S
         tuple(await _budgets(stores.usage, policies_of(live.settings).budgets, now)),
         tuple(problems[:SHOWN]),
         tuple(latest.items()),
-        await _installation(settings, storage),
+        await _installation(settings, storage, now),
         tuple(await identity_conflicts(settings, storage.hot.states)),
         tuple(one.sentence for one in await storage.hot_losses.since(now - SHOWN_FOR)),
     )
 
 
-async def _installation(settings: Settings, storage: Storage) -> Installation | None:
+async def _installation(settings: Settings, storage: Storage, now: datetime) -> Installation | None:
     shared = storage.hot.shared
     if shared is None:
         return None
-    return installation_of(await shared.processes.look(), account_names(settings))
+    return installation_of(await shared.processes.look(), account_names(settings), now)
 
 
 def failed_messages(traces: Sequence[Trace], since: datetime) -> Iterator[RecentProblem]:
@@ -324,6 +335,8 @@ def live_state(settings: Settings) -> LiveState | None:
         ),
         tuple((name, str(at)) for name, at in parts.items() if name not in accounts),
         tuple((name, str(problem)) for name, problem in problems.items()),
+        tuple(dict(model) for model in state.get("models", ())),
+        tuple(str(note) for note in state.get("notes", ())),
     )
 
 

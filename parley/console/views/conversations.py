@@ -120,12 +120,14 @@ class HitRow(Result):
 class ConversationsOut(Result):
     """A page of conversations, or with words to search for a page of hits. `query` are the filters
     as a query, `platforms` those that can be chosen; `next` is empty at the end. `active_missing`:
-    the reason why `active` is not known."""
+    the reason why `active` is not known. `turn` is the id of a turn that was searched for: the
+    reference in an apology."""
 
     of: Literal["all", "own"]
     platforms: tuple[str, ...] = Field(max_length=200)
     active: tuple[ActiveRow, ...] = Field(default=(), max_length=PAGE)
     active_missing: str = ""
+    turn: str = ""
     rows: tuple[ConversationRow, ...] = Field(default=(), max_length=PAGE)
     hits: tuple[HitRow, ...] = Field(default=(), max_length=PAGE)
     query: str = ""
@@ -145,11 +147,13 @@ async def conversations(
     )
     views, reader = services.storage.conversation_views, reader_of(viewer)
     if params.q.strip():
+        named = await views.conversations_of(reader, [params.q.strip()])
         found = await views.search(reader, params.q, wanted, PAGE, params.after)
         hits = tuple(
             _hit(viewer, hit, params.q) for hit in found.rows if may_read(viewer, hit.text).allowed
         )
-        return shown.model_copy(update={"hits": hits, "next": found.next})
+        turn = next(iter(named), "")
+        return shown.model_copy(update={"hits": hits, "next": found.next, "turn": turn})
     nothing: dict[str, ActiveRow] = {}
     active, missing = await read_hot(_active(viewer, services, wanted), nothing)
     now = {name: row.state for name, row in active.items()}

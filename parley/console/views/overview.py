@@ -30,6 +30,7 @@ AHEAD: Final = timedelta(days=1)
 """The clock of another process may be ahead."""
 READY: Final = "ready"
 PROBLEM: Final = "problem"
+NOTE: Final = "note"
 CHECK: Final = "Check the model, the platforms and the stores"
 MOST: Final = 50
 """Entries of each list of the page."""
@@ -315,6 +316,10 @@ def _parts(services: ConsoleServices) -> tuple[PartState, ...]:
         PartState(name=name, state=PROBLEM, well=False, problem=problem)
         for name, problem in readiness.problems.items()
         if name not in known
+    ]
+    parts += [
+        PartState(name=f"model, note {number}", state=NOTE, well=True, problem=note)
+        for number, note in enumerate(readiness.notes, 1)
     ]
     return tuple(parts[:MOST])
 

@@ -10,6 +10,7 @@ from gateway.ports import (
     ModelFinished,
     ModelMessage,
     ModelRequest,
+    StopReason,
     TextBlock,
     TextDelta,
     ToolCall,
@@ -33,8 +34,9 @@ class StubModel:
 
     name = "stub"
 
-    def __init__(self, says: Says, usage: Usage | None = None) -> None:
+    def __init__(self, says: Says, usage: Usage | None = None, stop: StopReason = "end") -> None:
         self._says = says
+        self._stop: StopReason = stop
         self._usage = usage or Usage(10, 5)
         self.requests: list[ModelRequest] = []
 
@@ -46,7 +48,7 @@ class StubModel:
                 yield TextDelta(block.text)
         calls = any(isinstance(block, ToolCall) for block in content)
         message = ModelMessage("assistant", content)
-        yield ModelFinished(message, "tool_use" if calls else "end", self._usage, "stub-1")
+        yield ModelFinished(message, "tool_use" if calls else self._stop, self._usage, "stub-1")
 
     async def close(self) -> None:
         pass

@@ -102,9 +102,17 @@ def test_every_outcome_has_a_text(outcome: Outcome) -> None:
 
     assert whole
     assert "{" not in whole
-    assert closing.closing(outcome, has_text=True) in (
-        "",
-        closing.BROKEN,
-        closing.LENGTH,
-        closing.TIME_PART,
-    )
+    after = closing.closing(outcome, has_text=True)
+    assert bool(after) == (outcome not in ("answered", "empty"))
+
+
+def test_no_two_ways_to_end_have_the_same_sentence() -> None:
+    same = {
+        "broken": "unavailable",
+        "cycle": "repeated",
+        "answered": "empty",
+        "length": "reasoning",
+    }
+    alone = [s.alone for outcome, s in closing.SENTENCES.items() if outcome not in same]
+
+    assert len(set(alone)) == len(alone)

@@ -13,15 +13,17 @@ from gateway.ports import (
     ModelEvent,
     ModelRequest,
     OpaqueBlock,
+    StopReason,
     TextBlock,
     TextDelta,
     ToolCall,
     ToolOutcome,
+    Working,
 )
 from gateway.ports.clock import SystemClock
 from gateway.turn import closing
 from gateway.turn.tool_loop import MAX_TAKEN_BACK, run_turn
-from gateway.turn.types import TurnLimits, TurnRequest
+from gateway.turn.types import Outcome, TurnLimits, TurnRequest
 from simulators.anthropic import Answer, AnthropicSimulator, UseTool
 from simulators.base import Fault
 from tests.gateway.llm.asking import assistant, user
@@ -307,10 +309,75 @@ async def test_an_exception_of_a_provider_becomes_a_sentence() -> None:
     assert "KeyError" in result.error
 
 
-async def test_an_empty_answer_becomes_a_sentence() -> None:
-    result = await Turn().ask("Hello", StubModel(lambda *_: ()))
+async def test_an_empty_answer_is_asked_for_once_more_and_then_becomes_a_sentence() -> None:
+    model = StubModel(lambda *_: ())
 
-    assert result.text == closing.NO_ANSWER
+    result = await Turn().ask("Hello", model, reference="7f3a")
+
+    assert (result.text, result.outcome) == (
+        f"{closing.EMPTY} (Reference for the operator: 7f3a)",
+        "empty",
+    )
+    assert len(model.requests) == 2
+    assert result.failed
+
+
+async def test_an_empty_answer_that_is_followed_by_one_with_words_is_not_mentioned() -> None:
+    result = await Turn().ask(
+        "Hello", StubModel(lambda _, number: (TextBlock("Hi."),) if number == 2 else ())
+    )
+
+    assert (result.text, result.outcome) == ("Hi.", "answered")
+
+
+async def test_no_further_word_after_a_tool_is_an_answer() -> None:
+    """The model said before the call what it had to say."""
+    said = (TextBlock("I store that."), ToolCall("t", "look", "{}"))
+    model = StubModel(lambda _, number: said if number == 1 else ())
+
+    result = await Turn().ask("Hello", model, StubTools(spec("look")))
+
+    assert (result.text, result.outcome) == ("I store that.", "answered")
+    assert len(model.requests) == 2
+
+
+ENDS: tuple[tuple[StopReason, Outcome], ...] = (
+    ("max_tokens", "length"),
+    ("refusal", "declined"),
+    ("filtered", "filtered"),
+)
+
+
+@pytest.mark.parametrize("text", ["", "Sure. First you take the"])
+@pytest.mark.parametrize(("stop", "outcome"), ENDS)
+async def test_each_end_has_its_sentence_with_and_without_text(
+    text: str, stop: StopReason, outcome: Outcome
+) -> None:
+    model = StubModel(lambda *_: (TextBlock(text),) if text else (), stop=stop)
+
+    result = await Turn().ask("Hello", model)
+
+    expected = outcome if text or outcome != "length" else "reasoning"
+    sentence = closing.closing(expected, has_text=bool(text))
+    assert result.outcome == expected
+    assert result.text == (f"{text}\n\n{sentence}" if text else sentence)
+    assert len(model.requests) == 1
+
+
+async def test_each_wait_of_a_turn_is_reported() -> None:
+    waits: list[str] = []
+
+    class Thinking(StubModel):
+        async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+            yield Working()
+            async for event in super().stream(request):
+                yield event
+
+    request = TurnRequest("Be brief.", (), (TextBlock("Hello"),))
+    model = Thinking(lambda *_: (TextBlock("Hi."),))
+    await run_turn(request, model, StubTools(), TurnLimits(), SystemClock(), on_wait=waits.append)
+
+    assert waits == ["model", "working"]
 
 
 async def test_streamed_text_that_turns_out_to_be_reasoning_is_no_part_of_the_answer() -> None:

@@ -89,7 +89,9 @@ async def ask(
         clock,
         None,
         lambda _: unseen,
-        (lambda: waits.append(clock.monotonic())) if waits is not None else None,
+        (lambda wait: waits.append(clock.monotonic()) if wait == "again" else None)
+        if waits is not None
+        else None,
     )
 
 

@@ -12,6 +12,9 @@ from gateway.outbound.live.answer import (
     HELD,
     HELD_AFTER,
     LAST_WAIT,
+    SLOW,
+    SLOW_AFTER,
+    WORKING,
 )
 from gateway.outbound.send_attempt import REPEAT_NOTE
 from gateway.ports import LiveStyle, LiveView, SendPace
@@ -94,12 +97,12 @@ async def test_a_wait_for_the_model_is_shown_after_some_seconds(style: LiveStyle
         text = render(HELD, "discord")[0].text
         live = bench.answer(place())
         live.begin()
-        live.waits()
+        live.waits("again")
         await bench.clock.advance(HELD_AFTER - 0.1)
         assert bench.screen.asked == []
         await bench.clock.advance(0.2)
         assert text in (*bench.screen.messages.values(), bench.screen.draft)
-        live.waits()
+        live.waits("again")
         await bench.clock.advance(60.0)
         questions = [kind for kind, _ in bench.screen.asked]
         assert questions == ["post"] if not style.fades else set(questions) == {"draft"}
@@ -112,11 +115,54 @@ async def test_a_wait_for_the_model_is_shown_after_some_seconds(style: LiveStyle
     await on_bench(test, style=style)
 
 
+@pytest.mark.parametrize("style", [LiveStyle(pause=1.0), LiveStyle(pause=1.0, fades=30.0)])
+async def test_a_slow_first_token_is_announced_and_the_answer_shown_at_once(
+    style: LiveStyle,
+) -> None:
+    async def test(bench: Bench) -> None:
+        slow, working = (render(each, "discord")[0].text for each in (SLOW, WORKING))
+        live = bench.answer(place())
+        live.begin()
+        live.waits("model")
+        await bench.clock.advance(SLOW_AFTER - 0.1)
+        assert bench.screen.asked == []
+        await bench.clock.advance(0.2)
+        assert slow in (*bench.screen.messages.values(), bench.screen.draft)
+        live.waits("working")
+        await bench.clock.advance(2.0)
+        assert working in (*bench.screen.messages.values(), bench.screen.draft)
+        assert live.take_back(""), "nothing of the answer was shown"
+        await live.on_text("The answer begins with this sentence. ")
+        await bench.clock.advance(1.5)
+        assert "The answer begins" in str((bench.screen.messages, bench.screen.draft))
+        await closed(live, bench.clock)
+        await bench.deliver(live)
+        assert list(bench.screen.messages.values()) == [WHOLE]
+
+    await on_bench(test, style=style)
+
+
+async def test_text_before_the_announcement_is_not_held_back_by_it() -> None:
+    async def test(bench: Bench) -> None:
+        live = bench.answer(place())
+        live.begin()
+        live.waits("model")
+        await bench.clock.advance(2.0)
+        await live.on_text("The answer begins with this sentence. ")
+        await bench.clock.advance(0.5)
+        assert "The answer begins" in str(bench.screen.messages)
+        await bench.clock.advance(SLOW_AFTER)
+        assert len(bench.screen.asked) == 1
+        await live.close()
+
+    await on_bench(test)
+
+
 async def test_a_wait_is_not_shown_where_text_can_only_be_appended() -> None:
     async def test(bench: Bench) -> None:
         live = bench.answer(place())
         live.begin()
-        live.waits()
+        live.waits("again")
         await bench.clock.advance(60.0)
         assert bench.screen.asked == []
         await live.close()
@@ -128,7 +174,7 @@ async def test_a_wait_without_an_answer_is_replaced_by_a_sentence() -> None:
     async def test(bench: Bench) -> None:
         live = bench.answer(place())
         live.begin()
-        live.waits()
+        live.waits("again")
         await bench.clock.advance(90.0)
         await closed(live, bench.clock)
         await bench.deliver(live, "I can't reach my language model right now.")

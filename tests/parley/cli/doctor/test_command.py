@@ -150,7 +150,7 @@ async def test_a_listener_beyond_loopback_without_a_token_is_a_problem(tmp_path:
 @pytest.mark.parametrize(
     ("key", "name", "status", "said"),
     [
-        ("test-key", "", 0, "the key is accepted, for claude-"),
+        ("test-key", "", 0, "claude-sonnet-5-5 answers, in "),
         ("wrong-key", "", 1, "the key is refused (HTTP 401)"),
         ("test-key", "claude-of-yesterday", 1, "the model claude-of-yesterday does not exist"),
     ],
@@ -171,13 +171,15 @@ async def test_the_key_and_name_of_the_model_are_tested(
 async def test_a_self_hosted_server_needs_neither_a_key_nor_a_model_list(
     tmp_path: Path,
 ) -> None:
-    model = OpenAISimulator(lists_models=False)
+    model = OpenAISimulator(api_key="", lists_models=False)
     await model.start()
-    section = {"provider": "openai", "name": "m", "base_url": model.base_url}
+    name = model.models[0]
+    section = {"provider": "openai", "name": name, "base_url": model.base_url}
     write(tmp_path, {"model": section})
     ended = await parley("doctor", cwd=tmp_path)
     await model.stop()
-    assert "note    model: openai: the service answers with HTTP 404" in ended.out
+    assert f"ok      model: openai: {name} answers, in " in ended.out
+    assert " tokens)" in ended.out
     assert ended.status == 0
 
 

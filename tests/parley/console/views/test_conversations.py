@@ -83,6 +83,22 @@ async def test_a_search_finds_the_texts_that_one_may_read(console: Console, worl
         assert "my secret" not in page.text
 
 
+async def test_a_search_for_a_reference_finds_its_message_for_who_may_see_it(
+    console: Console, world: World
+) -> None:
+    async def found(name: str, turn: str) -> str:
+        return str((await listed(console, name, f"?q={turn}")).json["turn"])
+
+    assert await found(OPERATOR, world.room_eve) == world.room_eve
+    assert await found(OTHER, world.eves) == world.eves
+    assert await found(PERSON, world.eves) == ""
+    assert await found(OPERATOR, "0" * 16) == ""
+    page = await page_of(console, OPERATOR, f"?q={world.room_eve}")
+    assert f"/conversations/{world.room_eve}/message" in page.text
+    log = await (await console.visitor(OPERATOR)).get(f"/health?message={world.room_eve}")
+    assert f"turn {world.room_eve}" in log.text
+
+
 async def test_a_list_shows_no_text_and_persons_to_operators_only(
     console: Console, world: World
 ) -> None:

@@ -1,0 +1,185 @@
+"""The health of each model: which one fails, since when, with which error, and for how many people.
+
+A model fails from a failed call until the next answered one, here or in another process. One log
+line tells of each failed call, up to a number in a minute; the rest is counted.
+"""
+
+import re
+from collections import Counter, OrderedDict
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+import structlog
+
+from gateway.errors import ContextTooLong, ModelError
+from gateway.observe.correlation import asking_person
+from gateway.observe.logs import MIN_SECRET, redacted
+from gateway.policy.model_failures import OF_ONE_REQUEST, kind_of, status_of
+from gateway.ports import Clock, ModelFailure
+
+LINES: Final = 20
+"""Log lines in a minute about the same failure of a model: more than the calls of one question."""
+MINUTE: Final = 60.0
+MAX_MODELS: Final = 50
+MAX_PEOPLE: Final = 10_000
+"""People of one failure who are counted."""
+MAX_STATUSES: Final = 200
+MAX_MESSAGE: Final = 200
+"""Characters of a service's message that are kept."""
+MAX_REQUEST_ID: Final = 100
+CERTAIN: Final = 3
+"""Calls in a row from which an error that may concern a single question is one of the model."""
+_TAG: Final = re.compile(r"<[^<>]{0,200}>")
+_QUOTED: Final = re.compile(r"\"[^\"]{40,1000}\"|'[^']{40,1000}'|`[^`]{40,1000}`")
+
+log = structlog.get_logger(__name__)
+
+
+class _Failing:
+    """The failed calls of a model since its last answer."""
+
+    def __init__(self, failure: ModelFailure) -> None:
+        self.failure = failure
+        self.people: set[str] = set()
+
+
+class _Lines:
+    """The log lines about one failure in this minute, and those that were left out."""
+
+    def __init__(self, began: float) -> None:
+        self.began = began
+        self.written = 0
+        self.left_out = 0
+
+
+class ModelHealth:
+    """The health of the models that this process calls."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._failing: OrderedDict[tuple[str, str], _Failing] = OrderedDict()
+        self._answered: OrderedDict[tuple[str, str], datetime] = OrderedDict()
+        self._lines: OrderedDict[tuple[str, str, str], _Lines] = OrderedDict()
+        self._failed: Counter[tuple[str, str]] = Counter()
+
+    def failures(self) -> tuple[ModelFailure, ...]:
+        """Return the models that fail, the one that began first first."""
+        seen = (each.failure for each in self._failing.values() if _is_certain(each.failure))
+        return tuple(sorted(seen, key=lambda failure: failure.since))
+
+    def answered(self) -> Mapping[tuple[str, str], datetime]:
+        """Return when each model last answered, by its name and its server."""
+        return dict(self._answered)
+
+    def failed_calls(self) -> Mapping[tuple[str, str], int]:
+        """Return the failed calls since the start, by model and status."""
+        return dict(self._failed)
+
+    def call_failed(
+        self, model: str, server: str, error: ModelError, seconds: float, secrets: Sequence[str]
+    ) -> None:
+        """Note a failed call. `secrets` are values that its message must not show. A conversation
+        that is too long is no failure of the model."""
+        status = status_of(error)
+        if (model, status) in self._failed or len(self._failed) < MAX_STATUSES:
+            self._failed[model, status] += 1
+        failure = self._noted(model, server, error, secrets)
+        self._write(failure, status, seconds)
+
+    def call_answered(self, model: str, server: str) -> None:
+        """Note an answer: the model no longer fails."""
+        self._well_since(model, server, self._clock.now())
+
+    def answered_elsewhere(self, model: str, server: str, at: datetime) -> None:
+        """Note an answer that another process got."""
+        failing = self._failing.get((model, server))
+        if failing is not None and failing.failure.last < at:
+            self._well_since(model, server, at)
+
+    def _noted(
+        self, model: str, server: str, error: ModelError, secrets: Sequence[str]
+    ) -> ModelFailure:
+        now, before = self._clock.now(), self._failing.get((model, server))
+        people = before.people if before is not None else set()
+        if (person := asking_person()) and len(people) < MAX_PEOPLE:
+            people.add(person)
+        failure = ModelFailure(
+            model,
+            server,
+            before.failure.since if before is not None else now,
+            now,
+            kind_of(error),
+            error.status,
+            message_of(error, secrets),
+            "".join(c for c in error.request_id if c.isprintable())[:MAX_REQUEST_ID],
+            before.failure.calls + 1 if before is not None else 1,
+            len(people),
+        )
+        if isinstance(error, ContextTooLong):
+            return failure
+        failing = self._failing[model, server] = before or _Failing(failure)
+        failing.failure, failing.people = failure, people
+        while len(self._failing) > MAX_MODELS:
+            self._failing.popitem(last=False)
+        return failure
+
+    def _well_since(self, model: str, server: str, at: datetime) -> None:
+        self._answered[model, server] = at
+        self._answered.move_to_end((model, server))
+        while len(self._answered) > MAX_MODELS:
+            self._answered.popitem(last=False)
+        failing = self._failing.pop((model, server), None)
+        if failing is None:
+            return
+        ended = failing.failure
+        log.info(
+            "model_answers_again",
+            model=model,
+            server=server,
+            failed_calls=ended.calls,
+            people=ended.people,
+            seconds=round((at - ended.since) / timedelta(seconds=1)),
+        )
+
+    def _write(self, failure: ModelFailure, status: str, seconds: float) -> None:
+        key, now = (failure.model, failure.server, status), self._clock.monotonic()
+        lines = self._lines.get(key)
+        if lines is None or now - lines.began >= MINUTE:
+            left_out = lines.left_out if lines is not None else 0
+            lines = self._lines[key] = _Lines(now)
+            self._lines.move_to_end(key)
+        else:
+            left_out = 0
+        while len(self._lines) > MAX_STATUSES:
+            self._lines.popitem(last=False)
+        if lines.written >= LINES:
+            lines.left_out += 1
+            return
+        lines.written += 1
+        more = {"request_id": failure.request_id} if failure.request_id else {}
+        more |= {"not_logged_before": str(left_out)} if left_out else {}
+        log.warning(
+            "model_call_failed",
+            model=failure.model,
+            server=failure.server,
+            status=failure.status,
+            kind=failure.kind,
+            message=failure.message,
+            seconds=round(seconds, 1),
+            **more,
+        )
+
+
+def message_of(error: ModelError, secrets: Sequence[str] = ()) -> str:
+    """Return the service's message on one line, without tags of HTML, credentials and long
+    quotations: those may be words of people."""
+    text = _QUOTED.sub("…", _TAG.sub(" ", str(error)))
+    plain = "".join(c if c.isprintable() else " " for c in text)
+    known = [secret for secret in secrets if len(secret) >= MIN_SECRET]
+    plain = redacted(" ".join(plain.split()), known)
+    return plain if len(plain) <= MAX_MESSAGE else f"{plain[: MAX_MESSAGE - 1]}…"
+
+
+def _is_certain(failure: ModelFailure) -> bool:
+    return failure.kind not in OF_ONE_REQUEST or failure.calls >= CERTAIN

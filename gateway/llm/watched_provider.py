@@ -1,0 +1,108 @@
+"""One model under watch: its calls have time limits, and its failures are noted."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from datetime import datetime, timedelta
+from typing import Final, cast
+
+import structlog
+from msgspec import Struct
+
+from gateway.errors import ModelError, ModelUnavailable
+from gateway.llm.model_health import ModelHealth
+from gateway.llm.time_limits import within
+from gateway.policy.time_limits import TimeLimits
+from gateway.ports import (
+    CanReportFindings,
+    Clock,
+    LLMProvider,
+    ModelEvent,
+    ModelFinding,
+    ModelFinished,
+    ModelRequest,
+    TextBlock,
+    ToolCall,
+)
+
+KEPT: Final = timedelta(days=1)
+"""For how long a finding is shown after it was made for the last time."""
+USED_UP: Final = "Reasoning used up the length limit of an answer before its first word"
+LONGER: Final = "model.max_tokens: a larger number"
+
+log = structlog.get_logger(__name__)
+
+
+class WatchedModel(Struct, frozen=True):
+    """What is known of a model: its name, its address as people may see it, the time limits of a
+    call, and the secrets of its configuration, which no message may show."""
+
+    name: str
+    server: str
+    limits: TimeLimits
+    secrets: Sequence[str] = ()
+
+
+class WatchedProvider:
+    """Implements `LLMProvider` around another one. An exception that is no `ModelError` becomes
+    one."""
+
+    def __init__(
+        self, provider: LLMProvider, model: WatchedModel, health: ModelHealth, clock: Clock
+    ) -> None:
+        self._provider = provider
+        self._model = model
+        self._health = health
+        self._clock = clock
+        self._used_up: datetime | None = None
+
+    @property
+    def name(self) -> str:
+        return self._provider.name
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        began, model = self._clock.monotonic(), request.model or self._model.name
+        stream = cast("AsyncGenerator[ModelEvent, None]", self._provider.stream(request))
+        try:
+            async with aclosing(within(self._model.limits, stream)) as events:
+                async for event in events:
+                    if isinstance(event, ModelFinished):
+                        self._finished(model, event)
+                    yield event
+        except ModelError as error:
+            self._failed(model, error, began)
+            raise
+        except Exception as error:
+            reason = f"the provider failed: {type(error).__name__}"
+            failed = ModelUnavailable(reason, passes=False)
+            failed.__cause__ = error
+            self._failed(model, failed, began)
+            raise failed from error
+
+    def findings(self) -> tuple[ModelFinding, ...]:
+        """Return what the provider found out about its server, and what its answers show."""
+        found = findings_of(self._provider)
+        if self._used_up is None or self._clock.now() - self._used_up > KEPT:
+            return found
+        return (*found, ModelFinding(self._model.name, self._model.server, USED_UP, LONGER))
+
+    async def close(self) -> None:
+        await self._provider.close()
+
+    def _finished(self, model: str, finished: ModelFinished) -> None:
+        self._health.call_answered(model, self._model.server)
+        said = any(
+            isinstance(block, ToolCall) or (isinstance(block, TextBlock) and block.text.strip())
+            for block in finished.message.content
+        )
+        if finished.stop == "max_tokens" and not said:
+            self._used_up = self._clock.now()
+            log.warning("model_reasoned_too_long", model=model, hint="raise model.max_tokens")
+
+    def _failed(self, model: str, error: ModelError, began: float) -> None:
+        seconds = self._clock.monotonic() - began
+        self._health.call_failed(model, self._model.server, error, seconds, self._model.secrets)
+
+
+def findings_of(provider: LLMProvider) -> tuple[ModelFinding, ...]:
+    """Return the findings of a provider; none if it finds nothing out."""
+    return provider.findings() if isinstance(provider, CanReportFindings) else ()

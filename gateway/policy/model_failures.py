@@ -1,0 +1,149 @@
+"""Names the kind of a failed call of a model, and the next step of the operator."""
+
+import socket
+import ssl
+from collections.abc import Iterator, Mapping
+from typing import Final, Literal, TypeAlias
+
+from gateway.errors import AnswerStalled, ContextTooLong, ModelError, ModelRefused, NoFirstToken
+
+FailureKind: TypeAlias = Literal[
+    "key_refused",
+    "no_credit",
+    "not_found",
+    "too_long",
+    "rate_limited",
+    "timeout",
+    "overloaded",
+    "server_error",
+    "request_refused",
+    "no_first_token",
+    "stalled",
+    "dns",
+    "tls",
+    "connection_refused",
+    "connection_failed",
+    "interrupted",
+    "bad_answer",
+    "failed",
+]
+
+_BY_STATUS: Final[Mapping[int, FailureKind]] = {
+    401: "key_refused",
+    402: "no_credit",
+    403: "key_refused",
+    404: "not_found",
+    408: "timeout",
+    413: "too_long",
+    429: "rate_limited",
+    503: "overloaded",
+    504: "timeout",
+    529: "overloaded",
+}
+_IN_ANSWER: Final[Mapping[str, FailureKind]] = {
+    "overloaded": "overloaded",
+    "rate_limit": "rate_limited",
+    "timeout": "timeout",
+    "api_error": "server_error",
+}
+OF_ONE_REQUEST: Final[frozenset[FailureKind]] = frozenset(
+    {"request_refused", "too_long", "bad_answer", "interrupted", "stalled"}
+)
+"""Kinds that may concern a single question."""
+_LATER: Final = "Parley tries again with each question; model.fallbacks answer meanwhile"
+_STEPS: Final[Mapping[str, str]] = {
+    "key_refused": "Create a new key and set it as model.api_key",
+    "no_credit": "Pay the service, or raise its spending limit",
+    "not_found": "Correct model.name, or model.base_url",
+    "too_long": "Set model.window to the window of the model",
+    "rate_limited": f"Ask the service for a higher limit. {_LATER}",
+    "timeout": _LATER,
+    "overloaded": _LATER,
+    "server_error": f"Read the log of the model's server. {_LATER}",
+    "request_refused": "Read the message of the service; it names the setting to correct",
+    "no_first_token": "If the model is only slow, raise model.first_token_seconds",
+    "stalled": "If the model is only slow, raise model.between_tokens_seconds",
+    "dns": "Correct the host in model.base_url, or the DNS of this machine",
+    "tls": "Check the certificate of the server, and https in model.base_url",
+    "connection_refused": "Start the model's server, or correct model.base_url",
+    "connection_failed": "Check the network and model.base_url",
+    "interrupted": "Read the log of the model's server, and of a proxy before it",
+    "bad_answer": "Check that model.base_url is the address of a model's API",
+    "failed": "Read the log of the program",
+}
+MAX_CAUSES: Final = 8
+_BROKEN_OFF: Final = frozenset(
+    {
+        *("ClientPayloadError", "ServerDisconnectedError", "ConnectionResetError"),
+        *("RemoteProtocolError", "ReadError", "IncompleteRead", "TransferEncodingError"),
+    }
+)
+"""Errors of HTTP clients for a response that breaks off; this package imports none of them."""
+
+
+def kind_of(error: ModelError) -> FailureKind:
+    """Return the kind: by the type of the error, its status, then by what it was raised from."""
+    if isinstance(error, NoFirstToken):
+        return "no_first_token"
+    if isinstance(error, AnswerStalled):
+        return "stalled"
+    if isinstance(error, ContextTooLong):
+        return "too_long"
+    if error.status is not None and error.status != 200:
+        if kind := _BY_STATUS.get(error.status):
+            return kind
+        return "server_error" if error.status >= 500 else "request_refused"
+    return _kind_of_cause(error)
+
+
+def step_of(kind: str) -> str:
+    """Return what an operator can do, as a sentence without its full stop."""
+    return _STEPS.get(kind, _STEPS["failed"])
+
+
+def status_of(error: ModelError) -> str:
+    """Return the status as a code: "529", or the kind of an error without an HTTP status."""
+    return str(error.status) if error.status else kind_of(error)
+
+
+def described(error: ModelError) -> str:
+    """Return status and kind as codes: "529 overloaded", "dns"."""
+    kind = kind_of(error)
+    return f"{error.status} {kind}" if error.status else kind
+
+
+def _kind_of_cause(error: ModelError) -> FailureKind:
+    """Return the kind of an error without a status of its own: of the connection, or reported by
+    the service within an answer."""
+    for word, kind in _IN_ANSWER.items():
+        if error.status == 200 and word in str(error):
+            return kind
+    for cause in _causes(error):
+        if isinstance(cause, socket.gaierror):
+            return "dns"
+        if isinstance(cause, ssl.SSLError | ssl.CertificateError):
+            return "tls"
+        if isinstance(cause, ConnectionRefusedError):
+            return "connection_refused"
+        if "DNS" in type(cause).__name__:  # of an HTTP client, where it asks by itself
+            return "dns"
+    names = {type(cause).__name__ for cause in _causes(error)}
+    if names & _BROKEN_OFF or "interrupted" in str(error):
+        return "interrupted"
+    if any(isinstance(cause, OSError) for cause in _causes(error)):
+        return "connection_failed"
+    return "request_refused" if isinstance(error, ModelRefused) else "bad_answer"
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield the errors that this one comes from; HTTP clients keep the system's in `os_error`."""
+    waiting, seen = [error.__cause__, error.__context__], 0
+    while waiting and seen < MAX_CAUSES:
+        cause = waiting.pop(0)
+        if cause is None:
+            continue
+        seen += 1
+        yield cause
+        system = getattr(cause, "os_error", None)
+        own = system if isinstance(system, BaseException) else None
+        waiting += [own, cause.__cause__, cause.__context__]
