@@ -42,6 +42,8 @@ API_VERSION: Final = "2026-10-21"
 """The version of the API that this module writes and reads."""
 SILENCE_SECONDS: Final = 60.0
 """Maximum time without data within an answer; the service sends pings while it works."""
+REST_SECONDS: Final = 0.2
+"""Seconds to wait for the end of a stream whose answer is complete."""
 _TOO_LONG: Final = re.compile(r"(?<!\d)(\d{1,12}) tokens > (\d{1,12}) maximum")
 _PASSING: Final = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error"})
 MAX_ARGUMENTS: Final = 200_000
@@ -182,7 +184,8 @@ class AnthropicReader:
         self._blocks: dict[int, _Open] = {}
         self._usage = Usage()
         self._stop: str | None = None
-        self._complete = False
+        self.rest_seconds: float | None = None
+        self.working = False
 
     def feed(self, event: Mapping[str, Any]) -> str:
         match event["type"]:
@@ -199,13 +202,13 @@ class AnthropicReader:
                 self._stop = event["delta"].get("stop_reason") or self._stop
                 self._usage = _usage(event.get("usage") or {}, self._usage)
             case "message_stop":
-                self._complete = True
+                self.rest_seconds = REST_SECONDS
             case _:
                 pass  # clients are to ignore unknown events
         return ""
 
     def finish(self) -> ModelFinished:
-        if not self._complete:
+        if self.rest_seconds is None:
             raise ModelUnavailable("the answer was interrupted")
         try:
             return self._finished()
@@ -222,6 +225,7 @@ class AnthropicReader:
         block = self._blocks.get(index)
         if block is None:
             return ""
+        self.working = True
         match delta["type"]:
             case "text_delta":
                 return block.add(str(delta["text"]))
@@ -290,7 +294,7 @@ class AnthropicProvider(StreamingProvider):
         model, base_url = model or DEFAULT_MODEL, base_url or DEFAULT_BASE_URL
         super().__init__(headers(api_key), model, base_url, silence_seconds, to_body)
 
-    def reader(self, model: str) -> AnthropicReader:
+    def reader(self, request: ModelRequest, model: str) -> AnthropicReader:
         return AnthropicReader(model)
 
     def event_of(self, event: ServerSentEvent) -> Mapping[str, Any] | None:

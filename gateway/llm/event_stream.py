@@ -43,6 +43,10 @@ class EventStream:
             if event is not None:
                 yield event
 
+    def end(self) -> Iterator[ServerSentEvent]:
+        """Yield what the end of the body completes: nothing, an event ends with its empty line."""
+        return iter(())
+
     def blocks(self, data: bytes) -> Iterator[bytes]:
         """Yield the lines of each event that these bytes complete, with line feeds between them.
 

@@ -136,6 +136,8 @@ class CompletionsReader:
         self._calls: dict[int, _Call] = {}
         self._usage = Usage()
         self._finish: str | None = None
+        self.rest_seconds: float | None = None
+        self.working = False
 
     def feed(self, event: Mapping[str, Any]) -> str:
         self._model = str(event.get("model") or self._model)
@@ -224,7 +226,7 @@ class OpenAICompatibleProvider(StreamingProvider):
         body = partial(to_body, length_field="max_completion_tokens" if at_openai else "max_tokens")
         super().__init__(headers(api_key), model, base_url, silence_seconds, body)
 
-    def reader(self, model: str) -> CompletionsReader:
+    def reader(self, request: ModelRequest, model: str) -> CompletionsReader:
         return CompletionsReader(model)
 
     def event_of(self, event: ServerSentEvent) -> Mapping[str, Any] | None:

@@ -5,10 +5,11 @@ make several objects for each piece of an answer (docs/performance.md). Tests co
 with those of the libraries. Nothing is repeated here: only `FailoverProvider` retries.
 """
 
+import asyncio
 import os
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from contextlib import aclosing, suppress
 from typing import Any, ClassVar, Final, Protocol
 
 import aiohttp
@@ -18,7 +19,7 @@ from pydantic_core import from_json, to_json
 from gateway.errors import ModelError, ModelUnavailable
 from gateway.llm.event_stream import EventStream, ServerSentEvent
 from gateway.llm.json_text import sendable
-from gateway.ports import ModelEvent, ModelFinished, ModelRequest, TextDelta
+from gateway.ports import ModelEvent, ModelFinished, ModelRequest, TextDelta, Working
 from safety.http.environment_proxy import proxy_of
 
 CONNECT_SECONDS: Final = 5.0
@@ -27,6 +28,9 @@ MAX_REASON: Final = 300
 """Characters of a service's error text that are kept."""
 MAX_ERROR: Final = 65_536
 """Bytes of an error response that are read."""
+MAX_ADAPTATIONS: Final = 6
+"""Further requests of one call, each without a part that the service refused."""
+MAX_REQUEST_ID: Final = 100
 _HEADERS: Final = {
     "Accept": "text/event-stream",
     "Accept-Encoding": "identity",
@@ -37,17 +41,29 @@ _HEADERS: Final = {
 
 class ServiceError(Exception):
     """A service refused a request, or ended an answer with an error: the status, the parsed body
-    (None if it is no JSON), and the header `retry-after`."""
+    (the text if it is no JSON, None if it is empty), the header `retry-after`, and the service's
+    name for the request."""
 
-    def __init__(self, status: int, body: object, retry_after: str | None = None) -> None:
+    def __init__(
+        self, status: int, body: object, retry_after: str | None = None, request_id: str = ""
+    ) -> None:
         super().__init__(f"status {status}")
         self.status = status
         self.body = body
         self.retry_after = retry_after
+        self.request_id = request_id
 
 
 class AnswerReader(Protocol):
-    """Assembles one answer."""
+    """Assembles one answer.
+
+    `rest_seconds` is None until the answer is complete, then the seconds to wait for the rest of
+    the stream. `working` is set by an event that has no text for people, but a part of the answer;
+    the caller resets it.
+    """
+
+    rest_seconds: float | None
+    working: bool
 
     def feed(self, event: Mapping[str, Any]) -> str:
         """Add an event; return its text. Raises `LookupError` or `TypeError` for an event that
@@ -84,36 +100,71 @@ class StreamingProvider(ABC):
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """One call; text that arrived together is one event. Raises `ModelUnavailable`,
         `ModelRefused` or `ContextTooLong`."""
-        session = self._session = self._session or self._connect()
         model = request.model or self._model
-        reader = self.reader(model)
-        content = body_json({**self._body(request, model), "stream": True})
-        try:
-            async with session.post(
-                self._url, data=content, headers=self._headers, allow_redirects=False
-            ) as response:
-                if response.status != 200:
-                    raise await _refusal(response)
-                events = EventStream()
-                async for data in response.content.iter_any():
-                    text, problem = self._read(reader, events.feed(data))
-                    if text:
-                        yield TextDelta(text)
-                    if problem is not None:
-                        raise problem
-        except ModelError:
-            raise
-        except Exception as error:
-            raise self.translate(error) from error
-        yield reader.finish()
+        for further in range(MAX_ADAPTATIONS, -1, -1):
+            reader, shown = self.reader(request, model), False
+            content = body_json({"stream": True, **self.body(request, model)})
+            try:
+                async with aclosing(self._answer(content, reader)) as events:
+                    async for event in events:
+                        shown = shown or isinstance(event, TextDelta)
+                        yield event
+            except Exception as error:
+                if reader.rest_seconds is None:  # otherwise the answer is complete
+                    if isinstance(error, ModelError):
+                        raise
+                    if further and not shown and self.adapts(request, model, error):
+                        continue
+                    raise self.translate(error) from error
+            yield reader.finish()
+            return
+
+    async def _answer(
+        self, content: bytes, reader: AnswerReader
+    ) -> AsyncGenerator[ModelEvent, None]:
+        """Send a request, and yield what arrives until the answer ends. Raises any error."""
+        session = self._session = self._session or self._connect()
+        async with session.post(
+            self._url, data=content, headers=self._headers, allow_redirects=False
+        ) as response:
+            if response.status != 200:
+                raise await _refusal(response)
+            decoder = self.decoder()
+            more = True
+            while more:
+                data = await _next(response, reader.rest_seconds)
+                more = bool(data)
+                text, problem = self._read(reader, decoder.feed(data) if more else decoder.end())
+                if text:
+                    yield TextDelta(text)
+                elif reader.working:
+                    yield Working()
+                reader.working = False
+                if isinstance(problem, ServiceError):
+                    problem.request_id = problem.request_id or _request_id(response)
+                if problem is not None:
+                    raise problem
 
     async def close(self) -> None:
         session, self._session = self._session, None
         if session is not None:
             await session.close()
 
+    def body(self, request: ModelRequest, model: str) -> dict[str, Any]:
+        """Return the body of a request for this model, with `stream` if it is not to be true."""
+        return self._body(request, model)
+
+    def decoder(self) -> EventStream:
+        """Return the decoder of one response body."""
+        return EventStream()
+
+    def adapts(self, request: ModelRequest, model: str, error: Exception) -> bool:
+        """Return True if the next `body` of this request avoids the reason of the error; it is then
+        sent once more."""
+        return False
+
     @abstractmethod
-    def reader(self, model: str) -> AnswerReader:
+    def reader(self, request: ModelRequest, model: str) -> AnswerReader:
         """Return the reader of one answer of this model."""
 
     @abstractmethod
@@ -186,12 +237,30 @@ def retry_after(header: str | None) -> float | None:
     return None
 
 
+async def _next(response: aiohttp.ClientResponse, seconds: float | None) -> bytes:
+    """Return the next bytes of a response; empty at its end, or after `seconds` without any."""
+    if seconds is None:
+        return await response.content.readany()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            return await response.content.readany()
+    return b""
+
+
 async def _refusal(response: aiohttp.ClientResponse) -> ServiceError:
     read = bytearray()
     while len(read) < MAX_ERROR and (data := await response.content.readany()):
         read += data
+    body: object
     try:
         body = from_json(bytes(read))
     except ValueError:
-        body = None
-    return ServiceError(response.status, body, response.headers.get("retry-after"))
+        body = bytes(read).decode("utf-8", "replace").strip() or None
+    after = response.headers.get("retry-after")
+    return ServiceError(response.status, body, after, _request_id(response))
+
+
+def _request_id(response: aiohttp.ClientResponse) -> str:
+    headers = response.headers
+    name = headers.get("x-request-id") or headers.get("request-id") or ""
+    return name[:MAX_REQUEST_ID] if name.isprintable() else ""
