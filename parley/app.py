@@ -54,6 +54,7 @@ from parley.console.mount import (
 from parley.http.health_endpoints import Readiness
 from parley.http.page_links import page_link_routes
 from parley.runtime import Role
+from parley.runtime.gc_and_heap import no_collections
 from parley.runtime.health import HealthSources, RecentActivity
 from parley.runtime.supervisor import Supervisor
 from parley.wiring.access import wire_access
@@ -235,6 +236,11 @@ class App:
             job.start()
         await self.supervisor.start()
         self.health.phase = "ready"
+
+    async def load_libraries(self) -> None:
+        """Load what the model's provider imports late; an earlier answer waits for it."""
+        with no_collections():
+            await self._provider.load()
 
     async def stop(self, drain: float = DRAIN_SECONDS) -> None:
         """Finish current work within `drain` seconds and close everything. Messages that arrive

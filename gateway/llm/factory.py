@@ -1,14 +1,15 @@
 """Builds the configured language model."""
 
 import ipaddress
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
 
 from gateway.errors import ConfigurationError
-from gateway.llm import anthropic, openai_compatible
-from gateway.llm.anthropic import AnthropicProvider
+from gateway.llm import openai_compatible
+from gateway.llm.anthropic import provider as anthropic
+from gateway.llm.anthropic.provider import AnthropicProvider
 from gateway.llm.failover import FailoverProvider
 from gateway.llm.offline import OfflineProvider
 from gateway.llm.openai_compatible import OpenAICompatibleProvider
@@ -23,7 +24,8 @@ class ModelChoice:
     """One model: the keys of `model` and of each entry of `model.fallbacks`.
 
     Empty `name` and `base_url` are the provider's own; `openai` needs a name. `timeout` is the
-    longest silence of the service in seconds, 0 for the provider's own.
+    longest silence of the service in seconds, 0 for the provider's own. `auth_token` (instead of
+    `api_key`) and `headers` are for `anthropic`.
     """
 
     provider: str = "offline"
@@ -31,6 +33,8 @@ class ModelChoice:
     api_key: str = field(default="", repr=False)
     base_url: str = ""
     timeout: float = 0.0
+    auth_token: str = field(default="", repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def build_provider(
@@ -52,7 +56,7 @@ def _build(choice: ModelChoice, where: str) -> LLMProvider:
         case "offline":
             return OfflineProvider()
         case "anthropic":
-            if not choice.api_key:
+            if not (choice.api_key or choice.auth_token):
                 raise ConfigurationError(
                     f'{where}.api_key: is empty. Write "${{ANTHROPIC_API_KEY}}" and set that '
                     f'variable, or {where}.provider: "offline"'
@@ -61,6 +65,8 @@ def _build(choice: ModelChoice, where: str) -> LLMProvider:
                 choice.api_key,
                 choice.name,
                 choice.base_url,
+                auth_token=choice.auth_token,
+                headers=choice.headers,
                 silence_seconds=choice.timeout or anthropic.SILENCE_SECONDS,
             )
         case "openai":
@@ -85,7 +91,8 @@ def _check_url(choice: ModelChoice, where: str) -> None:
     parts = urlsplit(choice.base_url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ConfigurationError(f"{where}.base_url: write a URL that begins with https://")
-    if parts.scheme == "http" and choice.api_key and not _is_private(parts.hostname):
+    secret = choice.api_key or choice.auth_token or choice.headers
+    if parts.scheme == "http" and secret and not _is_private(parts.hostname):
         raise ConfigurationError(
             f"{where}.base_url: would send the key unencrypted over the internet; use https://"
         )

@@ -9,7 +9,15 @@ from typing import Final, cast
 
 from gateway.errors import ModelError, ModelRefused, ModelUnavailable
 from gateway.immutable import replace
-from gateway.ports import Clock, LLMProvider, ModelEvent, ModelFinished, ModelRequest, TextDelta
+from gateway.ports import (
+    CanLoad,
+    Clock,
+    LLMProvider,
+    ModelEvent,
+    ModelFinished,
+    ModelRequest,
+    TextDelta,
+)
 
 ATTEMPTS: Final = 2
 """Calls to one provider for one request."""
@@ -77,6 +85,12 @@ class FailoverProvider:
                     self._cools_until[index] = float("-inf")
                     return
         raise _error_of(failures)
+
+    async def load(self) -> None:
+        """Implement `CanLoad` for each provider that does."""
+        for provider in self._providers:
+            if isinstance(provider, CanLoad):
+                await provider.load()
 
     async def close(self) -> None:
         for provider in self._providers:

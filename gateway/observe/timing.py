@@ -6,7 +6,7 @@ from contextlib import aclosing, contextmanager
 from contextvars import ContextVar, Token
 from typing import cast
 
-from gateway.ports import Clock, LLMProvider, ModelEvent, ModelFinished, ModelRequest
+from gateway.ports import CanLoad, Clock, LLMProvider, ModelEvent, ModelFinished, ModelRequest
 from gateway.ports.observer import Timing
 
 MAX_TIMINGS = 100
@@ -85,6 +85,11 @@ class TimedProvider:
                             self._cost(event),
                         )
                     yield event
+
+    async def load(self) -> None:
+        """Implement `CanLoad` for a provider that does."""
+        if isinstance(self._provider, CanLoad):
+            await self._provider.load()
 
     async def close(self) -> None:
         await self._provider.close()

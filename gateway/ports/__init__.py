@@ -52,6 +52,7 @@ from gateway.ports.identities import (
     kept_ids,
 )
 from gateway.ports.model import (
+    CanLoad,
     CanReportFindings,
     ContentBlock,
     ImageBlock,
@@ -90,6 +91,7 @@ __all__ = [
     "CanDelete",
     "CanDiagnose",
     "CanFetchFiles",
+    "CanLoad",
     "CanMarkRead",
     "CanReact",
     "CanReconnect",

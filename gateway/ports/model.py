@@ -45,11 +45,13 @@ class OpaqueBlock:
     reasoning.
 
     `maker` is the service and the model that made it; only they get it back. `data` is the text of
-    a JSON object. It is never stored and never shown to a person.
+    a JSON object. `prefix` is a digest of what stood before it, where the service takes it back
+    behind the same text only. It is never stored and never shown to a person.
     """
 
     maker: str
     data: str = field(repr=False)
+    prefix: str = ""
 
 
 ContentBlock: TypeAlias = TextBlock | ImageBlock | ToolCall | ToolOutcome | OpaqueBlock
@@ -145,6 +147,14 @@ class LLMProvider(Protocol):
         `ModelError`."""
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class CanLoad(Protocol):
+    """A provider with a library that takes long to import."""
+
+    async def load(self) -> None:
+        """Import it outside the event loop; a call does so as well."""
 
 
 class ModelFinding(Struct, frozen=True):

@@ -5,7 +5,7 @@ from typing import Final
 
 from gateway.conversation import ContextLimits, SummaryPolicy
 from gateway.immutable import replace
-from gateway.llm.anthropic import DEFAULT_MODEL
+from gateway.llm.anthropic.provider import DEFAULT_MODEL
 from gateway.llm.factory import ModelChoice
 from gateway.llm.prices import Price, price_of, prices_from
 from gateway.outbound.retry_decision import DeliveryRules
@@ -134,9 +134,14 @@ def summary_model(settings: Settings) -> str:
 
 def choice_of(choice: sections.ModelChoice) -> ModelChoice:
     """A configured model for the provider factory."""
-    key = choice.api_key.get_secret_value() if choice.api_key else ""
     return ModelChoice(
-        choice.provider, choice.name, key, choice.base_url or "", timeout=choice.timeout
+        choice.provider,
+        choice.name,
+        choice.api_key.get_secret_value() if choice.api_key else "",
+        choice.base_url or "",
+        timeout=choice.timeout,
+        auth_token=choice.auth_token.get_secret_value() if choice.auth_token else "",
+        headers={name: value.get_secret_value() for name, value in choice.headers.items()},
     )
 
 

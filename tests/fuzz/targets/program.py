@@ -10,7 +10,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
 from gateway.errors import ModelError
-from gateway.llm import anthropic, openai_compatible
+from gateway.llm import openai_compatible
+from gateway.llm.anthropic.answer import AnthropicReader
 from gateway.llm.json_text import parse_object
 from gateway.message import Attachment
 from gateway.turn.attachments import FetchedFile, to_content
@@ -53,7 +54,7 @@ def _streamed(said: Any, reader: Any) -> None:
 
 
 def _anthropic(value: Any) -> None:
-    _streamed(value, anthropic.AnthropicReader("m"))
+    _streamed(value, AnthropicReader("m"))
 
 
 def _openai(value: Any) -> None:

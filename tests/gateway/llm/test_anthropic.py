@@ -11,7 +11,7 @@ import pytest
 
 from gateway.errors import ContextTooLong, ModelRefused, ModelUnavailable
 from gateway.immutable import replace
-from gateway.llm.anthropic import AnthropicProvider
+from gateway.llm.anthropic.provider import AnthropicProvider
 from gateway.ports import (
     ContentBlock,
     ImageBlock,

@@ -1,0 +1,152 @@
+"""Reads streamed answers of the Messages API."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from gateway.errors import ModelUnavailable
+from gateway.ports import (
+    ContentBlock,
+    ModelFinished,
+    ModelMessage,
+    OpaqueBlock,
+    StopReason,
+    TextBlock,
+    ToolCall,
+    Usage,
+)
+
+REST_SECONDS: Final = 0.2
+"""Seconds to wait for the end of a stream whose answer is complete."""
+MAX_ARGUMENTS: Final = 200_000
+"""Characters of one call's arguments; the rest is dropped."""
+
+_STOPS: Final[Mapping[str | None, StopReason]] = {
+    "end_turn": "end",
+    "stop_sequence": "end",
+    "tool_use": "tool_use",
+    "max_tokens": "max_tokens",
+    "model_context_window_exceeded": "max_tokens",
+    "refusal": "refusal",
+}
+
+
+@dataclass(slots=True)
+class _Open:
+    """A block that is being streamed."""
+
+    kind: str
+    first: Mapping[str, Any]
+    pieces: list[str] = field(default_factory=list)
+    signature: str = ""
+    size: int = 0
+
+    def add(self, piece: str) -> str:
+        """Add a piece and return it."""
+        self.size += len(piece)
+        if self.kind != "tool_use" or self.size <= MAX_ARGUMENTS:
+            self.pieces.append(piece)
+        return piece
+
+
+class AnthropicReader:
+    """Assembles an answer of the Messages API; `model` is the requested one. Its reasoning is for
+    `maker`, and `prefix` returns the digest of what stands before it."""
+
+    def __init__(self, model: str, maker: str = "", prefix: Callable[[], str] = lambda: "") -> None:
+        self._requested_model = model
+        self._maker = maker or model
+        self._prefix = prefix
+        self._model = model
+        self._blocks: dict[int, _Open] = {}
+        self._usage = Usage()
+        self._stop: str | None = None
+        self.rest_seconds: float | None = None
+        self.working = False
+
+    def feed(self, event: Mapping[str, Any]) -> str:
+        match event["type"]:
+            case "message_start":
+                self._model = event["message"].get("model") or self._requested_model
+                self._usage = _usage(event["message"].get("usage") or {}, self._usage)
+            case "content_block_start":
+                block = event["content_block"]
+                self._blocks[event["index"]] = opened = _Open(block["type"], block)
+                return opened.add(str(block.get("text") or ""))
+            case "content_block_delta":
+                return self._delta(event["index"], event["delta"])
+            case "message_delta":
+                self._stop = event["delta"].get("stop_reason") or self._stop
+                self._usage = _usage(event.get("usage") or {}, self._usage)
+            case "message_stop":
+                self.rest_seconds = REST_SECONDS
+            case _:
+                pass  # clients are to ignore unknown events
+        return ""
+
+    def finish(self) -> ModelFinished:
+        if self.rest_seconds is None:
+            raise ModelUnavailable("the answer was interrupted")
+        try:
+            return self._finished()
+        except (LookupError, TypeError, ValueError) as error:
+            raise ModelUnavailable("the answer cannot be read") from error
+
+    def _finished(self) -> ModelFinished:
+        blocks = (self._written(self._blocks[index]) for index in sorted(self._blocks))
+        content = tuple(block for block in blocks if block is not None)
+        stop = _STOPS.get(self._stop, "other")
+        return ModelFinished(ModelMessage("assistant", content), stop, self._usage, self._model)
+
+    def _delta(self, index: int, delta: Mapping[str, Any]) -> str:
+        block = self._blocks.get(index)
+        if block is None:
+            return ""
+        self.working = True
+        match delta["type"]:
+            case "text_delta":
+                return block.add(str(delta["text"]))
+            case "input_json_delta":
+                block.add(str(delta["partial_json"]))
+            case "thinking_delta":
+                block.add(str(delta["thinking"]))
+            case "signature_delta":
+                block.signature += str(delta["signature"])
+            case _:
+                pass
+        return ""
+
+    def _written(self, block: _Open) -> ContentBlock | None:
+        text = "".join(block.pieces)
+        match block.kind:
+            case "text":
+                return TextBlock(text) if text else None
+            case "tool_use":
+                arguments = text or json.dumps(block.first.get("input") or {})
+                return ToolCall(str(block.first["id"]), str(block.first["name"]), arguments)
+            case "thinking":
+                whole = {"type": "thinking", "thinking": text, "signature": block.signature}
+                return self._opaque(whole)
+            case "redacted_thinking":
+                return self._opaque(block.first)
+            case _:
+                return None
+
+    def _opaque(self, content: Mapping[str, Any]) -> OpaqueBlock:
+        return OpaqueBlock(self._maker, json.dumps(content), self._prefix())
+
+
+def _usage(figures: Mapping[str, Any], before: Usage) -> Usage:
+    """Read the totals so far; a missing figure keeps its previous value."""
+
+    def figure(name: str, otherwise: int) -> int:
+        value = figures.get(name)
+        return value if isinstance(value, int) else otherwise
+
+    return Usage(
+        figure("input_tokens", before.input_tokens),
+        figure("output_tokens", before.output_tokens),
+        figure("cache_read_input_tokens", before.cache_read_tokens),
+        figure("cache_creation_input_tokens", before.cache_write_tokens),
+    )

@@ -1,0 +1,104 @@
+"""Claude, by the Messages API."""
+
+import re
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Final
+
+from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
+from gateway.llm.anthropic.answer import AnthropicReader
+from gateway.llm.anthropic.library import PATH, Access, Library
+from gateway.llm.anthropic.request import maker_of, prefix_of, to_body
+from gateway.llm.event_stream import ServerSentEvent
+from gateway.llm.streamed_call import (
+    MAX_REASON,
+    OpenResponse,
+    ServiceError,
+    StreamingProvider,
+    read_object,
+    retry_after,
+)
+from gateway.ports import ModelRequest
+
+DEFAULT_MODEL: Final = "claude-sonnet-5-5"
+DEFAULT_BASE_URL: Final = "https://api.anthropic.com"
+SILENCE_SECONDS: Final = 60.0
+"""Maximum time without data within an answer; the service sends pings while it works."""
+_TOO_LONG: Final = re.compile(r"(?<!\d)(\d{1,12}) tokens > (\d{1,12}) maximum")
+_PASSING: Final = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error"})
+
+
+class AnthropicProvider(StreamingProvider):
+    """The Messages API, called by Anthropic's own library. Implements `LLMProvider` and `CanLoad`.
+
+    One of `api_key` and `auth_token` authenticates; `headers` are added to those of each request.
+    """
+
+    name = "anthropic"
+    path = PATH
+
+    def __init__(
+        self,
+        api_key: str = "",
+        model: str = DEFAULT_MODEL,
+        base_url: str = DEFAULT_BASE_URL,
+        *,
+        auth_token: str = "",
+        headers: Mapping[str, str] | None = None,
+        silence_seconds: float = SILENCE_SECONDS,
+    ) -> None:
+        model, base_url = model or DEFAULT_MODEL, base_url or DEFAULT_BASE_URL
+        super().__init__({}, model, base_url, silence_seconds, to_body)
+        self._address = base_url
+        self._library = Library(
+            Access(api_key, auth_token, base_url, headers or {}), silence_seconds
+        )
+
+    async def load(self) -> None:
+        """Import the library outside the event loop."""
+        await self._library.load()
+
+    async def close(self) -> None:
+        await self._library.close()
+
+    def open(self, content: bytes) -> AbstractAsyncContextManager[OpenResponse]:
+        return self._library.open(content)
+
+    def body(self, request: ModelRequest, model: str) -> dict[str, Any]:
+        return to_body(request, model, self._address)
+
+    def reader(self, request: ModelRequest, model: str) -> AnthropicReader:
+        return AnthropicReader(model, maker_of(self._address, model), lambda: prefix_of(request))
+
+    def event_of(self, event: ServerSentEvent) -> Mapping[str, Any] | None:
+        if event.name == b"ping":
+            return None
+        content = read_object(event.data)
+        if event.name == b"error":
+            raise ServiceError(200, content)
+        return content
+
+    def translate(self, error: Exception) -> ModelError:
+        if not isinstance(error, ServiceError):
+            # No connection, a time-out, or an answer that breaks off or cannot be read.
+            what = type(error.__cause__ or error).__name__
+            return ModelUnavailable(f"no answer from Anthropic: {what}")
+        status, request_id = error.status, error.request_id
+        kind, message = _error_parts(error.body, str(error))
+        reason = f"Anthropic says {status} {kind}: {message}"[:MAX_REASON]
+        if status == 413 or "prompt is too long" in message:
+            figures = _TOO_LONG.search(message)
+            tokens, limit = map(int, figures.groups()) if figures else (None, None)
+            return ContextTooLong(reason, tokens, limit, status=status, request_id=request_id)
+        if status in (408, 409, 429) or status >= 500 or kind in _PASSING:
+            after = retry_after(error.retry_after)
+            return ModelUnavailable(reason, after, status=status, request_id=request_id)
+        return ModelRefused(reason, status=status, request_id=request_id)
+
+
+def _error_parts(body: object, otherwise: str) -> tuple[str, str]:
+    """Return type and message of the error in a response body."""
+    error = body.get("error") if isinstance(body, dict) else None
+    if not isinstance(error, dict):
+        return "", otherwise
+    return str(error.get("type") or ""), str(error.get("message") or otherwise)
