@@ -97,7 +97,9 @@ class AnthropicReader:
         blocks = (self._written(self._blocks[index]) for index in sorted(self._blocks))
         content = tuple(block for block in blocks if block is not None)
         stop = _STOPS.get(self._stop, "other")
-        return ModelFinished(ModelMessage("assistant", content), stop, self._usage, self._model)
+        reasoned = any(isinstance(block, OpaqueBlock) for block in content)
+        message = ModelMessage("assistant", content)
+        return ModelFinished(message, stop, self._usage, self._model, reasoned=reasoned)
 
     def _delta(self, index: int, delta: Mapping[str, Any]) -> str:
         block = self._blocks.get(index)

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from gateway.immutable import replace
-from gateway.llm.anthropic.request import to_body
 from gateway.llm.anthropic.cache import APART, LETTERS, shortest_prefix
+from gateway.llm.anthropic.request import to_body
 from gateway.ports import ModelMessage, ModelRequest, TextBlock, ToolSpec
 from tests.gateway.llm.asking import ADD, assistant, user
 
