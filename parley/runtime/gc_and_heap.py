@@ -7,8 +7,8 @@ are never scanned again.
 Heap: once a large block was freed, glibc takes blocks of up to 32 MB from its heap instead of
 mapping them separately. A heap shrinks at its end only, so the program grows with every peak. From
 the second to the tenth minute at 100 messages a second it grew by 5 to 6 MB, of which one was in
-use, and by 2.3 MB with these limits. Each thread has a heap of its own, unless there is one for all:
-Python's lock lets one thread allocate at a time anyway, and a start takes 4 MB less.
+use, and by 2.3 MB with these limits. Each thread would have a heap of its own: with one for all a
+start takes 4 MB less, and Python's lock lets one thread allocate at a time anyway.
 """
 
 import ctypes

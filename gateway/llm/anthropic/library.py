@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from gateway.llm.streamed_call import (
     CONNECT_SECONDS,
@@ -66,7 +66,7 @@ class Library:
         import httpx2  # noqa: PLC0415 - loaded by now
 
         try:
-            response = await client.post(
+            answer: object = await client.post(
                 PATH,
                 content=content,
                 cast_to=httpx2.Response,
@@ -74,13 +74,13 @@ class Library:
                 stream=True,
                 stream_cls=anthropic.AsyncStream[object],
             )
+            response = cast("httpx2.Response", answer)  # what `cast_to` asks for
         except anthropic.APIStatusError as error:
             headers = error.response.headers
             request_id = request_id_of(headers)
             raise ServiceError(
                 error.status_code, error.body, headers.get("retry-after"), request_id
             ) from error
-        assert isinstance(response, httpx2.Response)  # noqa: S101 - what `cast_to` asks for
         try:
             pieces = aiter(response.aiter_bytes())
 

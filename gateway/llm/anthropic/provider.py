@@ -1,8 +1,8 @@
 """Claude, by the Messages API."""
 
 import re
-from collections.abc import Mapping
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from typing import Any, Final
 
 from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
@@ -61,8 +61,10 @@ class AnthropicProvider(StreamingProvider):
     async def close(self) -> None:
         await self._library.close()
 
-    def open(self, content: bytes) -> AbstractAsyncContextManager[OpenResponse]:
-        return self._library.open(content)
+    @asynccontextmanager
+    async def open(self, content: bytes) -> AsyncIterator[OpenResponse]:
+        async with self._library.open(content) as response:
+            yield response
 
     def body(self, request: ModelRequest, model: str) -> dict[str, Any]:
         return to_body(request, model, self._address)

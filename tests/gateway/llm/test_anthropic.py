@@ -319,8 +319,9 @@ async def test_a_token_and_headers_of_a_proxy_are_sent(claude: AnthropicSimulato
 async def test_an_error_has_the_status_and_the_name_of_the_request(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
-    for kind, status in (("overloaded", 529), ("stream_error", 200)):
-        claude.faults.add(Fault("messages", kind))
+    faults = {529: Fault("messages", "overloaded"), 200: Fault("messages", "stream_error")}
+    for status, fault in faults.items():
+        claude.faults.add(fault)
         with pytest.raises(ModelUnavailable) as caught:
             await ask(provider, question("Hello"))
         assert caught.value.status == status
