@@ -239,9 +239,9 @@ class RawBot(Bot):
     async def _request_api(
         self, method: str, data: dict[str, object], read_timeout: float | None
     ) -> Any:
-        longer = {} if read_timeout is None else {"read_timeout": read_timeout}
+        longer = BaseRequest.DEFAULT_NONE if read_timeout is None else read_timeout
         try:
-            return await self.do_api_request(_unlisted(method), data, **longer)
+            return await self.do_api_request(_unlisted(method), data, read_timeout=longer)
         except EndPointNotFound as error:  # each method here exists: the token is revoked
             raise InvalidToken(str(error)) from error
 

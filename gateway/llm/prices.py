@@ -15,17 +15,24 @@ AS_OF: Final = "2026-11"
 platform.claude.com/docs/en/about-claude/pricing."""
 
 
+SEARCH: Final = 10.0
+"""Dollars for 1,000 searches ("Web search" of the same page); pages that are fetched are free."""
+
+
 class Price(Struct, frozen=True):
     """Dollars per million tokens, which equals millionths of a dollar per token.
 
-    Without prices of its own the cache costs as much as input. With a prompt of more than
-    `long_prompt` tokens, every token costs `long_factor` times as much; 0 is no such bound.
+    Without prices of its own the cache costs as much as input, and twice as much where it is kept
+    for an hour. `search` is the price of 1,000 searches of the service in the web. With a prompt of
+    more than `long_prompt` tokens, every token costs `long_factor` times as much; 0 is no bound.
     """
 
     input: float
     output: float
     cache_read: float | None = None
     cache_write: float | None = None
+    cache_write_hour: float | None = None
+    search: float = SEARCH
     long_prompt: float = 0
     long_factor: float = 1.0
 
@@ -51,7 +58,7 @@ DEFAULT_PRICES: Final[Mapping[str, Price]] = {
 }
 
 _DATE: Final = re.compile(r"-\d{8}$")
-_FIELDS: Final = ("input", "output", "cache_read", "cache_write")
+_FIELDS: Final = ("input", "output", "cache_read", "cache_write", "cache_write_hour", "search")
 
 
 def prices_from(configured: Mapping[str, Mapping[str, object]]) -> dict[str, Price]:
@@ -92,17 +99,28 @@ def cost(usage: Usage, price: Price) -> int:
         usage.input_tokens * price.input
         + usage.output_tokens * price.output
         + usage.cache_read_tokens * read
-        + usage.cache_write_tokens * write
+        + (usage.cache_write_tokens - usage.cache_hour_tokens) * write
+        + usage.cache_hour_tokens * hour_write(price)
     )
     prompt = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-    return math.ceil(round(exact * _factor(prompt, price), 6))
+    searches = usage.searches * price.search * 1_000
+    return math.ceil(round(exact * _factor(prompt, price) + searches, 6))
 
 
-def reserve(input_tokens: int, max_tokens: int, price: Price) -> int:
-    """Return the highest possible cost of a call: no cached tokens, full-length answer."""
-    dearest = max(price.input, price.cache_write or 0.0)
+def hour_write(price: Price) -> float:
+    """Return the price of tokens that the cache keeps for an hour."""
+    return 2 * price.input if price.cache_write_hour is None else price.cache_write_hour
+
+
+def reserve(
+    input_tokens: int, max_tokens: int, price: Price, *, hour: bool = False, searches: int = 0
+) -> int:
+    """Return the highest possible cost of a call: no cached tokens, full-length answer, so many
+    `searches`; with `hour` the cache may keep the prompt for an hour."""
+    dearest = max(price.input, price.cache_write or 0.0, hour_write(price) if hour else 0.0)
     highest = input_tokens * dearest + max_tokens * price.output
-    return math.ceil(round(highest * _factor(input_tokens, price), 6))
+    most = highest * _factor(input_tokens, price) + searches * price.search * 1_000
+    return math.ceil(round(most, 6))
 
 
 def _factor(prompt_tokens: int, price: Price) -> float:

@@ -69,7 +69,8 @@ class ModelRequest(Struct, frozen=True):
 
     Stable parts come first, so that a service can cache them: `system` is stable through a session,
     `system_volatile` (task, date) for a while, the first `settled` messages permanently.
-    `tool_choice` "none" shows the tools, which earlier messages call, but allows no call.
+    `tool_choice` "none" shows the tools, which earlier messages call, but allows no call. `gaps`
+    are the seconds between the latest questions of the conversation, oldest first, up to this one.
     """
 
     system: str
@@ -80,6 +81,7 @@ class ModelRequest(Struct, frozen=True):
     tool_choice: Literal["auto", "none"] = "auto"
     system_volatile: str = ""
     settled: int = 0
+    gaps: tuple[float, ...] = ()
 
     @property
     def whole_system(self) -> str:
@@ -88,12 +90,15 @@ class ModelRequest(Struct, frozen=True):
 
 
 class Usage(Struct, frozen=True):
-    """Tokens of one call, as counted by the service."""
+    """Tokens of one call, as counted by the service. `cache_hour_tokens` are those of
+    `cache_write_tokens` that are kept for an hour; `searches` are the service's own in the web."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
+    cache_hour_tokens: int = 0
+    searches: int = 0
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
@@ -101,6 +106,8 @@ class Usage(Struct, frozen=True):
             self.output_tokens + other.output_tokens,
             self.cache_read_tokens + other.cache_read_tokens,
             self.cache_write_tokens + other.cache_write_tokens,
+            self.cache_hour_tokens + other.cache_hour_tokens,
+            self.searches + other.searches,
         )
 
 

@@ -1,6 +1,9 @@
 """Assembles the request to the model: tools, question, and the five blocks that fit beside them."""
 
+from collections.abc import Sequence
+from datetime import datetime
 from functools import partial
+from itertools import pairwise
 from typing import Final
 
 from gateway.immutable import replace
@@ -10,7 +13,7 @@ from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.policy.roles import allowed_tools
 from gateway.ports import ContentBlock, ModelMessage, TextBlock, ToolProvider
-from gateway.ports.conversations import ConversationTask
+from gateway.ports.conversations import ConversationTask, StoredTurn
 from gateway.ports.prompt_blocks import (
     Assembled,
     BlockKind,
@@ -52,6 +55,10 @@ DAY: Final = 20
 """Tokens of the line with the date."""
 
 
+MAX_GAPS: Final = 20
+"""The gaps between questions that tell the rhythm of a conversation."""
+
+
 async def assemble(turn: TurnContext, services: Services) -> Decision:
     """Assemble the five blocks for this question. Raises `OwnTextTooLong`."""
     assistant, known, place = services.assistant, services.calibrations, turn.place
@@ -91,11 +98,18 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
             turn.late.for_model if turn.late is not None else "",
             MEMORY_MISSING if turn.missing else "",
         ),
+        gaps=gaps_of(turn.opened.turns, services.clock.now()),
     )
     reserved = budget.grand_total - budget.blocks_total
     data = usage_data(made, assistant.window, reserved)
     detail = f"{made.tokens} of {total} tokens"
     return Decision("context", True, "blocks", detail, data=data)
+
+
+def gaps_of(turns: Sequence[StoredTurn], now: datetime) -> tuple[float, ...]:
+    """Return the seconds between the latest questions of a conversation, up to now."""
+    asked = [turn.at for turn in turns if turn.role == "user"][-MAX_GAPS:]
+    return tuple((b - a).total_seconds() for a, b in pairwise((*asked, now)) if b >= a)
 
 
 def tools_of(turn: TurnContext, services: Services) -> ToolProvider:

@@ -144,7 +144,8 @@ class Meter:
             + estimate_messages(request.messages)
             + estimate_tools(request.tools)
         )
-        return reserve(tokens, request.max_tokens, price)
+        hour = bool(request.gaps) and price.cache_write is not None
+        return reserve(tokens, request.max_tokens, price, hour=hour)
 
 
 class _Aside:

@@ -217,6 +217,7 @@ class _Turn:
             tool_choice="auto" if may_call or not self._offered else "none",
             system_volatile=self._request.system_volatile,
             settled=len(self._request.history) - fitted.dropped,
+            gaps=self._request.gaps,
         )
         self._model_calls += 1
         finished: ModelFinished | None = None

@@ -266,6 +266,10 @@ class Price(Section):
     """Tokens read from the service's cache; empty counts them as `input`."""
     cache_write: Dollars | None = None
     """Tokens written to the service's cache; empty counts them as `input`."""
+    cache_write_hour: Dollars | None = None
+    """Tokens that the cache keeps for an hour; empty counts them as twice `input`."""
+    search: Dollars | None = None
+    """Price of 1,000 searches of the service in the web (`model.web`); empty counts 10 dollars."""
 
 
 class Budgets(Section):

@@ -69,7 +69,24 @@ def check_request(body: object, *, counting: bool = False) -> dict[str, Any]:
             f"A maximum of {MAX_CACHE_MARKS} blocks with cache_control may be provided. "
             f"Found {marks}."
         )
+    _check_marks(body)
     return body
+
+
+def _check_marks(body: Mapping[str, Any]) -> None:
+    """Marks of an hour stand before those of five minutes (platform.claude.com/docs/en/
+    build-with-claude/prompt-caching, "Mixing different TTLs")."""
+    shorter = False
+    for part in ("tools", "system", "messages"):
+        for mark in cache_marks(body.get(part)):
+            lasts = mark.get("ttl", "5m") if isinstance(mark, dict) else None
+            if lasts not in ("5m", "1h"):
+                raise invalid("cache_control.ephemeral.ttl: Input should be '5m' or '1h'")
+            if lasts == "1h" and shorter:
+                raise invalid(
+                    "cache_control.ttl: a ttl='1h' block must not come after a ttl='5m' block"
+                )
+            shorter = shorter or lasts == "5m"
 
 
 def cache_marks(body: object) -> Iterator[object]:

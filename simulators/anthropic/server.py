@@ -197,6 +197,10 @@ class AnthropicSimulator:
                 "input_tokens": prompt.fresh,
                 "cache_read_input_tokens": prompt.read,
                 "cache_creation_input_tokens": prompt.written,
+                "cache_creation": {
+                    "ephemeral_5m_input_tokens": prompt.written - prompt.written_hour,
+                    "ephemeral_1h_input_tokens": prompt.written_hour,
+                },
                 "output_tokens": max(1, count_tokens(blocks)),
             },
         }

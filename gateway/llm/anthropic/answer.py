@@ -142,8 +142,9 @@ class AnthropicReader:
 def _usage(figures: Mapping[str, Any], before: Usage) -> Usage:
     """Read the totals so far; a missing figure keeps its previous value."""
 
-    def figure(name: str, otherwise: int) -> int:
-        value = figures.get(name)
+    def figure(name: str, otherwise: int, part: str = "") -> int:
+        found = figures.get(part) if part else figures
+        value = found.get(name) if isinstance(found, Mapping) else None
         return value if isinstance(value, int) else otherwise
 
     return Usage(
@@ -151,4 +152,6 @@ def _usage(figures: Mapping[str, Any], before: Usage) -> Usage:
         figure("output_tokens", before.output_tokens),
         figure("cache_read_input_tokens", before.cache_read_tokens),
         figure("cache_creation_input_tokens", before.cache_write_tokens),
+        figure("ephemeral_1h_input_tokens", before.cache_hour_tokens, "cache_creation"),
+        figure("web_search_requests", before.searches, "server_tool_use"),
     )

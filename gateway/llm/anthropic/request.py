@@ -1,12 +1,13 @@
 """Writes requests of the Messages API."""
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Final
 
-from gateway.llm.anthropic.cache import mark_last, marks_for
+from gateway.llm.anthropic.cache import HOUR_MARK, MARK, mark_last, marks_for, pays_for_hour
 from gateway.llm.json_text import parse_object
+from gateway.llm.prices import Price, price_of
 from gateway.ports import (
     ContentBlock,
     ImageBlock,
@@ -18,6 +19,9 @@ from gateway.ports import (
     ToolOutcome,
     ToolSpec,
 )
+
+USUAL_PRICE: Final = Price(1, 5, 0.1, 1.25)
+"""The relations of prices of most models, for one whose prices are unknown."""
 
 
 def maker_of(address: str, model: str) -> str:
@@ -59,7 +63,8 @@ def prefix_of(request: ModelRequest) -> str:
 def to_body(request: ModelRequest, model: str, address: str = "") -> dict[str, Any]:
     """Return the JSON body with at most four cache marks, each behind a part that is more stable
     than the next: the tools, the system prompt, the history, and, while tools run, the last
-    message. Parts too short for this model's cache get no mark."""
+    message. Parts too short for this model's cache get no mark. All marks of a request are of the
+    same duration: that which costs less at the conversation's gaps."""
     each = list(_messages(request, maker_of(address, model)))
     messages = [message for message in each if message is not None]
     tools = [_tool(tool) for tool in request.tools]
@@ -74,21 +79,22 @@ def to_body(request: ModelRequest, model: str, address: str = "") -> dict[str, A
             body["tool_choice"] = {"type": "none"}
     settled = sum(1 for message in each[: request.settled] if message is not None)
     marks = marks_for(request, model, messages, settled)
-    if system := _system(request, marked=marks.system):
+    mark = HOUR_MARK if pays_for_hour(request.gaps, price_of(model) or USUAL_PRICE) else MARK
+    if system := _system(request, mark if marks.system else None):
         body["system"] = system
     if marks.tools:
-        mark_last(tools)
+        mark_last(tools, mark)
     for place in marks.messages:
-        mark_last(messages[place]["content"])
+        mark_last(messages[place]["content"], mark)
     return body
 
 
-def _system(request: ModelRequest, *, marked: bool) -> str | list[dict[str, Any]]:
+def _system(request: ModelRequest, mark: Mapping[str, str] | None) -> str | list[dict[str, Any]]:
     """Return the system prompt as one text, or with a mark between its stable and volatile part."""
-    if not (marked and request.system.strip()):
+    if mark is None or not request.system.strip():
         return request.whole_system
     parts: list[dict[str, Any]] = [{"type": "text", "text": request.system}]
-    mark_last(parts)
+    mark_last(parts, mark)
     if request.system_volatile.strip():
         parts.append({"type": "text", "text": request.system_volatile})
     return parts
