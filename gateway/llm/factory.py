@@ -25,7 +25,7 @@ class ModelChoice:
 
     Empty `name` and `base_url` are the provider's own; `openai` needs a name. `timeout` is the
     longest silence of the service in seconds, 0 for the provider's own. `auth_token` (instead of
-    `api_key`) and `headers` are for `anthropic`.
+    `api_key`), `headers` and `web` are for `anthropic`.
     """
 
     provider: str = "offline"
@@ -35,6 +35,7 @@ class ModelChoice:
     timeout: float = 0.0
     auth_token: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    web: bool = False
 
 
 def build_provider(
@@ -67,6 +68,7 @@ def _build(choice: ModelChoice, where: str) -> LLMProvider:
                 choice.base_url,
                 auth_token=choice.auth_token,
                 headers=choice.headers,
+                web=choice.web,
                 silence_seconds=choice.timeout or anthropic.SILENCE_SECONDS,
             )
         case "openai":

@@ -52,6 +52,7 @@ from gateway.ports.identities import (
     kept_ids,
 )
 from gateway.ports.model import (
+    WEB_USES,
     CanLoad,
     CanReportFindings,
     ContentBlock,
@@ -71,12 +72,14 @@ from gateway.ports.model import (
     ToolOutcome,
     ToolProvider,
     Usage,
+    WebText,
     Working,
 )
 from gateway.tool_spec import ToolSpec
 
 __all__ = [
     "REMOTE_ABILITIES",
+    "WEB_USES",
     "AccountSettings",
     "Activity",
     "ActivityLog",
@@ -131,6 +134,7 @@ __all__ = [
     "ToolProvider",
     "ToolSpec",
     "Usage",
+    "WebText",
     "WebhookHandler",
     "WebhookRequest",
     "WebhookResponse",

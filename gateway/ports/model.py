@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
@@ -71,6 +71,8 @@ class ModelRequest(Struct, frozen=True):
     `system_volatile` (task, date) for a while, the first `settled` messages permanently.
     `tool_choice` "none" shows the tools, which earlier messages call, but allows no call. `gaps`
     are the seconds between the latest questions of the conversation, oldest first, up to this one.
+    `web`: the service may search the web and fetch pages by itself, `WEB_USES` times each, if it
+    can.
     """
 
     system: str
@@ -82,11 +84,23 @@ class ModelRequest(Struct, frozen=True):
     system_volatile: str = ""
     settled: int = 0
     gaps: tuple[float, ...] = ()
+    web: bool = False
 
     @property
     def whole_system(self) -> str:
         """Both parts of the system prompt."""
         return "\n\n".join(part for part in (self.system, self.system_volatile) if part.strip())
+
+
+WEB_USES: Final = 5
+"""Searches, and pages, of one call."""
+
+
+class WebText(Struct, frozen=True):
+    """Text from the web that a tool of the service read; `tool` is its name."""
+
+    tool: str
+    text: str
 
 
 class Usage(Struct, frozen=True):
@@ -122,15 +136,18 @@ class Working(Struct, frozen=True):
     a tool call, or runs a tool of its own."""
 
 
-StopReason: TypeAlias = Literal["end", "tool_use", "max_tokens", "refusal", "filtered", "other"]
+StopReason: TypeAlias = Literal[
+    "end", "tool_use", "max_tokens", "refusal", "filtered", "paused", "other"
+]
 """The reason why a call ended. `refusal`: the model declined; `filtered`: the service's content
-filter stopped the answer; both may come after a part of the text."""
+filter stopped the answer; both may come after a part of the text. `paused`: the service interrupted
+its own tools, and goes on when it gets the answer back."""
 
 
 class ModelFinished(Struct, frozen=True):
     """The last event of a call; `message` is the whole answer with its tool calls. `from_fallback`:
     another model answered than the requested one. `reasoned`: the model reasoned before it wrote,
-    which counts against the length limit."""
+    which counts against the length limit. `web` is what its service read in the web."""
 
     message: ModelMessage
     stop: StopReason
@@ -138,6 +155,7 @@ class ModelFinished(Struct, frozen=True):
     model: str
     from_fallback: bool = False
     reasoned: bool = False
+    web: tuple[WebText, ...] = ()
 
 
 ModelEvent: TypeAlias = TextDelta | Working | ModelFinished

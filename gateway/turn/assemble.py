@@ -12,7 +12,7 @@ from gateway.message import ChatMessage
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.policy.roles import allowed_tools
-from gateway.ports import ContentBlock, ModelMessage, TextBlock, ToolProvider
+from gateway.ports import ContentBlock, ModelMessage, TextBlock, ToolProvider, ToolSpec
 from gateway.ports.conversations import ConversationTask, StoredTurn
 from gateway.ports.prompt_blocks import (
     Assembled,
@@ -41,7 +41,7 @@ from gateway.turn.prompt import (
     who_set,
 )
 from gateway.turn.services import Services
-from gateway.turn.toolbox import OverheardTools, Toolbox
+from gateway.turn.toolbox import OverheardTools, Permit, Toolbox
 from gateway.turn.turn_context import TurnContext
 from gateway.turn.types import TurnRequest
 
@@ -55,6 +55,8 @@ DAY: Final = 20
 """Tokens of the line with the date."""
 
 
+WEB_SEARCH: Final = ToolSpec("web_search", "", {}, side_effects=False)
+"""The service's own search and fetch, for the rules about tools."""
 MAX_GAPS: Final = 20
 """The gaps between questions that tell the rhythm of a conversation."""
 
@@ -99,6 +101,7 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
             MEMORY_MISSING if turn.missing else "",
         ),
         gaps=gaps_of(turn.opened.turns, services.clock.now()),
+        web=assistant.web and bool(_permit(turn, services)((WEB_SEARCH,))),
     )
     reserved = budget.grand_total - budget.blocks_total
     data = usage_data(made, assistant.window, reserved)
@@ -115,12 +118,7 @@ def gaps_of(turns: Sequence[StoredTurn], now: datetime) -> tuple[float, ...]:
 def tools_of(turn: TurnContext, services: Services) -> ToolProvider:
     """Return the tools that this person may use in front of this audience: those of memory here,
     then the general ones, then the one for the task."""
-    permit = partial(
-        allowed_tools,
-        role=turn.who.role,
-        audience=turn.place.audience,
-        policy=services.policies.tools,
-    )
+    permit = _permit(turn, services)
     tools: ToolProvider = toolbox_of(turn, services).limited(permit)
     who, audience = turn.who, turn.place.audience
     may_set = may_set_task(who, audience) and not turn.unkept
@@ -129,6 +127,15 @@ def tools_of(turn: TurnContext, services: Services) -> ToolProvider:
         by = ConversationTask("", turn.person, last.author.name, last.id)
         tools = turn.tasks = TaskTool(tools, by, turn.contents, audience)
     return AuditedTools(tools, who, turn.place, services)
+
+
+def _permit(turn: TurnContext, services: Services) -> Permit:
+    return partial(
+        allowed_tools,
+        role=turn.who.role,
+        audience=turn.place.audience,
+        policy=services.policies.tools,
+    )
 
 
 def toolbox_of(turn: TurnContext, services: Services) -> Toolbox:

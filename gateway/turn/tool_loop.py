@@ -218,6 +218,7 @@ class _Turn:
             system_volatile=self._request.system_volatile,
             settled=len(self._request.history) - fitted.dropped,
             gaps=self._request.gaps,
+            web=self._request.web,
         )
         self._model_calls += 1
         finished: ModelFinished | None = None

@@ -144,6 +144,10 @@ class ModelChoice(Section):
     """Token instead of a key, for `anthropic`: of a proxy, or of a login at the service."""
     headers: dict[str, SecretStr] = Field(default={}, max_length=20)
     """Headers that are added to each request to `anthropic`, such as those of a proxy."""
+    web: bool = False
+    """Let the service of `anthropic` search the web and fetch pages by itself while it answers, at
+    most five times each in a call. Answers name their sources as links. The rules of `tools` apply
+    to `web_search`."""
     base_url: HttpUrl | None = None
     """Address of the service, if it is not the provider's own: a proxy or a local server."""
     max_tokens: int = Field(default=4096, ge=16, le=128_000)
@@ -164,8 +168,8 @@ class ModelChoice(Section):
             for name, value in self.headers.items():
                 if problem := _header_problem(name, value.get_secret_value()):
                     raise ValueError(f"headers.{name}: {problem}")
-        elif self.auth_token or self.headers:
-            raise ValueError("auth_token and headers are for provider anthropic")
+        elif self.auth_token or self.headers or self.web:
+            raise ValueError("auth_token, headers and web are for provider anthropic")
         if self.provider == "openai":
             if not self.name:
                 raise ValueError("needs name for provider openai, there is no default model")

@@ -98,6 +98,7 @@ def assistant_of(settings: Settings) -> Assistant:
         max_tokens=settings.model.max_tokens,
         default_model=model_name(settings.model),
         window=window_of(settings),
+        web=any(model.web for model in (settings.model, *settings.model.fallbacks)),
     )
 
 
@@ -142,6 +143,7 @@ def choice_of(choice: sections.ModelChoice) -> ModelChoice:
         timeout=choice.timeout,
         auth_token=choice.auth_token.get_secret_value() if choice.auth_token else "",
         headers={name: value.get_secret_value() for name, value in choice.headers.items()},
+        web=choice.web,
     )
 
 

@@ -1,11 +1,12 @@
 """Reads streamed answers of the Messages API."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gateway.errors import ModelUnavailable
+from gateway.llm.anthropic.web import RESULTS, links, page_of, texts_of
 from gateway.ports import (
     ContentBlock,
     ModelFinished,
@@ -15,6 +16,7 @@ from gateway.ports import (
     TextBlock,
     ToolCall,
     Usage,
+    WebText,
 )
 
 REST_SECONDS: Final = 0.2
@@ -22,12 +24,16 @@ REST_SECONDS: Final = 0.2
 MAX_ARGUMENTS: Final = 200_000
 """Characters of one call's arguments; the rest is dropped."""
 
+MAX_CITATIONS: Final = 200
+"""Of one passage; the rest is dropped."""
+_CALLS: Final = frozenset({"tool_use", "server_tool_use"})
 _STOPS: Final[Mapping[str | None, StopReason]] = {
     "end_turn": "end",
     "stop_sequence": "end",
     "tool_use": "tool_use",
     "max_tokens": "max_tokens",
     "model_context_window_exceeded": "max_tokens",
+    "pause_turn": "paused",
     "refusal": "refusal",
 }
 
@@ -41,23 +47,34 @@ class _Open:
     pieces: list[str] = field(default_factory=list)
     signature: str = ""
     size: int = 0
+    citations: list[Mapping[str, Any]] = field(default_factory=list)
+    links: str = ""
 
     def add(self, piece: str) -> str:
         """Add a piece and return it."""
         self.size += len(piece)
-        if self.kind != "tool_use" or self.size <= MAX_ARGUMENTS:
+        if self.kind not in _CALLS or self.size <= MAX_ARGUMENTS:
             self.pieces.append(piece)
         return piece
 
 
 class AnthropicReader:
     """Assembles an answer of the Messages API; `model` is the requested one. Its reasoning is for
-    `maker`, and `prefix` returns the digest of what stands before it."""
+    `maker`, and `prefix` returns the digest of what stands before it. `pages` are the addresses
+    that were fetched earlier in the turn."""
 
-    def __init__(self, model: str, maker: str = "", prefix: Callable[[], str] = lambda: "") -> None:
+    def __init__(
+        self,
+        model: str,
+        maker: str = "",
+        prefix: Callable[[], str] = lambda: "",
+        pages: Sequence[str] = (),
+    ) -> None:
         self._requested_model = model
         self._maker = maker or model
         self._prefix = prefix
+        self._pages = list(pages)
+        self._web: list[WebText] = []
         self._model = model
         self._blocks: dict[int, _Open] = {}
         self._usage = Usage()
@@ -73,9 +90,15 @@ class AnthropicReader:
             case "content_block_start":
                 block = event["content_block"]
                 self._blocks[event["index"]] = opened = _Open(block["type"], block)
+                self.working = True
+                if opened.kind in RESULTS:
+                    self._web.extend(texts_of(block))
+                    self._pages += [page for page in (page_of(block),) if page is not None]
                 return opened.add(str(block.get("text") or ""))
             case "content_block_delta":
                 return self._delta(event["index"], event["delta"])
+            case "content_block_stop":
+                return self._closed(event["index"])
             case "message_delta":
                 self._stop = event["delta"].get("stop_reason") or self._stop
                 self._usage = _usage(event.get("usage") or {}, self._usage)
@@ -94,12 +117,15 @@ class AnthropicReader:
             raise ModelUnavailable("the answer cannot be read") from error
 
     def _finished(self) -> ModelFinished:
-        blocks = (self._written(self._blocks[index]) for index in sorted(self._blocks))
-        content = tuple(block for block in blocks if block is not None)
+        content = tuple(
+            block for index in sorted(self._blocks) for block in self._written(self._blocks[index])
+        )
         stop = _STOPS.get(self._stop, "other")
-        reasoned = any(isinstance(block, OpaqueBlock) for block in content)
         message = ModelMessage("assistant", content)
-        return ModelFinished(message, stop, self._usage, self._model, reasoned=reasoned)
+        reasoned = any("thinking" in block.kind for block in self._blocks.values())
+        return ModelFinished(
+            message, stop, self._usage, self._model, reasoned=reasoned, web=tuple(self._web)
+        )
 
     def _delta(self, index: int, delta: Mapping[str, Any]) -> str:
         block = self._blocks.get(index)
@@ -113,27 +139,48 @@ class AnthropicReader:
                 block.add(str(delta["partial_json"]))
             case "thinking_delta":
                 block.add(str(delta["thinking"]))
+            case "citations_delta":
+                if len(block.citations) < MAX_CITATIONS:
+                    block.citations.append(delta["citation"])
             case "signature_delta":
                 block.signature += str(delta["signature"])
             case _:
                 pass
         return ""
 
-    def _written(self, block: _Open) -> ContentBlock | None:
+    def _closed(self, index: int) -> str:
+        """Return the links to the sources of a passage that is complete."""
+        block = self._blocks.get(index)
+        if block is None or not block.citations:
+            return ""
+        self._web.extend(texts_of({"citations": block.citations}))
+        block.links = links(block.citations, self._pages)
+        return block.links
+
+    def _written(self, block: _Open) -> Iterator[ContentBlock]:
         text = "".join(block.pieces)
         match block.kind:
             case "text":
-                return TextBlock(text) if text else None
+                if block.citations:
+                    cited = {"type": "text", "text": text, "citations": block.citations}
+                    yield self._opaque(cited)
+                if text:
+                    yield TextBlock(text + block.links)
+            case "server_tool_use":
+                called = json.loads(text) if text else block.first.get("input") or {}
+                yield self._opaque({**block.first, "input": called})
+            case kind if kind in RESULTS:
+                yield self._opaque(block.first)
             case "tool_use":
                 arguments = text or json.dumps(block.first.get("input") or {})
-                return ToolCall(str(block.first["id"]), str(block.first["name"]), arguments)
+                yield ToolCall(str(block.first["id"]), str(block.first["name"]), arguments)
             case "thinking":
                 whole = {"type": "thinking", "thinking": text, "signature": block.signature}
-                return self._opaque(whole)
+                yield self._opaque(whole)
             case "redacted_thinking":
-                return self._opaque(block.first)
+                yield self._opaque(block.first)
             case _:
-                return None
+                return
 
     def _opaque(self, content: Mapping[str, Any]) -> OpaqueBlock:
         return OpaqueBlock(self._maker, json.dumps(content), self._prefix())

@@ -1,14 +1,15 @@
 """Claude, by the Messages API."""
 
 import re
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from typing import Any, Final
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
+from typing import Any, Final, cast
 
 from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
+from gateway.immutable import replace
 from gateway.llm.anthropic.answer import AnthropicReader
 from gateway.llm.anthropic.library import PATH, Access, Library
-from gateway.llm.anthropic.request import maker_of, prefix_of, to_body
+from gateway.llm.anthropic.request import documents_of, maker_of, prefix_of, to_body
 from gateway.llm.event_stream import ServerSentEvent
 from gateway.llm.streamed_call import (
     MAX_REASON,
@@ -18,13 +19,15 @@ from gateway.llm.streamed_call import (
     read_object,
     retry_after,
 )
-from gateway.ports import ModelRequest
+from gateway.ports import ModelEvent, ModelFinished, ModelMessage, ModelRequest
 
 DEFAULT_MODEL: Final = "claude-sonnet-5-5"
 DEFAULT_BASE_URL: Final = "https://api.anthropic.com"
 SILENCE_SECONDS: Final = 60.0
 """Maximum time without data within an answer; the service sends pings while it works."""
 _TOO_LONG: Final = re.compile(r"(?<!\d)(\d{1,12}) tokens > (\d{1,12}) maximum")
+MAX_PAUSES: Final = 3
+"""Continuations of one answer."""
 _PASSING: Final = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error"})
 
 
@@ -32,6 +35,7 @@ class AnthropicProvider(StreamingProvider):
     """The Messages API, called by Anthropic's own library. Implements `LLMProvider` and `CanLoad`.
 
     One of `api_key` and `auth_token` authenticates; `headers` are added to those of each request.
+    With `web` the service searches and fetches for requests that want it.
     """
 
     name = "anthropic"
@@ -45,14 +49,33 @@ class AnthropicProvider(StreamingProvider):
         *,
         auth_token: str = "",
         headers: Mapping[str, str] | None = None,
+        web: bool = False,
         silence_seconds: float = SILENCE_SECONDS,
     ) -> None:
         model, base_url = model or DEFAULT_MODEL, base_url or DEFAULT_BASE_URL
         super().__init__({}, model, base_url, silence_seconds, to_body)
         self._address = base_url
+        self._web = web
         self._library = Library(
             Access(api_key, auth_token, base_url, headers or {}), silence_seconds
         )
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """One answer; one that the service interrupts for its own tools is continued."""
+        begun: ModelFinished | None = None
+        for _ in range(MAX_PAUSES + 1):
+            asked = request if begun is None else _continued(request, begun)
+            events = cast("AsyncGenerator[ModelEvent, None]", super().stream(asked))
+            async with aclosing(events):
+                async for event in events:
+                    if isinstance(event, ModelFinished):
+                        begun = event if begun is None else _joined(begun, event)
+                    else:
+                        yield event
+            if begun is None or begun.stop != "paused":
+                break
+        if begun is not None:
+            yield begun
 
     async def load(self) -> None:
         """Import the library outside the event loop."""
@@ -67,10 +90,12 @@ class AnthropicProvider(StreamingProvider):
             yield response
 
     def body(self, request: ModelRequest, model: str) -> dict[str, Any]:
-        return to_body(request, model, self._address)
+        return to_body(request, model, self._address, web=self._web)
 
     def reader(self, request: ModelRequest, model: str) -> AnthropicReader:
-        return AnthropicReader(model, maker_of(self._address, model), lambda: prefix_of(request))
+        maker = maker_of(self._address, model)
+        pages = documents_of(request, maker) if self._web else ()
+        return AnthropicReader(model, maker, lambda: prefix_of(request), pages)
 
     def event_of(self, event: ServerSentEvent) -> Mapping[str, Any] | None:
         if event.name == b"ping":
@@ -96,6 +121,22 @@ class AnthropicProvider(StreamingProvider):
             after = retry_after(error.retry_after)
             return ModelUnavailable(reason, after, status=status, request_id=request_id)
         return ModelRefused(reason, status=status, request_id=request_id)
+
+
+def _continued(request: ModelRequest, begun: ModelFinished) -> ModelRequest:
+    return replace(request, messages=(*request.messages, begun.message))
+
+
+def _joined(begun: ModelFinished, rest: ModelFinished) -> ModelFinished:
+    """Return both parts of an answer as one."""
+    content = (*begun.message.content, *rest.message.content)
+    return replace(
+        rest,
+        message=ModelMessage("assistant", content),
+        usage=begun.usage + rest.usage,
+        reasoned=begun.reasoned or rest.reasoned,
+        web=(*begun.web, *rest.web),
+    )
 
 
 def _error_parts(body: object, otherwise: str) -> tuple[str, str]:

@@ -6,6 +6,7 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from gateway.llm.anthropic.cache import HOUR_MARK, MARK, mark_last, marks_for, pays_for_hour
+from gateway.llm.anthropic.web import page_of, tools_besides
 from gateway.llm.json_text import parse_object
 from gateway.llm.prices import Price, price_of
 from gateway.ports import (
@@ -53,21 +54,28 @@ class Prefix:
 
 
 def prefix_of(request: ModelRequest) -> str:
-    """Return the digest of a whole request, which stands before its answer."""
+    """Return the digest of a whole request, which stands before its answer. A message of the
+    assistant at the end is the beginning of that answer."""
     prefix = Prefix(request)
-    for message in request.messages:
-        prefix.add(message)
+    for number, message in enumerate(request.messages, 1):
+        if number < len(request.messages) or message.role == "user":
+            prefix.add(message)
     return prefix.name()
 
 
-def to_body(request: ModelRequest, model: str, address: str = "") -> dict[str, Any]:
+def to_body(
+    request: ModelRequest, model: str, address: str = "", *, web: bool = False
+) -> dict[str, Any]:
     """Return the JSON body with at most four cache marks, each behind a part that is more stable
     than the next: the tools, the system prompt, the history, and, while tools run, the last
     message. Parts too short for this model's cache get no mark. All marks of a request are of the
-    same duration: that which costs less at the conversation's gaps."""
+    same duration: that which costs less at the conversation's gaps. With `web` the service's own
+    tools are offered, if the request wants them."""
     each = list(_messages(request, maker_of(address, model)))
     messages = [message for message in each if message is not None]
     tools = [_tool(tool) for tool in request.tools]
+    if web and request.web:
+        tools += tools_besides(tool.name for tool in request.tools)
     body: dict[str, Any] = {
         "model": model,
         "max_tokens": request.max_tokens,
@@ -75,7 +83,7 @@ def to_body(request: ModelRequest, model: str, address: str = "") -> dict[str, A
     }
     if tools:
         body["tools"] = tools
-        if request.tool_choice == "none":
+        if request.tool_choice == "none" and request.tools:
             body["tool_choice"] = {"type": "none"}
     settled = sum(1 for message in each[: request.settled] if message is not None)
     marks = marks_for(request, model, messages, settled)
@@ -112,14 +120,30 @@ def _messages(request: ModelRequest, maker: str) -> Iterator[dict[str, Any] | No
     """Yield each message, or None for one that is not sent."""
     begun, reads = False, _Reasoning(request, maker)
     for message in request.messages:
-        content = [
-            written for block in reads.usable(message) if (written := _written(block)) is not None
-        ]
+        content = list(_contents(reads.usable(message)))
         if message.role == "user":
             content.sort(key=lambda block: block["type"] != "tool_result")  # results come first
             content = content or [{"type": "text", "text": "(nothing)"}]
             begun = True
         yield {"role": message.role, "content": content} if content and begun else None
+
+
+def _contents(blocks: tuple[ContentBlock, ...]) -> Iterator[dict[str, Any]]:
+    """Yield the blocks as they are sent. An opaque block with a text stands for the `TextBlock`
+    behind it, which is what people read."""
+    replaced = False
+    for block in blocks:
+        written = None if replaced and isinstance(block, TextBlock) else _written(block)
+        replaced = isinstance(block, OpaqueBlock) and (written or {}).get("type") == "text"
+        if written is not None:
+            yield written
+
+
+def documents_of(request: ModelRequest, maker: str) -> list[str]:
+    """Return the addresses of the pages that were fetched earlier in the turn."""
+    blocks = (block for message in request.messages for block in message.content)
+    opaque = (b for b in blocks if isinstance(b, OpaqueBlock) and b.maker == maker)
+    return [page for b in opaque if (page := page_of(_object(b.data))) is not None]
 
 
 class _Reasoning:
