@@ -141,7 +141,7 @@ class ModelChoice(Section):
     api_key: SecretStr | None = None
     """Key of the service. Default: `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`, by provider."""
     auth_token: SecretStr | None = None
-    """Token instead of a key, for `anthropic`: of a proxy, or of a login at the service."""
+    """Token for `anthropic`, of a proxy or of a login at the service; used instead of `api_key`."""
     headers: dict[str, SecretStr] = Field(default={}, max_length=20)
     """Headers that are added to each request to `anthropic`, such as those of a proxy."""
     web: bool = False
@@ -161,8 +161,6 @@ class ModelChoice(Section):
     @model_validator(mode="after")
     def _complete(self) -> Self:
         if self.provider == "anthropic":
-            if _filled(self.api_key) and _filled(self.auth_token):
-                raise ValueError("needs either api_key or auth_token, not both")
             if not _filled(self.api_key) and not _filled(self.auth_token):
                 raise ValueError("needs api_key for provider anthropic (or set ANTHROPIC_API_KEY)")
             for name, value in self.headers.items():

@@ -29,7 +29,7 @@ _HEADERS: Final = {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How the service is reached: one of `api_key` and `auth_token`, the address, and headers that
+    """How the service is reached: `auth_token`, otherwise `api_key`, the address, and headers that
     are added to each request."""
 
     api_key: str = field(default="", repr=False)
@@ -105,7 +105,7 @@ def _client(access: Access, silence: float) -> "AsyncAnthropic":
 
     timeout = httpx2.Timeout(silence, connect=CONNECT_SECONDS, pool=None)
     return anthropic.AsyncAnthropic(
-        api_key=access.api_key or None,
+        api_key=None if access.auth_token else access.api_key or None,
         auth_token=access.auth_token or None,
         base_url=access.base_url,
         default_headers=access.headers,

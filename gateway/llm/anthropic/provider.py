@@ -34,7 +34,7 @@ _PASSING: Final = frozenset({"overloaded_error", "api_error", "rate_limit_error"
 class AnthropicProvider(StreamingProvider):
     """The Messages API, called by Anthropic's own library. Implements `LLMProvider` and `CanLoad`.
 
-    One of `api_key` and `auth_token` authenticates; `headers` are added to those of each request.
+    `auth_token`, otherwise `api_key`, authenticates; `headers` are added to those of each request.
     With `web` the service searches and fetches for requests that want it.
     """
 
