@@ -143,7 +143,11 @@ class ModelRefused(ModelError):
 
 
 class ContextTooLong(ModelError):
-    """The request is larger than the model's window; both in tokens, if the service said so."""
+    """The request is larger than the model's window.
+
+    In tokens, if the service said so: `tokens` of the prompt, `limit` of the window, and the
+    `excess` of the prompt.
+    """
 
     def __init__(
         self,
@@ -151,12 +155,14 @@ class ContextTooLong(ModelError):
         tokens: int | None = None,
         limit: int | None = None,
         *,
+        excess: int | None = None,
         status: int | None = None,
         request_id: str = "",
     ) -> None:
         super().__init__(reason, status=status, request_id=request_id)
         self.tokens = tokens
         self.limit = limit
+        self.excess = excess
 
 
 class ToolError(ParleyError):

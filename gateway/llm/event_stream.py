@@ -39,7 +39,7 @@ class EventStream:
         Raises `EventTooLong`.
         """
         for lines in self.blocks(data):
-            event = _event_of(lines)
+            event = event_of_lines(lines)
             if event is not None:
                 yield event
 
@@ -74,7 +74,8 @@ class EventStream:
         return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
-def _event_of(lines: bytes) -> ServerSentEvent | None:
+def event_of_lines(lines: bytes) -> ServerSentEvent | None:
+    """Return the event of these lines; None if they have no data."""
     if usual := _USUAL.fullmatch(lines):
         return ServerSentEvent(usual[1] or b"", usual[2])
     name, data = b"", []

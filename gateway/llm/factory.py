@@ -3,16 +3,18 @@
 import ipaddress
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from gateway.errors import ConfigurationError
 from gateway.llm import openai_compatible
 from gateway.llm.anthropic import provider as anthropic
 from gateway.llm.anthropic.provider import AnthropicProvider
+from gateway.llm.chat_completions.limits import Part
 from gateway.llm.failover import FailoverProvider
 from gateway.llm.offline import OfflineProvider
 from gateway.llm.openai_compatible import OpenAICompatibleProvider
+from gateway.llm.responses.provider import ResponsesProvider
 from gateway.ports import Clock, LLMProvider
 
 PROVIDERS: Final = ("offline", "anthropic", "openai")
@@ -24,8 +26,9 @@ class ModelChoice:
     """One model: the keys of `model` and of each entry of `model.fallbacks`.
 
     Empty `name` and `base_url` are the provider's own; `openai` needs a name. `timeout` is the
-    longest silence of the service in seconds, 0 for the provider's own. `auth_token` (instead of
-    `api_key`), `headers` and `web` are for `anthropic`.
+    longest silence of the service in seconds, 0 for the provider's own. `api` chooses between the
+    two of `openai`. `without` are parts of a request that an OpenAI-compatible server does not
+    take. `auth_token` (used instead of `api_key`), `headers` and `web` are for `anthropic`.
     """
 
     provider: str = "offline"
@@ -36,6 +39,8 @@ class ModelChoice:
     auth_token: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     web: bool = False
+    api: Literal["auto", "responses", "chat"] = "auto"
+    without: tuple[Part, ...] = ()
 
 
 def build_provider(
@@ -74,16 +79,23 @@ def _build(choice: ModelChoice, where: str) -> LLMProvider:
         case "openai":
             if not choice.name:
                 raise ConfigurationError(f"{where}.name: write the name of the model to use")
-            return OpenAICompatibleProvider(
-                choice.api_key,
-                choice.name,
-                choice.base_url,
-                silence_seconds=choice.timeout or openai_compatible.SILENCE_SECONDS,
-            )
+            silence = choice.timeout or openai_compatible.SILENCE_SECONDS
+            place = choice.api_key, choice.name, choice.base_url
+            if _by_responses(choice):
+                return ResponsesProvider(*place, silence_seconds=silence)
+            return OpenAICompatibleProvider(*place, silence_seconds=silence, without=choice.without)
         case other:
             raise ConfigurationError(
                 f"{where}.provider: {other!r} is not one of {', '.join(PROVIDERS)}"
             )
+
+
+def _by_responses(choice: ModelChoice) -> bool:
+    """Return True for OpenAI's own service, in all of its regions, unless the other API is set."""
+    if choice.api != "auto":
+        return choice.api == "responses"
+    host = urlsplit(choice.base_url or openai_compatible.DEFAULT_BASE_URL).hostname or ""
+    return f".{host}".endswith(".api.openai.com")
 
 
 def _check_url(choice: ModelChoice, where: str) -> None:

@@ -19,6 +19,26 @@ def parse_object(text: str) -> dict[str, Any]:
     return value
 
 
+def parse_loosely(data: bytes) -> Any:
+    """Parse JSON with halves of surrogate pairs, broken UTF-8 or control characters in its texts;
+    None if it is none."""
+    try:
+        return json.loads(data.decode("utf-8", "replace"), strict=False)
+    except (ValueError, RecursionError):
+        return None
+
+
+def paired(text: str) -> str:
+    """Join halves of surrogate pairs; the replacement character stands for a half alone."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
 def sendable(value: Any) -> Any:
     """Replace unpaired surrogates by question marks: people and tools send them, and a single one
     would make the whole request fail."""

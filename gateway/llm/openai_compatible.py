@@ -1,199 +1,50 @@
 """Any service with OpenAI's chat completions: OpenAI, vLLM, Ollama, LM Studio, proxies."""
 
-import base64
+import json
 import os
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
+from gateway.llm.chat_completions.answer_body import DONE, END, AnswerBody
+from gateway.llm.chat_completions.knowledge import ServerKnowledge
+from gateway.llm.chat_completions.limits import Part, ServerLimits
+from gateway.llm.chat_completions.reader import DONE as DONE_EVENT
+from gateway.llm.chat_completions.reader import END as END_EVENT
+from gateway.llm.chat_completions.reader import CompletionsReader
+from gateway.llm.chat_completions.refusal import Adapted, adapted, refusal_of
+from gateway.llm.chat_completions.request import to_body
 from gateway.llm.event_stream import ServerSentEvent
+from gateway.llm.overflow import context_too_long
 from gateway.llm.streamed_call import (
     MAX_REASON,
+    AnswerReader,
+    Call,
     ServiceError,
     StreamingProvider,
     read_object,
     retry_after,
     with_headers_of,
 )
-from gateway.ports import (
-    ContentBlock,
-    ImageBlock,
-    ModelFinished,
-    ModelMessage,
-    ModelRequest,
-    StopReason,
-    TextBlock,
-    ToolCall,
-    ToolOutcome,
-    Usage,
-)
+from gateway.ports import ModelFinding, ModelFinished, ModelMessage, ModelRequest, Usage
+from safety.http.shown_address import shown_address
 
 DEFAULT_BASE_URL: Final = "https://api.openai.com/v1"
 SILENCE_SECONDS: Final = 120.0
 """Longer than Anthropic's: local servers load a model first and send no pings."""
-_FIGURES: Final = re.compile(
-    r"maximum context length is (\d{1,12})(?!\d).{0,200}?(?<!\d)(\d{1,12})\s{0,4}tokens", re.DOTALL
-)
-MAX_CALLS: Final = 64
+FIRST_HELD: Final = 4_000
+"""Characters of the first answer of a model that are held back, because they can be reasoning whose
+opening tag is in the prompt of the server."""
 _OF_ACCOUNT: Final = {
     "OpenAI-Organization": "OPENAI_ORG_ID",
     "OpenAI-Project": "OPENAI_PROJECT_ID",
 }
-_DONE: Final = b"[DONE]"
-MAX_ARGUMENTS: Final = 200_000
-_STOPS: Final[Mapping[str | None, StopReason]] = {
-    "stop": "end",
-    "tool_calls": "tool_use",
-    "function_call": "tool_use",
-    "length": "max_tokens",
-    "content_filter": "refusal",
-}
-
-
-def to_body(request: ModelRequest, model: str, length_field: str) -> dict[str, Any]:
-    """Return the JSON body. `length_field` is `max_completion_tokens` at OpenAI, `max_tokens` at
-    most others."""
-    messages: list[dict[str, Any]] = []
-    if system := request.whole_system:
-        messages.append({"role": "system", "content": system})
-    for message in request.messages:
-        messages.extend(_user(message) if message.role == "user" else _assistant(message))
-    body: dict[str, Any] = {
-        "model": model,
-        "messages": messages,
-        length_field: request.max_tokens,
-        "stream_options": {"include_usage": True},
-    }
-    if request.tools:
-        body["tools"] = [
-            {
-                "type": "function",
-                "function": {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters": dict(tool.schema),
-                },
-            }
-            for tool in request.tools
-        ]
-        if request.tool_choice == "none":
-            body["tool_choice"] = "none"
-    return body
-
-
-def _user(message: ModelMessage) -> Iterator[dict[str, Any]]:
-    parts: list[dict[str, Any]] = []
-    for block in message.content:
-        if isinstance(block, ToolOutcome):
-            text = block.content if block.content.strip() else "(no output)"
-            content = f"Error: {text}" if block.is_error else text
-            yield {"role": "tool", "tool_call_id": block.call_id, "content": content}
-        elif isinstance(block, TextBlock) and block.text.strip():
-            parts.append({"type": "text", "text": block.text})
-        elif isinstance(block, ImageBlock):
-            url = f"data:{block.mime};base64,{base64.b64encode(block.data).decode('ascii')}"
-            parts.append({"type": "image_url", "image_url": {"url": url}})
-    if len(parts) == 1 and parts[0]["type"] == "text":
-        yield {"role": "user", "content": parts[0]["text"]}  # some servers read texts only
-    elif parts:
-        yield {"role": "user", "content": parts}
-
-
-def _assistant(message: ModelMessage) -> Iterator[dict[str, Any]]:
-    text = "\n\n".join(b.text for b in message.content if isinstance(b, TextBlock) and b.text)
-    calls = [
-        {
-            "id": block.id,
-            "type": "function",
-            "function": {"name": block.name, "arguments": block.arguments},
-        }
-        for block in message.content
-        if isinstance(block, ToolCall)
-    ]
-    if calls:
-        yield {"role": "assistant", "content": text or None, "tool_calls": calls}
-    elif text:
-        yield {"role": "assistant", "content": text}
-
-
-@dataclass(slots=True)
-class _Call:
-    id: str = ""
-    name: str = ""
-    pieces: list[str] = field(default_factory=list)
-    size: int = 0
-
-
-class CompletionsReader:
-    """Assembles an answer of the chat completions API."""
-
-    def __init__(self, model: str) -> None:
-        self._model = model
-        self._text: list[str] = []
-        self._calls: dict[int, _Call] = {}
-        self._usage = Usage()
-        self._finish: str | None = None
-        self.rest_seconds: float | None = None
-        self.working = False
-
-    def feed(self, event: Mapping[str, Any]) -> str:
-        self._model = str(event.get("model") or self._model)
-        if event.get("usage"):
-            self._usage = _usage(event["usage"])
-        added = ""
-        for choice in (event.get("choices") or ())[:1]:
-            self._finish = choice.get("finish_reason") or self._finish
-            delta = choice.get("delta") or {}
-            added = str(delta.get("content") or delta.get("refusal") or "")
-            for piece in delta.get("tool_calls") or ():
-                self._add_call(piece)
-        if added:
-            self._text.append(added)
-        return added
-
-    def finish(self) -> ModelFinished:
-        if self._finish is None:
-            raise ModelUnavailable("the answer was interrupted")
-        try:
-            return self._finished()
-        except (LookupError, TypeError, ValueError) as error:
-            raise ModelUnavailable("the answer cannot be read") from error
-
-    def _finished(self) -> ModelFinished:
-        blocks: list[ContentBlock] = []
-        if self._text:
-            blocks.append(TextBlock("".join(self._text)))
-        for index in sorted(self._calls):
-            call = self._calls[index]
-            name, arguments = call.name, "".join(call.pieces)
-            blocks.append(ToolCall(call.id or f"call_{index}", name, arguments or "{}"))
-        stop = "tool_use" if self._calls else _STOPS.get(self._finish, "other")
-        message = ModelMessage("assistant", tuple(blocks))
-        return ModelFinished(message, stop, self._usage, self._model)
-
-    def _add_call(self, piece: Mapping[str, Any]) -> None:
-        index = int(piece.get("index") or 0)
-        if index not in self._calls and len(self._calls) >= MAX_CALLS:
-            return
-        call = self._calls.setdefault(index, _Call())
-        function = piece.get("function") or {}
-        call.id = str(piece.get("id") or call.id)
-        call.name = str(function.get("name") or call.name)
-        arguments = str(function.get("arguments") or "")
-        call.size += len(arguments)
-        if call.size <= MAX_ARGUMENTS:
-            call.pieces.append(arguments)
-
-
-def _usage(figures: Mapping[str, Any]) -> Usage:
-    """Read the usage; prompt tokens include cached ones here, but not in `Usage`."""
-    details = figures.get("prompt_tokens_details") or {}
-    cached = int(details.get("cached_tokens") or 0)
-    prompt = int(figures.get("prompt_tokens") or 0)
-    return Usage(max(0, prompt - cached), int(figures.get("completion_tokens") or 0), cached)
+_PASSING: Final = frozenset((408, 409, 429))
+_FILTERED: Final = frozenset(
+    ("content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation",
+     "data_inspection_failed", "DataInspectionFailed", "moderation_blocked")
+)  # fmt: skip
 
 
 def headers(api_key: str) -> Mapping[str, str]:
@@ -208,7 +59,11 @@ def headers(api_key: str) -> Mapping[str, str]:
 
 
 class OpenAICompatibleProvider(StreamingProvider):
-    """Chat completions."""
+    """Chat completions. Implements `CanReportFindings`.
+
+    `without` are the parts of a request that the server is known not to take; the others are found
+    by its refusals, once for each model.
+    """
 
     name = "openai"
     path = "chat/completions"
@@ -220,44 +75,143 @@ class OpenAICompatibleProvider(StreamingProvider):
         base_url: str = DEFAULT_BASE_URL,
         *,
         silence_seconds: float = SILENCE_SECONDS,
+        without: Collection[Part] = (),
     ) -> None:
         base_url = base_url or DEFAULT_BASE_URL
         at_openai = "api.openai.com" in base_url
-        body = partial(to_body, length_field="max_completion_tokens" if at_openai else "max_tokens")
-        super().__init__(headers(api_key), model, base_url, silence_seconds, body)
+        self._length = "max_completion_tokens" if at_openai else "max_tokens"
+        self._address = shown_address(base_url)
+        held = 0 if at_openai else FIRST_HELD
+        self._knowledge = ServerKnowledge(self._address, ServerLimits(frozenset(without)), held)
+        super().__init__(headers(api_key), model, base_url, silence_seconds, self.known_body)
+
+    def findings(self) -> tuple[ModelFinding, ...]:
+        """Return the limits of the server that were found."""
+        return self._knowledge.findings
+
+    def call(self, request: ModelRequest, model: str) -> "ChatCall":
+        return ChatCall(self, request, model, self._knowledge)
+
+    def known_body(
+        self, request: ModelRequest, model: str, limits: ServerLimits | None = None
+    ) -> dict[str, Any]:
+        """Return the body of a request within the limits, by default the known ones."""
+        limits = limits or self._knowledge.limits(model)
+        return to_body(request, model, limits, self._maker(model), self._length)
 
     def reader(self, request: ModelRequest, model: str) -> CompletionsReader:
-        return CompletionsReader(model)
+        dialect = self._knowledge.dialect(model)
+        return CompletionsReader(model, request, self._maker(model), dialect)
+
+    def decoder(self) -> AnswerBody:
+        return AnswerBody()
 
     def event_of(self, event: ServerSentEvent) -> Mapping[str, Any] | None:
-        if event.data.startswith(_DONE):
+        data = event.data.strip()
+        if not data:
             return None
-        content = read_object(event.data)
-        if content.get("error"):
-            raise ModelUnavailable("the model's server ended the answer with an error")
-        return content
+        if data[:1] in (b"{", b"["):
+            if data.startswith(DONE):
+                return DONE_EVENT
+            if event.data is END:
+                return END_EVENT
+            content = read_object(data)
+            if event.name == b"error":
+                raise ServiceError(200, content)
+            return content
+        if event.name == b"error":
+            raise ServiceError(200, data.decode("utf-8", "replace"))
+        return DONE_EVENT if data.strip(b'"').upper() in (DONE, b"DONE") else None
 
     def translate(self, error: Exception) -> ModelError:
         if not isinstance(error, ServiceError):
             return ModelUnavailable(f"no answer from the model's server: {type(error).__name__}")
-        code, message = _error_parts(error.body, str(error))
-        reason = f"the model's server says {error.status}: {message}"[:MAX_REASON]
-        if code == "context_length_exceeded" or "maximum context length" in message:
-            figures = _FIGURES.search(message)
-            limit, tokens = map(int, figures.groups()) if figures else (None, None)
-            return ContextTooLong(reason, tokens, limit)
-        if error.status == 413:
-            return ContextTooLong(reason)
-        if code == "insufficient_quota":
-            return ModelRefused(reason)
-        if error.status in (408, 409, 429) or error.status >= 500:
-            return ModelUnavailable(reason, retry_after(error.retry_after))
-        return ModelRefused(reason)
+        return translated(error)
+
+    def _maker(self, model: str) -> str:
+        return f"{self._address} {model}"
 
 
-def _error_parts(body: object, otherwise: str) -> tuple[str, str]:
-    """Return code and message of the error in a response body; some servers send it bare."""
-    error = body.get("error", body) if isinstance(body, dict) else None
-    if not isinstance(error, dict):
-        return "", str(error or otherwise)
-    return str(error.get("code") or ""), str(error.get("message") or otherwise)
+class ChatCall(Call):
+    """One call, with the parts of the request that the server refused during it."""
+
+    def __init__(
+        self,
+        provider: OpenAICompatibleProvider,
+        request: ModelRequest,
+        model: str,
+        knowledge: ServerKnowledge,
+    ) -> None:
+        super().__init__(provider, request, model)
+        self._chat = provider
+        self._knowledge = knowledge
+        self._limits = knowledge.limits(model)
+        self._found: list[tuple[Adapted, str]] = []
+        self._sent: Mapping[str, Any] = {}
+
+    def body(self) -> dict[str, Any]:
+        self._sent = body = self._chat.known_body(self.request, self.model, self._limits)
+        return body
+
+    def adapts(self, error: Exception) -> bool:
+        if not isinstance(error, ServiceError):
+            return False
+        status, code, _ = error_parts(error)
+        refused = isinstance(self._chat.translate(error), ContextTooLong)
+        if refused or code in _FILTERED or code == "tool_use_failed":
+            return False
+        refusal = refusal_of(status, error.body)
+        if self._knowledge.is_hopeless(self.model, refusal):
+            return False
+        found = adapted(refusal, self._sent, self._limits)
+        if found is None:
+            if any(before.unknown for before, _ in self._found):
+                self._knowledge.give_up(self.model, refusal)
+            return False
+        self._limits = found.joined_to(self._limits)
+        self._found.append((found, refusal.words))
+        return True
+
+    def ends(self, error: Exception) -> ModelFinished | None:
+        if not isinstance(error, ServiceError) or error_parts(error)[1] not in _FILTERED:
+            return None
+        return ModelFinished(ModelMessage("assistant", ()), "filtered", Usage(), self.model)
+
+    def answered(self, reader: AnswerReader) -> None:
+        self._knowledge.learn(self.model, self._found)
+        if isinstance(reader, CompletionsReader):
+            self._knowledge.heard(self.model, headless=reader.headless)
+
+
+def translated(error: ServiceError) -> ModelError:
+    """Translate an error that the server sent."""
+    status, code, message = error_parts(error)
+    reason = f"the model's server says {status}: {message}"[:MAX_REASON]
+    about: dict[str, Any] = {"status": status, "request_id": error.request_id}
+    outer = None if error.status == 200 else error.status
+    if (too_long := context_too_long(reason, outer, error.body, "", error.request_id)) is not None:
+        return too_long
+    if code == "insufficient_quota":
+        return ModelRefused(reason, **about)
+    if status in _PASSING or status >= 500 or status == 200 or code == "tool_use_failed":
+        return ModelUnavailable(reason, retry_after(error.retry_after), **about)
+    return ModelRefused(reason, **about)
+
+
+def error_parts(error: ServiceError) -> tuple[int, str, str]:
+    """Return status, code and message of an error. Within an answer, whose status is 200, the error
+    can name another one."""
+    body = error.body[0] if isinstance(error.body, list) and error.body else error.body
+    inner = body.get("error", body) if isinstance(body, Mapping) else body
+    if not isinstance(inner, Mapping):
+        return error.status, "", str(inner) if inner else str(error)
+    code, kind = inner.get("code"), str(inner.get("type") or "")
+    status = error.status
+    if status == 200:
+        named = (str(code), str(inner.get("status")))
+        status = next((int(n) for n in named if re.fullmatch(r"[45]\d\d", n)), status)
+        status = 400 if status == 200 and kind.startswith("invalid_request") else status
+    told = (inner.get(name) for name in ("message", "msg", "detail", "error_msg", "error"))
+    messages = [text for text in told if isinstance(text, str) and text]
+    message = messages[0] if messages else json.dumps(inner)[:MAX_REASON]
+    return status, str(code or ""), message

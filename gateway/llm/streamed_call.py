@@ -17,7 +17,7 @@ from pydantic_core import from_json, to_json
 
 from gateway.errors import ModelError, ModelUnavailable
 from gateway.llm.event_stream import EventStream, ServerSentEvent
-from gateway.llm.json_text import sendable
+from gateway.llm.json_text import parse_loosely, sendable
 from gateway.ports import ModelEvent, ModelFinished, ModelRequest, TextDelta, Working
 from safety.http.environment_proxy import proxy_of
 
@@ -79,6 +79,34 @@ class AnswerReader(Protocol):
         """Return the complete answer. Raises `ModelUnavailable` if the stream ended early."""
 
 
+class Call:
+    """One call of a provider, with the requests that it takes."""
+
+    def __init__(self, provider: "StreamingProvider", request: ModelRequest, model: str) -> None:
+        self.provider = provider
+        self.request = request
+        self.model = model
+
+    def body(self) -> dict[str, Any]:
+        """Return the body of the next request, with `stream` if it is not to be true."""
+        return self.provider.body(self.request, self.model)
+
+    def reader(self) -> AnswerReader:
+        """Return the reader of the next answer."""
+        return self.provider.reader(self.request, self.model)
+
+    def adapts(self, error: Exception) -> bool:
+        """Return True if the next body avoids the reason of the error; it is then sent."""
+        return False
+
+    def ends(self, error: Exception) -> ModelFinished | None:
+        """Return the answer that an error stands for; None for a failure."""
+        return None
+
+    def answered(self, reader: AnswerReader) -> None:
+        """Learn from a complete answer."""
+
+
 class StreamingProvider(ABC):
     """Implements `LLMProvider`. `model` is used if a request names none, `headers` are added to
     those of each request. After `close` the next use opens new connections."""
@@ -106,23 +134,27 @@ class StreamingProvider(ABC):
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """One call; text that arrived together is one event. Raises `ModelUnavailable`,
         `ModelRefused` or `ContextTooLong`."""
-        model = request.model or self._model
+        call = self.call(request, request.model or self._model)
         for further in range(MAX_ADAPTATIONS, -1, -1):
-            reader, shown = self.reader(request, model), False
-            content = body_json({"stream": True, **self.body(request, model)})
+            reader, shown = call.reader(), False
+            content = body_json({"stream": True, **call.body()})
             try:
                 async with aclosing(self._answer(content, reader)) as events:
                     async for event in events:
                         shown = shown or isinstance(event, TextDelta)
                         yield event
             except Exception as error:
-                if reader.rest_seconds is None:  # otherwise the answer is complete
-                    if isinstance(error, ModelError):
-                        raise
-                    if further and not shown and self.adapts(request, model, error):
-                        continue
-                    raise self.translate(error) from error
-            yield reader.finish()
+                if further and not shown and call.adapts(error):
+                    continue
+                if (ended := call.ends(error)) is not None:
+                    yield ended
+                    return
+                if isinstance(error, ModelError):
+                    raise
+                raise self.translate(error) from error
+            finished = reader.finish()
+            call.answered(reader)
+            yield finished
             return
 
     async def _answer(
@@ -133,7 +165,7 @@ class StreamingProvider(ABC):
             decoder = self.decoder()
             more = True
             while more:
-                data = await _next(response, reader.rest_seconds)
+                data = await _next(response, reader)
                 more = bool(data)
                 text, problem = self._read(reader, decoder.feed(data) if more else decoder.end())
                 if text:
@@ -143,7 +175,7 @@ class StreamingProvider(ABC):
                 reader.working = False
                 if isinstance(problem, ServiceError):
                     problem.request_id = problem.request_id or request_id_of(response.headers)
-                if problem is not None:
+                if problem is not None and reader.rest_seconds is None:
                     raise problem
 
     @asynccontextmanager
@@ -162,18 +194,17 @@ class StreamingProvider(ABC):
         if session is not None:
             await session.close()
 
+    def call(self, request: ModelRequest, model: str) -> Call:
+        """Begin a call."""
+        return Call(self, request, model)
+
     def body(self, request: ModelRequest, model: str) -> dict[str, Any]:
-        """Return the body of a request for this model, with `stream` if it is not to be true."""
+        """Return the body of a request for this model."""
         return self._body(request, model)
 
     def decoder(self) -> EventStream:
         """Return the decoder of one response body."""
         return EventStream()
-
-    def adapts(self, request: ModelRequest, model: str, error: Exception) -> bool:
-        """Return True if the next `body` of this request avoids the reason of the error; it is then
-        sent once more."""
-        return False
 
     @abstractmethod
     def reader(self, request: ModelRequest, model: str) -> AnswerReader:
@@ -236,7 +267,8 @@ def read_object(data: bytes) -> Mapping[str, Any]:
     try:
         value = from_json(data)
     except ValueError:
-        value = None
+        value = parse_loosely(data)
+    value = value[0] if isinstance(value, list) and value else value
     if not isinstance(value, dict):
         raise ModelUnavailable("the answer cannot be read")
     return value
@@ -249,12 +281,13 @@ def retry_after(header: str | None) -> float | None:
     return None
 
 
-async def _next(response: OpenResponse, seconds: float | None) -> bytes:
-    """Return the next bytes of a response; empty at its end, or after `seconds` without any."""
-    if seconds is None:
+async def _next(response: OpenResponse, reader: AnswerReader) -> bytes:
+    """Return the next bytes of a response; empty at its end. Behind a complete answer, a silence or
+    an error is the end."""
+    if reader.rest_seconds is None:
         return await response.read()
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
+    with suppress(Exception):
+        async with asyncio.timeout(reader.rest_seconds):
             return await response.read()
     return b""
 

@@ -231,8 +231,7 @@ class _Turn:
                     finished = event
         if finished is None:
             raise ModelUnavailable("the model's answer ended without a final event")
-        if not self._call_pieces:
-            await self._say(_text_of(finished.message))
+        await self._settle(_text_of(finished.message))
         self._learn(fitted, finished)
         return finished
 
@@ -249,6 +248,18 @@ class _Turn:
         if note not in self._notes:
             self._notes.append(note)
         return True
+
+    async def _settle(self, text: str) -> None:
+        """Make the complete text of a call its text: a part that was streamed can turn out to be
+        reasoning."""
+        if not self._call_pieces:
+            await self._say(text)
+        elif (streamed := "".join(self._call_pieces).lstrip("\n")) != text.lstrip("\n"):
+            first = len(self._pieces) - len(self._call_pieces)
+            del self._pieces[first:]
+            self._call_pieces = [f"\n\n{text}" if first else text] if text else []
+            self._pieces.extend(self._call_pieces)
+            self._notes.append(f"removed {len(streamed) - len(text)} characters of reasoning")
 
     async def _say(self, text: str) -> None:
         """Pass on a piece; the texts of two calls are two paragraphs."""

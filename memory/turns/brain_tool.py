@@ -26,7 +26,7 @@ UPDATE: Final = ToolSpec(
         "type": "object",
         "required": ["target", "content"],
         "properties": {
-            "target": {"enum": ["soul", "bible", "memory"]},
+            "target": {"type": "string", "enum": ["soul", "bible", "memory"]},
             "content": {"type": "string", "maxLength": MAX_DOCUMENT},
             "quote": {"type": "string"},
             "supersedes": {"type": "string"},

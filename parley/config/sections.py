@@ -19,6 +19,7 @@ from pydantic import (
     model_validator,
 )
 
+from gateway.llm.chat_completions.limits import Part
 from gateway.people import Audience, Role
 from gateway.policy.invocation import Trigger
 from safety.http.addresses import is_loopback_name
@@ -150,6 +151,10 @@ class ModelChoice(Section):
     to `web_search`."""
     base_url: HttpUrl | None = None
     """Address of the service, if it is not the provider's own: a proxy or a local server."""
+    api: Literal["auto", "responses", "chat"] = "auto"
+    """For provider `openai`: `responses` (OpenAI's Responses API, in which its reasoning models
+    take tools) or `chat` (chat completions). `auto` is `responses` at api.openai.com and `chat`
+    everywhere else."""
     max_tokens: int = Field(default=4096, ge=16, le=128_000)
     """Maximum length of an answer, in tokens."""
     window: int = Field(default=200_000, ge=2_048, le=10_000_000)
@@ -157,6 +162,9 @@ class ModelChoice(Section):
     the blocks of a prompt."""
     timeout: float = Field(default=60.0, gt=0, le=600)
     """Seconds until a request to the service times out."""
+    without: tuple[Part, ...] = ()
+    """Parts of a request that an OpenAI-compatible server does not take. Parley finds them out too,
+    with one refused request for each."""
 
     @model_validator(mode="after")
     def _complete(self) -> Self:

@@ -141,6 +141,8 @@ def choice_of(choice: sections.ModelChoice) -> ModelChoice:
         choice.api_key.get_secret_value() if choice.api_key else "",
         choice.base_url or "",
         timeout=choice.timeout,
+        api=choice.api,
+        without=choice.without,
         auth_token=choice.auth_token.get_secret_value() if choice.auth_token else "",
         headers={name: value.get_secret_value() for name, value in choice.headers.items()},
         web=choice.web,
@@ -157,8 +159,9 @@ def prices_of(settings: Settings) -> dict[str, Price]:
 
 
 def unpriced_models(settings: Settings) -> list[Problem]:
-    """A problem for each model without a price, which is not called because a budget is set."""
+    """A problem for each model without a price, also of the fallbacks, while a budget is set."""
     policies = policies_of(settings)
+    models = {*policies.assistant.models, *map(model_name, settings.model.fallbacks)}
     if replace(policies.budgets, user_share=UNLIMITED.user_share) == UNLIMITED:
         return []
     return [
@@ -167,7 +170,7 @@ def unpriced_models(settings: Settings) -> list[Problem]:
             f"has no price for {model}, which is not called while a budget is set.",
             "Add its price in dollars per million tokens, or remove the budgets.",
         )
-        for model in sorted(policies.assistant.models)
+        for model in sorted(models)
         if price_of(model, policies.prices) is None
     ]
 

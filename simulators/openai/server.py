@@ -1,4 +1,5 @@
-"""A local server that speaks the chat completions API, as far as an assistant needs it.
+"""A local server that speaks chat completions and the Responses API, as far as an assistant needs
+them.
 
 Answers are scripted as for the Anthropic simulator, which also says what an `Answer` is.
 """
@@ -16,6 +17,7 @@ from aiohttp import web
 from simulators.anthropic.answers import Answer
 from simulators.anthropic.usage import count_tokens
 from simulators.base import Fault, Faults
+from simulators.openai import responses
 
 MAX_RECORDED: Final = 1_000
 PIECE: Final = 24
@@ -30,7 +32,7 @@ class _Refused(Exception):
 
 
 def _echo(body: Mapping[str, Any]) -> Answer:
-    content = body["messages"][-1].get("content")
+    content = (body.get("messages") or body["input"])[-1].get("content")
     text = content if isinstance(content, str) else json.dumps(content)
     return Answer(f"You said: {text}")
 
@@ -73,6 +75,7 @@ class OpenAISimulator:
         """Listen on a free port of 127.0.0.1."""
         app = web.Application(client_max_size=64 * 1024 * 1024)
         app.router.add_post("/v1/chat/completions", self._completions)
+        app.router.add_post("/v1/responses", self._responses)
         if self.lists_models:
             app.router.add_get("/v1/models", self._list)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
@@ -143,17 +146,44 @@ class OpenAISimulator:
             pass  # the client went away
         return response
 
+    async def _responses(self, request: web.Request) -> web.StreamResponse:
+        fault = self.faults.take("responses")
+        body = await request.json()
+        try:
+            self._check_service(request, body, fault)
+            responses.check(body, self.window)
+        except _Refused as refused:
+            return web.json_response(refused.body, status=refused.status)
+        except responses.InvalidRequest as error:
+            told = {"message": str(error), "type": "invalid_request_error"}
+            refusal = {"error": {**told, "param": error.param, "code": error.code}}
+            return web.json_response(refusal, status=400)
+        self.bodies.append(body)
+        reply = self._scripted.popleft() if self._scripted else self.reply(body)
+        answer = Answer(reply) if isinstance(reply, str) else reply
+        events = responses.events(body, answer, self._ids)
+        if not body.get("stream"):
+            return web.json_response(events[-1]["response"])
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        kind = fault.kind if fault is not None else ""
+        broken = kind in ("broken_stream", "stream_error")
+        for event in events[: len(events) // 2] if broken else events:
+            await response.write(f"event: {event['type']}\n".encode())
+            await _write(response, event)
+        if kind == "broken_stream":
+            return _hang_up(request)
+        if kind == "stream_error":
+            failed = {"code": "server_error", "message": "The model failed."}
+            told_last = {**events[0]["response"], "status": "failed", "error": failed}
+            await _write(
+                response,
+                {"type": "response.failed", "sequence_number": 99, "response": told_last},
+            )
+        return response
+
     def _check(self, request: web.Request, body: Any, fault: Fault | None) -> None:
-        self._authorized(request)
-        if fault is not None and fault.kind == "rate_limit":
-            raise _Refused(429, "requests", "Rate limit reached.", "rate_limit_exceeded")
-        if fault is not None and fault.kind == "server_error":
-            raise _Refused(500, "server_error", "The server had an error.")
-        if fault is not None and fault.kind == "overloaded":
-            raise _Refused(503, "server_error", "The engine is currently overloaded.")
-        if body.get("model") not in self.models:
-            message = f"The model `{body.get('model')}` does not exist."
-            raise _Refused(404, "invalid_request_error", message, "model_not_found")
+        self._check_service(request, body, fault)
         _check_messages(body.get("messages"))
         tokens = count_tokens(body["messages"]) + count_tokens(body.get("tools") or [])
         if tokens > self.window:
@@ -164,6 +194,18 @@ class OpenAISimulator:
                 f"messages resulted in {tokens} tokens.",
                 "context_length_exceeded",
             )
+
+    def _check_service(self, request: web.Request, body: Any, fault: Fault | None) -> None:
+        self._authorized(request)
+        if fault is not None and fault.kind == "rate_limit":
+            raise _Refused(429, "requests", "Rate limit reached.", "rate_limit_exceeded")
+        if fault is not None and fault.kind == "server_error":
+            raise _Refused(500, "server_error", "The server had an error.")
+        if fault is not None and fault.kind == "overloaded":
+            raise _Refused(503, "server_error", "The engine is currently overloaded.")
+        if body.get("model") not in self.models:
+            message = f"The model `{body.get('model')}` does not exist."
+            raise _Refused(404, "invalid_request_error", message, "model_not_found")
 
     def _usage(self, body: Mapping[str, Any], answer: Answer) -> dict[str, object]:
         prompt = count_tokens(body["messages"])

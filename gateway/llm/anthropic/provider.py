@@ -1,16 +1,16 @@
 """Claude, by the Messages API."""
 
-import re
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, Final, cast
 
-from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
+from gateway.errors import ModelError, ModelRefused, ModelUnavailable
 from gateway.immutable import replace
 from gateway.llm.anthropic.answer import AnthropicReader
 from gateway.llm.anthropic.library import PATH, Access, Library
 from gateway.llm.anthropic.request import documents_of, maker_of, prefix_of, to_body
 from gateway.llm.event_stream import ServerSentEvent
+from gateway.llm.overflow import context_too_long
 from gateway.llm.streamed_call import (
     MAX_REASON,
     OpenResponse,
@@ -25,7 +25,6 @@ DEFAULT_MODEL: Final = "claude-sonnet-5-5"
 DEFAULT_BASE_URL: Final = "https://api.anthropic.com"
 SILENCE_SECONDS: Final = 60.0
 """Maximum time without data within an answer; the service sends pings while it works."""
-_TOO_LONG: Final = re.compile(r"(?<!\d)(\d{1,12}) tokens > (\d{1,12}) maximum")
 MAX_PAUSES: Final = 3
 """Continuations of one answer."""
 _PASSING: Final = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error"})
@@ -113,10 +112,9 @@ class AnthropicProvider(StreamingProvider):
         status, request_id = error.status, error.request_id
         kind, message = _error_parts(error.body, str(error))
         reason = f"Anthropic says {status} {kind}: {message}"[:MAX_REASON]
-        if status == 413 or "prompt is too long" in message:
-            figures = _TOO_LONG.search(message)
-            tokens, limit = map(int, figures.groups()) if figures else (None, None)
-            return ContextTooLong(reason, tokens, limit, status=status, request_id=request_id)
+        too_long = context_too_long(reason, status, error.body, message, request_id)
+        if too_long is not None:
+            return too_long
         if status in (408, 409, 429) or status >= 500 or kind in _PASSING:
             after = retry_after(error.retry_after)
             return ModelUnavailable(reason, after, status=status, request_id=request_id)

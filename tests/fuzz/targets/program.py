@@ -10,10 +10,11 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
 from gateway.errors import ModelError
-from gateway.llm import openai_compatible
 from gateway.llm.anthropic.answer import AnthropicReader
+from gateway.llm.chat_completions.reader import CompletionsReader
 from gateway.llm.json_text import parse_object
 from gateway.message import Attachment
+from gateway.ports import ModelRequest, ToolSpec
 from gateway.turn.attachments import FetchedFile, to_content
 from gateway.turn.mcp_bounds import Refused, read_message
 from gateway.turn.mcp_format import MAX_RESULT, result_text, tool_spec
@@ -58,7 +59,7 @@ def _anthropic(value: Any) -> None:
 
 
 def _openai(value: Any) -> None:
-    _streamed(value, openai_compatible.CompletionsReader("m"))
+    _streamed(value, CompletionsReader("m", ModelRequest("", (), (ToolSpec("add", "Adds", {}),))))
 
 
 def _result(value: Any) -> None:

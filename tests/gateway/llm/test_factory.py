@@ -1,9 +1,14 @@
 """From the configuration to a model."""
 
+from typing import Literal
+
 import pytest
 
 from gateway.errors import ConfigurationError
-from gateway.llm.factory import ModelChoice, build_provider
+from gateway.llm.factory import ModelChoice, _build, build_provider
+from gateway.llm.openai_compatible import OpenAICompatibleProvider
+from gateway.llm.responses.provider import ResponsesProvider
+from gateway.ports import LLMProvider
 from simulators.anthropic import AnthropicSimulator
 from tests.gateway.llm.asking import ask, question
 from tests.support.clock import FakeClock
@@ -68,6 +73,26 @@ def test_an_invalid_configuration_is_refused_with_its_path(
 )
 def test_self_hosted_servers_may_use_http(url: str) -> None:
     assert build_provider(ModelChoice("openai", "m", "k", url), FakeClock()).name == "openai"
+
+
+@pytest.mark.parametrize(
+    ("api", "url", "kind"),
+    [
+        ("auto", "", ResponsesProvider),
+        ("auto", "https://eu.api.openai.com/v1", ResponsesProvider),
+        ("auto", "https://api.openai.com.example.com/v1", OpenAICompatibleProvider),
+        ("auto", "https://example.com/api.openai.com", OpenAICompatibleProvider),
+        ("auto", "http://localhost:8080/v1", OpenAICompatibleProvider),
+        ("responses", "http://localhost:8080/v1", ResponsesProvider),
+        ("chat", "", OpenAICompatibleProvider),
+    ],
+)
+def test_the_responses_api_is_for_openais_own_service(
+    api: Literal["auto", "responses", "chat"], url: str, kind: type[LLMProvider]
+) -> None:
+    choice = ModelChoice("openai", "gpt-6.1-sol", "k", url, api=api)
+
+    assert isinstance(_build(choice, "model"), kind)
 
 
 def test_an_invalid_fallback_is_named() -> None:

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.errors import ModelUnavailable
-from gateway.llm import openai_compatible
 from gateway.llm.anthropic.answer import AnthropicReader
-from gateway.llm.anthropic.request import to_body
+from gateway.llm.anthropic.request import to_body as anthropic_body
+from gateway.llm.chat_completions.limits import ServerLimits
+from gateway.llm.chat_completions.request import to_body
 from gateway.llm.json_text import parse_object, sendable
 from gateway.llm.streamed_call import body_json
 from gateway.ports import (
@@ -55,7 +56,7 @@ def test_every_conversation_becomes_a_valid_anthropic_request(
 ) -> None:
     request = ModelRequest(system, messages, (ADD,), tool_choice=choice)
 
-    body = to_body(request, "another-model")
+    body = anthropic_body(request, "another-model")
 
     check_request(json.loads(body_json(body)))
 
@@ -64,7 +65,9 @@ def test_every_conversation_becomes_a_valid_anthropic_request(
 def test_every_conversation_becomes_a_valid_openai_request(
     messages: tuple[ModelMessage, ...], system: str
 ) -> None:
-    body = openai_compatible.to_body(ModelRequest(system, messages, (ADD,)), "m", "max_tokens")
+    body = to_body(
+        ModelRequest(system, messages, (ADD,)), "m", ServerLimits(), "here m", "max_tokens"
+    )
 
     open_calls: list[str] = []
     for message in json.loads(body_json(body))["messages"]:
@@ -155,7 +158,3 @@ def test_an_answer_with_undocumented_types_is_not_an_answer() -> None:
     claude.feed({"type": "message_stop"})
     with pytest.raises(ModelUnavailable, match="cannot be read"):
         claude.finish()
-    other = openai_compatible.CompletionsReader("m")
-    other.feed({"choices": [{"delta": {}, "finish_reason": {"a": []}}]})
-    with pytest.raises(ModelUnavailable, match="cannot be read"):
-        other.finish()

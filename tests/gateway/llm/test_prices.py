@@ -1,8 +1,11 @@
 """The cost of a call."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from genai_prices import data_snapshot
+from genai_prices.types import ModelPrice, TieredPrices
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,10 +43,55 @@ def test_a_long_prompt_multiplies_the_price_of_every_token() -> None:
     assert reserve(100_001, 1_000, price) == 65_001
 
 
-def test_dated_model_names_have_the_price_of_the_undated_ones() -> None:
+def test_models_have_their_price_also_with_a_date_or_their_maker() -> None:
     assert price_of("claude-haiku-4-5-20251001") == DEFAULT_PRICES["claude-haiku-4-5"]
-    assert price_of("claude-fable-5-2") is None
+    assert price_of("gpt-6.2-sol-2026-11-17") == DEFAULT_PRICES["gpt-6.2-sol"]
+    assert price_of("openai/gpt-6.1-sol") == DEFAULT_PRICES["gpt-6.1-sol"]
+    assert price_of("models/gemini-3.8-flash") == DEFAULT_PRICES["gemini-3.8-flash"]
     assert price_of("unknown") is None
+    assert price_of("gpt-oss-20b") is None, "it runs on everybody's servers"
+
+
+def test_the_prices_are_those_of_a_maintained_list() -> None:
+    """`genai-prices` reads the pages of the services."""
+    listed = data_snapshot.get_snapshot()
+    compared = 0
+    for name, ours in DEFAULT_PRICES.items():
+        try:
+            _, model = listed.find_provider_model(name, None, None, None)
+        except LookupError:  # newer than the list, or the built-in model
+            continue
+        theirs = model.get_prices(datetime(2026, 12, 1, tzinfo=UTC))
+        for size in (1_000, 300_000):
+            figures = [ours_of(ours, kind, size) for kind in KINDS]
+            assert figures == pytest.approx([theirs_of(theirs, kind, size) for kind in KINDS]), name
+        compared += 1
+    assert compared >= 45
+
+
+KINDS = {
+    "input": "input_mtok",
+    "output": "output_mtok",
+    "cache_read": "cache_read_mtok",
+    "cache_write": "cache_write_mtok",
+}
+
+
+def ours_of(price: Price, kind: str, size: int) -> float:
+    """The price of a million tokens in a prompt of this size."""
+    usual = getattr(price, kind)
+    long = price.long_prompt and size > price.long_prompt
+    factor = price.long_output_factor if kind == "output" else price.long_factor
+    return float((price.input if usual is None else usual) * (factor if long else 1))
+
+
+def theirs_of(prices: ModelPrice, kind: str, size: int) -> float:
+    value = getattr(prices, KINDS[kind])
+    value = prices.input_mtok if value is None else value
+    if not isinstance(value, TieredPrices):
+        return float(value or 0)
+    beyond = [tier.price for tier in value.tiers if size > tier.start]
+    return float(beyond[-1] if beyond else value.base)
 
 
 def test_configured_prices_override_the_defaults() -> None:

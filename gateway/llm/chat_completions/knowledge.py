@@ -1,0 +1,100 @@
+"""What is known of the models of one server: found once, and kept while the program runs."""
+
+import hashlib
+from collections.abc import Collection, Sequence
+from typing import Final
+
+import structlog
+
+from gateway.llm.chat_completions.limits import INSTEAD, Part, ServerLimits
+from gateway.llm.chat_completions.reader import Dialect
+from gateway.llm.chat_completions.refusal import Adapted, Refusal
+from gateway.ports import ModelFinding
+
+log = structlog.get_logger(__name__)
+
+MAX_MODELS: Final = 100
+MAX_FINDINGS: Final = 20
+MAX_HOPELESS: Final = 100
+CERTAIN: Final = 2
+"""Answers without tools, for a reason that the server did not give, until they are left out."""
+
+
+class ServerKnowledge:
+    """The limits of each model at one `address`, beginning with those of the configuration, and how
+    its answers begin. `held` characters of a first answer are held back."""
+
+    def __init__(self, address: str, configured: ServerLimits, held: int) -> None:
+        self._address = address
+        self._configured = configured
+        self._held = held
+        self._limits: dict[str, ServerLimits] = {}
+        self._headless: dict[str, bool] = {}
+        self._suspected: dict[str, int] = {}
+        self._hopeless: dict[bytes, None] = {}
+        self._findings: dict[tuple[str, str], ModelFinding] = {}
+
+    @property
+    def findings(self) -> tuple[ModelFinding, ...]:
+        """What was found, oldest first."""
+        return tuple(self._findings.values())
+
+    def limits(self, model: str) -> ServerLimits:
+        """Return the limits of a model, as far as they are known."""
+        return self._limits.get(model, self._configured)
+
+    def dialect(self, model: str) -> Dialect:
+        """Return how an answer of this model is to be read."""
+        headless = self._headless.get(model)
+        return Dialect(self._held if headless is None else 0, bool(headless))
+
+    def heard(self, model: str, *, headless: bool) -> None:
+        """Learn from a complete answer if its reasoning began in the prompt."""
+        if model in self._headless or len(self._headless) < MAX_MODELS:
+            self._headless[model] = headless or self._headless.get(model, False)
+
+    def learn(self, model: str, found: Sequence[tuple[Adapted, str]]) -> None:
+        """Keep the limits with which a request was answered after refusals, which are given with
+        their words."""
+        if not found or not (model in self._limits or len(self._limits) < MAX_MODELS):
+            return
+        if any(each.unknown for each, _ in found):
+            self._suspected[model] = self._suspected.get(model, 0) + 1
+        sure = self._suspected.get(model, 0) >= CERTAIN
+        kept = before = self.limits(model)
+        for each, words in found:
+            if not each.once and (sure or not each.unknown):
+                kept = each.joined_to(kept)
+                self._report(model, each, words, kept.without - before.without)
+        self._limits[model] = kept
+
+    def _report(self, model: str, found: Adapted, words: str, parts: Collection[Part]) -> None:
+        """Tell the operator, once."""
+        key = (model, found.part)
+        if key in self._findings or len(self._findings) >= MAX_FINDINGS:
+            return
+        said = "without a reason" if found.unknown else f"with the words: {words[:120].strip()}"
+        what, instead = INSTEAD.get(found.part, (f"`{found.part}`", "Requests have no such part"))
+        text = f"The server refused {what}, {said}. {instead}."
+        setting = f"model.without: [{', '.join(sorted(parts))}]" if parts else ""
+        self._findings[key] = ModelFinding(model, self._address, text, setting)
+        log.warning(
+            "model_server_limit", model=model, server=self._address, found=text, setting=setting
+        )
+
+    # --- refusals that no other request avoids --------------------------------------------------
+
+    def give_up(self, model: str, refusal: Refusal) -> None:
+        """Remember a refusal for which nothing helped."""
+        if len(self._hopeless) >= MAX_HOPELESS:
+            self._hopeless.pop(next(iter(self._hopeless)))
+        self._hopeless[_key(model, refusal)] = None
+
+    def is_hopeless(self, model: str, refusal: Refusal) -> bool:
+        """Return True if nothing helped against this refusal before."""
+        return _key(model, refusal) in self._hopeless
+
+
+def _key(model: str, refusal: Refusal) -> bytes:
+    text = f"{model} {refusal.status} {refusal.words}".encode("utf-8", "replace")
+    return hashlib.blake2b(text, digest_size=16).digest()
