@@ -1,6 +1,7 @@
 """Measures the share of the prompt that comes from the service's cache, over twenty turns.
 
     python -m benchmarks.caching                 one speaker in private, three in a room
+    python -m benchmarks.caching --rhythms       cost at several rhythms, by the cache's duration
 
 A whole Parley in this process with the Telegram simulator, an Anthropic simulator and SQLite. The
 project has a BIBLE, the people have memories; every third answer stores a memory, so that memory
@@ -26,10 +27,15 @@ from typing import Any, Final
 
 import structlog
 
+from gateway.llm.anthropic.cache import HOUR_MARK, MARK, pays_for_hour
+from gateway.llm.anthropic.provider import DEFAULT_MODEL
+from gateway.llm.prices import DEFAULT_PRICES, cost
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
+from gateway.ports import Usage
 from gateway.ports.clock import SystemClock
 from gateway.ports.memory import Caller
+from gateway.turn.assemble import MAX_GAPS
 from memory.model.record import Draft, Kind, Scope
 from parley.app import App
 from parley.config import from_mapping
@@ -104,8 +110,16 @@ async def measure(
     speakers: int, *, bare: bool = False, turns: int = TURNS, minimum: int = MINIMUM
 ) -> Figures:
     """Twenty turns of so many speakers: one in private, several in a room."""
+    return billed(await requests_of(speakers, bare=bare, turns=turns), minimum)
+
+
+async def requests_of(
+    speakers: int, *, bare: bool = False, turns: int = TURNS
+) -> list[list[Mapping[str, Any]]]:
+    """The requests of each turn."""
     with tempfile.TemporaryDirectory() as folder:
         async with _running(Path(folder)) as (app, telegram, model):
+            await app.load_libraries()
             people = [telegram.person(f"Speaker {n}") for n in range(speakers)]
             harbour = telegram.room("harbour")
             room = telegram.direct(people[0]) if speakers == 1 else harbour
@@ -117,7 +131,52 @@ async def measure(
                 seen = len(model.bodies)
                 await _ask(app, telegram, people[n % speakers], room, n)
                 bodies.append(list(model.bodies[seen:]))
-            return billed(bodies, minimum)
+            return bodies
+
+
+MINUTE: Final = 60.0
+RHYTHMS: Final[Mapping[str, Sequence[float]]] = {
+    "half a minute": (0.5,),
+    "4 minutes": (4,),
+    "20 minutes": (20,),
+    "50 minutes": (50,),
+    "90 minutes": (90,),
+    "two together, then 20 minutes": (0.5, 20),
+    "five together, then 40 minutes": (0.5, 0.5, 0.5, 0.5, 40),
+    "nine together, then 2 hours": (*(0.5,) * 8, 120),
+    "of all kinds": (1, 12, 0.5, 3, 45, 2, 90, 6),
+}
+"""Minutes between two turns, which repeat."""
+
+
+def cost_of(
+    bodies: Sequence[Sequence[Mapping[str, Any]]],
+    minutes: Sequence[float],
+    minimum: int,
+    duration: str,
+) -> int:
+    """Return the cost of these turns in millionths of a dollar with marks of one duration, "5m" or
+    "1h", or with those that Parley chooses from the gaps so far."""
+    now, sum_ = 0.0, 0
+    cache, gaps = PromptCache(lambda: now, minimum), list[float]()
+    price = DEFAULT_PRICES[DEFAULT_MODEL]
+    for number, turn in enumerate(bodies):
+        if number:
+            gaps.append(MINUTE * minutes[(number - 1) % len(minutes)])
+            now += gaps[-1]
+        hour = duration == "1h" or (duration == "chosen" and pays_for_hour(gaps[-MAX_GAPS:], price))
+        for body in turn:
+            split = cache.split(_marked(body, HOUR_MARK if hour else MARK))
+            used = Usage(split.fresh, 0, split.read, split.written, split.written_hour)
+            sum_ += cost(used, price)
+    return sum_
+
+
+def _marked(value: Any, mark: Mapping[str, str]) -> Any:
+    """The same request with this mark wherever it has one."""
+    if isinstance(value, Mapping):
+        return {k: mark if k == "cache_control" else _marked(v, mark) for k, v in value.items()}
+    return [_marked(each, mark) for each in value] if isinstance(value, list) else value
 
 
 async def _ask(
@@ -217,6 +276,17 @@ def _asker(person: SimPerson, place: Place, role: Role = Role.MEMBER) -> Caller:
     return Caller("prepare", principal, person.name, place, "prepare", SystemClock().now())
 
 
+def _print_rhythms(minimum: int) -> int:
+    """Print the cost at each rhythm; return 1 if the choice ever costs more than five minutes."""
+    bodies = asyncio.run(requests_of(3))
+    held = True
+    for name, minutes in RHYTHMS.items():
+        costs = {way: cost_of(bodies, minutes, minimum, way) for way in ("5m", "1h", "chosen")}
+        held = held and costs["chosen"] <= 1.02 * costs["5m"]
+        print(json.dumps({"rhythm": name, **costs}), flush=True)
+    return 0 if held else 1
+
+
 def main() -> int:
     """Run the command line; return 1 if the guarantee is broken."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.caching")
@@ -224,7 +294,10 @@ def main() -> int:
     parser.add_argument(
         "--minimum", type=int, default=MINIMUM, help="tokens from which on the model caches"
     )
+    parser.add_argument("--rhythms", action="store_true", help="cost by rhythm and duration")
     arguments = parser.parse_args()
+    if arguments.rhythms:
+        return _print_rhythms(arguments.minimum)
     bare = arguments.bare
     held = True
     for speakers in (1, 3):

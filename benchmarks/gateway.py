@@ -31,7 +31,7 @@ from benchmarks.served import number
 STOP_SECONDS: Final = 20
 PROMISED: Final = {"normal": 0.8, "full": 0.7}
 """Of the bare echo's rate, by what a commit waits for."""
-PROCESSOR: Final = 2.0
+PROCESSOR: Final = 3.0
 """Processor time of a message with a model, in those of the bare echo."""
 
 

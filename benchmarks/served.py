@@ -121,6 +121,7 @@ async def serve(
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     app = App(settings, observers=() if watch is None else (watch,))
+    await app.load_libraries()  # a program does so once it is ready
     began = time.process_time()
     await app.start()
     freeze_startup_objects()

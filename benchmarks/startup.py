@@ -30,12 +30,13 @@ from simulators.slack import SlackSimulator
 from simulators.telegram import TelegramSimulator
 from simulators.whatsapp import WhatsAppSimulator
 
-IDLE_SECONDS: Final = 3.0
+IDLE_SECONDS: Final = 8.0
+"""The provider's library is loaded by then."""
 READY_SECONDS: Final = 30.0
 MEGABYTE: Final = 1024 * 1024
 PROMISED: Final = {
     "seconds_to_ready": 2.0,
-    "megabytes_idle": 120.0,
+    "megabytes_idle": 150.0,
     "bytes_of_first_request": 2_700.0,
 }
 """The most of each."""

@@ -31,7 +31,7 @@ from gateway.outbound.pacing import Pacer
 from gateway.outbound.retry_decision import AccountSender
 from gateway.policy.bot_loops import BotLoopGuard
 from gateway.policy.history_redaction import RecentSecrets
-from gateway.ports import AlarmClock
+from gateway.ports import AlarmClock, CanLoad
 from gateway.ports.clock import SystemClock
 from gateway.ports.http_routes import CanServePages
 from gateway.ports.inbox import Dispatcher
@@ -56,6 +56,7 @@ from parley.console.mount import (
 from parley.http.health_endpoints import Readiness
 from parley.http.page_links import page_link_routes
 from parley.runtime import Role
+from parley.runtime.gc_and_heap import no_collections
 from parley.runtime.health import HealthSources, RecentActivity
 from parley.runtime.supervisor import Supervisor
 from parley.wiring.access import wire_access
@@ -244,6 +245,12 @@ class App:
             job.start()
         await self.supervisor.start()
         self.health.phase = "ready"
+
+    async def load_libraries(self) -> None:
+        """Load what the model's provider imports late; an earlier answer waits for it."""
+        if isinstance(self._provider, CanLoad):
+            with no_collections():
+                await self._provider.load()
 
     async def stop(self, drain: float = DRAIN_SECONDS) -> None:
         """Finish current work within `drain` seconds and close everything. Messages that arrive

@@ -8,6 +8,7 @@ JSON document instead of a form, and errors tell whether a request can have reac
 
 import io
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
@@ -16,7 +17,15 @@ from yarl import URL
 
 from adapters.shared.http import read_body
 from adapters.shared.json_readers import as_mapping, mapping, number
-from adapters.telegram.library import BaseRequest, Bot, NetworkError, RequestData, TimedOut
+from adapters.telegram.library import (
+    BaseRequest,
+    Bot,
+    EndPointNotFound,
+    InvalidToken,
+    NetworkError,
+    RequestData,
+    TimedOut,
+)
 from gateway.errors import BadInput
 
 MAX_ANSWER: Final = 32 * 1024 * 1024
@@ -219,13 +228,28 @@ class RawBot(Bot):
     ) -> Any:
         """Call a Bot API method by name, without files. Raises a `telegram.error.TelegramError`."""
         if read_timeout is not None:  # a poll, which has a connection of its own
-            return await self._post(method, data, read_timeout=read_timeout)
+            return await self._request_api(method, data, read_timeout)
         body = cast("RequestData", JsonRequestData(data))
         return await self.request.post(f"{self.base_url}/{method}", body)
 
     async def upload(self, method: str, data: dict[str, object]) -> Any:
         """Call a Bot API method with a file among its data. Raises as `call` does."""
-        return await self._post(method, data)
+        return await self._request_api(method, data, None)
+
+    async def _request_api(
+        self, method: str, data: dict[str, object], read_timeout: float | None
+    ) -> Any:
+        longer = BaseRequest.DEFAULT_NONE if read_timeout is None else read_timeout
+        try:
+            return await self.do_api_request(_unlisted(method), data, read_timeout=longer)
+        except EndPointNotFound as error:  # each method here exists: the token is revoked
+            raise InvalidToken(str(error)) from error
+
+
+def _unlisted(method: str) -> str:
+    """Return another spelling of a method's name, which the library also takes: with the usual one
+    it warns at each call that it has a method, whose answer would be an object."""
+    return re.sub("([A-Z])", r"_\1", method)
 
 
 def make_bot(token: str, base_url: str) -> RawBot:

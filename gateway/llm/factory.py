@@ -1,14 +1,15 @@
 """Builds the configured language model."""
 
 import ipaddress
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from gateway.errors import ConfigurationError
-from gateway.llm import anthropic, openai_compatible
-from gateway.llm.anthropic import AnthropicProvider
+from gateway.llm import openai_compatible
+from gateway.llm.anthropic import provider as anthropic
+from gateway.llm.anthropic.provider import AnthropicProvider
 from gateway.llm.chat_completions.limits import Part
 from gateway.llm.failover import FailoverProvider
 from gateway.llm.known_windows import KnownWindows
@@ -33,7 +34,8 @@ class ModelChoice:
     Empty `name` and `base_url` are the provider's own; `openai` needs a name. The limits are the
     seconds until anything of an answer arrives, and between two things that arrive. `window` is in
     tokens. `api` chooses between the two of `openai`. `without` are parts of a request that an
-    OpenAI-compatible server does not take.
+    OpenAI-compatible server does not take. `auth_token` (used instead of `api_key`), `headers` and
+    `web` are for `anthropic`.
     """
 
     provider: str = "offline"
@@ -43,6 +45,9 @@ class ModelChoice:
     first_token_seconds: float = FIRST_TOKEN_SECONDS
     between_tokens_seconds: float = BETWEEN_TOKENS_SECONDS
     window: int = 200_000
+    auth_token: str = field(default="", repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    web: bool = False
     api: Literal["auto", "responses", "chat"] = "auto"
     without: tuple[Part, ...] = ()
 
@@ -97,7 +102,7 @@ def single_provider(choice: ModelChoice) -> LLMProvider:
 
 def _watched_model(choice: ModelChoice) -> WatchedModel:
     limits = TimeLimits(choice.first_token_seconds, choice.between_tokens_seconds)
-    secrets = (choice.api_key,) if choice.api_key else ()
+    secrets = tuple(filter(None, (choice.api_key, choice.auth_token, *choice.headers.values())))
     return WatchedModel(choice.model, choice.server, limits, secrets)
 
 
@@ -107,12 +112,19 @@ def _build(choice: ModelChoice, where: str) -> LLMProvider:
         case "offline":
             return OfflineProvider()
         case "anthropic":
-            if not choice.api_key:
+            if not (choice.api_key or choice.auth_token):
                 raise ConfigurationError(
                     f'{where}.api_key: is empty. Write "${{ANTHROPIC_API_KEY}}" and set that '
                     f'variable, or {where}.provider: "offline"'
                 )
-            return AnthropicProvider(choice.api_key, choice.name, choice.base_url)
+            return AnthropicProvider(
+                choice.api_key,
+                choice.name,
+                choice.base_url,
+                auth_token=choice.auth_token,
+                headers=choice.headers,
+                web=choice.web,
+            )
         case "openai":
             if not choice.name:
                 raise ConfigurationError(f"{where}.name: write the name of the model to use")
@@ -141,7 +153,8 @@ def _check_url(choice: ModelChoice, where: str) -> None:
     parts = urlsplit(choice.base_url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ConfigurationError(f"{where}.base_url: write a URL that begins with https://")
-    if parts.scheme == "http" and choice.api_key and not _is_private(parts.hostname):
+    secret = choice.api_key or choice.auth_token or choice.headers
+    if parts.scheme == "http" and secret and not _is_private(parts.hostname):
         raise ConfigurationError(
             f"{where}.base_url: would send the key unencrypted over the internet; use https://"
         )

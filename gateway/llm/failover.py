@@ -18,6 +18,7 @@ from gateway.immutable import replace
 from gateway.llm.known_windows import KnownWindows
 from gateway.llm.watched_provider import findings_of
 from gateway.ports import (
+    CanLoad,
     Clock,
     LLMProvider,
     ModelEvent,
@@ -101,6 +102,12 @@ class FailoverProvider:
                     self._cools_until[index] = float("-inf")
                     return
         raise _error_of(failures)
+
+    async def load(self) -> None:
+        """Implement `CanLoad` for each provider that does."""
+        for provider in self._providers:
+            if isinstance(provider, CanLoad):
+                await provider.load()
 
     async def close(self) -> None:
         for provider in self._providers:

@@ -16,18 +16,25 @@ read from platform.claude.com/docs/en/about-claude/pricing, developers.openai.co
 and ai.google.dev/gemini-api/docs/pricing."""
 
 
+SEARCH: Final = 10.0
+"""Dollars for 1,000 searches ("Web search" of the same page); pages that are fetched are free."""
+
+
 class Price(Struct, frozen=True):
     """Dollars per million tokens, which equals millionths of a dollar per token.
 
-    Without prices of its own the cache costs as much as input. With a prompt of more than
-    `long_prompt` tokens, every token of the prompt costs `long_factor` times as much, and every
-    token of the answer `long_output_factor` times; 0 is no such bound.
+    Without prices of its own the cache costs as much as input, and twice as much where it is kept
+    for an hour. `search` is the price of 1,000 searches of the service in the web. With a prompt of
+    more than `long_prompt` tokens, every token of the prompt costs `long_factor` times as much, and
+    every token of the answer `long_output_factor` times; 0 is no such bound.
     """
 
     input: float
     output: float
     cache_read: float | None = None
     cache_write: float | None = None
+    cache_write_hour: float | None = None
+    search: float = SEARCH
     long_prompt: float = 0
     long_factor: float = 1.0
     long_output_factor: float = 1.0
@@ -106,7 +113,7 @@ DEFAULT_PRICES: Final[Mapping[str, Price]] = {
 
 _VARIANT: Final = re.compile(r"^(?:models|anthropic|openai|google)/|-\d{8}$|-\d{4}-\d\d-\d\d$")
 """What services add to the name of a model: the name of its maker, and a date."""
-_FIELDS: Final = ("input", "output", "cache_read", "cache_write")
+_FIELDS: Final = ("input", "output", "cache_read", "cache_write", "cache_write_hour", "search")
 
 
 def prices_from(configured: Mapping[str, Mapping[str, object]]) -> dict[str, Price]:
@@ -147,16 +154,27 @@ def cost(usage: Usage, price: Price) -> int:
     prompt = (
         usage.input_tokens * price.input
         + usage.cache_read_tokens * read
-        + usage.cache_write_tokens * write
+        + (usage.cache_write_tokens - usage.cache_hour_tokens) * write
+        + usage.cache_hour_tokens * hour_write(price)
     )
     size = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-    return _micros(size, prompt, usage.output_tokens * price.output, price)
+    micros = _micros(size, prompt, usage.output_tokens * price.output, price)
+    return micros + math.ceil(usage.searches * price.search * 1_000)
 
 
-def reserve(input_tokens: int, max_tokens: int, price: Price) -> int:
-    """Return the highest possible cost of a call: no cached tokens, full-length answer."""
-    dearest = max(price.input, price.cache_write or 0.0)
-    return _micros(input_tokens, input_tokens * dearest, max_tokens * price.output, price)
+def hour_write(price: Price) -> float:
+    """Return the price of tokens that the cache keeps for an hour."""
+    return 2 * price.input if price.cache_write_hour is None else price.cache_write_hour
+
+
+def reserve(
+    input_tokens: int, max_tokens: int, price: Price, *, hour: bool = False, searches: int = 0
+) -> int:
+    """Return the highest possible cost of a call: no cached tokens, full-length answer, so many
+    `searches`; with `hour` the cache may keep the prompt for an hour."""
+    dearest = max(price.input, price.cache_write or 0.0, hour_write(price) if hour else 0.0)
+    most = _micros(input_tokens, input_tokens * dearest, max_tokens * price.output, price)
+    return most + math.ceil(searches * price.search * 1_000)
 
 
 def _micros(size: int, prompt: float, answer: float, price: Price) -> int:

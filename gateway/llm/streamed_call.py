@@ -1,16 +1,15 @@
 """A provider that calls a service over HTTP and reads its answer as server-sent events.
 
-The services' own libraries are not used: their import takes up to two seconds and 40 MB, and they
-make several objects for each piece of an answer (docs/performance.md). Tests compare the requests
-with those of the libraries. Nothing is repeated here: only `FailoverProvider` retries.
+The objects that the services' own libraries make for each piece of an answer are not used
+(docs/performance.md). Nothing is repeated here: only `FailoverProvider` retries.
 """
 
 import asyncio
 import os
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
-from contextlib import aclosing, suppress
-from typing import Any, ClassVar, Final, Protocol
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import aclosing, asynccontextmanager, suppress
+from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 import aiohttp
 from multidict import CIMultiDict
@@ -52,6 +51,13 @@ class ServiceError(Exception):
         self.body = body
         self.retry_after = retry_after
         self.request_id = request_id
+
+
+class OpenResponse(NamedTuple):
+    """A response whose body is read: `read` returns the next bytes, empty at its end."""
+
+    read: Callable[[], Awaitable[bytes]]
+    headers: Mapping[str, str]
 
 
 class AnswerReader(Protocol):
@@ -154,12 +160,7 @@ class StreamingProvider(ABC):
         self, content: bytes, reader: AnswerReader
     ) -> AsyncGenerator[ModelEvent, None]:
         """Send a request, and yield what arrives until the answer ends. Raises any error."""
-        session = self._session = self._session or self._connect()
-        async with session.post(
-            self._url, data=content, headers=self._headers, allow_redirects=False
-        ) as response:
-            if response.status != 200:
-                raise await _refusal(response)
+        async with self.open(content) as response:
             decoder = self.decoder()
             more = True
             while more:
@@ -172,9 +173,20 @@ class StreamingProvider(ABC):
                     yield Working()
                 reader.working = False
                 if isinstance(problem, ServiceError):
-                    problem.request_id = problem.request_id or _request_id(response)
+                    problem.request_id = problem.request_id or request_id_of(response.headers)
                 if problem is not None and reader.rest_seconds is None:
                     raise problem
+
+    @asynccontextmanager
+    async def open(self, content: bytes) -> AsyncIterator[OpenResponse]:
+        """Send a request with this body. Raises `ServiceError` for a status other than 200."""
+        session = self._session = self._session or self._connect()
+        async with session.post(
+            self._url, data=content, headers=self._headers, allow_redirects=False
+        ) as response:
+            if response.status != 200:
+                raise await _refusal(response)
+            yield OpenResponse(response.content.readany, response.headers)
 
     async def close(self) -> None:
         session, self._session = self._session, None
@@ -268,14 +280,14 @@ def retry_after(header: str | None) -> float | None:
     return None
 
 
-async def _next(response: aiohttp.ClientResponse, reader: AnswerReader) -> bytes:
+async def _next(response: OpenResponse, reader: AnswerReader) -> bytes:
     """Return the next bytes of a response; empty at its end. Behind a complete answer, a silence or
     an error is the end."""
     if reader.rest_seconds is None:
-        return await response.content.readany()
-    with suppress(TimeoutError, aiohttp.ClientError, OSError):
+        return await response.read()
+    with suppress(Exception):
         async with asyncio.timeout(reader.rest_seconds):
-            return await response.content.readany()
+            return await response.read()
     return b""
 
 
@@ -289,10 +301,10 @@ async def _refusal(response: aiohttp.ClientResponse) -> ServiceError:
     except ValueError:
         body = bytes(read).decode("utf-8", "replace").strip() or None
     after = response.headers.get("retry-after")
-    return ServiceError(response.status, body, after, _request_id(response))
+    return ServiceError(response.status, body, after, request_id_of(response.headers))
 
 
-def _request_id(response: aiohttp.ClientResponse) -> str:
-    headers = response.headers
+def request_id_of(headers: Mapping[str, str]) -> str:
+    """Return the service's name for a request; "" without a usable one."""
     name = headers.get("x-request-id") or headers.get("request-id") or ""
     return name[:MAX_REQUEST_ID] if name.isprintable() else ""

@@ -13,6 +13,7 @@ from gateway.llm.model_health import ModelHealth
 from gateway.llm.time_limits import within
 from gateway.policy.time_limits import TimeLimits
 from gateway.ports import (
+    CanLoad,
     CanReportFindings,
     Clock,
     LLMProvider,
@@ -84,6 +85,11 @@ class WatchedProvider:
         if self._used_up is None or self._clock.now() - self._used_up > KEPT:
             return found
         return (*found, ModelFinding(self._model.name, self._model.server, USED_UP, LONGER))
+
+    async def load(self) -> None:
+        """Implement `CanLoad` for a provider that does."""
+        if isinstance(self._provider, CanLoad):
+            await self._provider.load()
 
     async def close(self) -> None:
         await self._provider.close()

@@ -9,6 +9,7 @@ from typing import cast
 from gateway.errors import ModelError
 from gateway.policy.model_failures import described
 from gateway.ports import (
+    CanLoad,
     CanReportFindings,
     Clock,
     LLMProvider,
@@ -103,6 +104,11 @@ class TimedProvider:
     def findings(self) -> tuple[ModelFinding, ...]:
         """Return what the provider found out about its server."""
         return self._provider.findings() if isinstance(self._provider, CanReportFindings) else ()
+
+    async def load(self) -> None:
+        """Implement `CanLoad` for a provider that does."""
+        if isinstance(self._provider, CanLoad):
+            await self._provider.load()
 
     async def close(self) -> None:
         await self._provider.close()

@@ -15,7 +15,8 @@ class ChannelPersona(Struct, frozen=True):
 class Assistant(Struct, frozen=True):
     """The assistant that answers. `general` holds outside `channels`; `channels` is by
     "platform:id" or bare id. `default_model` is the name under which a call is priced where a
-    channel names none. `window` is the context window of the smallest model, in tokens."""
+    channel names none. `window` is the context window of the smallest model, in tokens; `web`: a
+    model's service may search the web."""
 
     name: str = "Parley"
     general: ChannelPersona = ChannelPersona()
@@ -23,6 +24,7 @@ class Assistant(Struct, frozen=True):
     max_tokens: int = 4096
     default_model: str = "offline"
     window: int = 200_000
+    web: bool = False
 
     @property
     def models(self) -> frozenset[str]:

@@ -52,6 +52,8 @@ from gateway.ports.identities import (
     kept_ids,
 )
 from gateway.ports.model import (
+    WEB_USES,
+    CanLoad,
     CanReportFindings,
     ContentBlock,
     ImageBlock,
@@ -72,12 +74,14 @@ from gateway.ports.model import (
     ToolProvider,
     Usage,
     Wait,
+    WebText,
     Working,
 )
 from gateway.tool_spec import ToolSpec
 
 __all__ = [
     "REMOTE_ABILITIES",
+    "WEB_USES",
     "AccountSettings",
     "Activity",
     "ActivityLog",
@@ -92,6 +96,7 @@ __all__ = [
     "CanDelete",
     "CanDiagnose",
     "CanFetchFiles",
+    "CanLoad",
     "CanMarkRead",
     "CanReact",
     "CanReconnect",
@@ -133,6 +138,7 @@ __all__ = [
     "ToolSpec",
     "Usage",
     "Wait",
+    "WebText",
     "WebhookHandler",
     "WebhookRequest",
     "WebhookResponse",

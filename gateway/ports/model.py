@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
@@ -46,11 +46,13 @@ class OpaqueBlock:
     reasoning.
 
     `maker` is the service and the model that made it; only they get it back. `data` is the text of
-    a JSON object. It is never stored and never shown to a person.
+    a JSON object. `prefix` is a digest of what stood before it, where the service takes it back
+    behind the same text only. It is never stored and never shown to a person.
     """
 
     maker: str
     data: str = field(repr=False)
+    prefix: str = ""
 
 
 ContentBlock: TypeAlias = TextBlock | ImageBlock | ToolCall | ToolOutcome | OpaqueBlock
@@ -70,7 +72,10 @@ class ModelRequest(Struct, frozen=True):
     `system_volatile` (task, date) for a while, the first `settled` messages permanently.
     `tokens` is the estimated size of the prompt, `text_tokens` that without the tools; 0 if it was
     not estimated.
-    `tool_choice` "none" shows the tools, which earlier messages call, but allows no call.
+    `tool_choice` "none" shows the tools, which earlier messages call, but allows no call. `gaps`
+    are the seconds between the latest questions of the conversation, oldest first, up to this one.
+    `web`: the service may search the web and fetch pages by itself, `WEB_USES` times each, if it
+    can.
     """
 
     system: str
@@ -83,6 +88,8 @@ class ModelRequest(Struct, frozen=True):
     settled: int = 0
     tokens: int = 0
     text_tokens: int = 0
+    gaps: tuple[float, ...] = ()
+    web: bool = False
 
     @property
     def whole_system(self) -> str:
@@ -90,13 +97,27 @@ class ModelRequest(Struct, frozen=True):
         return "\n\n".join(part for part in (self.system, self.system_volatile) if part.strip())
 
 
+WEB_USES: Final = 5
+"""Searches, and pages, of one call."""
+
+
+class WebText(Struct, frozen=True):
+    """Text from the web that a tool of the service read; `tool` is its name."""
+
+    tool: str
+    text: str
+
+
 class Usage(Struct, frozen=True):
-    """Tokens of one call, as counted by the service."""
+    """Tokens of one call, as counted by the service. `cache_hour_tokens` are those of
+    `cache_write_tokens` that are kept for an hour; `searches` are the service's own in the web."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
+    cache_hour_tokens: int = 0
+    searches: int = 0
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
@@ -104,6 +125,8 @@ class Usage(Struct, frozen=True):
             self.output_tokens + other.output_tokens,
             self.cache_read_tokens + other.cache_read_tokens,
             self.cache_write_tokens + other.cache_write_tokens,
+            self.cache_hour_tokens + other.cache_hour_tokens,
+            self.searches + other.searches,
         )
 
 
@@ -118,15 +141,18 @@ class Working(Struct, frozen=True):
     a tool call, or runs a tool of its own."""
 
 
-StopReason: TypeAlias = Literal["end", "tool_use", "max_tokens", "refusal", "filtered", "other"]
+StopReason: TypeAlias = Literal[
+    "end", "tool_use", "max_tokens", "refusal", "filtered", "paused", "other"
+]
 """The reason why a call ended. `refusal`: the model declined; `filtered`: the service's content
-filter stopped the answer; both may come after a part of the text."""
+filter stopped the answer; both may come after a part of the text. `paused`: the service interrupted
+its own tools, and goes on when it gets the answer back."""
 
 
 class ModelFinished(Struct, frozen=True):
     """The last event of a call; `message` is the whole answer with its tool calls. `from_fallback`:
     another model answered than the requested one. `reasoned`: the model reasoned before it wrote,
-    which counts against the length limit."""
+    which counts against the length limit. `web` is what its service read in the web."""
 
     message: ModelMessage
     stop: StopReason
@@ -134,6 +160,7 @@ class ModelFinished(Struct, frozen=True):
     model: str
     from_fallback: bool = False
     reasoned: bool = False
+    web: tuple[WebText, ...] = ()
 
 
 Wait: TypeAlias = Literal["model", "working", "again"]
@@ -154,6 +181,14 @@ class LLMProvider(Protocol):
         `ModelError`."""
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class CanLoad(Protocol):
+    """A provider with a library that takes long to import."""
+
+    async def load(self) -> None:
+        """Import it outside the event loop; a call does so as well."""
 
 
 class ModelFinding(Struct, frozen=True):

@@ -1,6 +1,9 @@
 """Assembles the request to the model: tools, question, and the five blocks that fit beside them."""
 
+from collections.abc import Sequence
+from datetime import datetime
 from functools import partial
+from itertools import pairwise
 from typing import Final
 
 from gateway.immutable import replace
@@ -9,8 +12,8 @@ from gateway.message import ChatMessage
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.policy.roles import allowed_tools
-from gateway.ports import ContentBlock, ModelMessage, TextBlock, ToolProvider
-from gateway.ports.conversations import ConversationTask
+from gateway.ports import ContentBlock, ModelMessage, TextBlock, ToolProvider, ToolSpec
+from gateway.ports.conversations import ConversationTask, StoredTurn
 from gateway.ports.prompt_blocks import (
     Assembled,
     BlockKind,
@@ -38,7 +41,7 @@ from gateway.turn.prompt import (
     who_set,
 )
 from gateway.turn.services import Services
-from gateway.turn.toolbox import OverheardTools, Toolbox
+from gateway.turn.toolbox import OverheardTools, Permit, Toolbox
 from gateway.turn.turn_context import TurnContext
 from gateway.turn.types import TurnRequest
 
@@ -50,6 +53,12 @@ MISSING: Final = 60
 """Tokens of the sentences about missing parts of memory."""
 DAY: Final = 20
 """Tokens of the line with the date."""
+
+
+WEB_SEARCH: Final = ToolSpec("web_search", "", {}, side_effects=False)
+"""The service's own search and fetch, for the rules about tools."""
+MAX_GAPS: Final = 20
+"""The gaps between questions that tell the rhythm of a conversation."""
 
 
 async def assemble(turn: TurnContext, services: Services) -> Decision:
@@ -93,6 +102,8 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
             turn.late.for_model if turn.late is not None else "",
             MEMORY_MISSING if turn.missing else "",
         ),
+        gaps=gaps_of(turn.opened.turns, services.clock.now()),
+        web=assistant.web and bool(_permit(turn, services)((WEB_SEARCH,))),
     )
     reserved = budget.grand_total - budget.blocks_total
     data = usage_data(made, window, reserved)
@@ -100,15 +111,16 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
     return Decision("context", True, "blocks", detail, data=data)
 
 
+def gaps_of(turns: Sequence[StoredTurn], now: datetime) -> tuple[float, ...]:
+    """Return the seconds between the latest questions of a conversation, up to now."""
+    asked = [turn.at for turn in turns if turn.role == "user"][-MAX_GAPS:]
+    return tuple((b - a).total_seconds() for a, b in pairwise((*asked, now)) if b >= a)
+
+
 def tools_of(turn: TurnContext, services: Services) -> ToolProvider:
     """Return the tools that this person may use in front of this audience: those of memory here,
     then the general ones, then the one for the task."""
-    permit = partial(
-        allowed_tools,
-        role=turn.who.role,
-        audience=turn.place.audience,
-        policy=services.policies.tools,
-    )
+    permit = _permit(turn, services)
     tools: ToolProvider = toolbox_of(turn, services).limited(permit)
     who, audience = turn.who, turn.place.audience
     may_set = may_set_task(who, audience) and not turn.unkept
@@ -117,6 +129,15 @@ def tools_of(turn: TurnContext, services: Services) -> ToolProvider:
         by = ConversationTask("", turn.person, last.author.name, last.id)
         tools = turn.tasks = TaskTool(tools, by, turn.contents, audience)
     return AuditedTools(tools, who, turn.place, services)
+
+
+def _permit(turn: TurnContext, services: Services) -> Permit:
+    return partial(
+        allowed_tools,
+        role=turn.who.role,
+        audience=turn.place.audience,
+        policy=services.policies.tools,
+    )
 
 
 def toolbox_of(turn: TurnContext, services: Services) -> Toolbox:

@@ -10,6 +10,7 @@ from gateway.turn.progress_indicator import ProgressIndicator
 from gateway.turn.services import Services
 from gateway.turn.takeover import is_silenced
 from gateway.turn.tool_loop import run_turn
+from gateway.turn.toolbox import OverheardModel
 from gateway.turn.turn_context import TurnContext
 
 
@@ -27,7 +28,7 @@ async def generate(turn: TurnContext, services: Services) -> Decision:
         with asking(turn.person):
             result = turn.result = await run_turn(
                 request,
-                meter,
+                meter if turn.memory is None else OverheardModel(meter, turn.memory),
                 tools,
                 services.policies.turn,
                 services.clock,

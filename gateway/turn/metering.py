@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from typing import cast
+from typing import Final, cast
 
 import structlog
 
@@ -12,10 +12,21 @@ from gateway.llm.prices import Price, cost, price_of, reserve
 from gateway.llm.tokens import estimate, estimate_messages, estimate_tools
 from gateway.policy.budgets import Account, BudgetAlert
 from gateway.policy.decision import Decision
-from gateway.ports import LLMProvider, ModelEvent, ModelFinished, ModelRequest, Usage
+from gateway.ports import (
+    WEB_USES,
+    LLMProvider,
+    ModelEvent,
+    ModelFinished,
+    ModelRequest,
+    Usage,
+)
 from gateway.stores.usage import UsageLedger
 
 log = structlog.get_logger(__name__)
+
+
+WEB_TOKENS: Final = 10_000
+"""Tokens of the prompt that one search or page of the service may add."""
 
 
 class Meter:
@@ -145,7 +156,10 @@ class Meter:
             + estimate_messages(request.messages)
             + estimate_tools(request.tools)
         )
-        return reserve(tokens, request.max_tokens, price)
+        hour = bool(request.gaps) and price.cache_write is not None
+        searches = WEB_USES if request.web else 0
+        tokens += 2 * searches * WEB_TOKENS
+        return reserve(tokens, request.max_tokens, price, hour=hour, searches=searches)
 
 
 class _Aside:

@@ -248,6 +248,8 @@ class _Turn:
             settled=len(self._history) - fitted.dropped,
             tokens=fitted.tokens,
             text_tokens=self._text_tokens(fitted),
+            gaps=self._request.gaps,
+            web=self._request.web,
         )
         self._model_calls += 1
         self._wait("model")

@@ -1,14 +1,30 @@
 """All tools, and the permitted part for one turn."""
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Final, TypeAlias
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Collection,
+    Mapping,
+    Sequence,
+)
+from contextlib import aclosing
+from typing import Final, TypeAlias, cast
 
 import structlog
 
-from gateway.authorship import Authorship, Material
+from gateway.authorship import Authorship, Material, within_bounds
 from gateway.errors import ToolError
-from gateway.ports import ServerState, ToolProvider, ToolSpec
+from gateway.ports import (
+    LLMProvider,
+    ModelEvent,
+    ModelFinished,
+    ModelRequest,
+    ServerState,
+    ToolProvider,
+    ToolSpec,
+)
 from gateway.ports.memory import TurnMemory
 from gateway.ports.model import CanReportState, CanStart
 
@@ -129,6 +145,30 @@ async def _tools_of(provider: ToolProvider) -> tuple[tuple[ToolSpec, ...], str]:
         return (), str(error)
     except Exception as error:  # noqa: BLE001 - one broken provider must not take the others along
         return (), f"a tool provider failed: {type(error).__name__}"
+
+
+class OverheardModel:
+    """Implements `LLMProvider`: notes as external text what the service itself read in the web."""
+
+    def __init__(self, provider: LLMProvider, memory: TurnMemory) -> None:
+        self._provider = provider
+        self._memory = memory
+
+    @property
+    def name(self) -> str:
+        return self._provider.name
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        stream = cast("AsyncGenerator[ModelEvent, None]", self._provider.stream(request))
+        async with aclosing(stream) as events:
+            async for event in events:
+                if isinstance(event, ModelFinished) and event.web:
+                    found = (Material("web", each.text, each.tool) for each in event.web)
+                    self._memory.reads(within_bounds(found))
+                yield event
+
+    async def close(self) -> None:
+        """Leave the model open: it outlives the turn."""
 
 
 class OverheardTools:

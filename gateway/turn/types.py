@@ -45,7 +45,8 @@ class TurnRequest(Struct, frozen=True):
     `max_tokens` the length of one answer, the model's own thinking
     included (today's Claude models think by default, so 1,000 is too little for many answers).
     `reference` is a correlation id, the only part of a failure that a person sees.
-    `system_volatile` is the part of the system prompt that changes between turns.
+    `system_volatile` is the part of the system prompt that changes between turns; `gaps` and
+    `web` are those of `ModelRequest`.
     """
 
     system: str
@@ -58,6 +59,8 @@ class TurnRequest(Struct, frozen=True):
     reference: str = ""
     calibration: Calibration = field(default_factory=Calibration)
     system_volatile: str = ""
+    gaps: tuple[float, ...] = ()
+    web: bool = False
 
 
 class TurnLimits(Struct, frozen=True):

@@ -80,9 +80,9 @@ def _address(url: str, config: Config) -> str:
         if settings.server.port == 0:
             raise StartError("server.port is 0, a free port at each start.", "Set a fixed port.")
         return address_of(settings)
-    import httpx  # noqa: PLC0415 - the help of a command loads no library
+    import httpx2  # noqa: PLC0415 - the help of a command loads no library
 
-    parsed = httpx.URL(url)
+    parsed = httpx2.URL(url)
     if parsed.scheme == "https" or (parsed.scheme == "http" and is_loopback_name(parsed.host)):
         return url.rstrip("/").removesuffix(PREFIX)
     raise BadInput(PLAIN_HTTP)

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from types import TracebackType
 from typing import Any, Final, Self
 
-import httpx
+import httpx2
 
 from gateway.errors import StartError
 
@@ -43,17 +43,17 @@ class Bridge:
     """Connects one client to the servers at `endpoint`, for the person of `token`."""
 
     def __init__(self, endpoint: str, token: str) -> None:
-        self._http = httpx.AsyncClient(
+        self._http = httpx2.AsyncClient(
             headers={
                 "Authorization": f"Bearer {token}",
                 "Accept": "application/json, text/event-stream",
                 "Content-Type": "application/json",
             },
-            timeout=httpx.Timeout(SECONDS, connect=CONNECT_SECONDS),
+            timeout=httpx2.Timeout(SECONDS, connect=CONNECT_SECONDS),
             trust_env=False,
         )
         self._endpoint = endpoint
-        self._address = str(httpx.URL(endpoint).copy_with(path="/")).rstrip("/")
+        self._address = str(httpx2.URL(endpoint).copy_with(path="/")).rstrip("/")
         self._handshake = ""
         self._calls: dict[str, asyncio.Task[None]] = {}
         self._free = asyncio.Semaphore(MAX_CALLS)
@@ -73,7 +73,7 @@ class Bridge:
         """Raise `StartError` unless the program runs, serves MCP and knows the token."""
         try:
             response = await self._http.get(self._endpoint)
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             raise StartError(NOT_RUNNING.format(address=self._address), START) from error
         if response.status_code == 404:
             raise StartError(OFF.format(address=self._address), TURN_ON)
@@ -143,7 +143,7 @@ class Bridge:
                     self._note(message, answer)
                     await write(_line(answer))
                 problem = "" if answered else _problem(response)
-        except httpx.HTTPError:
+        except httpx2.HTTPError:
             problem = f"{NOT_RUNNING.format(address=self._address)} {START}"
         if problem and "id" in message:
             await write(_line(_error(message["id"], INTERNAL_ERROR, problem)))
@@ -175,7 +175,7 @@ def _token(text: str) -> str:
     return "".join(char for char in text[:1_000] if " " <= char <= "~").strip()
 
 
-async def _messages(response: httpx.Response) -> AsyncIterator[dict[str, Any]]:
+async def _messages(response: httpx2.Response) -> AsyncIterator[dict[str, Any]]:
     """The JSON-RPC messages of a response, one or a stream of events; none in any other one."""
     if response.headers.get("content-type", "").startswith("text/event-stream"):
         async for line in response.aiter_lines():
@@ -197,7 +197,7 @@ def _message(text: str) -> dict[str, Any] | None:
     return message if isinstance(message, dict) and message.get("jsonrpc") == "2.0" else None
 
 
-def _problem(response: httpx.Response) -> str:
+def _problem(response: httpx2.Response) -> str:
     """The reason of a refusal, with the next step."""
     try:
         body = response.json()
@@ -205,7 +205,7 @@ def _problem(response: httpx.Response) -> str:
         if isinstance(error, str):
             return f"{body['advice']} ({error}, HTTP {response.status_code})"
         return f"{error['message']} (HTTP {response.status_code})"
-    except (ValueError, KeyError, TypeError, httpx.ResponseNotRead):
+    except (ValueError, KeyError, TypeError, httpx2.ResponseNotRead):
         return f"The program answered HTTP {response.status_code} without an explanation."
 
 

@@ -11,6 +11,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
+from gateway.background_tasks import BackgroundTasks
 from gateway.extensions import ExtensionRegistry
 from gateway.inbound.work_record import Crash, WorkRecord
 from gateway.observe.logs import configure_logs
@@ -80,9 +81,12 @@ async def serve(
     if watch.watchdog is not None:
         watch.watchdog.start()
 
+    later = BackgroundTasks("library_not_loaded")
+
     async def start() -> None:
         await _start(app, started)
         watch.manager.ready()
+        later.spawn(app.load_libraries())
         await app.local.load_apps()
         if beside is not None:
             await beside(app)
@@ -98,6 +102,7 @@ async def serve(
         for task in (starting, stopped):
             task.cancel()
         await asyncio.wait((starting, stopped))
+        await later.stop()
         await app.stop()
     return 0
 

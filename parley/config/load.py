@@ -141,9 +141,10 @@ def _with_api_keys(values: Value, env: Mapping[str, str]) -> Value:
             continue
         provider = choice.get("provider", "anthropic" if choice is main else "")
         variable = API_KEYS.get(provider) if isinstance(provider, str) else None
-        if choice.get("api_key") is None and variable and env.get(variable, "").strip():
+        missing = choice.get("api_key") is None and not choice.get("auth_token")
+        if missing and variable and env.get(variable, "").strip():
             choice["api_key"] = env[variable]
-        if choice.get("api_key"):
+        if choice.get("api_key") or choice.get("auth_token"):
             choice.setdefault("provider", "anthropic")
     return values
 

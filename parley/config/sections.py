@@ -3,6 +3,7 @@
 The text under a field is its documentation: `docs/configuration.md` is generated from it.
 """
 
+import re
 from ipaddress import ip_network
 from typing import Annotated, Final, Literal, Self
 from urllib.parse import urlsplit
@@ -32,6 +33,7 @@ OWN_PLATFORMS: Final = ("discord", "slack", "telegram", "whatsapp", "web")
 MEMORY: Final = "memory://"
 MAX_PERSONA: Final = 10_000
 MAX_FALLBACKS: Final = 4
+_HEADER_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
 """A name of the user's choice: lower case, because environment variables ignore case."""
@@ -140,6 +142,14 @@ class ModelChoice(Section):
     """Name of the model; empty takes the provider's default. Required for `openai`."""
     api_key: SecretStr | None = None
     """Key of the service. Default: `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`, by provider."""
+    auth_token: SecretStr | None = None
+    """Token for `anthropic`, of a proxy or of a login at the service; used instead of `api_key`."""
+    headers: dict[str, SecretStr] = Field(default={}, max_length=20)
+    """Headers that are added to each request to `anthropic`, such as those of a proxy."""
+    web: bool = False
+    """Let the service of `anthropic` search the web and fetch pages by itself while it answers, at
+    most five times each in a call. Answers name their sources as links. The rules of `tools` apply
+    to `web_search`."""
     base_url: HttpUrl | None = None
     """Address of the service, if it is not the provider's own: a proxy or a local server."""
     api: Literal["auto", "responses", "chat"] = "auto"
@@ -165,8 +175,14 @@ class ModelChoice(Section):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
-        if self.provider == "anthropic" and not _filled(self.api_key):
-            raise ValueError("needs api_key for provider anthropic (or set ANTHROPIC_API_KEY)")
+        if self.provider == "anthropic":
+            if not _filled(self.api_key) and not _filled(self.auth_token):
+                raise ValueError("needs api_key for provider anthropic (or set ANTHROPIC_API_KEY)")
+            for name, value in self.headers.items():
+                if problem := _header_problem(name, value.get_secret_value()):
+                    raise ValueError(f"headers.{name}: {problem}")
+        elif self.auth_token or self.headers or self.web:
+            raise ValueError("auth_token, headers and web are for provider anthropic")
         if self.provider == "openai":
             if not self.name:
                 raise ValueError("needs name for provider openai, there is no default model")
@@ -270,6 +286,10 @@ class Price(Section):
     """Tokens read from the service's cache; empty counts them as `input`."""
     cache_write: Dollars | None = None
     """Tokens written to the service's cache; empty counts them as `input`."""
+    cache_write_hour: Dollars | None = None
+    """Tokens that the cache keeps for an hour; empty counts them as twice `input`."""
+    search: Dollars | None = None
+    """Price of 1,000 searches of the service in the web (`model.web`); empty counts 10 dollars."""
 
 
 class Budgets(Section):
@@ -558,6 +578,15 @@ class Observe(Section):
 
 def _filled(secret: SecretStr | None) -> bool:
     return secret is not None and bool(secret.get_secret_value())
+
+
+def _header_problem(name: str, value: str) -> str:
+    """What is wrong with a header of a request; empty if it can be sent."""
+    if not _HEADER_NAME.fullmatch(name):
+        return "is not the name of a header"
+    if not value.isascii() or not value.isprintable():
+        return "the value needs printable ASCII characters"
+    return ""
 
 
 def sqlite_file(url: str) -> str:

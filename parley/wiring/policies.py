@@ -99,6 +99,7 @@ def assistant_of(settings: Settings) -> Assistant:
         max_tokens=settings.model.max_tokens,
         default_model=model_name(settings.model),
         window=window_of(settings),
+        web=any(model.web for model in (settings.model, *settings.model.fallbacks)),
     )
 
 
@@ -133,16 +134,18 @@ def summary_model(settings: Settings) -> str:
 
 def choice_of(choice: sections.ModelChoice) -> ModelChoice:
     """A configured model for the provider factory."""
-    key = choice.api_key.get_secret_value() if choice.api_key else ""
     return ModelChoice(
         choice.provider,
         choice.name,
-        key,
+        choice.api_key.get_secret_value() if choice.api_key else "",
         choice.base_url or "",
         *_limits(choice),
         window=choice.window,
         api=choice.api,
         without=choice.without,
+        auth_token=choice.auth_token.get_secret_value() if choice.auth_token else "",
+        headers={name: value.get_secret_value() for name, value in choice.headers.items()},
+        web=choice.web,
     )
 
 

@@ -32,13 +32,33 @@ class UseTool:
 
 
 @dataclass(frozen=True, slots=True)
+class Page:
+    """A page of the web."""
+
+    url: str
+    title: str = "A page"
+    text: str = "What the page says."
+
+
+@dataclass(frozen=True, slots=True)
+class WebUse:
+    """A search that finds these pages, or the fetch of the only one."""
+
+    name: Literal["web_search", "web_fetch"]
+    pages: tuple[Page, ...]
+    query: str = "a question"
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer. `stop` empty means what follows from the rest; `thinking` comes first, signed."""
+    """One answer. `stop` empty means what follows from the rest; `thinking` comes first, signed,
+    then what the service does in the `web`. The text cites each page of it."""
 
     text: str = ""
     tools: tuple[UseTool, ...] = ()
     stop: StopReason = ""
     thinking: str = ""
+    web: tuple[WebUse, ...] = ()
 
     @property
     def stop_reason(self) -> str:

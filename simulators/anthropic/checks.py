@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from simulators.anthropic.images import check_image
+from simulators.anthropic.web_tools import CONTENT, TYPES, problem_of
 
 MAX_REQUEST_BYTES: Final = 32 * 1024 * 1024
 MAX_MESSAGES: Final = 100_000
@@ -25,7 +26,7 @@ _TOOL_ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
 _PROPERTY: Final = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 _BLOCKS: Final = {
     "user": ("text", "image", "tool_result", "document"),
-    "assistant": ("text", "tool_use", "thinking", "redacted_thinking"),
+    "assistant": ("text", "tool_use", "thinking", "redacted_thinking", *sorted(CONTENT)),
 }
 
 
@@ -69,7 +70,24 @@ def check_request(body: object, *, counting: bool = False) -> dict[str, Any]:
             f"A maximum of {MAX_CACHE_MARKS} blocks with cache_control may be provided. "
             f"Found {marks}."
         )
+    _check_marks(body)
     return body
+
+
+def _check_marks(body: Mapping[str, Any]) -> None:
+    """Marks of an hour stand before those of five minutes (platform.claude.com/docs/en/
+    build-with-claude/prompt-caching, "Mixing different TTLs")."""
+    shorter = False
+    for part in ("tools", "system", "messages"):
+        for mark in cache_marks(body.get(part)):
+            lasts = mark.get("ttl", "5m") if isinstance(mark, dict) else None
+            if lasts not in ("5m", "1h"):
+                raise invalid("cache_control.ephemeral.ttl: Input should be '5m' or '1h'")
+            if lasts == "1h" and shorter:
+                raise invalid(
+                    "cache_control.ttl: a ttl='1h' block must not come after a ttl='5m' block"
+                )
+            shorter = shorter or lasts == "5m"
 
 
 def cache_marks(body: object) -> Iterator[object]:
@@ -127,6 +145,10 @@ def _check_tools(tools: object) -> set[str]:
         if tool["name"] in names:
             raise invalid("tools: Tool names must be unique.")
         names.add(tool["name"])
+        if "input_schema" not in tool and tool.get("type") is not None:
+            if TYPES.get(tool["type"]) != tool["name"]:
+                raise invalid(f"tools.{index}: Input tag {tool['type']!r} does not match")
+            continue
         _check_schema(tool.get("input_schema"), f"{where}.input_schema")
     return names
 
@@ -168,12 +190,18 @@ def _check_messages(messages: object, tools: set[str]) -> None:
         _check_message(message, index)
     if messages[0]["role"] != "user":
         raise invalid('messages: first message must use the "user" role')
-    if messages[-1]["role"] != "user":
+    if messages[-1]["role"] != "user" and not _is_paused(messages[-1]):
         raise invalid(
             "This model does not support assistant message prefill. "
             "The conversation must end with a user message."
         )
     _check_tool_pairs(_combined(messages), tools)
+
+
+def _is_paused(message: Mapping[str, Any]) -> bool:
+    """A paused answer goes back as it came ("Handling stop reasons", `pause_turn`)."""
+    content = message["content"]
+    return isinstance(content, list) and any(b["type"] in CONTENT for b in content)
 
 
 def _check_message(message: object, index: int) -> None:
@@ -199,6 +227,8 @@ def _check_block(block: object, role: str, where: str) -> None:
     kind = block.get("type") if isinstance(block, dict) else None
     if not isinstance(block, dict) or kind not in _BLOCKS[role]:
         raise invalid(f"{where}: Input tag {kind!r} found does not match any of the expected tags")
+    if problem := problem_of(block):
+        raise invalid(f"{where}: {problem}")
     if kind == "text":
         _check_text(block, "messages")
     elif kind == "image":

@@ -23,11 +23,13 @@ MAX_REMEMBERED: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Tokens of a request: `fresh` behind the last mark, `read` and `written` up to it."""
+    """Tokens of a request: `fresh` behind the last mark, `read` and `written` up to it, of which
+    `written_hour` up to the last mark of an hour."""
 
     fresh: int
     read: int
     written: int
+    written_hour: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,8 @@ class PromptCache:
             self._remember(prefixes[index], now)
         read = 0 if hit is None else prefixes[hit].tokens
         last = prefixes[marked[-1]].tokens
-        return Split(total - last, read, max(0, last - read))
+        hour = [prefixes[i].tokens for i in marked if prefixes[i].lifetime == LIFETIMES["1h"]]
+        return Split(total - last, read, max(0, last - read), max(0, max(hour, default=0) - read))
 
     def _hit(self, prefixes: Sequence[_Prefix], marked: Sequence[int], now: float) -> int | None:
         """The longest prefix that is known, refreshed."""

@@ -17,6 +17,7 @@ from simulators.anthropic.answers import Answer, Reply, echo
 from simulators.anthropic.checks import MAX_REQUEST_BYTES, Refused, check_request, invalid
 from simulators.anthropic.prompt_cache import PromptCache
 from simulators.anthropic.usage import count_tokens, fingerprint, prompt_of
+from simulators.anthropic.web_tools import usage_of
 from simulators.base import ChangeSignal, Fault, Faults
 
 MODELS: Final[Mapping[str, int]] = {
@@ -184,6 +185,9 @@ class AnthropicSimulator:
         answer = Answer(reply) if isinstance(reply, str) else reply
         if (body.get("tool_choice") or {}).get("type") == "none" and answer.tools:
             answer = Answer(answer.text or "(no tool may be used)", thinking=answer.thinking)
+        offered = {tool["name"] for tool in body.get("tools") or ()}
+        if missing := {use.name for use in answer.web} - offered:
+            raise AssertionError(f"the request does not offer {missing} of the scripted answer")
         blocks = wire.blocks_of(answer, self._ids, _signature(body, body["messages"]))
         prompt = self._cache.split(body)
         message: dict[str, object] = {
@@ -197,7 +201,12 @@ class AnthropicSimulator:
                 "input_tokens": prompt.fresh,
                 "cache_read_input_tokens": prompt.read,
                 "cache_creation_input_tokens": prompt.written,
+                "cache_creation": {
+                    "ephemeral_5m_input_tokens": prompt.written - prompt.written_hour,
+                    "ephemeral_1h_input_tokens": prompt.written_hour,
+                },
                 "output_tokens": max(1, count_tokens(blocks)),
+                **({"server_tool_use": usage_of(answer)} if answer.web else {}),
             },
         }
         return message, blocks

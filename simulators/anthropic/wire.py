@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from simulators.anthropic.answers import Answer
+from simulators.anthropic.web_tools import CONTENT, citations, web_blocks
 
 PIECE = 24
 """Characters of one delta."""
@@ -24,8 +25,10 @@ def blocks_of(answer: Answer, new_id: Iterator[int], signature: str) -> list[dic
     blocks: list[dict[str, Any]] = []
     if answer.thinking:
         blocks.append({"type": "thinking", "thinking": answer.thinking, "signature": signature})
+    blocks.extend(web_blocks(answer, new_id))
     if answer.text:
-        blocks.append({"type": "text", "text": answer.text})
+        text = {"type": "text", "text": answer.text}
+        blocks.append({**text, "citations": citations(answer)} if answer.web else text)
     blocks.extend(
         {
             "type": "tool_use",
@@ -68,7 +71,10 @@ def events(message: Mapping[str, Any], blocks: list[dict[str, Any]]) -> Iterator
         {
             "type": "message_delta",
             "delta": {"stop_reason": message["stop_reason"], "stop_sequence": None},
-            "usage": {"output_tokens": usage["output_tokens"]},
+            "usage": {
+                "output_tokens": usage["output_tokens"],
+                **{name: usage[name] for name in ("server_tool_use",) if name in usage},
+            },
         },
     )
     yield "message_stop", {"type": "message_stop"}
@@ -77,7 +83,15 @@ def events(message: Mapping[str, Any], blocks: list[dict[str, Any]]) -> Iterator
 def _opening(block: Mapping[str, Any]) -> dict[str, object]:
     match block["type"]:
         case "text":
-            return {"type": "text", "text": ""}
+            return {
+                "type": "text",
+                "text": "",
+                **({"citations": []} if "citations" in block else {}),
+            }
+        case "server_tool_use":
+            return {**block, "input": {}}
+        case kind if kind in CONTENT:
+            return dict(block)
         case "thinking":
             return {"type": "thinking", "thinking": "", "signature": ""}
         case _:
@@ -89,10 +103,17 @@ def _deltas(block: Mapping[str, Any]) -> Iterator[dict[str, object]]:
         case "text":
             for piece in _pieces(block["text"]):
                 yield {"type": "text_delta", "text": piece}
+            for citation in block.get("citations", ()):
+                yield {"type": "citations_delta", "citation": citation}
         case "thinking":
             for piece in _pieces(block["thinking"]):
                 yield {"type": "thinking_delta", "thinking": piece}
             yield {"type": "signature_delta", "signature": block["signature"]}
+        case "server_tool_use":
+            for piece in _pieces(json.dumps(block["input"], ensure_ascii=False)):
+                yield {"type": "input_json_delta", "partial_json": piece}
+        case kind if kind in CONTENT:
+            return
         case _:
             yield {"type": "input_json_delta", "partial_json": ""}
             for piece in _pieces(block["_json"]):

@@ -76,12 +76,22 @@ async def open_lab(
 
 @asynccontextmanager
 async def open_lab_with_model(
-    variant: str, folder: Path, overrides: Mapping[str, object] | Overrides | None = None
+    variant: str,
+    folder: Path,
+    overrides: Mapping[str, object] | Overrides | None = None,
+    *,
+    web: bool = False,
 ) -> AsyncIterator[tuple[Lab, AnthropicSimulator]]:
-    """As `open_lab`, with a model behind the real Anthropic library that tests can look into."""
+    """As `open_lab`, with a model behind the real Anthropic library that tests can look into; `web`
+    is `model.web`."""
     model = AnthropicSimulator()
     await model.start()
-    section = {"provider": "anthropic", "api_key": model.api_key, "base_url": model.base_url}
+    section = {
+        "provider": "anthropic",
+        "api_key": model.api_key,
+        "base_url": model.base_url,
+        "web": web,
+    }
 
     def with_model(platform: PlatformSimulator) -> Mapping[str, object]:
         more = overrides(platform) if callable(overrides) else overrides

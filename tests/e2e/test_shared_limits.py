@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.llm.anthropic import DEFAULT_MODEL
+from gateway.llm.anthropic.provider import DEFAULT_MODEL
 from gateway.ports.clock import SystemClock
 from parley.app import App
 from parley.cli.why import describe

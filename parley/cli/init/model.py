@@ -9,7 +9,7 @@ from msgspec import Struct
 from pydantic import SecretStr
 
 from gateway.errors import BadInput, ConfigurationError
-from gateway.llm.anthropic import DEFAULT_MODEL
+from gateway.llm.anthropic.provider import DEFAULT_MODEL
 from gateway.llm.prices import price_of
 from parley.cli.init.credential_format import (
     ANTHROPIC,

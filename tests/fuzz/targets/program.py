@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
 from gateway.errors import ModelError
-from gateway.llm import anthropic
+from gateway.llm.anthropic.answer import AnthropicReader
 from gateway.llm.chat_completions.reader import CompletionsReader
 from gateway.llm.json_text import parse_object
 from gateway.message import Attachment
@@ -55,7 +55,7 @@ def _streamed(said: Any, reader: Any) -> None:
 
 
 def _anthropic(value: Any) -> None:
-    _streamed(value, anthropic.AnthropicReader("m"))
+    _streamed(value, AnthropicReader("m"))
 
 
 def _openai(value: Any) -> None:

@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -11,16 +11,19 @@ import pytest
 
 from gateway.errors import ContextTooLong, ModelRefused, ModelUnavailable
 from gateway.immutable import replace
-from gateway.llm.anthropic import AnthropicProvider
+from gateway.llm.anthropic.provider import AnthropicProvider
 from gateway.ports import (
     ContentBlock,
     ImageBlock,
+    ModelFinished,
     ModelMessage,
     OpaqueBlock,
     TextBlock,
+    TextDelta,
     ToolCall,
     ToolOutcome,
     Usage,
+    Working,
 )
 from simulators.anthropic import MODELS, Answer, AnthropicSimulator, UseTool
 from simulators.base import Fault
@@ -88,12 +91,87 @@ async def test_tools_are_offered_called_and_answered(
 async def test_reasoning_of_another_model_is_not_sent(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
-    foreign = OpaqueBlock("claude-opus-5-5", '{"type": "thinking"}')
-    answer = ModelMessage("assistant", (foreign, TextBlock("Hi.")))
+    foreign = (
+        OpaqueBlock(f"{claude.base_url} claude-opus-5-5", '{"type": "thinking"}'),
+        OpaqueBlock("https://api.openai.com/v1 claude-sonnet-5-5", '{"type": "thinking"}'),
+    )
+    answer = ModelMessage("assistant", (*foreign, TextBlock("Hi.")))
 
     await ask(provider, question("Hello", answer, "Again"))
 
     assert claude.bodies[0]["messages"][1]["content"] == [{"type": "text", "text": "Hi."}]
+
+
+@pytest.mark.parametrize("change", ["history", "system", "tools", "result"])
+async def test_reasoning_is_not_sent_behind_another_text(
+    claude: AnthropicSimulator, provider: AnthropicProvider, change: str
+) -> None:
+    claude.script(
+        Answer("", (UseTool("add", {"a": 1}),), thinking="Hm."),
+        Answer("", (UseTool("add", {"a": 2}),), thinking="And?"),
+    )
+    request = question("Earlier", assistant("Yes."), "1 + 2?", tools=(ADD,))
+    first = await ask(provider, request)
+    once = (*request.messages, first.finished.message, results(first.calls))
+    second = await ask(provider, replace(request, messages=once))
+    twice = (*once, second.finished.message, results(second.calls))
+    changed = {
+        "history": replace(request, messages=twice[2:]),
+        "system": replace(request, messages=twice, system="Be verbose."),
+        "tools": replace(request, messages=twice, tools=(replace(ADD, description="?"),)),
+        "result": replace(request, messages=(*once[:-1], results(first.calls, "cut"), *twice[5:])),
+    }[change]
+
+    answered = await ask(provider, changed)  # the simulator refuses reasoning behind another text
+
+    kinds = [b["type"] for m in claude.bodies[2]["messages"] for b in m["content"]]
+    assert answered.text.startswith("You said: 3")
+    assert kinds.count("tool_use") == 2
+    assert kinds.count("thinking") == (1 if change == "result" else 0)
+
+
+async def test_reasoning_goes_back_after_another_model_answered_in_between(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    claude.script(Answer("", (UseTool("add", {"a": 1}),), thinking="Hm."))
+    request = question("1 + 2?", tools=(ADD,))
+    first = await ask(provider, request)
+    other = ModelMessage("assistant", (OpaqueBlock("elsewhere m", "{}"), ToolCall("c9", "add", "")))
+    messages = (
+        *(*request.messages, first.finished.message, results(first.calls)),
+        *(other, ModelMessage("user", (ToolOutcome("c9", "4"),))),
+    )
+
+    await ask(provider, replace(request, messages=messages))
+
+    kinds = [[b["type"] for b in m["content"]] for m in claude.bodies[1]["messages"]]
+    assert kinds[1] == ["thinking", "tool_use"]
+    assert kinds[3] == ["tool_use"]
+
+
+async def test_work_without_text_is_reported(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    claude.script(Answer("Yes.", thinking="word " * 30))
+    claude.faults.add(Fault("messages", "slow_stream", delay=0.01))
+
+    events = [event async for event in provider.stream(question("Hello"))]
+
+    kinds = [type(event) for event in events]
+    assert kinds.index(Working) < kinds.index(TextDelta)
+    assert isinstance(events[-1], ModelFinished)
+    assert events[-1].reasoned
+
+
+async def test_a_refusal_in_the_middle_keeps_the_text(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    claude.script(Answer("The first half.", stop="refusal"))
+
+    heard = await ask(provider, question("Hello"))
+
+    assert heard.finished.stop == "refusal"
+    assert heard.finished.message == assistant("The first half.")
 
 
 async def test_no_tool_is_offered_in_the_last_round(
@@ -214,6 +292,32 @@ async def test_a_refused_key_is_an_error_that_does_not_contain_it(
     await stranger.close()
 
 
+async def test_a_token_and_headers_of_a_proxy_are_sent(claude: AnthropicSimulator) -> None:
+    headers = {"x-team": "harbour", "anthropic-beta": "some-2026"}
+    own = AnthropicProvider(auth_token="test-key", headers=headers, base_url=claude.base_url)
+
+    await ask(own, question("Hello"))
+
+    sent = {name.lower(): value for name, value in claude.requests[0].headers.items()}
+    assert sent["authorization"] == "Bearer test-key"
+    assert sent["x-team"] == "harbour"
+    assert sent["anthropic-beta"] == "some-2026"
+    assert sent["accept-encoding"] == "identity"
+    await own.close()
+
+
+async def test_an_error_has_the_status_and_the_name_of_the_request(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    faults = {529: Fault("messages", "overloaded"), 200: Fault("messages", "stream_error")}
+    for status, fault in faults.items():
+        claude.faults.add(fault)
+        with pytest.raises(ModelUnavailable) as caught:
+            await ask(provider, question("Hello"))
+        assert caught.value.status == status
+        assert caught.value.request_id.startswith("req_")
+
+
 async def test_an_unknown_model_is_refused(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
@@ -277,6 +381,10 @@ async def test_an_answer_reads_as_the_library_reads_it(
     assert [_plain(block) for block in ours.message.content] == [
         _as_ours(block.model_dump()) for block in theirs.content
     ]
+
+
+def results(calls: Sequence[ToolCall], content: str = "3") -> ModelMessage:
+    return ModelMessage("user", tuple(ToolOutcome(call.id, content) for call in calls))
 
 
 def _plain(block: ContentBlock) -> tuple[str, object]:

@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 
 from gateway.immutable import replace
-from gateway.llm.anthropic import to_body
-from gateway.llm.anthropic_cache import APART, LETTERS, shortest_prefix
+from gateway.llm.anthropic.cache import APART, LETTERS, pays_for_hour, shortest_prefix
+from gateway.llm.anthropic.request import to_body
+from gateway.llm.prices import DEFAULT_PRICES
 from gateway.ports import ModelMessage, ModelRequest, TextBlock, ToolSpec
+from simulators.anthropic.checks import cache_marks, check_request
 from tests.gateway.llm.asking import ADD, assistant, user
 
 LONG = "a rule to follow " * 300
@@ -124,3 +126,44 @@ def test_messages_that_are_not_sent_do_not_move_the_mark() -> None:
     request = replace(ASKED, messages=(empty, *TALK, user(THIRD)), settled=5)
 
     assert marked(to_body(request, "m")) == [LONG, SECOND, THIRD]
+
+
+PRICE = DEFAULT_PRICES["claude-sonnet-5-5"]
+MINUTE = 60.0
+
+
+@pytest.mark.parametrize(
+    ("minutes", "pays"),
+    [
+        ((), False),
+        ((20,), False),  # one gap is no rhythm
+        ((20, 20), True),
+        ((50,) * 20, True),
+        ((0.5,) * 20, False),
+        ((4.9,) * 20, False),
+        ((90,) * 20, False),
+        ((0.5, 0.5, 0.5, 0.5, 40) * 4, True),
+        (((0.5,) * 8 + (120,)) * 2, False),
+        ((20,) * 5 + (120,) * 10, False),
+    ],
+)
+def test_an_hour_pays_where_the_gaps_are_longer_than_minutes_and_shorter_than_an_hour(
+    minutes: tuple[float, ...], pays: bool
+) -> None:
+    assert pays_for_hour([MINUTE * each for each in minutes], PRICE) == pays
+
+
+def test_the_choice_follows_the_prices() -> None:
+    gaps = [MINUTE * each for each in (0.5,) * 8 + (20,)]
+    assert pays_for_hour(gaps, PRICE)
+    assert not pays_for_hour(gaps, replace(PRICE, cache_write_hour=20.0))
+
+
+def test_all_marks_of_a_request_have_one_duration() -> None:
+    body = to_body(replace(ASKED, gaps=(1_200.0, 1_200.0)), "claude-sonnet-5-5")
+
+    marks = [*cache_marks(body)]
+    assert len(marks) == 3
+    assert all(mark == {"type": "ephemeral", "ttl": "1h"} for mark in marks)
+    check_request(body)
+    assert marked(body) == marked(to_body(ASKED, "claude-sonnet-5-5"))

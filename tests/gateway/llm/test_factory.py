@@ -106,3 +106,14 @@ def test_an_invalid_fallback_is_named() -> None:
 
 def test_the_key_is_hidden() -> None:
     assert "secret-key" not in repr(ModelChoice("anthropic", "", "secret-key"))
+
+
+def test_a_token_is_a_secret_as_a_key_is() -> None:
+    for choice in (
+        ModelChoice("anthropic", base_url="http://example.org", auth_token="t"),
+        ModelChoice("anthropic", base_url="http://example.org", headers={"x-key": "k"}),
+    ):
+        assert "'t'" not in repr(choice)
+        with pytest.raises(ConfigurationError, match=r"api_key|unencrypted"):
+            build_provider(choice, FakeClock())
+    assert build_provider(ModelChoice("anthropic", auth_token="t"), FakeClock()).name == "anthropic"

@@ -6,7 +6,7 @@ import pytest
 
 from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 from gateway.immutable import replace
-from gateway.llm.anthropic import AnthropicProvider
+from gateway.llm.anthropic.provider import AnthropicProvider
 from gateway.llm.failover import ATTEMPTS, FailoverProvider
 from gateway.llm.known_windows import KnownWindows, ModelPlace
 from gateway.llm.openai_compatible import OpenAICompatibleProvider

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.errors import ModelUnavailable
-from gateway.llm import anthropic
+from gateway.llm.anthropic.answer import AnthropicReader
+from gateway.llm.anthropic.request import to_body as anthropic_body
 from gateway.llm.chat_completions.limits import ServerLimits
 from gateway.llm.chat_completions.request import to_body
 from gateway.llm.json_text import parse_object, sendable
@@ -55,7 +56,7 @@ def test_every_conversation_becomes_a_valid_anthropic_request(
 ) -> None:
     request = ModelRequest(system, messages, (ADD,), tool_choice=choice)
 
-    body = anthropic.to_body(request, "another-model")
+    body = anthropic_body(request, "another-model")
 
     check_request(json.loads(body_json(body)))
 
@@ -88,7 +89,7 @@ def test_a_stream_is_read_completely(
 ) -> None:
     answer = Answer(text, tuple(UseTool("add", each) for each in arguments), thinking=thinking)
     message = {"model": "m", "stop_reason": answer.stop_reason, "usage": {"output_tokens": 7}}
-    reader = anthropic.AnthropicReader("m")
+    reader = AnthropicReader("m")
 
     pieces = [
         reader.feed(data)
@@ -108,7 +109,7 @@ def test_a_stream_is_read_completely(
 def test_a_stream_without_its_end_is_not_an_answer(kept: int) -> None:
     message = {"model": "m", "stop_reason": "end_turn", "usage": {"output_tokens": 7}}
     whole = list(events(message, blocks_of(Answer("Hello."), iter(range(9)), "")))
-    reader = anthropic.AnthropicReader("m")
+    reader = AnthropicReader("m")
     for _, data in whole[:kept]:
         reader.feed(data)
 
@@ -117,7 +118,7 @@ def test_a_stream_without_its_end_is_not_an_answer(kept: int) -> None:
 
 
 def test_unknown_events_are_ignored() -> None:
-    reader = anthropic.AnthropicReader("m")
+    reader = AnthropicReader("m")
 
     assert reader.feed({"type": "weather"}) == ""
     assert (
@@ -150,7 +151,7 @@ def test_any_value_becomes_valid_json_and_stays_unchanged_then(text: str) -> Non
 
 
 def test_an_answer_with_undocumented_types_is_not_an_answer() -> None:
-    claude = anthropic.AnthropicReader("m")
+    claude = AnthropicReader("m")
     for index in ("0", 1):
         block = {"type": "content_block_start", "index": index, "content_block": {"type": "text"}}
         claude.feed(block)

@@ -127,3 +127,24 @@ def test_a_reservation_is_never_below_the_cost(
     assert reserve(fresh + read + written, said, price) >= cost(
         Usage(fresh, said, read, written), price
     )
+
+
+def test_tokens_kept_for_an_hour_and_searches_have_prices_of_their_own() -> None:
+    price = Price(2, 10, 0.1, 2.5)
+
+    assert cost(Usage(0, 0, 0, 100), price) == 250
+    assert cost(Usage(0, 0, 0, 100, cache_hour_tokens=60), price) == 40 * 2.5 + 60 * 4
+    assert cost(Usage(searches=3), price) == 30_000  # 10 dollars for 1,000
+    dear = prices_from({"m": {"input": 2, "output": 10, "cache_write_hour": 9, "search": 20}})["m"]
+    assert cost(Usage(0, 0, 0, 100, 100, searches=1), dear) == 900 + 20_000
+
+
+@given(TOKENS, TOKENS, TOKENS, st.integers(0, 20))
+def test_a_reservation_includes_the_hour_and_the_searches(
+    read: int, written: int, said: int, searches: int
+) -> None:
+    price = DEFAULT_PRICES["claude-sonnet-5-5"]
+    used = Usage(0, said, read, written, written, searches)
+
+    most = reserve(read + written, said, price, hour=True, searches=searches)
+    assert most >= cost(used, price)

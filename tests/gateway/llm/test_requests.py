@@ -12,7 +12,7 @@ from aiohttp import web
 
 from gateway.errors import ModelError, ModelUnavailable
 from gateway.llm import openai_compatible
-from gateway.llm.anthropic import AnthropicProvider
+from gateway.llm.anthropic.provider import AnthropicProvider
 from gateway.llm.openai_compatible import OpenAICompatibleProvider
 from gateway.llm.streamed_call import StreamingProvider
 from gateway.ports import ModelMessage, ToolCall, ToolOutcome

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 import pytest
 
 from gateway.errors import AnswerStalled, NoFirstToken
-from gateway.llm.anthropic import AnthropicProvider
+from gateway.llm.anthropic.provider import AnthropicProvider
 from gateway.llm.failover import FailoverProvider
 from gateway.llm.model_health import ModelHealth
 from gateway.llm.time_limits import within

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from gateway.llm.anthropic import AnthropicProvider
+from gateway.llm.anthropic.provider import AnthropicProvider
 from simulators.anthropic import AnthropicSimulator
 
 

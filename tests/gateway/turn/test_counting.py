@@ -1,7 +1,7 @@
 """The tokens of a turn, and the calibration from them."""
 
 from gateway.errors import ModelUnavailable
-from gateway.llm.anthropic import AnthropicProvider
+from gateway.llm.anthropic.provider import AnthropicProvider
 from gateway.llm.failover import FailoverProvider
 from gateway.people import Audience
 from gateway.ports import ContentBlock, ModelRequest

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import timedelta
 
 import pytest
 
@@ -14,7 +15,7 @@ from gateway.policy.rate_limits import RateLimits
 from gateway.ports import ModelEvent, ModelMessage, ModelRequest, TextBlock, TextDelta
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.prompt_blocks import ContextParts
-from gateway.turn.assemble import dialogue
+from gateway.turn.assemble import MAX_GAPS, dialogue, gaps_of
 from gateway.turn.attachments import FILE_LIMITS
 from gateway.turn.context.assembler import assemble
 from gateway.turn.context.budgets import budget_for
@@ -167,3 +168,25 @@ async def test_a_file_without_text_is_a_question(content: str) -> None:
         files = (text_file("good.txt"),)
         await g.take(MessageReceived("e1", replace(message(content), attachments=files)))
         assert len(g.texts) == 1
+
+
+def test_the_gaps_of_a_conversation_are_those_between_its_questions() -> None:
+    turns = [
+        user("one")._replace(at=AT),
+        assistant("yes")._replace(at=AT + timedelta(seconds=5)),
+        user("two")._replace(at=AT + timedelta(minutes=20)),
+    ]
+
+    now = AT + timedelta(minutes=50)
+    assert gaps_of(turns, now) == (1_200.0, 1_800.0)
+    assert gaps_of((), now) == ()
+    assert len(gaps_of(turns * 50, now)) <= MAX_GAPS
+
+
+async def test_the_model_gets_the_gaps_of_the_conversation() -> None:
+    async with gateway() as g:
+        for number in range(3):
+            await g.take(received(f"question {number}", message_id=f"m{number}"))
+            g.clock.skip(1_200)
+
+        assert [len(request.gaps) for request in g.model.requests] == [0, 1, 2]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from gateway.llm.anthropic import AnthropicProvider
+from gateway.llm.anthropic.provider import AnthropicProvider
 from gateway.ports import ModelMessage
 from gateway.turn import closing
 from simulators.anthropic import Answer, AnthropicSimulator, UseTool

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 import pytest
 
 from gateway.errors import ToolError
-from gateway.llm.anthropic import AnthropicProvider
+from gateway.llm.anthropic.provider import AnthropicProvider
 from gateway.llm.failover import FailoverProvider
 from gateway.llm.offline import OfflineProvider
 from gateway.ports import (

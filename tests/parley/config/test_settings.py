@@ -300,3 +300,21 @@ def test_loading_settings_imports_no_platform_library() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (run.returncode, run.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("model", "problem"),
+    [
+        ({"provider": "anthropic", "auth_token": "t"}, ""),
+        ({"provider": "anthropic", "api_key": "k", "headers": {"x-team": "a"}, "web": True}, ""),
+        ({"provider": "anthropic", "api_key": "k", "headers": {"x team": "a"}}, "name of a header"),
+        ({"provider": "anthropic", "api_key": "k", "headers": {"x": "a\r\ny: b"}}, "printable"),
+        ({"provider": "openai", "name": "m", "api_key": "k", "web": True}, "provider anthropic"),
+    ],
+)
+def test_what_only_anthropic_takes(model: dict[str, object], problem: str) -> None:
+    if not problem:
+        assert from_mapping({"model": model}).model.provider == "anthropic"
+        return
+    with pytest.raises(SettingsError, match=problem):
+        from_mapping({"model": model})

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from gateway.errors import ModelError
-from gateway.llm.anthropic import AnthropicProvider
+from gateway.llm.anthropic.provider import AnthropicProvider
 from gateway.llm.prices import Price
 from gateway.stores.usage import UsageLedger
 from memory.grounding.decision import Grounding

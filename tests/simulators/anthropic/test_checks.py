@@ -152,6 +152,15 @@ def test_valid_requests_are_accepted(body: dict[str, Any]) -> None:
             ),
             "A maximum of 4 blocks with cache_control",
         ),
+        (
+            request(
+                system=[
+                    {"type": "text", "text": each, "cache_control": {"type": "ephemeral", **ttl}}
+                    for each, ttl in (("a", {}), ("b", {"ttl": "1h"}))
+                ]
+            ),
+            "a ttl='1h' block must not come after a ttl='5m' block",
+        ),
     ],
 )
 def test_invalid_requests_get_the_errors_of_the_service(body: object, message: str) -> None:

@@ -101,3 +101,15 @@ class PromptCacheCopy(PromptCache):
     def __init__(self, other: PromptCache) -> None:
         super().__init__(other._clock)
         self._known = other._known.copy()
+
+
+def test_what_is_kept_for_an_hour_is_read_after_twenty_minutes(
+    cache: PromptCache, clock: FakeClock
+) -> None:
+    hour = request(text("one"))
+    hour["system"][0]["cache_control"] = {"type": "ephemeral", "ttl": "1h"}
+    first = cache.split(hour)
+    clock.skip(1_200)
+
+    assert first.written_hour == first.written > 0
+    assert cache.split(hour).read == first.written

@@ -14,6 +14,7 @@ from gateway.people import Role
 from gateway.policy.roles import SECRETS, SIDE_EFFECTS, ToolPolicy
 from gateway.ports.rights import TokenScope, in_person, to_read
 from gateway.tool_spec import ToolSpec
+from gateway.turn.assemble import WEB_SEARCH
 from gateway.turn.context.task import SET_TASK
 from memory.turns.brain_tool import UPDATE
 from memory.turns.knowledge_tools import TOOLS as SEARCHES
@@ -233,6 +234,8 @@ async def revoke_token(viewer: Viewer, services: ConsoleServices, params: TokenF
 async def known_tools(services: ConsoleServices) -> Sequence[ToolSpec]:
     """Return all tools that the assistant can use: of MCP servers, of memory, and the task."""
     own: list[ToolSpec] = [SET_TASK]
+    if services.gateway.assistant.web:
+        own.append(WEB_SEARCH)
     if services.memory.memory is not None:
         own += [*MEMORY_TOOLS, UPDATE]
     if services.memory.repositories is not None:

@@ -1,8 +1,8 @@
 """Cache marks for the Messages API, placed behind the stable parts of a request.
 
 A prefix covers tools, system and messages in this order. It is cached for five minutes after its
-last use, from a minimum length that differs by model, with at most four marks per request. A mark
-after a shorter prefix has no effect and is omitted.
+last use, or for an hour at a higher price, from a minimum length that differs by model, with at
+most four marks per request. A mark after a shorter prefix has no effect and is omitted.
 """
 
 import re
@@ -11,10 +11,19 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from gateway.llm.prices import Price, hour_write
 from gateway.llm.tokens import IMAGE_TOKENS, tool_text
 from gateway.ports import ModelRequest
 
 MARK: Final = {"type": "ephemeral"}
+HOUR_MARK: Final = {"type": "ephemeral", "ttl": "1h"}
+MINUTES, HOUR = 300.0, 3_600.0
+"""Seconds for which the service keeps what it cached, after its last use."""
+GROWTH: Final = 0.1
+"""The part of a prompt that is new in each turn: 8 % over the twenty turns of
+`benchmarks.caching`."""
+LEAST_GAPS: Final = 2
+"""Gaps between questions from which on a conversation has a rhythm."""
 SHORTEST: Final = 512
 """The shortest prefix in tokens that current models cache, from Opus 5 and Fable 5 on. Compared in
 November 2026 with platform.claude.com/docs/en/build-with-claude/prompt-caching, "Cache
@@ -41,6 +50,23 @@ _DATE: Final = re.compile(r"-\d{8}$")
 def shortest_prefix(model: str) -> int:
     """Return the tokens from which a model caches, also for its dated name."""
     return OLDER.get(_DATE.sub("", model), SHORTEST)
+
+
+def pays_for_hour(gaps: Sequence[float], price: Price) -> bool:
+    """Return True if prompts at these gaps (seconds) cost less when the cache keeps them for an
+    hour. The gaps so far stand for the coming ones."""
+    if len(gaps) < LEAST_GAPS:
+        return False
+    read = price.input if price.cache_read is None else price.cache_read
+    write = price.input if price.cache_write is None else price.cache_write
+    return _expected(gaps, HOUR, read, hour_write(price)) < _expected(gaps, MINUTES, read, write)
+
+
+def _expected(gaps: Sequence[float], seconds: float, read: float, write: float) -> float:
+    """Return the price of a token of the prompt, summed over the gaps, if the cache keeps it for so
+    many seconds."""
+    found = (1 - GROWTH) * read + GROWTH * write
+    return sum(found if gap < seconds else write for gap in gaps)
 
 
 class CacheMarks(Struct, frozen=True):
@@ -74,9 +100,9 @@ def marks_for(
     return CacheMarks(tools, system, tuple(chosen))
 
 
-def mark_last(blocks: list[dict[str, Any]]) -> None:
+def mark_last(blocks: list[dict[str, Any]], mark: Mapping[str, str] = MARK) -> None:
     """Set a mark after the last of these blocks."""
-    blocks[-1] = {**blocks[-1], "cache_control": MARK}
+    blocks[-1] = {**blocks[-1], "cache_control": mark}
 
 
 def _letters(block: Mapping[str, Any]) -> int:

@@ -1,0 +1,204 @@
+"""Reads streamed answers of the Messages API."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from gateway.errors import ModelUnavailable
+from gateway.llm.anthropic.web import RESULTS, links, page_of, texts_of
+from gateway.ports import (
+    ContentBlock,
+    ModelFinished,
+    ModelMessage,
+    OpaqueBlock,
+    StopReason,
+    TextBlock,
+    ToolCall,
+    Usage,
+    WebText,
+)
+
+REST_SECONDS: Final = 0.2
+"""Seconds to wait for the end of a stream whose answer is complete."""
+MAX_ARGUMENTS: Final = 200_000
+"""Characters of one call's arguments; the rest is dropped."""
+
+MAX_CITATIONS: Final = 200
+"""Of one passage; the rest is dropped."""
+_CALLS: Final = frozenset({"tool_use", "server_tool_use"})
+_STOPS: Final[Mapping[str | None, StopReason]] = {
+    "end_turn": "end",
+    "stop_sequence": "end",
+    "tool_use": "tool_use",
+    "max_tokens": "max_tokens",
+    "model_context_window_exceeded": "max_tokens",
+    "pause_turn": "paused",
+    "refusal": "refusal",
+}
+
+
+@dataclass(slots=True)
+class _Open:
+    """A block that is being streamed."""
+
+    kind: str
+    first: Mapping[str, Any]
+    pieces: list[str] = field(default_factory=list)
+    signature: str = ""
+    size: int = 0
+    citations: list[Mapping[str, Any]] = field(default_factory=list)
+    links: str = ""
+
+    def add(self, piece: str) -> str:
+        """Add a piece and return it."""
+        self.size += len(piece)
+        if self.kind not in _CALLS or self.size <= MAX_ARGUMENTS:
+            self.pieces.append(piece)
+        return piece
+
+
+class AnthropicReader:
+    """Assembles an answer of the Messages API; `model` is the requested one. Its reasoning is for
+    `maker`, and `prefix` returns the digest of what stands before it. `pages` are the addresses
+    that were fetched earlier in the turn."""
+
+    def __init__(
+        self,
+        model: str,
+        maker: str = "",
+        prefix: Callable[[], str] = lambda: "",
+        pages: Sequence[str] = (),
+    ) -> None:
+        self._requested_model = model
+        self._maker = maker or model
+        self._prefix = prefix
+        self._pages = list(pages)
+        self._web: list[WebText] = []
+        self._model = model
+        self._blocks: dict[int, _Open] = {}
+        self._usage = Usage()
+        self._stop: str | None = None
+        self.rest_seconds: float | None = None
+        self.working = False
+
+    def feed(self, event: Mapping[str, Any]) -> str:
+        match event["type"]:
+            case "message_start":
+                self._model = event["message"].get("model") or self._requested_model
+                self._usage = _usage(event["message"].get("usage") or {}, self._usage)
+            case "content_block_start":
+                block = event["content_block"]
+                self._blocks[event["index"]] = opened = _Open(block["type"], block)
+                self.working = True
+                if opened.kind in RESULTS:
+                    self._web.extend(texts_of(block))
+                    self._pages += [page for page in (page_of(block),) if page is not None]
+                return opened.add(str(block.get("text") or ""))
+            case "content_block_delta":
+                return self._delta(event["index"], event["delta"])
+            case "content_block_stop":
+                return self._closed(event["index"])
+            case "message_delta":
+                self._stop = event["delta"].get("stop_reason") or self._stop
+                self._usage = _usage(event.get("usage") or {}, self._usage)
+            case "message_stop":
+                self.rest_seconds = REST_SECONDS
+            case _:
+                pass  # clients are to ignore unknown events
+        return ""
+
+    def finish(self) -> ModelFinished:
+        if self.rest_seconds is None:
+            raise ModelUnavailable("the answer was interrupted")
+        try:
+            return self._finished()
+        except (LookupError, TypeError, ValueError) as error:
+            raise ModelUnavailable("the answer cannot be read") from error
+
+    def _finished(self) -> ModelFinished:
+        content = tuple(
+            block for index in sorted(self._blocks) for block in self._written(self._blocks[index])
+        )
+        stop = _STOPS.get(self._stop, "other")
+        message = ModelMessage("assistant", content)
+        reasoned = any("thinking" in block.kind for block in self._blocks.values())
+        return ModelFinished(
+            message, stop, self._usage, self._model, reasoned=reasoned, web=tuple(self._web)
+        )
+
+    def _delta(self, index: int, delta: Mapping[str, Any]) -> str:
+        block = self._blocks.get(index)
+        if block is None:
+            return ""
+        self.working = True
+        match delta["type"]:
+            case "text_delta":
+                return block.add(str(delta["text"]))
+            case "input_json_delta":
+                block.add(str(delta["partial_json"]))
+            case "thinking_delta":
+                block.add(str(delta["thinking"]))
+            case "citations_delta":
+                if len(block.citations) < MAX_CITATIONS:
+                    block.citations.append(delta["citation"])
+            case "signature_delta":
+                block.signature += str(delta["signature"])
+            case _:
+                pass
+        return ""
+
+    def _closed(self, index: int) -> str:
+        """Return the links to the sources of a passage that is complete."""
+        block = self._blocks.get(index)
+        if block is None or not block.citations:
+            return ""
+        self._web.extend(texts_of({"citations": block.citations}))
+        block.links = links(block.citations, self._pages)
+        return block.links
+
+    def _written(self, block: _Open) -> Iterator[ContentBlock]:
+        text = "".join(block.pieces)
+        match block.kind:
+            case "text":
+                if block.citations:
+                    cited = {"type": "text", "text": text, "citations": block.citations}
+                    yield self._opaque(cited)
+                if text:
+                    yield TextBlock(text + block.links)
+            case "server_tool_use":
+                called = json.loads(text) if text else block.first.get("input") or {}
+                yield self._opaque({**block.first, "input": called})
+            case kind if kind in RESULTS:
+                yield self._opaque(block.first)
+            case "tool_use":
+                arguments = text or json.dumps(block.first.get("input") or {})
+                yield ToolCall(str(block.first["id"]), str(block.first["name"]), arguments)
+            case "thinking":
+                whole = {"type": "thinking", "thinking": text, "signature": block.signature}
+                yield self._opaque(whole)
+            case "redacted_thinking":
+                yield self._opaque(block.first)
+            case _:
+                return
+
+    def _opaque(self, content: Mapping[str, Any]) -> OpaqueBlock:
+        return OpaqueBlock(self._maker, json.dumps(content), self._prefix())
+
+
+def _usage(figures: Mapping[str, Any], before: Usage) -> Usage:
+    """Read the totals so far; a missing figure keeps its previous value."""
+
+    def figure(name: str, otherwise: int, part: str = "") -> int:
+        found = figures.get(part) if part else figures
+        value = found.get(name) if isinstance(found, Mapping) else None
+        return value if isinstance(value, int) else otherwise
+
+    return Usage(
+        figure("input_tokens", before.input_tokens),
+        figure("output_tokens", before.output_tokens),
+        figure("cache_read_input_tokens", before.cache_read_tokens),
+        figure("cache_creation_input_tokens", before.cache_write_tokens),
+        figure("ephemeral_1h_input_tokens", before.cache_hour_tokens, "cache_creation"),
+        figure("web_search_requests", before.searches, "server_tool_use"),
+    )

@@ -1,0 +1,141 @@
+"""Claude, by the Messages API."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
+from typing import Any, Final, cast
+
+from gateway.errors import ModelError, ModelRefused, ModelUnavailable
+from gateway.immutable import replace
+from gateway.llm.anthropic.answer import AnthropicReader
+from gateway.llm.anthropic.library import PATH, Access, Library
+from gateway.llm.anthropic.request import documents_of, maker_of, prefix_of, to_body
+from gateway.llm.event_stream import ServerSentEvent
+from gateway.llm.overflow import context_too_long
+from gateway.llm.streamed_call import (
+    MAX_REASON,
+    OpenResponse,
+    ServiceError,
+    StreamingProvider,
+    read_object,
+    retry_after,
+)
+from gateway.ports import ModelEvent, ModelFinished, ModelMessage, ModelRequest
+
+DEFAULT_MODEL: Final = "claude-sonnet-5-5"
+DEFAULT_BASE_URL: Final = "https://api.anthropic.com"
+MAX_PAUSES: Final = 3
+"""Continuations of one answer."""
+_PASSING: Final = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error"})
+
+
+class AnthropicProvider(StreamingProvider):
+    """The Messages API, called by Anthropic's own library. Implements `LLMProvider` and `CanLoad`.
+
+    `auth_token`, otherwise `api_key`, authenticates; `headers` are added to those of each request.
+    With `web` the service searches and fetches for requests that want it.
+    """
+
+    name = "anthropic"
+    path = PATH
+
+    def __init__(
+        self,
+        api_key: str = "",
+        model: str = DEFAULT_MODEL,
+        base_url: str = DEFAULT_BASE_URL,
+        *,
+        auth_token: str = "",
+        headers: Mapping[str, str] | None = None,
+        web: bool = False,
+    ) -> None:
+        model, base_url = model or DEFAULT_MODEL, base_url or DEFAULT_BASE_URL
+        super().__init__({}, model, base_url, to_body)
+        self._address = base_url
+        self._web = web
+        self._library = Library(Access(api_key, auth_token, base_url, headers or {}))
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """One answer; one that the service interrupts for its own tools is continued."""
+        begun: ModelFinished | None = None
+        for _ in range(MAX_PAUSES + 1):
+            asked = request if begun is None else _continued(request, begun)
+            events = cast("AsyncGenerator[ModelEvent, None]", super().stream(asked))
+            async with aclosing(events):
+                async for event in events:
+                    if isinstance(event, ModelFinished):
+                        begun = event if begun is None else _joined(begun, event)
+                    else:
+                        yield event
+            if begun is None or begun.stop != "paused":
+                break
+        if begun is not None:
+            yield begun
+
+    async def load(self) -> None:
+        """Import the library outside the event loop."""
+        await self._library.load()
+
+    async def close(self) -> None:
+        await self._library.close()
+
+    @asynccontextmanager
+    async def open(self, content: bytes) -> AsyncIterator[OpenResponse]:
+        async with self._library.open(content) as response:
+            yield response
+
+    def body(self, request: ModelRequest, model: str) -> dict[str, Any]:
+        return to_body(request, model, self._address, web=self._web)
+
+    def reader(self, request: ModelRequest, model: str) -> AnthropicReader:
+        maker = maker_of(self._address, model)
+        pages = documents_of(request, maker) if self._web else ()
+        return AnthropicReader(model, maker, lambda: prefix_of(request), pages)
+
+    def event_of(self, event: ServerSentEvent) -> Mapping[str, Any] | None:
+        if event.name == b"ping":
+            return None
+        content = read_object(event.data)
+        if event.name == b"error":
+            raise ServiceError(200, content)
+        return content
+
+    def translate(self, error: Exception) -> ModelError:
+        if not isinstance(error, ServiceError):
+            # No connection, a time-out, or an answer that breaks off or cannot be read.
+            what = type(error.__cause__ or error).__name__
+            return ModelUnavailable(f"no answer from Anthropic: {what}")
+        status, request_id = error.status, error.request_id
+        kind, message = _error_parts(error.body, str(error))
+        reason = f"Anthropic says {status} {kind}: {message}"[:MAX_REASON]
+        within = None if status == 200 else status
+        too_long = context_too_long(reason, within, error.body, message, request_id)
+        if too_long is not None:
+            return too_long
+        if status in (408, 409, 429) or status >= 500 or kind in _PASSING:
+            after = retry_after(error.retry_after)
+            return ModelUnavailable(reason, after, status=status, request_id=request_id)
+        return ModelRefused(reason, status=status, request_id=request_id)
+
+
+def _continued(request: ModelRequest, begun: ModelFinished) -> ModelRequest:
+    return replace(request, messages=(*request.messages, begun.message))
+
+
+def _joined(begun: ModelFinished, rest: ModelFinished) -> ModelFinished:
+    """Return both parts of an answer as one."""
+    content = (*begun.message.content, *rest.message.content)
+    return replace(
+        rest,
+        message=ModelMessage("assistant", content),
+        usage=begun.usage + rest.usage,
+        reasoned=begun.reasoned or rest.reasoned,
+        web=(*begun.web, *rest.web),
+    )
+
+
+def _error_parts(body: object, otherwise: str) -> tuple[str, str]:
+    """Return type and message of the error in a response body."""
+    error = body.get("error") if isinstance(body, dict) else None
+    if not isinstance(error, dict):
+        return "", otherwise
+    return str(error.get("type") or ""), str(error.get("message") or otherwise)

@@ -1,0 +1,198 @@
+"""Writes requests of the Messages API."""
+
+import base64
+from collections.abc import Iterator, Mapping
+from hashlib import blake2b
+from typing import Any, Final
+
+from gateway.llm.anthropic.cache import HOUR_MARK, MARK, mark_last, marks_for, pays_for_hour
+from gateway.llm.anthropic.web import page_of, tools_besides
+from gateway.llm.json_text import parse_object
+from gateway.llm.prices import Price, price_of
+from gateway.ports import (
+    ContentBlock,
+    ImageBlock,
+    ModelMessage,
+    ModelRequest,
+    OpaqueBlock,
+    TextBlock,
+    ToolCall,
+    ToolOutcome,
+    ToolSpec,
+)
+
+USUAL_PRICE: Final = Price(1, 5, 0.1, 1.25)
+"""The relations of prices of most models, for one whose prices are unknown."""
+
+
+def maker_of(address: str, model: str) -> str:
+    """Return the name of a model of a service, to which alone its reasoning is sent back."""
+    return f"{address} {model}"
+
+
+class Prefix:
+    """Digests what stands before a message: prompt, tools, and earlier messages.
+
+    Newer models read a block of reasoning only if nothing before it has changed since they wrote
+    it; otherwise the service refuses the request ("Preserved thinking" of the API's documentation).
+    """
+
+    def __init__(self, request: ModelRequest) -> None:
+        self._digest = blake2b(digest_size=16)
+        self._add((request.whole_system, request.tools))
+
+    def add(self, message: ModelMessage) -> None:
+        """Add the next message."""
+        self._add(message)
+
+    def name(self) -> str:
+        """Return the digest so far."""
+        return self._digest.hexdigest()
+
+    def _add(self, value: object) -> None:
+        self._digest.update(repr(value).encode("utf-8", "backslashreplace"))
+
+
+def prefix_of(request: ModelRequest) -> str:
+    """Return the digest of a whole request, which stands before its answer. A message of the
+    assistant at the end is the beginning of that answer."""
+    prefix = Prefix(request)
+    for number, message in enumerate(request.messages, 1):
+        if number < len(request.messages) or message.role == "user":
+            prefix.add(message)
+    return prefix.name()
+
+
+def to_body(
+    request: ModelRequest, model: str, address: str = "", *, web: bool = False
+) -> dict[str, Any]:
+    """Return the JSON body with at most four cache marks, each behind a part that is more stable
+    than the next: the tools, the system prompt, the history, and, while tools run, the last
+    message. Parts too short for this model's cache get no mark. All marks of a request are of the
+    same duration: that which costs less at the conversation's gaps. With `web` the service's own
+    tools are offered, if the request wants them."""
+    each = list(_messages(request, maker_of(address, model)))
+    messages = [message for message in each if message is not None]
+    tools = [_tool(tool) for tool in request.tools]
+    if web and request.web:
+        tools += tools_besides(tool.name for tool in request.tools)
+    body: dict[str, Any] = {
+        "model": model,
+        "max_tokens": request.max_tokens,
+        "messages": messages,
+    }
+    if tools:
+        body["tools"] = tools
+        if request.tool_choice == "none" and request.tools:
+            body["tool_choice"] = {"type": "none"}
+    settled = sum(1 for message in each[: request.settled] if message is not None)
+    marks = marks_for(request, model, messages, settled)
+    mark = HOUR_MARK if pays_for_hour(request.gaps, price_of(model) or USUAL_PRICE) else MARK
+    if system := _system(request, mark if marks.system else None):
+        body["system"] = system
+    if marks.tools:
+        mark_last(tools, mark)
+    for place in marks.messages:
+        mark_last(messages[place]["content"], mark)
+    return body
+
+
+def _system(request: ModelRequest, mark: Mapping[str, str] | None) -> str | list[dict[str, Any]]:
+    """Return the system prompt as one text, or with a mark between its stable and volatile part."""
+    if mark is None or not request.system.strip():
+        return request.whole_system
+    parts: list[dict[str, Any]] = [{"type": "text", "text": request.system}]
+    mark_last(parts, mark)
+    if request.system_volatile.strip():
+        parts.append({"type": "text", "text": request.system_volatile})
+    return parts
+
+
+def _tool(tool: ToolSpec) -> dict[str, object]:
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "input_schema": dict(tool.schema),
+    }
+
+
+def _messages(request: ModelRequest, maker: str) -> Iterator[dict[str, Any] | None]:
+    """Yield each message, or None for one that is not sent."""
+    begun, reads = False, _Reasoning(request, maker)
+    for message in request.messages:
+        content = list(_contents(reads.usable(message)))
+        if message.role == "user":
+            content.sort(key=lambda block: block["type"] != "tool_result")  # results come first
+            content = content or [{"type": "text", "text": "(nothing)"}]
+            begun = True
+        yield {"role": message.role, "content": content} if content and begun else None
+
+
+def _contents(blocks: tuple[ContentBlock, ...]) -> Iterator[dict[str, Any]]:
+    """Yield the blocks as they are sent. An opaque block with a text stands for the `TextBlock`
+    behind it, which is what people read."""
+    replaced = False
+    for block in blocks:
+        written = None if replaced and isinstance(block, TextBlock) else _written(block)
+        replaced = isinstance(block, OpaqueBlock) and (written or {}).get("type") == "text"
+        if written is not None:
+            yield written
+
+
+def documents_of(request: ModelRequest, maker: str) -> list[str]:
+    """Return the addresses of the pages that were fetched earlier in the turn."""
+    blocks = (block for message in request.messages for block in message.content)
+    opaque = (b for b in blocks if isinstance(b, OpaqueBlock) and b.maker == maker)
+    return [page for b in opaque if (page := page_of(_object(b.data))) is not None]
+
+
+class _Reasoning:
+    """Leaves out the reasoning that the model cannot read: of another one, or with another text
+    before it."""
+
+    def __init__(self, request: ModelRequest, maker: str) -> None:
+        kinds = {type(block) for message in request.messages for block in message.content}
+        self._prefix = Prefix(request) if OpaqueBlock in kinds else None
+        self._maker = maker
+
+    def usable(self, message: ModelMessage) -> tuple[ContentBlock, ...]:
+        """Return the blocks of the next message that are sent."""
+        if self._prefix is None:
+            return message.content
+        before = self._prefix.name()
+        self._prefix.add(message)
+        return tuple(
+            block
+            for block in message.content
+            if not isinstance(block, OpaqueBlock)
+            or (block.maker == self._maker and block.prefix in ("", before))
+        )
+
+
+def _written(block: ContentBlock) -> dict[str, Any] | None:
+    match block:
+        case TextBlock(text=text):
+            return {"type": "text", "text": text} if text.strip() else None
+        case ImageBlock(mime=mime, data=data):
+            encoded = base64.b64encode(data).decode("ascii")
+            source = {"type": "base64", "media_type": mime, "data": encoded}
+            return {"type": "image", "source": source}
+        case ToolCall(id=call_id, name=name, arguments=arguments):
+            arguments_read = _object(arguments)
+            return {"type": "tool_use", "id": call_id, "name": name, "input": arguments_read}
+        case ToolOutcome(call_id=call_id, content=content, is_error=is_error):
+            outcome: dict[str, Any] = {"type": "tool_result", "tool_use_id": call_id}
+            outcome["content"] = content if content.strip() else "(no output)"
+            if is_error:
+                outcome["is_error"] = True
+            return outcome
+        case OpaqueBlock(data=data):
+            return _object(data)
+
+
+def _object(text: str) -> dict[str, Any]:
+    """Parse a JSON object; `{}` for anything else."""
+    try:
+        return parse_object(text)
+    except ValueError:
+        return {}
