@@ -138,6 +138,10 @@ class ModelFinished(Struct, frozen=True):
 ModelEvent: TypeAlias = TextDelta | Working | ModelFinished
 
 
+LONG_REQUEST = 2_000
+"""Tokens of a request with a history whose refusal without a reason may be due to its length."""
+
+
 class LLMProvider(Protocol):
     """A language model."""
 
