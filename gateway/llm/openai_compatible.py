@@ -28,6 +28,7 @@ from gateway.llm.streamed_call import (
     with_headers_of,
 )
 from gateway.ports import ModelFinding, ModelFinished, ModelMessage, ModelRequest, Usage
+from gateway.ports.model import LONG_REQUEST
 from safety.http.shown_address import shown_address
 
 DEFAULT_BASE_URL: Final = "https://api.openai.com/v1"
@@ -167,6 +168,9 @@ class ChatCall(Call):
             if any(before.unknown for before, _ in self._found):
                 self._knowledge.give_up(self.model, refusal)
             return False
+        request = self.request
+        if found.unknown and request.settled and request.tokens >= LONG_REQUEST:
+            return False  # the turn first tries it without the history
         self._limits = found.joined_to(self._limits)
         self._found.append((found, refusal.words))
         return True

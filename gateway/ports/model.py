@@ -170,6 +170,10 @@ another attempt after a failed one."""
 ModelEvent: TypeAlias = TextDelta | Working | ModelFinished
 
 
+LONG_REQUEST = 2_000
+"""Tokens of a request with a history whose refusal without a reason may be due to its length."""
+
+
 class LLMProvider(Protocol):
     """A language model."""
 

@@ -10,7 +10,7 @@ from typing import Final, cast
 from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable, ToolError
 from gateway.immutable import replace
 from gateway.llm.known_windows import is_cut, prompt_tokens
-from gateway.llm.tokens import estimate_messages, estimate_tools, learned
+from gateway.llm.tokens import estimate_tools, learned
 from gateway.ports import (
     Clock,
     LLMProvider,
@@ -28,6 +28,7 @@ from gateway.ports import (
     Wait,
     Working,
 )
+from gateway.ports.model import LONG_REQUEST
 from gateway.turn.closing import closing
 from gateway.turn.fit import RETRIES, Fitted, fit, smaller_room
 from gateway.turn.retrying import Pause, Retrying
@@ -48,8 +49,6 @@ MAX_TAKEN_BACK: Final = 4
 MAX_ERROR: Final = 500
 LEAST_ANSWER: Final = 256
 """Tokens to which the length of an answer is reduced at most in a small window."""
-LONG_HISTORY: Final = 1_000
-"""Tokens of a history that may be the reason of a refusal."""
 UNKNOWN: Final = frozenset({400, 422})
 """Statuses of a refusal that may mean anything."""
 _OF_LAST_CALL: Final = frozenset({"rounds", "repeated", "cycle", "tokens", "reasoning"})
@@ -220,7 +219,7 @@ class _Turn:
                 shortened += 1
             except ModelRefused as error:
                 self._error = str(error)[:MAX_ERROR]
-                if not self._forgets_history(error):
+                if not self._forgets_history(fitted, error):
                     return "broken" if self._pieces else "refused"
             except ModelUnavailable as error:
                 self._error = str(error)[:MAX_ERROR]
@@ -355,11 +354,11 @@ class _Turn:
         room = smaller_room(sent, error, self._answer)
         self._room, self._room_elsewhere = min(self._room, room), min(self._room_elsewhere, room)
 
-    def _forgets_history(self, error: ModelRefused) -> bool:
+    def _forgets_history(self, sent: Fitted, error: ModelRefused) -> bool:
         """Leave the history out, once, if a refusal without a known reason may be due to it."""
         if error.status not in UNKNOWN or self._pieces:
             return False
-        if estimate_messages(self._history, self._calibration) < LONG_HISTORY:
+        if sent.tokens < LONG_REQUEST or len(self._history) == sent.dropped:
             return False
         self._history = ()
         self._notes.append("the provider rejected the request; tried without the history")
