@@ -12,7 +12,6 @@ import contextlib
 import os
 import resource
 import shutil
-import signal
 import sys
 import tempfile
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from memory.git.errors import GitFailed, GitMissing, LimitExceeded
+from memory.git.process_group import kill_group
 
 SECONDS: Final = 10.0
 """The time limit of one request to git."""
@@ -205,12 +205,6 @@ class Git:
                 return await process.wait()
         except TimeoutError:
             raise GitFailed(f"git {arguments[0]} did not end within {SECONDS:g} seconds") from None
-
-
-def kill_group(leader: int) -> None:
-    """Kill the leader of a session with every process of its group."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(leader, signal.SIGKILL)
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

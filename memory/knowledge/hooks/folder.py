@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.errors import BadInput
-from memory.git.process import kill_group
+from memory.git.process_group import kill_group
 
 GIT_SECONDS: Final = 10
 MAX_OUTPUT: Final = 100_000
