@@ -141,8 +141,8 @@ class ModelUnavailable(ModelError):
 
 
 class NoFirstToken(ModelUnavailable):
-    """Nothing of the answer arrived within the time limit. The same request is not sent to the same
-    model again: it would read the whole prompt anew."""
+    """The time limit ended before any part of the answer arrived. The same request is not sent to
+    the same model again: it would read the whole prompt anew."""
 
 
 class AnswerStalled(ModelUnavailable):

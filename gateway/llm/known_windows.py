@@ -1,4 +1,4 @@
-"""What the program knows about the context windows of its models, apart from the configuration.
+"""Knowledge about the context windows of its models, apart from the configuration.
 
 A window is named by the server's list of models, or by the error for a request that was too long.
 Both are remembered until the program ends, so that no later message costs a refused request.
@@ -41,7 +41,7 @@ class ModelPlace(Struct, frozen=True):
 
 
 class _Seen(Struct):
-    """What was seen of one model: windows in tokens (0: unknown), the largest answered prompt, and
+    """Observations of one model: windows in tokens (0: unknown), the largest answered prompt, and
     how often the server counted far too few tokens."""
 
     named: int = 0

@@ -83,8 +83,8 @@ _EXCESS: Final = re.compile(
 
 
 class _Error(Struct, frozen=True):
-    """What an error response says: its texts as one in small letters without addresses, and the
-    figures of its fields or of its text."""
+    """The content of an error response: its texts as one in small letters without addresses, and
+    the figures of its fields or of its text."""
 
     text: str
     figures: Figures
@@ -138,7 +138,7 @@ def _is_too_long(status: int | None, error: _Error) -> bool:
 
 
 def _is_of_a_part(sentence: str) -> bool:
-    """Whether a sentence speaks of a picture, or of one field that holds no text."""
+    """Return True if a sentence speaks of a picture, or of one field that holds no text."""
     if _MEDIA.search(sentence) and not re.search(r"\btoken|\bcontext", sentence):
         return True
     if _FIELD.search(sentence):

@@ -112,7 +112,7 @@ DEFAULT_PRICES: Final[Mapping[str, Price]] = {
 }
 
 _VARIANT: Final = re.compile(r"^(?:models|anthropic|openai|google)/|-\d{8}$|-\d{4}-\d\d-\d\d$")
-"""What services add to the name of a model: the name of its maker, and a date."""
+"""Additions of services to the name of a model: the name of its maker, and a date."""
 _FIELDS: Final = ("input", "output", "cache_read", "cache_write", "cache_write_hour", "search")
 
 

@@ -34,8 +34,8 @@ log = structlog.get_logger(__name__)
 
 
 class WatchedModel(Struct, frozen=True):
-    """What is known of a model: its name, its address as people may see it, the time limits of a
-    call, and the secrets of its configuration, which no message may show."""
+    """A model as the watch sees it: its name, its address as people may see it, the time limits of
+    a call, and the secrets of its configuration, which no message may show."""
 
     name: str
     server: str

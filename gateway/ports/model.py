@@ -164,8 +164,8 @@ class ModelFinished(Struct, frozen=True):
 
 
 Wait: TypeAlias = Literal["model", "working", "again"]
-"""What a turn waits for: the first token of a model, a model that works without text for people, or
-another attempt after a failed one."""
+"""The thing that a turn waits for: the first token of a model, a model that works without text for
+people, or another attempt after a failed one."""
 
 ModelEvent: TypeAlias = TextDelta | Working | ModelFinished
 

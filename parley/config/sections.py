@@ -581,7 +581,7 @@ def _filled(secret: SecretStr | None) -> bool:
 
 
 def _header_problem(name: str, value: str) -> str:
-    """What is wrong with a header of a request; empty if it can be sent."""
+    """The fault of a header of a request; empty if it can be sent."""
     if not _HEADER_NAME.fullmatch(name):
         return "is not the name of a header"
     if not value.isascii() or not value.isprintable():

@@ -1,4 +1,4 @@
-"""What is known of the models of one server: found once, and kept while the program runs."""
+"""Knowledge about the models of one server: found once, and kept while the program runs."""
 
 import hashlib
 from collections.abc import Collection, Sequence
@@ -36,7 +36,7 @@ class ServerKnowledge:
 
     @property
     def findings(self) -> tuple[ModelFinding, ...]:
-        """What was found, oldest first."""
+        """The findings, oldest first."""
         return tuple(self._findings.values())
 
     def limits(self, model: str) -> ServerLimits:

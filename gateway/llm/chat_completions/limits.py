@@ -1,4 +1,4 @@
-"""What a server does not take of a request, and what Parley sends instead."""
+"""The parts of a request that a server does not take, and what Parley sends instead."""
 
 from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias, get_args
@@ -45,18 +45,18 @@ INSTEAD: Final[Mapping[str, tuple[str, str]]] = {
     "reasoning": ("its own reasoning", "It is not sent back"),
     "calls_without_reasoning": ("tool calls without reasoning", "A placeholder is sent with them"),
 }
-"""What is not taken, and what happens, by part."""
+"""By part: its name for people, and what happens instead."""
 PARTS: Final[tuple[Part, ...]] = get_args(Part)
 PLAIN: Final[frozenset[Part]] = frozenset(
     ("tool_choice", "repeated_roles", "null_content", "text_parts", "stream_options",
      "schema_keywords", "call_ids", "reasoning")
 )  # fmt: skip
-"""What a request is sent without if a server refuses it for no reason that can be read."""
+"""Parts to leave out if a server refuses a request for no reason that can be read."""
 PLAINEST: Final[frozenset[Part]] = PLAIN | {"tools", "pictures", "system"}
 
 
 class ServerLimits(Struct, frozen=True):
-    """What one model of a server does not take: parts, other fields of the body, and more tokens of
+    """The limits of one model of a server: parts, other fields of the body, and more tokens of
     an answer than `most_tokens` (0: any number)."""
 
     without: frozenset[Part] = frozenset()

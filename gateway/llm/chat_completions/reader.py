@@ -51,8 +51,8 @@ _ERRORS: Final = ("error", "errors", "detail", "error_msg", "error_message", "er
 
 
 class Dialect(Struct, frozen=True):
-    """What is known of a server when an answer begins: `hold` as in `AnswerText`, `headless` if its
-    reasoning begins in its prompt."""
+    """The dialect of a server, as it is known when an answer begins: `hold` as in `AnswerText`,
+    `headless` if its reasoning begins in its prompt."""
 
     hold: int = 0
     headless: bool = False

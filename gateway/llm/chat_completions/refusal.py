@@ -84,7 +84,7 @@ class Refusal(Struct, frozen=True):
 
 
 class Adapted(Struct, frozen=True):
-    """What to leave out of the next request: parts, a field of the body, or tokens of the answer
+    """Things to leave out of the next request: parts, a field of the body, or tokens of the answer
     above a number. `part` names it. `once`: only for this request, whose pictures can be the
     reason. `unknown`: the server gave no reason."""
 

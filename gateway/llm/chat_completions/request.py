@@ -23,7 +23,7 @@ from gateway.ports import (
 
 PICTURE_LEFT_OUT: Final = "(A picture was left out here: the model's server takes none.)"
 SIGNATURE: Final = "skip_thought_signature_validator"
-"""What Google takes in place of the signature of a thought that another model had."""
+"""The value that Google takes in place of the signature of a thought that another model had."""
 _NO_TEXT: Final = "(no text)"
 _BEGIN: Final = "(The conversation begins here.)"
 _SHORT_ID: Final = 9

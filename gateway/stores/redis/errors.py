@@ -29,7 +29,7 @@ REASONS: Final = {
     "WRONGPASS": "it refuses the user or the password in storage.url",
     "NOPERM": "its user may not run this command. Allow that user all commands",
 }
-"""What the codes of Redis' refusals mean, each with the next step."""
+"""The meaning of the codes of Redis' refusals, each with the next step."""
 _CODE: Final = re.compile(rf"(?:^|[\s-])({'|'.join(REASONS)})\b")
 """A script's error has the code inside of its text."""
 _OF_REPLICA: Final = frozenset({"READONLY", "MASTERDOWN"})
