@@ -115,7 +115,7 @@ class ToolForm(Params):
 
 
 class PriceForm(Params):
-    """The price of a model in dollars per million tokens."""
+    """The price of a model in dollars per million tokens, and of 1,000 searches in the web."""
 
     based_on: Number
     name: Name
@@ -123,6 +123,8 @@ class PriceForm(Params):
     output: Amount
     cache_read: MaybeAmount = None
     cache_write: MaybeAmount = None
+    cache_write_hour: MaybeAmount = None
+    search: MaybeAmount = None
 
 
 async def change_value(
@@ -181,6 +183,8 @@ async def change_price(
         "output": params.output,
         "cache_read": params.cache_read,
         "cache_write": params.cache_write,
+        "cache_write_hour": params.cache_write_hour,
+        "search": params.search,
     }
     override = Override(("budgets", "prices", params.name), value)
     return await _changed(viewer, services, params.based_on, [override])

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from gateway.llm.prices import Price
 from gateway.policy.access import AccessPolicy
 from gateway.turn.services import CurrentPolicies
 from parley.config.overrides import Overlaid
@@ -257,8 +258,9 @@ async def test_entries_are_set_removed_and_returned_to_the_file(tmp_path: Path) 
         assert (await oona.post("/configuration/triggers", silent)).status == 200
         assert services.policies.invocation.rule_for("web", "quiet")[0] == frozenset()
         price = {"name": "m", "input": "1", "output": "2.5", "cache_read": "", "based_on": "6"}
+        price |= {"cache_write_hour": "4", "search": "14"}
         assert (await oona.post("/configuration/price", price)).status == 200
-        assert services.prices["m"].output == 2.5
+        assert services.prices["m"] == Price(1, 2.5, cache_write_hour=4, search=14)
         words = {"key": "invocation.triggers", "words": "mention", "based_on": "7"}
         assert (await oona.post("/configuration/choices", words)).status == 200
         assert services.policies.invocation.triggers == {"mention"}
