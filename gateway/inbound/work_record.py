@@ -296,9 +296,11 @@ def _stack(path: Path) -> str:
     except OSError:
         return ""
     try:
-        return os.read(descriptor, MAX_STACK).decode(errors="replace").strip("\0\n ")
+        text = os.read(descriptor, MAX_STACK).decode(errors="replace").strip("\0\n ")
     finally:
         os.close(descriptor)
+    threads = text.split("\n\n")  # the oldest, such as the main thread, is the last one
+    return "\n\n".join(reversed(threads))
 
 
 def _items(content: bytes | mmap.mmap) -> tuple[tuple[WorkItem, ...], tuple[WorkItem, ...]]:

@@ -14,8 +14,6 @@ AS_OF: Final = "2026-11"
 """The month of the prices below, which a test compares with the package `genai-prices`. They were
 read from platform.claude.com/docs/en/about-claude/pricing, developers.openai.com/api/docs/pricing
 and ai.google.dev/gemini-api/docs/pricing."""
-
-
 SEARCH: Final = 10.0
 """Dollars for 1,000 searches ("Web search" of the same page); pages that are fetched are free."""
 
@@ -33,11 +31,11 @@ class Price(Struct, frozen=True):
     output: float
     cache_read: float | None = None
     cache_write: float | None = None
-    cache_write_hour: float | None = None
-    search: float = SEARCH
     long_prompt: float = 0
     long_factor: float = 1.0
     long_output_factor: float = 1.0
+    cache_write_hour: float | None = None
+    search: float = SEARCH
 
 
 def _openai(input: float, output: float, cache_read: float, cache_write: float) -> Price:  # noqa: A002 - the name of the field

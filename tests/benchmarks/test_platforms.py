@@ -23,7 +23,7 @@ def test_the_ratio_is_the_median_of_the_rounds_and_mistakes_are_totals() -> None
 
 
 def test_the_bound_of_the_processor_time_applies_with_a_model_only() -> None:
-    within, above = summary([run(1.0)], [run(2.0)]), summary([run(1.0)], [run(2.1)])
+    within, above = summary([run(1.0)], [run(3.0)]), summary([run(1.0)], [run(3.1)])
     assert held(within, model=True)
     assert not held(above, model=True)
     assert held(above, model=False)

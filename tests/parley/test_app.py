@@ -276,6 +276,7 @@ async def test_parts_close_in_the_order_of_a_message_and_stores_last(
         app.local.stop,
         services.toolbox.close,
         services.provider.close,
+        app._window_search.stop,
         app.health.stop,
         app._save_calibrations,
         app.security.stop,

@@ -125,7 +125,7 @@ async def test_tokens_are_limited() -> None:
 
 
 async def test_enough_tokens_remain_for_an_answer() -> None:
-    model = StubModel(always("a", "b", "c"), Usage(input_tokens=60, output_tokens=500))
+    model = StubModel(always("a", "b", "c"), Usage(input_tokens=126, output_tokens=500))
     tools = StubTools(*TOOLS)
 
     result = await Turn(TurnLimits(tokens=1_700)).ask("Go", model, tools)

@@ -113,5 +113,5 @@ async def test_invalid_arguments_are_refused(rig: Rig, arguments: dict[str, obje
 def test_the_schema_does_not_offer_the_heartbeat() -> None:
     properties = UPDATE.schema["properties"]
     assert isinstance(properties, dict)
-    assert properties["target"] == {"enum": ["soul", "bible", "memory"]}
+    assert properties["target"] == {"type": "string", "enum": ["soul", "bible", "memory"]}
     assert properties["content"]["maxLength"] == 10_000
