@@ -23,7 +23,7 @@ MAX_OWN: Final = 64
 """Cached own texts: one for each platform, audience and persona."""
 
 NAME: Final = "You are {name}, a chat assistant."
-PERSONA: Final = "Help in a few friendly sentences. Say so if you do not know."
+PERSONA: Final = "Help in a few friendly sentences. Say if you do not know."
 
 _RULES: Final = """\
 Write plain Markdown, which {platform} renders.

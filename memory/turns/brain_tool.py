@@ -21,7 +21,7 @@ from memory.write.external_text import ExternalText
 MAX_ID: Final = 100
 UPDATE: Final = ToolSpec(
     "update_customer_brain",
-    "Replace SOUL (person) or BIBLE (project), or add to MEMORY",
+    "Replace SOUL (person) or BIBLE (project), add to MEMORY",
     {
         "type": "object",
         "required": ["target", "content"],

@@ -55,7 +55,7 @@ STORE: Final = ToolSpec(
 )
 SEARCH: Final = ToolSpec(
     "memory_search",
-    "Search memories; without arguments: the latest",
+    "Search memories; no arguments: the latest",
     {
         "type": "object",
         "properties": {
@@ -70,7 +70,7 @@ SEARCH: Final = ToolSpec(
 )
 BRIEF: Final = ToolSpec(
     "memory_brief",
-    "Get the current brief",
+    "Get the brief",
     {
         "type": "object",
         "properties": {"include_provenance": {"type": "boolean"}},
@@ -79,7 +79,7 @@ BRIEF: Final = ToolSpec(
 )
 DELETE: Final = ToolSpec(
     "memory_delete",
-    "Delete a memory on request",
+    "Delete a memory if asked",
     {
         "type": "object",
         "required": ["id"],

@@ -25,7 +25,7 @@ from safety.unicode import safe_unicode
 
 SET_TASK: Final = ToolSpec(
     "set_task",
-    "Set this chat's task in their words; empty ends it",
+    "Set the chat's task in their words; empty ends it",
     {"type": "object", "properties": {"task": {"type": "string"}}},
     side_effects=False,
 )
