@@ -38,14 +38,14 @@ class Price(Struct, frozen=True):
     search: float = SEARCH
 
 
-def _openai(input: float, output: float, cache_read: float, cache_write: float) -> Price:  # noqa: A002 - the name of the field
-    """A model of OpenAI whose long prompts cost more."""
-    return Price(input, output, cache_read, cache_write, 272_000, 2, 1.5)
+def _openai(sent: float, written: float, cache_read: float, cache_write: float) -> Price:
+    """Return the price of a model of OpenAI whose long prompts cost more."""
+    return Price(sent, written, cache_read, cache_write, 272_000, 2, 1.5)
 
 
-def _google(input: float, output: float, cache_read: float) -> Price:  # noqa: A002 - the name of the field
-    """A model of Google whose long prompts cost more."""
-    return Price(input, output, cache_read, None, 200_000, 2, 1.5)
+def _google(sent: float, written: float, cache_read: float) -> Price:
+    """Return the price of a model of Google whose long prompts cost more."""
+    return Price(sent, written, cache_read, None, 200_000, 2, 1.5)
 
 
 DEFAULT_PRICES: Final[Mapping[str, Price]] = {
