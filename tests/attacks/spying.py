@@ -1,6 +1,7 @@
 """The suite's observations beside messages: forbidden requests, and the work of the event loop."""
 
 import asyncio
+import gc
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -57,10 +58,16 @@ class EventLoopMonitor:
 
 @contextmanager
 def watched_loop() -> Iterator[EventLoopMonitor]:
-    """Measures while the block runs."""
+    """Measures while the block runs.
+
+    A full collection would visit the objects of all earlier tests of this process, which takes
+    seconds, so they are out of the collector's sight meanwhile.
+    """
     watch = EventLoopMonitor()
+    gc.freeze()
     task = asyncio.get_running_loop().create_task(watch._watch())
     try:
         yield watch
     finally:
+        gc.unfreeze()
         task.cancel()

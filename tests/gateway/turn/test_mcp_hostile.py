@@ -169,11 +169,15 @@ async def test_the_worst_answers_within_the_bounds_do_not_hold_the_loop(
     server, tools = web
     server.answers["tools/call"] = result(WORST[kind])
 
-    with watched_loop() as watch:
-        text = await tools.call("bad__page", {})
+    held = []
+    # A hold of ours is in each of the three, a pause of the machine in one.
+    for _ in range(3):
+        with watched_loop() as watch:
+            text = await tools.call("bad__page", {})
+        assert 0 < len(text) <= 20_000
+        held.append(watch.longest)
 
-    assert 0 < len(text) <= 20_000
-    assert watch.longest < HELD_SECONDS
+    assert min(held) < HELD_SECONDS
 
 
 async def test_an_answer_that_drips_ends_in_time(
