@@ -84,7 +84,7 @@ def build_provider(
     health = health or ModelHealth(clock)
 
     def watched(one: ModelChoice, where: str) -> LLMProvider:
-        provider = WatchedProvider(_build(one, where), _watched_model(one), health, clock)
+        provider = WatchedProvider(_build(one, where), _watched_model(one, where), health, clock)
         return TimedProvider(provider, clock, cost, one.model)
 
     providers = [watched(choice, "model")]
@@ -100,10 +100,10 @@ def single_provider(choice: ModelChoice) -> LLMProvider:
     return _build(choice, "model")
 
 
-def _watched_model(choice: ModelChoice) -> WatchedModel:
+def _watched_model(choice: ModelChoice, where: str) -> WatchedModel:
     limits = TimeLimits(choice.first_token_seconds, choice.between_tokens_seconds)
     secrets = tuple(filter(None, (choice.api_key, choice.auth_token, *choice.headers.values())))
-    return WatchedModel(choice.model, choice.server, limits, secrets)
+    return WatchedModel(choice.model, choice.server, limits, secrets, where)
 
 
 def _build(choice: ModelChoice, where: str) -> LLMProvider:

@@ -15,6 +15,8 @@ from gateway.ports import ModelFinding, ModelFinished, ModelRequest, Usage
 
 SMALLEST: Final = 512
 """Tokens below which no window is believed."""
+LEAST_WINDOW: Final = 2_048
+"""Tokens: the least value of `model.window`."""
 MARGIN: Final = 0.97
 """The used share of a found window: an estimate of tokens has an error."""
 HALF: Final = 0.5
@@ -132,7 +134,7 @@ class KnownWindows:
         return tuple(
             finding
             for (number, model), seen in list(self._seen.items())
-            for finding in _findings(self._models[number], model, seen)
+            for finding in _findings(number, self._models[number], model, seen)
         )
 
     def _of(self, number: int, model: str) -> _Seen | None:
@@ -144,6 +146,9 @@ class KnownWindows:
         return self._seen.setdefault(key, _Seen())
 
 
+_SERVER_SETTING: Final = (
+    f"the context length on the server: Parley is made for {LEAST_WINDOW:,} tokens or more"
+)
 _CUT_SETTING: Final = (
     "num_ctx of the model on its server (Ollama: OLLAMA_CONTEXT_LENGTH), or model.window"
 )
@@ -169,7 +174,7 @@ def _where(place: ModelPlace, window: int) -> dict[str, object]:
     }
 
 
-def _findings(place: ModelPlace, model: str, seen: _Seen) -> list[ModelFinding]:
+def _findings(number: int, place: ModelPlace, model: str, seen: _Seen) -> list[ModelFinding]:
     findings = []
     found = [each for each in (seen.named, seen.refused) if each]
     if found and (window := min(found)) < place.window:
@@ -177,7 +182,9 @@ def _findings(place: ModelPlace, model: str, seen: _Seen) -> list[ModelFinding]:
             f"The server takes {window:,} tokens, but {place.window:,} are configured. Parley "
             f"sends at most {window:,}."
         )
-        findings.append(ModelFinding(model, place.server, text, f"model.window: {window}"))
+        key = f"model.fallbacks[{number - 1}].window" if number else "model.window"
+        setting = f"{key}: {window}" if window >= LEAST_WINDOW else _SERVER_SETTING
+        findings.append(ModelFinding(model, place.server, text, setting))
     if seen.cuts >= CUTS_TO_REPORT:
         text = (
             f"The server counts {seen.cut_at:,} tokens at most where Parley sent far more: it cuts "

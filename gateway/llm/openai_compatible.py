@@ -6,6 +6,8 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
+import aiohttp
+
 from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 from gateway.llm.chat_completions.answer_body import DONE, END, AnswerBody
 from gateway.llm.chat_completions.knowledge import ServerKnowledge
@@ -124,6 +126,8 @@ class OpenAICompatibleProvider(StreamingProvider):
         return content
 
     def translate(self, error: Exception) -> ModelError:
+        if isinstance(error, aiohttp.ClientPayloadError):
+            return ModelUnavailable("the answer was interrupted")
         if not isinstance(error, ServiceError):
             return ModelUnavailable(f"no answer from the model's server: {type(error).__name__}")
         return translated(error)
@@ -195,7 +199,7 @@ def translated(error: ServiceError) -> ModelError:
     if (too_long := context_too_long(reason, outer, error.body, "", error.request_id)) is not None:
         return too_long
     if code == "insufficient_quota":
-        return ModelRefused(reason, **about)
+        return ModelRefused(f"{reason} ({code})", **about)
     if status in _PASSING or status >= 500 or status == 200 or code == "tool_use_failed":
         return ModelUnavailable(reason, retry_after(error.retry_after), **about)
     return ModelRefused(reason, **about)

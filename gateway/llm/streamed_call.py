@@ -30,6 +30,7 @@ MAX_ERROR: Final = 65_536
 MAX_ADAPTATIONS: Final = 6
 """Further requests of one call, each without a part that the service refused."""
 MAX_REQUEST_ID: Final = 100
+PAGE: Final = "the response is a page of HTML, not an answer of a model"
 _HEADERS: Final = {
     "Accept": "text/event-stream",
     "Accept-Encoding": "identity",
@@ -162,10 +163,13 @@ class StreamingProvider(ABC):
         """Send a request, and yield what arrives until the answer ends. Raises any error."""
         async with self.open(content) as response:
             decoder = self.decoder()
-            more = True
+            more, at_start = True, True
             while more:
                 data = await _next(response, reader)
                 more = bool(data)
+                if at_start and _is_page(data, response.headers):
+                    raise ModelUnavailable(PAGE)
+                at_start = False
                 text, problem = self._read(reader, decoder.feed(data) if more else decoder.end())
                 if text:
                     yield TextDelta(text)
@@ -289,6 +293,11 @@ async def _next(response: OpenResponse, reader: AnswerReader) -> bytes:
         async with asyncio.timeout(reader.rest_seconds):
             return await response.read()
     return b""
+
+
+def _is_page(first: bytes, headers: Mapping[str, str]) -> bool:
+    """Return True for a page, such as the sign-in of a proxy; some servers name an answer HTML."""
+    return first.lstrip()[:1] == b"<" and "html" in headers.get("content-type", "").lower()
 
 
 async def _refusal(response: aiohttp.ClientResponse) -> ServiceError:

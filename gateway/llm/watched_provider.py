@@ -9,6 +9,7 @@ import structlog
 from msgspec import Struct
 
 from gateway.errors import ModelError, ModelUnavailable
+from gateway.immutable import replace
 from gateway.llm.model_health import ModelHealth
 from gateway.llm.time_limits import within
 from gateway.policy.time_limits import TimeLimits
@@ -35,12 +36,13 @@ log = structlog.get_logger(__name__)
 
 class WatchedModel(Struct, frozen=True):
     """A model as the watch sees it: its name, its address as people may see it, the time limits of
-    a call, and the secrets of its configuration, which no message may show."""
+    a call, the secrets of its configuration, which no message may show, and its section."""
 
     name: str
     server: str
     limits: TimeLimits
     secrets: Sequence[str] = ()
+    section: str = "model"
 
 
 class WatchedProvider:
@@ -82,9 +84,10 @@ class WatchedProvider:
     def findings(self) -> tuple[ModelFinding, ...]:
         """Return what the provider found out about its server, and what its answers show."""
         found = findings_of(self._provider)
-        if self._used_up is None or self._clock.now() - self._used_up > KEPT:
-            return found
-        return (*found, ModelFinding(self._model.name, self._model.server, USED_UP, LONGER))
+        if self._used_up is not None and self._clock.now() - self._used_up <= KEPT:
+            own = ModelFinding(self._model.name, self._model.server, USED_UP, LONGER)
+            found = (*found, own)
+        return tuple(replace(one, setting=self._of_section(one.setting)) for one in found)
 
     async def load(self) -> None:
         """Implement `CanLoad` for a provider that does."""
@@ -93,6 +96,11 @@ class WatchedProvider:
 
     async def close(self) -> None:
         await self._provider.close()
+
+    def _of_section(self, setting: str) -> str:
+        """Return a setting of the section `model` as one of this model."""
+        key = setting.removeprefix("model.")
+        return setting if key == setting else f"{self._model.section}.{key}"
 
     def _finished(self, model: str, finished: ModelFinished) -> None:
         self._health.call_answered(model, self._model.server)

@@ -9,6 +9,7 @@ from gateway.errors import AnswerStalled, ContextTooLong, ModelError, ModelRefus
 
 FailureKind: TypeAlias = Literal[
     "key_refused",
+    "not_allowed",
     "no_credit",
     "not_found",
     "too_long",
@@ -31,7 +32,7 @@ FailureKind: TypeAlias = Literal[
 _BY_STATUS: Final[Mapping[int, FailureKind]] = {
     401: "key_refused",
     402: "no_credit",
-    403: "key_refused",
+    403: "not_allowed",
     404: "not_found",
     408: "timeout",
     413: "too_long",
@@ -50,17 +51,22 @@ OF_ONE_REQUEST: Final[frozenset[FailureKind]] = frozenset(
     {"request_refused", "too_long", "bad_answer", "interrupted", "stalled"}
 )
 """Kinds that may concern a single question."""
-_LATER: Final = "Parley tries again with each question; model.fallbacks answer meanwhile"
+_NO_CREDIT: Final = ("insufficient_quota", "credit balance")
+"""Words of OpenAI (429) and Anthropic (400) for an account without money."""
+_LATER: Final = (
+    "Parley asks the model again with each question; a fallback (model.fallbacks) answers meanwhile"
+)
 _STEPS: Final[Mapping[str, str]] = {
-    "key_refused": "Create a new key and set it as model.api_key",
+    "key_refused": "Create a new key and set it as model.api_key (or model.auth_token)",
+    "not_allowed": "Allow this key to use the model, or correct model.base_url",
     "no_credit": "Pay the service, or raise its spending limit",
     "not_found": "Correct model.name, or model.base_url",
     "too_long": "Set model.window to the window of the model",
     "rate_limited": f"Ask the service for a higher limit. {_LATER}",
     "timeout": _LATER,
     "overloaded": _LATER,
-    "server_error": f"Read the log of the model's server. {_LATER}",
-    "request_refused": "Read the message of the service; it names the setting to correct",
+    "server_error": f"Read the log of the model's server, or of a proxy before it. {_LATER}",
+    "request_refused": "Correct what the message of the service names",
     "no_first_token": "If the model is only slow, raise model.first_token_seconds",
     "stalled": "If the model is only slow, raise model.between_tokens_seconds",
     "dns": "Correct the host in model.base_url, or the DNS of this machine",
@@ -68,7 +74,7 @@ _STEPS: Final[Mapping[str, str]] = {
     "connection_refused": "Start the model's server, or correct model.base_url",
     "connection_failed": "Check the network and model.base_url",
     "interrupted": "Read the log of the model's server, and of a proxy before it",
-    "bad_answer": "Check that model.base_url is the address of a model's API",
+    "bad_answer": "Check that model.base_url is the address of a model's API; then read the log of that server",
     "failed": "Read the log of the program",
 }
 MAX_CAUSES: Final = 8
@@ -89,6 +95,8 @@ def kind_of(error: ModelError) -> FailureKind:
         return "stalled"
     if isinstance(error, ContextTooLong):
         return "too_long"
+    if any(words in str(error) for words in _NO_CREDIT):
+        return "no_credit"
     if error.status is not None and error.status != 200:
         if kind := _BY_STATUS.get(error.status):
             return kind

@@ -8,8 +8,10 @@ import typer
 
 from gateway.errors import BadInput
 from gateway.people import PersonId
+from gateway.policy.model_failures import step_of
 from gateway.ports.traces import Trace
 from gateway.stores.feedback import DOWN, UP, Thumbs
+from gateway.turn.types import Outcome
 from parley.cli.known_people import resolve_person
 from parley.cli.memory_table import plain
 from parley.cli.options import Config
@@ -47,6 +49,10 @@ NO_TRACE: Final = (
     "latest four of a person are stored, for one day."
 )
 MAX_CALLS: Final = 40
+NO_ANSWER: Final[frozenset[Outcome]] = frozenset(
+    {"unavailable", "refused", "too_long", "broken", "empty"}
+)
+"""Ends of a turn without an answer, for a reason that lies with the model."""
 NOT_FAILED: Final = frozenset({"ok", "stopped"})
 NO_LAST: Final = "No message was decided on yet."
 NO_LAST_OF_PERSON: Final = (
@@ -96,7 +102,8 @@ def describe(trace: Trace, thumbs: Thumbs | None = None, lost: str = "") -> str:
         f"  turn {trace.id} (the log names it)",
     ]
     for decision in trace.decisions:
-        mark = "yes" if decision.allowed else "NO "
+        failed = decision.stage == "model" and decision.reason in NO_ANSWER
+        mark = "yes" if decision.allowed and not failed else "NO "
         detail = f" ({decision.detail})" if decision.detail else ""
         lines.append(f"  {mark}  {decision.stage:<{width}}  {decision.reason}{detail}")
     lines.extend(_failed_calls(trace))
@@ -105,10 +112,18 @@ def describe(trace: Trace, thumbs: Thumbs | None = None, lost: str = "") -> str:
         lines.append(f"  {lost}")
     if thumbs is not None and (thumbs.up or thumbs.down):
         lines.append(f"  feedback: {thumbs.up} {UP}, {thumbs.down} {DOWN}")
+    if trace.outcome in NO_ANSWER and (kind := _last_failure(trace)):
+        lines.append(f"  {step_of(kind)}.")
     refused = next((d for d in trace.decisions if not d.allowed), None)
     if refused is not None and (step := step_after(refused)):
         lines.append(f"  {step}")
     return "\n".join(lines)
+
+
+def _last_failure(trace: Trace) -> str:
+    """The kind of the last failed call of a model; "" if none failed."""
+    ends = [one[4] for one in trace.durations if one[0] == "model" and one[4] not in NOT_FAILED]
+    return ends[-1].rpartition(" ")[2] if ends else ""
 
 
 def _failed_calls(trace: Trace) -> Iterator[str]:

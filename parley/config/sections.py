@@ -159,8 +159,9 @@ class ModelChoice(Section):
     max_tokens: int = Field(default=4096, ge=16, le=128_000)
     """Maximum length of an answer, in tokens."""
     window: int = Field(default=200_000, ge=2_048, le=10_000_000)
-    """Tokens in the context window of the model. The smallest window of all models sets the size of
-    the blocks of a prompt."""
+    """Tokens in the context window of the model, prompt and answer together. Parley uses less where
+    the server names a smaller window, or refuses a prompt as too long. The smallest window of all
+    models sets the size of the blocks of a prompt."""
     first_token_seconds: float = Field(default=FIRST_TOKEN_SECONDS, gt=0, le=3_600)
     """Seconds until anything of an answer arrives; then the next model is asked. A local model
     reads a long prompt for a minute or more."""
@@ -170,8 +171,8 @@ class ModelChoice(Section):
     timeout: float | None = Field(default=None, gt=0, le=600)
     """Former name of both limits: the value of each of the two that is not set."""
     without: tuple[Part, ...] = ()
-    """Parts of a request that an OpenAI-compatible server does not take. Parley finds them out too,
-    with one refused request for each."""
+    """For provider `openai`: parts of a request that the server does not take. Parley finds them
+    out too, with one refused request for each."""
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -183,6 +184,8 @@ class ModelChoice(Section):
                     raise ValueError(f"headers.{name}: {problem}")
         elif self.auth_token or self.headers or self.web:
             raise ValueError("auth_token, headers and web are for provider anthropic")
+        if self.provider != "openai" and (self.api != "auto" or self.without):
+            raise ValueError("api and without are for provider openai")
         if self.provider == "openai":
             if not self.name:
                 raise ValueError("needs name for provider openai, there is no default model")

@@ -30,6 +30,10 @@ SPACE: Final = (
     "Free space there, for example old logs and backups. On a full disk Parley accepts no "
     "messages; it continues by itself when there is room."
 )
+MODEL_ADVICE: Final = (
+    "The line of the model below says if it answers now. This line ends with its next answer to a "
+    "person."
+)
 Status = Literal["ok", "note", "broken"]
 
 
@@ -40,6 +44,15 @@ class Finding(Struct, frozen=True):
     name: str
     detail: str
     advice: str = ""
+
+
+def of_program(status: Status, part: str, text: str, advice: str) -> Finding:
+    """A problem that the running program reports. That of a model names the model in its text."""
+    if part.startswith("model finding"):
+        return Finding(status, "running", text, "Set it, and start Parley again.")
+    if part.startswith("model: "):
+        return Finding(status, "running", text, MODEL_ADVICE)
+    return Finding(status, f"running: {part}", text, advice)
 
 
 def ignored_overrides(problems: Iterable[Problem]) -> list[Finding]:

@@ -1,11 +1,13 @@
 """Checks that a language model answers, with a real request for an answer of one token."""
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Final, cast
 
-from gateway.errors import ConfigurationError, ModelError, ModelRefused, NoFirstToken
+from gateway.errors import ConfigurationError, ModelError, ModelRefused
+from gateway.immutable import replace
 from gateway.llm.factory import single_provider
 from gateway.llm.model_health import message_of
 from gateway.llm.prices import DEFAULT_PRICES, Price, cost, price_of
@@ -32,6 +34,11 @@ SECONDS: Final = 60.0
 """Time limit of the request: a local server may have to load the model first."""
 LENGTHS: Final = (1, 16)
 """Lengths of the answer in tokens; some services refuse an answer that is too short."""
+SLOW: Final = (
+    "Ask again: the server may have been loading the model. The program itself waits for "
+    "model.first_token_seconds."
+)
+_OF_MODEL: Final = re.compile(r"\bmodel\.(?!fallbacks)")
 _KEY: Final[frozenset[FailureKind]] = frozenset({"key_refused"})
 _UNREACHABLE: Final[frozenset[FailureKind]] = frozenset(
     {"dns", "tls", "connection_refused", "connection_failed"}
@@ -42,18 +49,22 @@ async def check_models(settings: Settings) -> list[Finding]:
     """The findings about the model and each of its fallbacks."""
     prices = prices_of(settings)
     choices = (settings.model, *settings.model.fallbacks)
-    results = await asyncio.gather(*(check_model_fully(choice, prices) for choice in choices))
+    sections = ("model", *(f"model.fallbacks[{i}]" for i in range(len(choices) - 1)))
+    checks = (check_model_fully(*each, prices) for each in zip(choices, sections, strict=True))
+    results = await asyncio.gather(*checks)
     return [finding for findings in results for finding in findings]
 
 
 async def check_model(choice: ModelChoice) -> Finding:
     """The result of the request to one model."""
-    return (await check_model_fully(choice, DEFAULT_PRICES))[0]
+    return (await check_model_fully(choice, "model", DEFAULT_PRICES))[0]
 
 
-async def check_model_fully(choice: ModelChoice, prices: Mapping[str, Price]) -> list[Finding]:
+async def check_model_fully(
+    choice: ModelChoice, section: str, prices: Mapping[str, Price]
+) -> list[Finding]:
     """The result of the request, then what the provider found out about the server."""
-    name = f"model: {choice.provider}"
+    name = f"{section}: {choice.provider}"
     if choice.provider == "offline":
         advice = "Set ANTHROPIC_API_KEY, or model.provider and model.api_key."
         return [Finding("note", name, "no language model is configured", advice)]
@@ -67,10 +78,15 @@ async def check_model_fully(choice: ModelChoice, prices: Mapping[str, Price]) ->
     finally:
         await provider.close()
     if choice.timeout is not None:
-        detail = "model.timeout is the former name of two limits"
+        detail = f"{section}.timeout is the former name of two limits"
         advice = "Set model.first_token_seconds and model.between_tokens_seconds instead."
         found.append(Finding("note", name, detail, advice))
-    return [result, *found]
+    return [_in_section(one, section) for one in (result, *found)]
+
+
+def _in_section(finding: Finding, section: str) -> Finding:
+    """Name the settings of the section `model` as those of this model."""
+    return replace(finding, advice=_OF_MODEL.sub(f"{section}.", finding.advice))
 
 
 async def _result(
@@ -83,7 +99,7 @@ async def _result(
             finished = await _ask(provider)
     except TimeoutError:
         detail = f"{choice_of(choice).model} did not answer within {SECONDS:.0f} s"
-        return Finding("broken", name, detail, f"{step_of(kind_of(NoFirstToken('')))}.")
+        return Finding("broken", name, detail, SLOW)
     except ModelError as error:
         return _failed(name, choice, error)
     seconds = clock.monotonic() - began
@@ -126,7 +142,7 @@ def _failed(name: str, choice: ModelChoice, error: ModelError) -> Finding:
         detail = f"{model.model} gives no answer ({status})"
     secrets = (model.api_key,) if model.api_key else ()
     request = f", request {error.request_id[:100]}" if error.request_id else ""
-    message = shown_address(message_of(error, secrets))
+    message = shown_address(message_of(error, secrets)).rstrip(".")
     return Finding("broken", name, f"{detail}: {message}{request}", f"{step_of(kind)}.")
 
 

@@ -37,10 +37,11 @@ def sentence_of(failure: ModelFailure) -> str:
     calls = f"{failure.calls:,} failed call{'s' * (failure.calls != 1)}"
     people = f"{failure.people:,} {'person' if failure.people == 1 else 'people'} waited"
     request = f" (request {failure.request_id})" if failure.request_id else ""
+    message = failure.message.rstrip(".")
     return (
         f"{failure.model}{where} has given no answer since {_time(failure.since)} ({status}): "
         f"{calls}, the last at {_time(failure.last)}; {people}. "
-        f"The last message: {failure.message}{request}. {step_of(failure.kind)}"
+        f"The last message: {message}{request}. {step_of(failure.kind)}"
     )
 
 

@@ -79,12 +79,14 @@ class AnthropicReader:
         self._blocks: dict[int, _Open] = {}
         self._usage = Usage()
         self._stop: str | None = None
+        self._has_begun = False
         self.rest_seconds: float | None = None
         self.working = False
 
     def feed(self, event: Mapping[str, Any]) -> str:
         match event["type"]:
             case "message_start":
+                self._has_begun = True
                 self._model = event["message"].get("model") or self._requested_model
                 self._usage = _usage(event["message"].get("usage") or {}, self._usage)
             case "content_block_start":
@@ -109,6 +111,8 @@ class AnthropicReader:
         return ""
 
     def finish(self) -> ModelFinished:
+        if self.rest_seconds is None and not self._has_begun:
+            raise ModelUnavailable("the response is no answer of the Messages API")
         if self.rest_seconds is None:
             raise ModelUnavailable("the answer was interrupted")
         try:

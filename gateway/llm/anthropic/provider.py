@@ -101,12 +101,15 @@ class AnthropicProvider(StreamingProvider):
 
     def translate(self, error: Exception) -> ModelError:
         if not isinstance(error, ServiceError):
+            if isinstance(error, LookupError | TypeError):
+                return ModelUnavailable("the response is no answer of the Messages API")
             # No connection, a time-out, or an answer that breaks off or cannot be read.
             what = type(error.__cause__ or error).__name__
-            return ModelUnavailable(f"no answer from Anthropic: {what}")
+            return ModelUnavailable(f"no answer from the model's server: {what}")
         status, request_id = error.status, error.request_id
         kind, message = _error_parts(error.body, str(error))
-        reason = f"Anthropic says {status} {kind}: {message}"[:MAX_REASON]
+        said = f"{status} {kind}".rstrip()
+        reason = f"the model's server says {said}: {message}"[:MAX_REASON]
         within = None if status == 200 else status
         too_long = context_too_long(reason, within, error.body, message, request_id)
         if too_long is not None:
@@ -137,5 +140,5 @@ def _error_parts(body: object, otherwise: str) -> tuple[str, str]:
     """Return type and message of the error in a response body."""
     error = body.get("error") if isinstance(body, dict) else None
     if not isinstance(error, dict):
-        return "", otherwise
+        return "", body if isinstance(body, str) and body else otherwise
     return str(error.get("type") or ""), str(error.get("message") or otherwise)

@@ -107,11 +107,8 @@ def _notes(problems: object, elsewhere: object) -> list[Finding]:
     named = problems if isinstance(problems, dict) else {}
     others = elsewhere if isinstance(elsewhere, dict) else {}
     return [
-        Finding(
-            "note",
-            f"{NAME}: {part}",
-            str(problem),
-            "See docs/operations.md and the log of the program.",
+        checks.of_program(
+            "note", part, str(problem), "See docs/operations.md and the log of the program."
         )
         for part, problem in named.items()
         if part not in others

@@ -81,6 +81,10 @@ PRESETS: Final[Mapping[str, Preset]] = {
     ),
 }  # fmt: skip
 ANTHROPIC_KEY: Final = "ANTHROPIC_API_KEY"
+NO_MODEL: Final = (
+    "set up a model: correct what is reported above, and run `parley init{option}` again; until"
+    " then no language model is set up"
+)
 OPTIONS: Final = (
     Option("anthropic", "Anthropic", "Claude; needs an API key"),
     *(Option(key, preset.title, preset.hint) for key, preset in PRESETS.items()),
@@ -104,6 +108,7 @@ def ask_for_model(session: Session) -> None:
             return
         if session.given.yes:
             session.broken = True
+            session.left_to_do.append(NO_MODEL.format(option=session.option))
             return
         provider, address = session.terminal.choose("Model", OPTIONS, "offline", choice_of)
     raise Stopped("No model could be set up.")
@@ -161,8 +166,15 @@ def _set_up_anthropic(session: Session) -> bool:
     expected = None if address else ANTHROPIC  # a proxy may have keys of its own
     if key:
         session.say("The API key comes from the environment or the existing files.", 2)
+    if not key and session.resolved(section.get("auth_token")):
+        session.say("The token of the existing files stays; `parley doctor` checks it.", 2)
+        session.answers.values["model"] = section
+        return True
     for _ in range(MAX_TRIES):
-        if not key and not session.given.yes:
+        if not key and session.given.yes:
+            _say_missing(session, ANTHROPIC_KEY)
+            return False
+        if not key:
             session.say(f"Keys: {ANTHROPIC.where}", 2)
         key = key or _key(session, expected, ANTHROPIC_KEY)
         if key == SKIP:
@@ -198,6 +210,15 @@ def _check_key(session: Session, name: str, key: str, address: str) -> str | Non
     return None
 
 
+def _say_missing(session: Session, variable: str) -> None:
+    """Say where the key comes from; without a `variable`, that the address is missing."""
+    if not variable:
+        session.say("The address of the server is missing: choose it with --base-url URL.", 2)
+        return
+    session.say(f"The API key is missing: with --yes it comes from {variable} in the environment"
+                " or, with --secrets-stdin, from standard input.", 2)  # fmt: skip
+
+
 def _key(session: Session, expected: Format | None, variable: str) -> str:
     if session.given.yes:
         return ""
@@ -225,6 +246,9 @@ def _set_up_compatible(session: Session, preset: Preset, typed: str) -> bool:
         section = {}
     address = typed or _address(session, preset, str(section.get("base_url") or ""))
     key = session.env.get(preset.variable, "").strip() or session.resolved(section.get("api_key"))
+    if session.given.yes and not (address and (key or preset.format is None)):
+        _say_missing(session, preset.variable if address else "")
+        return False
     served = _load_models(session, preset, address, key)
     if served is None:
         return False

@@ -11,6 +11,7 @@ import httpx2
 from msgspec import Struct
 
 from gateway.errors import BadInput
+from gateway.llm.known_windows import LEAST_WINDOW
 from gateway.llm.served_window import window_of
 from safety.http.addresses import is_loopback_name
 from safety.http.shown_address import shown_address
@@ -20,8 +21,6 @@ MAX_BYTES: Final = 4 * 1024 * 1024
 MAX_MODELS: Final = 1_000
 MAX_NAME: Final = 200
 MILLION: Final = 1_000_000
-SMALLEST_WINDOW: Final = 2_048
-"""The least value of `model.window`."""
 Trouble = Literal["unreachable", "key", "other"]
 
 
@@ -130,7 +129,7 @@ def _model(entry: Mapping[str, object]) -> ServedModel | None:
     if not (name.isascii() and name.isprintable()):
         return None  # it is shown on a terminal
     pricing, window = entry.get("pricing"), window_of(entry)
-    window = window if window >= SMALLEST_WINDOW else 0
+    window = window if window >= LEAST_WINDOW else 0
     if not isinstance(pricing, dict):
         return ServedModel(name, window=window)
     prices = tuple(_price(pricing.get(side)) for side in ("prompt", "completion"))

@@ -208,7 +208,7 @@ def readiness_of(services: ConsoleServices) -> Callable[[], Sequence[Finding]]:
             if at != "ready" and part not in state.problems
         ]
         problems = [
-            Finding("note" if state.ready else "broken", f"running: {part}", text, advice)
+            checks.of_program("note" if state.ready else "broken", part, text, advice)
             for part, text in state.problems.items()
             if part != "overrides" and part not in state.installation
         ]

@@ -39,6 +39,17 @@ def test_a_window_that_an_error_names_is_remembered() -> None:
     assert finding.setting == "model.window: 2048"
 
 
+def test_the_setting_is_that_of_the_model_and_has_a_value_that_can_be_set() -> None:
+    windows = known(8_000, 8_000)
+
+    windows.named(0, 1_024)
+    windows.named(1, 4_096)
+
+    first, fallback = windows.findings()
+    assert "model.window" not in first.setting
+    assert fallback.setting == "model.fallbacks[0].window: 4096"
+
+
 def test_without_figures_half_of_the_refused_prompt_is_remembered() -> None:
     windows = known(8_000)
 

@@ -30,7 +30,7 @@ from gateway.policy.model_failures import (
         (400, "request_refused"),
         (401, "key_refused"),
         (402, "no_credit"),
-        (403, "key_refused"),
+        (403, "not_allowed"),
         (404, "not_found"),
         (408, "timeout"),
         (413, "too_long"),
@@ -86,6 +86,8 @@ def http2(cause: OSError) -> httpx2.ConnectError:
         (caused(OSError("unreachable")), "connection_failed"),
         (caused(ValueError()), "bad_answer"),
         (ModelRefused("the budget is used up"), "request_refused"),
+        (ModelRefused("says 429: x (insufficient_quota)", status=429), "no_credit"),
+        (ModelRefused("says 400: Your credit balance is too low", status=400), "no_credit"),
         (ModelUnavailable("Anthropic says 200 overloaded_error: x", status=200), "overloaded"),
     ],
 )

@@ -42,6 +42,16 @@ def test_a_trace_lists_the_decisions_in_order() -> None:
     ]
 
 
+def test_a_question_without_an_answer_ends_with_the_next_step() -> None:
+    decisions = (Decision("access", True, "open"), Decision("model", True, "refused", "m"))
+    call = ("model", "m", 100_000, 50_000, "ModelRefused 401 key_refused")
+    trace = replace(REFUSED, decisions=decisions, outcome="refused", durations=(call,))
+    lines = describe(trace).splitlines()
+    assert "  yes  access  open" in lines
+    assert "  NO   model   refused (m)" in lines
+    assert "model.api_key" in lines[-1]
+
+
 def test_a_person_without_an_approval_is_found_by_the_next_step() -> None:
     decision = Decision("access", False, "not_approved", "pairing: code_made")
     lines = describe(replace(REFUSED, decisions=(decision,))).splitlines()

@@ -310,9 +310,12 @@ def test_loading_settings_imports_no_platform_library() -> None:
         ({"provider": "anthropic", "api_key": "k", "headers": {"x team": "a"}}, "name of a header"),
         ({"provider": "anthropic", "api_key": "k", "headers": {"x": "a\r\ny: b"}}, "printable"),
         ({"provider": "openai", "name": "m", "api_key": "k", "web": True}, "provider anthropic"),
+        ({"provider": "anthropic", "api_key": "k", "api": "auto"}, ""),
+        ({"provider": "anthropic", "api_key": "k", "api": "chat"}, "provider openai"),
+        ({"provider": "anthropic", "api_key": "k", "without": ["tools"]}, "provider openai"),
     ],
 )
-def test_what_only_anthropic_takes(model: dict[str, object], problem: str) -> None:
+def test_what_only_one_provider_takes(model: dict[str, object], problem: str) -> None:
     if not problem:
         assert from_mapping({"model": model}).model.provider == "anthropic"
         return

@@ -16,6 +16,7 @@ from parley.config import Settings, from_mapping
 from parley.http.health_endpoints import Readiness
 from parley.http.local_listener import LocalListener
 from parley.maintenance.checks import Finding
+from parley.maintenance.model_check import check_models
 from parley.wiring.accounts import offered_commands
 from simulators.anthropic import AnthropicSimulator
 from simulators.base import PlatformSimulator
@@ -244,6 +245,28 @@ async def test_quarantined_work_of_a_ready_program_is_reported() -> None:
     assert (note.status, note.name) == ("note", "running: quarantine")
     assert note.detail == problems["quarantine"]
     await listener.stop()
+
+
+async def test_a_failing_model_of_a_ready_program_is_named_once() -> None:
+    problems = {
+        "model: m": "m has given no answer",
+        "model finding 1: m": "m takes no tools. Setting: model.without: [tools]",
+    }
+    listener = LocalListener(ready=lambda: Readiness(True, {"gateway": "ready"}, problems))
+    await listener.start()
+    _, failing, found = await findings(listener.port)
+    assert (failing.name, failing.detail) == ("running", problems["model: m"])
+    assert (found.name, found.detail) == ("running", problems["model finding 1: m"])
+    await listener.stop()
+
+
+async def test_the_advice_about_a_fallback_names_the_settings_of_the_fallback() -> None:
+    dead = {"provider": "openai", "name": "m", "base_url": f"http://127.0.0.1:{free_port()}/v1"}
+    config = from_mapping({"model": {**dead, "fallbacks": [dead]}})
+    first, fallback = await check_models(config)
+    assert "model.base_url" in first.advice
+    assert fallback.name == "model.fallbacks[0]: openai"
+    assert "model.fallbacks[0].base_url" in fallback.advice
 
 
 async def test_each_part_that_is_not_ready_is_a_problem_with_its_reason() -> None:

@@ -61,6 +61,25 @@ async def test_init_without_questions_and_credentials_names_the_variables(tmp_pa
     assert ended.status == 0
 
 
+@pytest.mark.parametrize(
+    ("provider", "missing"),
+    [
+        ("anthropic", "ANTHROPIC_API_KEY"),
+        ("openai", "OPENAI_API_KEY"),
+        ("openrouter", "OPENROUTER_API_KEY"),
+        ("other", "--base-url"),
+    ],
+)
+async def test_without_questions_a_missing_key_or_address_of_the_model_is_named(
+    tmp_path: Path, provider: str, missing: str
+) -> None:
+    arguments = ("init", "--yes", "--no-start", "--platform", "web", "--provider", provider)
+    ended = await parley(*arguments, cwd=tmp_path)
+    assert (ended.status, ended.err) == (1, "")
+    assert missing in ended.out
+    assert "set up a model" in ended.out.partition("Still to do")[2]
+
+
 async def test_credentials_come_from_standard_input_as_well(tmp_path: Path) -> None:
     arguments = ("init", "--yes", "--no-check", "--secrets-stdin", "--platform", "telegram")
     lines = f"TELEGRAM_BOT_TOKEN='{TELEGRAM_TOKEN}'\nANTHROPIC_API_KEY=sk-ant-0123456789abc\n"
