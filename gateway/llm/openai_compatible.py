@@ -6,8 +6,6 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-import aiohttp
-
 from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 from gateway.llm.chat_completions.answer_body import DONE, END, AnswerBody
 from gateway.llm.chat_completions.knowledge import ServerKnowledge
@@ -25,6 +23,7 @@ from gateway.llm.streamed_call import (
     Call,
     ServiceError,
     StreamingProvider,
+    cause_of,
     read_object,
     retry_after,
     with_headers_of,
@@ -126,10 +125,8 @@ class OpenAICompatibleProvider(StreamingProvider):
         return content
 
     def translate(self, error: Exception) -> ModelError:
-        if isinstance(error, aiohttp.ClientPayloadError):
-            return ModelUnavailable("the answer was interrupted")
         if not isinstance(error, ServiceError):
-            return ModelUnavailable(f"no answer from the model's server: {type(error).__name__}")
+            return ModelUnavailable(f"no answer from the model's server: {cause_of(error)}")
         return translated(error)
 
     def _maker(self, model: str) -> str:

@@ -29,6 +29,7 @@ MAX_ERROR: Final = 65_536
 """Bytes of an error response that are read."""
 MAX_ADAPTATIONS: Final = 6
 """Further requests of one call, each without a part that the service refused."""
+MAX_CAUSES: Final = 8
 MAX_REQUEST_ID: Final = 100
 PAGE: Final = "the response is a page of HTML, not an answer of a model"
 _HEADERS: Final = {
@@ -151,6 +152,8 @@ class StreamingProvider(ABC):
                     return
                 if isinstance(error, ModelError):
                     raise
+                if isinstance(error, aiohttp.ClientPayloadError):
+                    raise ModelUnavailable("the answer was interrupted") from error
                 raise self.translate(error) from error
             finished = reader.finish()
             call.answered(reader)
@@ -168,7 +171,7 @@ class StreamingProvider(ABC):
                 data = await _next(response, reader)
                 more = bool(data)
                 if at_start and _is_page(data, response.headers):
-                    raise ModelUnavailable(PAGE)
+                    raise ModelUnavailable(PAGE, passes=False)
                 at_start = False
                 text, problem = self._read(reader, decoder.feed(data) if more else decoder.end())
                 if text:
@@ -293,6 +296,20 @@ async def _next(response: OpenResponse, reader: AnswerReader) -> bytes:
         async with asyncio.timeout(reader.rest_seconds):
             return await response.read()
     return b""
+
+
+def cause_of(error: BaseException) -> str:
+    """Return why there is no response: the words of the system if it has some, otherwise the name
+    of the innermost error."""
+    name = type(error).__name__
+    for _ in range(MAX_CAUSES):
+        if words := getattr(error, "strerror", None):
+            return str(words)
+        name = type(error).__name__
+        if error.__cause__ is None:
+            break
+        error = error.__cause__
+    return name
 
 
 def _is_page(first: bytes, headers: Mapping[str, str]) -> bool:

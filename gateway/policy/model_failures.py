@@ -26,6 +26,7 @@ FailureKind: TypeAlias = Literal[
     "connection_failed",
     "interrupted",
     "bad_answer",
+    "page",
     "failed",
 ]
 
@@ -53,6 +54,7 @@ OF_ONE_REQUEST: Final[frozenset[FailureKind]] = frozenset(
 """Kinds that may concern a single question."""
 _NO_CREDIT: Final = ("insufficient_quota", "credit balance")
 """Words of OpenAI (429) and Anthropic (400) for an account without money."""
+_PAGE: Final = "a page of HTML"
 _LATER: Final = (
     "Parley asks the model again with each question; a fallback (model.fallbacks) answers meanwhile"
 )
@@ -74,8 +76,14 @@ _STEPS: Final[Mapping[str, str]] = {
     "connection_refused": "Start the model's server, or correct model.base_url",
     "connection_failed": "Check the network and model.base_url",
     "interrupted": "Read the log of the model's server, and of a proxy before it",
-    "bad_answer": "Check that model.base_url is the address of a model's API; then read the log of that server",
+    "bad_answer": "Check that model.base_url is the address of a model's API, then read its log",
+    "page": "Correct model.base_url: it leads to a page, perhaps the sign-in of a proxy",
     "failed": "Read the log of the program",
+}
+_WORDS: Final[Mapping[str, str]] = {
+    "dns": "host not found",
+    "tls": "no secure connection",
+    "page": "not a model's API",
 }
 MAX_CAUSES: Final = 8
 _BROKEN_OFF: Final = frozenset(
@@ -109,6 +117,11 @@ def step_of(kind: str) -> str:
     return _STEPS.get(kind, _STEPS["failed"])
 
 
+def words_of(kind: str) -> str:
+    """Return a kind in words: "no first token"."""
+    return _WORDS.get(kind, kind.replace("_", " "))
+
+
 def status_of(error: ModelError) -> str:
     """Return the status as a code: "529", or the kind of an error without an HTTP status."""
     return str(error.status) if error.status else kind_of(error)
@@ -136,6 +149,8 @@ def _kind_of_cause(error: ModelError) -> FailureKind:
         if "DNS" in type(cause).__name__:  # of an HTTP client, where it asks by itself
             return "dns"
     names = {type(cause).__name__ for cause in _causes(error)}
+    if _PAGE in str(error):
+        return "page"
     if names & _BROKEN_OFF or "interrupted" in str(error):
         return "interrupted"
     if any(isinstance(cause, OSError) for cause in _causes(error)):

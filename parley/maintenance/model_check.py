@@ -13,7 +13,7 @@ from gateway.llm.model_health import message_of
 from gateway.llm.prices import DEFAULT_PRICES, Price, cost, price_of
 from gateway.llm.watched_provider import findings_of
 from gateway.policy.budgets import MICRO
-from gateway.policy.model_failures import FailureKind, kind_of, step_of
+from gateway.policy.model_failures import FailureKind, kind_of, step_of, words_of
 from gateway.ports import (
     LLMProvider,
     ModelEvent,
@@ -131,7 +131,7 @@ async def _ask(provider: LLMProvider) -> ModelFinished:
 
 def _failed(name: str, choice: ModelChoice, error: ModelError) -> Finding:
     kind, model = kind_of(error), choice_of(choice)
-    status = f"HTTP {error.status}" if error.status else kind.replace("_", " ")
+    status = f"HTTP {error.status}" if error.status else words_of(kind)
     if kind in _KEY:
         detail = f"the key is refused ({status})"
     elif kind == "not_found":

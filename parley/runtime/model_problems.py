@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final
 
-from gateway.policy.model_failures import step_of
+from gateway.policy.model_failures import step_of, words_of
 from gateway.ports import ModelFailure, ModelFinding
 
 MAX_FINDINGS: Final = 20
@@ -32,7 +32,7 @@ def notes_of(findings: Iterable[ModelFinding]) -> tuple[str, ...]:
 def sentence_of(failure: ModelFailure) -> str:
     """Return a failing model in words, with the next step, without a full stop."""
     where = f" at {failure.server}" if failure.server else ""
-    error = failure.kind.replace("_", " ")
+    error = words_of(failure.kind)
     status = f"HTTP {failure.status}, {error}" if failure.status else error
     calls = f"{failure.calls:,} failed call{'s' * (failure.calls != 1)}"
     people = f"{failure.people:,} {'person' if failure.people == 1 else 'people'} waited"

@@ -16,6 +16,7 @@ from gateway.llm.streamed_call import (
     OpenResponse,
     ServiceError,
     StreamingProvider,
+    cause_of,
     read_object,
     retry_after,
 )
@@ -104,8 +105,7 @@ class AnthropicProvider(StreamingProvider):
             if isinstance(error, LookupError | TypeError):
                 return ModelUnavailable("the response is no answer of the Messages API")
             # No connection, a time-out, or an answer that breaks off or cannot be read.
-            what = type(error.__cause__ or error).__name__
-            return ModelUnavailable(f"no answer from the model's server: {what}")
+            return ModelUnavailable(f"no answer from the model's server: {cause_of(error)}")
         status, request_id = error.status, error.request_id
         kind, message = _error_parts(error.body, str(error))
         said = f"{status} {kind}".rstrip()

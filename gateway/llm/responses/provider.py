@@ -8,7 +8,7 @@ from gateway.llm.event_stream import ServerSentEvent
 from gateway.llm.openai_compatible import DEFAULT_BASE_URL, headers, translated
 from gateway.llm.responses.reader import ResponsesReader
 from gateway.llm.responses.request import to_body
-from gateway.llm.streamed_call import Call, ServiceError, StreamingProvider, read_object
+from gateway.llm.streamed_call import Call, ServiceError, StreamingProvider, cause_of, read_object
 from gateway.ports import ModelFinished, ModelMessage, ModelRequest, Usage
 from safety.http.shown_address import shown_address
 
@@ -51,7 +51,7 @@ class ResponsesProvider(StreamingProvider):
 
     def translate(self, error: Exception) -> ModelError:
         if not isinstance(error, ServiceError):
-            return ModelUnavailable(f"no answer from OpenAI: {type(error).__name__}")
+            return ModelUnavailable(f"no answer from the model's server: {cause_of(error)}")
         return translated(error)
 
 

@@ -21,6 +21,7 @@ from gateway.policy.model_failures import (
     kind_of,
     status_of,
     step_of,
+    words_of,
 )
 
 
@@ -104,3 +105,8 @@ def test_a_loop_of_causes_ends() -> None:
     first.__cause__, second.__cause__ = second, first
 
     assert kind_of(caused(first)) == "bad_answer"
+
+
+def test_a_kind_is_shown_in_words() -> None:
+    assert words_of("dns") == "host not found"
+    assert words_of("no_first_token") == "no first token"

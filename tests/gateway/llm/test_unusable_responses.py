@@ -1,4 +1,4 @@
-"""A page of HTML with status 200, such as the sign-in of a proxy, is named as such."""
+"""A response that is no answer, such as the sign-in of a proxy, and no response at all."""
 
 from collections.abc import AsyncIterator
 
@@ -52,7 +52,8 @@ async def test_a_page_is_no_interrupted_and_no_empty_answer(proxy: Proxy) -> Non
             await ask(provider, question("Hello"))
         await provider.close()
 
-        assert kind_of(caught.value) == "bad_answer"
+        assert kind_of(caught.value) == "page"
+        assert not caught.value.passes
 
 
 async def test_an_answer_that_a_server_calls_html_is_read(proxy: Proxy) -> None:
@@ -72,3 +73,13 @@ async def test_an_answer_of_another_api_is_no_interrupted_answer(proxy: Proxy) -
     with pytest.raises(ModelUnavailable, match="no answer of the Messages API"):
         await ask(provider, question("Hello"))
     await provider.close()
+
+
+async def test_a_server_that_cannot_be_reached_is_described_in_the_words_of_the_system() -> None:
+    for provider in providers("https://no-such-host.invalid"):
+        with pytest.raises(ModelUnavailable) as caught:
+            await ask(provider, question("Hello"))
+        await provider.close()
+
+        assert kind_of(caught.value) == "dns"
+        assert "Error" not in str(caught.value)
