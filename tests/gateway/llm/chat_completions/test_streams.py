@@ -128,7 +128,7 @@ async def test_a_broken_answer_can_be_asked_for_again(form: str) -> None:
 )  # fmt: skip
 async def test_an_empty_answer_is_not_asked_for_again_and_again(reply: Reply) -> None:
     async with serving(reply) as server:
-        with pytest.raises(ModelUnavailable, match="empty|a page of HTML") as caught:
+        with pytest.raises(ModelUnavailable, match=r"empty|a page of HTML") as caught:
             await ask(server.provider, question("Hi"))
     assert not caught.value.passes
 
