@@ -125,7 +125,8 @@ def _stages(trace: Trace) -> Iterator[LogEntry]:
         at, milliseconds = trace.at + timedelta(microseconds=after), took / 1_000
         if kind != "stage":
             values = {"name": name, "ms": milliseconds, "ended": ended}
-            yield LogEntry(at, kind, f"{name} {milliseconds:.0f} ms, {ended}", values)
+            shown = ended.partition(" ")[2] or ended  # without the name of the error
+            yield LogEntry(at, kind, f"{name} {milliseconds:.0f} ms, {shown}", values)
             continue
         while pending:
             decision = pending.popleft()

@@ -10,6 +10,7 @@ import pytest
 
 from parley.config import load
 from parley.config.reference_page import BEGIN, own_platforms
+from parley.wiring.policies import unpriced_models
 from tests.parley.cli.kit import ROOT, environment
 
 PAGES = [
@@ -48,11 +49,12 @@ def test_every_make_target_of_the_documentation_exists(target: str) -> None:
 
 
 @pytest.mark.parametrize("text", blocks(ROOT / "README.md", "yaml"))
-def test_the_configuration_of_the_readme_loads(tmp_path: Path, text: str) -> None:
+def test_a_program_starts_with_the_configuration_of_the_readme(tmp_path: Path, text: str) -> None:
     path = tmp_path / "parley.yaml"
     path.write_text(text, "utf-8")
     env = dict.fromkeys(re.findall(r"\$\{([A-Z_]+)\}", text), "x" * 20)
     settings = load(path, env, own_platforms())
+    assert unpriced_models(settings) == []
     assert {a.platform for a in settings.accounts()} == {"telegram", "slack"}
 
 
