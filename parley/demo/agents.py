@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from mcp import Client
 
 TOKEN_LASTS: Final = timedelta(minutes=5)
+SECONDS: Final = 60.0
+"""Time limit of a request; the first one loads the MCP server of the program."""
 
 
 class DemoAgents:
@@ -32,7 +34,7 @@ class DemoAgents:
         url = f"{self._app.local.base_url}{PREFIX}"
         headers = {"Authorization": f"Bearer {self._token(person)}"}
         async with (
-            httpx2.AsyncClient(headers=headers, trust_env=False) as http,
+            httpx2.AsyncClient(headers=headers, timeout=SECONDS, trust_env=False) as http,
             Client(streamable_http_client(url, http_client=http)) as client,
         ):
             await _hand_over(client, person, task)

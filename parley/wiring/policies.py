@@ -180,8 +180,8 @@ def unpriced_models(settings: Settings) -> list[Problem]:
         Problem(
             "budgets.prices",
             f"has no price for {model}, which is not called while a budget is set.",
-            f"Add its price in dollars per million tokens ({model}: {{input: 0, output: 0}} for one "
-            "of your own), or remove the budgets.",
+            f"Add its price in dollars per million tokens (for one of your own {model}: "
+            "{input: 0, output: 0}), or remove the budgets.",
         )
         for model in sorted(models)
         if price_of(model, policies.prices) is None
