@@ -42,7 +42,7 @@ from gateway.store_retry import StoreRetry
 from gateway.turn.pipeline import Pipeline
 from gateway.turn.services import CurrentPolicies, Services
 from gateway.turn.slots import Slots, StorePlaces
-from parley.config import Settings
+from parley.config import Settings, SettingsError
 from parley.config.load import Origins
 from parley.console.jobs import ConsoleJobs
 from parley.console.mount import (
@@ -69,7 +69,7 @@ from parley.wiring.memory import WiredMemory, wire_memory
 from parley.wiring.memory_backends import load_backends
 from parley.wiring.model import provider_of, toolbox_of, window_search, windows_of
 from parley.wiring.observe import build_health, endpoint_of, open_tracing, security_log
-from parley.wiring.policies import delivery_rules, pace_of, policies_of
+from parley.wiring.policies import delivery_rules, pace_of, policies_of, unpriced_models
 from parley.wiring.recall import recall_models
 from parley.wiring.relevance_judge import ModelJudge
 from parley.wiring.repositories import program_index, repository_reader
@@ -223,11 +223,14 @@ class App:
         """Open the stores, connect every account, resume the work of an earlier run.
 
         Returns once each account has connected or failed for the first time, or takes long.
-        `on_ready` receives the name of each account that connected.
+        `on_ready` receives the name of each account that connected. Raises `SettingsError` while a
+        budget is set and a model has no price: it would answer nobody.
         """
         self._on_ready = on_ready
         await self.storage.start()
         await self.configuration.refresh()
+        if problems := unpriced_models(self.configuration.settings):
+            raise SettingsError(problems)
         await self.guard.start()
         await self.memory.start()
         self.security.start()

@@ -24,7 +24,7 @@ from gateway.ports.inbox import InboxEntry
 from gateway.ports.observer import CombinedObserver, SendAttempt
 from parley.app import MAX_UNFINISHED, App
 from parley.cli.serve import serve
-from parley.config import Settings, from_mapping
+from parley.config import Settings, SettingsError, from_mapping
 from parley.runtime.supervisor import Supervisor
 from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import Model
@@ -327,3 +327,20 @@ async def test_a_start_error_is_raised_and_everything_is_closed(
     with pytest.raises(StartError, match="cannot listen"):
         await serve(taken)
     assert asyncio.all_tasks() == before
+
+
+async def test_a_program_whose_budget_would_let_no_model_answer_does_not_start(
+    tmp_path: Path,
+) -> None:
+    model = {"provider": "openai", "name": "m", "base_url": "http://127.0.0.1:9/v1"}
+    settings = from_mapping(
+        {
+            "model": model,
+            "budgets": {"user_per_day": 1},
+            "database": {"url": f"sqlite:///{tmp_path}/parley.db"},
+            "server": {"port": 0},
+        }
+    )
+    with pytest.raises(SettingsError, match="has no price for m"):
+        async with running_app(App(settings)):
+            pass
