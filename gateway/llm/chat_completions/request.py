@@ -21,7 +21,7 @@ from gateway.ports import (
     ToolSpec,
 )
 
-PICTURE_LEFT_OUT: Final = "(A picture was left out here: the model's server takes none.)"
+PICTURE_LEFT_OUT: Final = "(A picture was left out here: the model's server does not take it.)"
 SIGNATURE: Final = "skip_thought_signature_validator"
 """The value that Google takes in place of the signature of a thought that another model had."""
 _NO_TEXT: Final = "(no text)"

@@ -257,7 +257,6 @@ async def test_a_picture_is_left_out_and_the_model_is_told() -> None:
         (refused("Internal function error: FUNCTION_INVOCATION_FAILED", 500), ModelUnavailable, 1),
         (refused("maximum context length is 8192 tokens. Your messages resulted in 9000."),
          ContextTooLong, 1),
-        (refused("Failed to call a function.", code="tool_use_failed"), ModelUnavailable, 1),
     ],
 )  # fmt: skip
 async def test_another_error_is_not_asked_for_again(
