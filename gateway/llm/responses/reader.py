@@ -113,8 +113,9 @@ class ResponsesReader:
         item = self._items.get(index) or {}
         blocks: list[ContentBlock] = []
         match item.get("type"):
-            case "reasoning":
-                blocks.append(OpaqueBlock(self._maker, json.dumps(item)))
+            case "reasoning" if item.get("encrypted_content") or item.get("content"):
+                kept = {name: value for name, value in item.items() if value is not None}
+                blocks.append(OpaqueBlock(self._maker, json.dumps(kept)))
             case "function_call":
                 arguments = str(item.get("arguments") or "{}")
                 if len(arguments) <= MAX_ARGUMENTS and item.get("status") != "incomplete":
