@@ -16,7 +16,7 @@ _WRITTEN_CALL: Final = re.compile(
     r"|malformed.{0,20}(?:function|tool)|(?:model|generated).{0,20}invalid.{0,20}(?:function|tool)"
     r"|not in request\.tools|failed to parse (?:input|output) at"
     r"|expecting .{1,30}: line \d+ column|failed to generate json|json_validate_failed"
-    r"|tool_use_failed"
+    r"|tool_use_failed|unexpected_tool_call"
 )
 _OF_MACHINES: Final = re.compile(
     r"unavailable|overload|capacity|time[d ]{0,2}.?out|upstream|connection|connect to|respond"

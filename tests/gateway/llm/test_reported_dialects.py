@@ -7,6 +7,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -169,7 +170,7 @@ async def test_an_error_without_the_name_of_its_event_is_one() -> None:
 async def test_the_tokens_of_the_prompt_are_counted_once_wherever_they_are(
     first: dict[str, int], last: dict[str, int]
 ) -> None:
-    text = sse(start(**first), OPENED, HELLO, CLOSED, ended(**last), STOPPED)
+    text = sse(start(**first), OPENED, HELLO, CLOSED, ended("end_turn", **last), STOPPED)
     async with serving(lambda _: (200, text)) as server:
         assert (await ask(server.claude, question("Hi"))).finished.usage == Usage(90, 3)
 
@@ -267,14 +268,19 @@ def completed(*items: Body) -> str:
     return sse({"type": "response.completed", "response": response})
 
 
+def _always(text: str, _: Body) -> Reply:
+    return 200, text
+
+
 async def test_reasoning_is_asked_for_encrypted_and_never_sent_back_without() -> None:
     """openai/openai-agents-python 919, vercel/ai 7543: "Items are not persisted when `store` is set
     to false"."""
     call = {"type": "function_call", "call_id": "c1", "name": "add", "arguments": "{}"}
-    thought = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": None}
+    thought: Body = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": None}
     sealed = {**thought, "id": "rs_2", "encrypted_content": "gAAA", "status": None}
     for item, kept in ((thought, False), (sealed, True)):
-        async with serving(lambda _, item=item: (200, completed(item, call))) as server:
+        text = completed(item, call)
+        async with serving(partial(_always, text)) as server:
             heard = await ask(server.gpt, question("1 + 2?", tools=(ADD,)))
             outcome = ModelMessage("user", (ToolOutcome("c1", "3"),))
             await ask(server.gpt, question("1 + 2?", heard.finished.message, outcome, tools=(ADD,)))

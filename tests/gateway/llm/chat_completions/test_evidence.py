@@ -13,7 +13,15 @@ from gateway.llm.chat_completions.refusal import Adapted
 from gateway.llm.known_windows import KnownWindows, ModelPlace
 from gateway.ports import ImageBlock, ModelMessage, TextBlock
 from tests.gateway.llm.asking import ADD, ask, question
-from tests.gateway.llm.chat_completions.scripted_server import Body, Reply, refused, said, serving
+from tests.gateway.llm.chat_completions.scripted_server import (
+    Body,
+    Reply,
+    chunk,
+    refused,
+    said,
+    serving,
+    sse,
+)
 
 PLAIN = question("Hi", tools=(ADD,))
 BROKEN = b"no picture"
@@ -54,8 +62,10 @@ BADLY_WRITTEN = [
     refused("Failed to parse tool call arguments as JSON: unexpected end of input", 500),
     refused("Failed to call a function.", code="tool_use_failed"),  # Groq
     refused("tool call validation failed: attempted to call tool 'x'"),  # Groq
+    sse(chunk({}, "function_call_filter: MALFORMED_FUNCTION_CALL")),  # Google
+    sse(chunk({}, "UNEXPECTED_TOOL_CALL")),
 ]
-"""ollama/ollama 12884 and 17638; groq: "tool_use_failed" of its documentation."""
+"""ollama/ollama 12884, pydantic/pydantic-ai 631, NousResearch/hermes-agent 83882."""
 
 
 @pytest.mark.parametrize("reply", BADLY_WRITTEN)
@@ -133,4 +143,4 @@ def test_a_limit_is_found_anew_after_an_hour() -> None:
     assert len(knowledge.findings) == 1
     now[0] = KEPT
     assert knowledge.limits("m").without == set()
-    assert knowledge.findings == ()
+    assert not knowledge.findings
