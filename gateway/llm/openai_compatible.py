@@ -45,8 +45,14 @@ _OF_ACCOUNT: Final = {
 _PASSING: Final = frozenset((408, 409, 429))
 _FILTERED: Final = frozenset(
     ("content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation",
-     "data_inspection_failed", "DataInspectionFailed", "moderation_blocked")
+     "data_inspection_failed", "DataInspectionFailed", "moderation_blocked", "1301")
 )  # fmt: skip
+_RISKY: Final = re.compile(
+    r"content exists risk|considered high risk|may contain (?:inappropriate|unsafe) content"
+    r"|violates? (?:our |the )?(?:usage|content|safety) (?:guideline|polic)|不安全或敏感内容",
+    re.IGNORECASE,
+)
+"""The words of DeepSeek, Moonshot, Alibaba, xAI and Zhipu for a content filter."""
 
 
 def headers(api_key: str) -> Mapping[str, str]:
@@ -160,12 +166,12 @@ class ChatCall(Call):
     def adapts(self, error: Exception) -> bool:
         if not isinstance(error, ServiceError):
             return False
-        status, code, _ = error_parts(error)
+        status = error_parts(error)[0]
         refusal = refusal_of(status, error.body)
         if is_of_written_call(refusal.words) and not self._again:
             self._again = True
             return True
-        if isinstance(self._chat.translate(error), ContextTooLong) or code in _FILTERED:
+        if isinstance(self._chat.translate(error), ContextTooLong) or is_filtered(error):
             return False
         if self._knowledge.is_hopeless(self.model, refusal):
             return False
@@ -184,7 +190,7 @@ class ChatCall(Call):
         return True
 
     def ends(self, error: Exception) -> ModelFinished | None:
-        if not isinstance(error, ServiceError) or error_parts(error)[1] not in _FILTERED:
+        if not isinstance(error, ServiceError) or not is_filtered(error):
             return None
         return ModelFinished(ModelMessage("assistant", ()), "filtered", Usage(), self.model)
 
@@ -208,6 +214,15 @@ def translated(error: ServiceError) -> ModelError:
     if passes or is_of_written_call(f"{code} {message}".lower()):
         return ModelUnavailable(reason, retry_after(error.retry_after), **about)
     return ModelRefused(reason, **about)
+
+
+def is_filtered(error: ServiceError) -> bool:
+    """Return True if a content filter refused the request."""
+    status, code, message = error_parts(error)
+    body = error.body.get("error") if isinstance(error.body, Mapping) else None
+    kind = body.get("type") if isinstance(body, Mapping) else None
+    named = code in _FILTERED or kind in _FILTERED
+    return named or (status in (200, 400, 403) and bool(_RISKY.search(message)))
 
 
 def error_parts(error: ServiceError) -> tuple[int, str, str]:

@@ -6,9 +6,9 @@ from typing import Final
 
 from gateway.ports import ModelRequest, TextBlock, ToolOutcome
 
-MAX_COMPARED: Final = 200_000
-"""Characters of a request that are compared, the latest ones."""
-MAX_WORDS: Final = 4_000
+MAX_COMPARED: Final = 20_000
+"""Characters of a request that are compared, of the latest texts both ends."""
+MAX_WORDS: Final = 2_000
 """Characters of an error that are compared."""
 RUN: Final = 24
 """Characters of the request in a row that an error must have."""
@@ -31,13 +31,18 @@ def _texts(request: ModelRequest) -> list[str]:
     for message in reversed(request.messages):
         for block in message.content if message.role == "user" else ():
             if isinstance(block, TextBlock):
-                texts.append(block.text[:MAX_COMPARED])
+                texts.append(_ends(block.text))
             elif isinstance(block, ToolOutcome):
-                texts.append(block.content[:MAX_COMPARED])
+                texts.append(_ends(block.content))
         size = sum(map(len, texts))
         if size >= MAX_COMPARED:
             break
     return texts
+
+
+def _ends(text: str) -> str:
+    half = MAX_COMPARED // 2
+    return text if len(text) <= MAX_COMPARED else f"{text[:half]}\n{text[-half:]}"
 
 
 def _plain(text: str) -> str:

@@ -58,6 +58,7 @@ _LIKE: Final[tuple[tuple[Part, re.Pattern[str]], ...]] = (
 """The words that speak of a part, those of special parts first."""
 
 
+_IN_A_TOOL: Final = frozenset(("parameters", "input_schema", "properties", "schema", "description"))
 _VAGUE: Final[frozenset[Part]] = frozenset(
     ("tools", "system", "stream", "reasoning", "null_content", "empty_content", "text_parts")
 )
@@ -225,7 +226,7 @@ def _at(
     if head in ("max_tokens", "max_completion_tokens") and head in body:
         return _length(refusal, body, limits)
     if head in ("tools", "functions"):
-        deep = any(step in ("parameters", "input_schema", "properties", "schema") for step in rest)
+        deep = any(step in _IN_A_TOOL for step in rest)
         return _first(limits, present, *(("schema_keywords", "tools") if deep else ("tools",)))
     if head in ("messages", "contents", "input"):
         return _in_message(rest, refusal, body, limits, present)

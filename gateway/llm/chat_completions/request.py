@@ -26,6 +26,8 @@ SIGNATURE: Final = "skip_thought_signature_validator"
 """The value that Google takes in place of the signature of a thought that another model had."""
 _NO_TEXT: Final = "(no text)"
 _BEGIN: Final = "(The conversation begins here.)"
+MAX_DESCRIPTION: Final = 1_024
+"""Characters that the strictest services take."""
 _SHORT_ID: Final = 9
 """Characters of an id at Mistral: letters and digits."""
 
@@ -61,10 +63,9 @@ def to_body(
 
 def _tool(tool: ToolSpec, *, plain: bool) -> Message:
     schema = plain_schema(tool.schema) if plain else dict(tool.schema)
-    return {
-        "type": "function",
-        "function": {"name": tool.name, "description": tool.description, "parameters": schema},
-    }
+    description = tool.description[:MAX_DESCRIPTION] if plain else tool.description
+    function = {"name": tool.name, "description": description, "parameters": schema}
+    return {"type": "function", "function": function}
 
 
 class _Messages:

@@ -61,7 +61,8 @@ def _first(figures: Mapping[str, Any], names: tuple[str, ...]) -> int:
     """Return the first figure that is not 0; 0 for what is none."""
     for name in names:
         value = figures.get(name)
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if number and 0 < value < MAX_TOKENS:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            continue
+        if 0 < value < MAX_TOKENS:
             return int(value)
     return 0

@@ -231,6 +231,22 @@ async def test_a_smaller_number_of_tokens_is_kept() -> None:
     assert [body["max_tokens"] for body in server.bodies] == [500, 300, 300]
 
 
+async def test_a_description_that_is_too_long_is_cut() -> None:
+    """BerriAI/litellm 4735."""
+    words = "Invalid 'tools[0].function.description': string too long. Expected a string with "
+    words += "maximum length 1024, but got a string with length 1103 instead."
+    place = "tools[0].function.description"
+
+    def reply(body: Body) -> Reply:
+        length = len(body["tools"][0]["function"]["description"])
+        return said("Hello.") if length <= 1024 else refused(words, param=place)
+
+    async with serving(reply) as server:
+        long = question("Hi", tools=(replace(ADD, description="a" * 1103),))
+        assert (await ask(server.provider, long)).text == "Hello."
+    assert len(server.bodies) == 2
+
+
 @pytest.mark.parametrize("status", [400, 422])
 async def test_a_refusal_without_a_reason_is_tried_in_the_plain_form(status: int) -> None:
     reply = Reply(b"", status)
