@@ -81,10 +81,12 @@ class AnthropicReader:
         self._blocks: dict[int, _Open] = {}
         self._usage = Usage()
         self._stop: str | None = None
+        self._empty = True
         self.rest_seconds: float | None = None
         self.working = False
 
     def feed(self, event: Mapping[str, Any]) -> str:
+        self._empty = False
         match event["type"]:
             case "message_start":
                 self._model = event["message"].get("model") or self._requested_model
@@ -117,6 +119,8 @@ class AnthropicReader:
         return ""
 
     def finish(self) -> ModelFinished:
+        if self._empty:
+            raise ModelUnavailable("the model's server sent an empty answer", passes=False)
         if self.rest_seconds is None:
             raise ModelUnavailable("the answer was interrupted")
         try:

@@ -45,10 +45,12 @@ class ResponsesReader:
         self._items: dict[int, Mapping[str, Any]] = {}
         self._texts: dict[int, list[str]] = {}
         self._refused = False
+        self._empty = True
         self._end: Mapping[str, Any] = {}
 
     def feed(self, event: Mapping[str, Any]) -> str:
         kind = event.get("type")
+        self._empty = self._empty and not kind
         if kind in _TEXT:
             self._refused = self._refused or kind == "response.refusal.delta"
             return self._add_text(int(event["output_index"]), str(event["delta"]))
@@ -62,6 +64,8 @@ class ResponsesReader:
         return ""
 
     def finish(self) -> ModelFinished:
+        if self._empty:
+            raise ModelUnavailable("the model's server sent an empty answer", passes=False)
         if self.rest_seconds is None:
             raise ModelUnavailable("the answer was interrupted")
         try:

@@ -36,7 +36,8 @@ Reply = tuple[int, str]
 
 @asynccontextmanager
 async def serving(reply: Callable[[Body], Reply], *, stays: bool = False) -> AsyncIterator[Any]:
-    """Serve one text for each request: a document, or a stream of events."""
+    """Serve one text for each request: a document, or a stream of events. `stays`: the connection
+    is kept busy behind it."""
     bodies: list[Body] = []
     stop = asyncio.Event()
 
@@ -48,8 +49,9 @@ async def serving(reply: Callable[[Body], Reply], *, stays: bool = False) -> Asy
         response = web.StreamResponse(status=status, headers={"Content-Type": kind})
         await response.prepare(request)
         await response.write(text.encode())
-        if stays:
-            await stop.wait()
+        while stays and not stop.is_set():
+            await response.write(b": ping\n\n")
+            await asyncio.sleep(0.1)
         return response
 
     app = web.Application()
@@ -145,6 +147,15 @@ async def test_an_answer_whose_end_never_comes_is_not_waited_for_long() -> None:
     text = sse(start(), OPENED, HELLO, CLOSED, ended())
     async with serving(lambda _: (200, text), stays=True) as server, asyncio.timeout(10):
         assert (await ask(server.claude, question("Hi"))).text == "Hello."
+
+
+@pytest.mark.parametrize("text", ["", "event: ping\ndata: {}\n\n", "<html>Sign in</html>"])
+async def test_an_answer_of_nothing_is_not_asked_for_again_and_again(text: str) -> None:
+    async with serving(lambda _: (200, text)) as server:
+        for provider in (server.claude, server.gpt):
+            with pytest.raises(ModelUnavailable) as caught:
+                await ask(provider, question("Hi"))
+            assert not caught.value.passes
 
 
 async def test_an_error_without_the_name_of_its_event_is_one() -> None:
