@@ -231,6 +231,25 @@ async def test_a_smaller_number_of_tokens_is_kept() -> None:
     assert [body["max_tokens"] for body in server.bodies] == [500, 300, 300]
 
 
+async def test_words_behind_a_result_are_no_part_of_it() -> None:
+    """avante-corp/avante.nvim 2562: Mistral's "Unexpected role 'user' after role 'tool'"."""
+
+    def reply(body: Body) -> Reply:
+        pairs = list(pairwise(roles(body)))
+        return (
+            refused("Unexpected role 'user' after role 'tool'")
+            if (("tool", "user") in pairs)
+            else said("Hello.")
+        )
+
+    async with serving(reply) as server:
+        request = question("1 + 2?", *ROUND, "And now?", tools=(ADD,))
+        assert (await ask(server.provider, request)).text == "Hello."
+    sent = server.bodies[-1]["messages"]
+    assert [message["role"] for message in sent[-3:]] == ["tool", "assistant", "user"]
+    assert (sent[-3]["content"], sent[-1]["content"]) == ("3", "And now?")
+
+
 async def test_a_description_that_is_too_long_is_cut() -> None:
     """BerriAI/litellm 4735."""
     words = "Invalid 'tools[0].function.description': string too long. Expected a string with "
