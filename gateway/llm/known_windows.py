@@ -11,6 +11,7 @@ import structlog
 from msgspec import Struct
 
 from gateway.errors import ContextTooLong
+from gateway.llm.quotations import repeats
 from gateway.ports import ModelFinding, ModelFinished, ModelRequest, Usage
 
 SMALLEST: Final = 512
@@ -95,9 +96,9 @@ class KnownWindows:
 
     def refused(self, number: int, request: ModelRequest, error: ContextTooLong) -> None:
         """Remember the window that an error names, or half of the refused request. Figures that do
-        not fit the request are not believed."""
+        not fit the request are not believed, and no error that repeats words of the request."""
         seen = self._of(number, request.model)
-        if seen is None or request.tokens <= 0:
+        if seen is None or request.tokens <= 0 or repeats(str(error), request):
             return
         low, high = _PLAUSIBLE
         if error.tokens and not low <= error.tokens / request.tokens <= high:

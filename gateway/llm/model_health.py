@@ -29,7 +29,9 @@ MAX_MESSAGE: Final = 200
 """Characters of a service's message that are kept."""
 MAX_REQUEST_ID: Final = 100
 CERTAIN: Final = 3
-"""Calls in a row from which an error that may concern a single question is one of the model."""
+CERTAIN_ALONE: Final = 10
+"""Calls in a row from which an error that may concern a single question is one of the model; with
+the questions of one person alone, who may provoke it, there are more."""
 _TAG: Final = re.compile(r"<[^<>]{0,200}>")
 _QUOTED: Final = re.compile(r"\"[^\"]{40,1000}\"|'[^']{40,1000}'|`[^`]{40,1000}`")
 
@@ -182,4 +184,5 @@ def message_of(error: ModelError, secrets: Sequence[str] = ()) -> str:
 
 
 def _is_certain(failure: ModelFailure) -> bool:
-    return failure.kind not in OF_ONE_REQUEST or failure.calls >= CERTAIN
+    needed = CERTAIN_ALONE if failure.people == 1 else CERTAIN
+    return failure.kind not in OF_ONE_REQUEST or failure.calls >= needed

@@ -7,7 +7,9 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
+from gateway.immutable import replace
 from gateway.llm.chat_completions.answer_body import DONE, END, AnswerBody
+from gateway.llm.chat_completions.evidence import is_of_written_call
 from gateway.llm.chat_completions.knowledge import ServerKnowledge
 from gateway.llm.chat_completions.limits import Part, ServerLimits
 from gateway.llm.chat_completions.reader import DONE as DONE_EVENT
@@ -17,6 +19,7 @@ from gateway.llm.chat_completions.refusal import Adapted, adapted, refusal_of
 from gateway.llm.chat_completions.request import to_body
 from gateway.llm.event_stream import ServerSentEvent
 from gateway.llm.overflow import context_too_long
+from gateway.llm.quotations import repeats
 from gateway.llm.streamed_call import (
     MAX_REASON,
     AnswerReader,
@@ -43,8 +46,14 @@ _OF_ACCOUNT: Final = {
 _PASSING: Final = frozenset((408, 409, 429))
 _FILTERED: Final = frozenset(
     ("content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation",
-     "data_inspection_failed", "DataInspectionFailed", "moderation_blocked")
+     "data_inspection_failed", "DataInspectionFailed", "moderation_blocked", "1301")
 )  # fmt: skip
+_RISKY: Final = re.compile(
+    r"content exists risk|considered high risk|may contain (?:inappropriate|unsafe) content"
+    r"|violates? (?:our |the )?(?:usage|content|safety) (?:guideline|polic)|不安全或敏感内容",
+    re.IGNORECASE,
+)
+"""The words of DeepSeek, Moonshot, Alibaba, xAI and Zhipu for a content filter."""
 
 
 def headers(api_key: str) -> Mapping[str, str]:
@@ -149,6 +158,7 @@ class ChatCall(Call):
         self._limits = knowledge.limits(model)
         self._found: list[tuple[Adapted, str]] = []
         self._sent: Mapping[str, Any] = {}
+        self._again = False
 
     def body(self) -> dict[str, Any]:
         self._sent = body = self._chat.known_body(self.request, self.model, self._limits)
@@ -157,11 +167,13 @@ class ChatCall(Call):
     def adapts(self, error: Exception) -> bool:
         if not isinstance(error, ServiceError):
             return False
-        status, code, _ = error_parts(error)
-        refused = isinstance(self._chat.translate(error), ContextTooLong)
-        if refused or code in _FILTERED or code == "tool_use_failed":
-            return False
+        status = error_parts(error)[0]
         refusal = refusal_of(status, error.body)
+        if is_of_written_call(refusal.words) and not self._again:
+            self._again = True
+            return True
+        if isinstance(self._chat.translate(error), ContextTooLong) or is_filtered(error):
+            return False
         if self._knowledge.is_hopeless(self.model, refusal):
             return False
         found = adapted(refusal, self._sent, self._limits)
@@ -172,12 +184,14 @@ class ChatCall(Call):
         request = self.request
         if found.unknown and request.settled and request.tokens >= LONG_REQUEST:
             return False  # the turn first tries it without the history
+        if repeats(refusal.words, request):
+            found = replace(found, once=True)
         self._limits = found.joined_to(self._limits)
         self._found.append((found, refusal.words))
         return True
 
     def ends(self, error: Exception) -> ModelFinished | None:
-        if not isinstance(error, ServiceError) or error_parts(error)[1] not in _FILTERED:
+        if not isinstance(error, ServiceError) or not is_filtered(error):
             return None
         return ModelFinished(ModelMessage("assistant", ()), "filtered", Usage(), self.model)
 
@@ -197,9 +211,19 @@ def translated(error: ServiceError) -> ModelError:
         return too_long
     if code == "insufficient_quota":
         return ModelRefused(f"{reason} ({code})", **about)
-    if status in _PASSING or status >= 500 or status == 200 or code == "tool_use_failed":
+    passes = status in _PASSING or status >= 500 or status == 200
+    if passes or is_of_written_call(f"{code} {message}".lower()):
         return ModelUnavailable(reason, retry_after(error.retry_after), **about)
     return ModelRefused(reason, **about)
+
+
+def is_filtered(error: ServiceError) -> bool:
+    """Return True if a content filter refused the request."""
+    status, code, message = error_parts(error)
+    body = error.body.get("error") if isinstance(error.body, Mapping) else None
+    kind = body.get("type") if isinstance(body, Mapping) else None
+    named = code in _FILTERED or kind in _FILTERED
+    return named or (status in (200, 400, 403) and bool(_RISKY.search(message)))
 
 
 def error_parts(error: ServiceError) -> tuple[int, str, str]:

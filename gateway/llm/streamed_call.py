@@ -166,9 +166,11 @@ class StreamingProvider(ABC):
         """Send a request, and yield what arrives until the answer ends. Raises any error."""
         async with self.open(content) as response:
             decoder = self.decoder()
-            more, at_start = True, True
+            more, at_start, until = True, True, float("inf")
             while more:
-                data = await _next(response, reader)
+                if reader.rest_seconds is not None:
+                    until = min(until, asyncio.get_running_loop().time() + reader.rest_seconds)
+                data = await _next(response, reader, until)
                 more = bool(data)
                 if at_start and _is_page(data, response.headers):
                     raise ModelUnavailable(PAGE, passes=False)
@@ -287,13 +289,13 @@ def retry_after(header: str | None) -> float | None:
     return None
 
 
-async def _next(response: OpenResponse, reader: AnswerReader) -> bytes:
-    """Return the next bytes of a response; empty at its end. Behind a complete answer, a silence or
-    an error is the end."""
+async def _next(response: OpenResponse, reader: AnswerReader, until: float) -> bytes:
+    """Return the next bytes of a response; empty at its end. Behind a complete answer, an error is
+    the end, and a point in time of the loop: some servers keep the connection busy."""
     if reader.rest_seconds is None:
         return await response.read()
     with suppress(Exception):
-        async with asyncio.timeout(reader.rest_seconds):
+        async with asyncio.timeout_at(until):
             return await response.read()
     return b""
 

@@ -89,6 +89,8 @@ def events(body: Mapping[str, Any], answer: Answer, ids: "itertools.count[int]")
         "status": "in_progress",
     }
     items = list(_items(answer, ids))
+    if "reasoning.encrypted_content" not in (body.get("include") or ()):
+        items = [{k: v for k, v in item.items() if k != "encrypted_content"} for item in items]
     told = [{"type": "response.created", "response": response}]
     for index, item in enumerate(items):
         told.extend(_item_events(item, index))
@@ -151,7 +153,7 @@ def _item_events(item: Mapping[str, Any], index: int) -> Iterator[dict[str, Any]
             for piece in _pieces(item["arguments"]):
                 yield {"type": "response.function_call_arguments.delta", **place, "delta": piece}
         case _:
-            yield _of_item("added", index, {**opened, "encrypted_content": "partial"})
+            yield _of_item("added", index, opened)
     yield _of_item("done", index, item)
 
 

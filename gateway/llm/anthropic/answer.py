@@ -21,6 +21,8 @@ from gateway.ports import (
 
 REST_SECONDS: Final = 0.2
 """Seconds to wait for the end of a stream whose answer is complete."""
+STOPPED_SECONDS: Final = 2.0
+"""Seconds to wait for the end of an answer that named its reason: proxies leave the end out."""
 MAX_ARGUMENTS: Final = 200_000
 """Characters of one call's arguments; the rest is dropped."""
 
@@ -80,10 +82,12 @@ class AnthropicReader:
         self._usage = Usage()
         self._stop: str | None = None
         self._has_begun = False
+        self._empty = True
         self.rest_seconds: float | None = None
         self.working = False
 
     def feed(self, event: Mapping[str, Any]) -> str:
+        self._empty = False
         match event["type"]:
             case "message_start":
                 self._has_begun = True
@@ -96,6 +100,8 @@ class AnthropicReader:
                 if opened.kind in RESULTS:
                     self._web.extend(texts_of(block))
                     self._pages += [page for page in (page_of(block),) if page is not None]
+                opened.signature = str(block.get("signature") or "")
+                opened.add(str(block.get("thinking") or ""))
                 return opened.add(str(block.get("text") or ""))
             case "content_block_delta":
                 return self._delta(event["index"], event["delta"])
@@ -104,13 +110,19 @@ class AnthropicReader:
             case "message_delta":
                 self._stop = event["delta"].get("stop_reason") or self._stop
                 self._usage = _usage(event.get("usage") or {}, self._usage)
+                if self._stop and self.rest_seconds is None:
+                    self.rest_seconds = STOPPED_SECONDS
             case "message_stop":
                 self.rest_seconds = REST_SECONDS
+            case "message":
+                return self._whole(event)
             case _:
                 pass  # clients are to ignore unknown events
         return ""
 
     def finish(self) -> ModelFinished:
+        if self._empty:
+            raise ModelUnavailable("the model's server sent an empty answer", passes=False)
         if self.rest_seconds is None and not self._has_begun:
             raise ModelUnavailable("the response is no answer of the Messages API")
         if self.rest_seconds is None:
@@ -130,6 +142,18 @@ class AnthropicReader:
         return ModelFinished(
             message, stop, self._usage, self._model, reasoned=reasoned, web=tuple(self._web)
         )
+
+    def _whole(self, message: Mapping[str, Any]) -> str:
+        """Read an answer that is no stream."""
+        texts = [self.feed({"type": "message_start", "message": message})]
+        for index, block in enumerate(message.get("content") or ()):
+            place = {"index": index, "content_block": block}
+            texts.append(self.feed({"type": "content_block_start", **place}))
+            self._blocks[index].citations = list(block.get("citations") or ())[:MAX_CITATIONS]
+            texts.append(self._closed(index))
+        texts.append(self.feed({"type": "message_delta", "delta": message}))
+        self.rest_seconds = REST_SECONDS
+        return "".join(texts)
 
     def _delta(self, index: int, delta: Mapping[str, Any]) -> str:
         block = self._blocks.get(index)
@@ -191,12 +215,13 @@ class AnthropicReader:
 
 
 def _usage(figures: Mapping[str, Any], before: Usage) -> Usage:
-    """Read the totals so far; a missing figure keeps its previous value."""
+    """Read the totals so far; a missing or a smaller figure keeps its previous value: some services
+    report each figure in one event only, and 0 in the others."""
 
     def figure(name: str, otherwise: int, part: str = "") -> int:
         found = figures.get(part) if part else figures
         value = found.get(name) if isinstance(found, Mapping) else None
-        return value if isinstance(value, int) else otherwise
+        return max(value, otherwise) if isinstance(value, int) else otherwise
 
     return Usage(
         figure("input_tokens", before.input_tokens),

@@ -9,8 +9,10 @@ from gateway.immutable import replace
 from gateway.llm.anthropic.answer import AnthropicReader
 from gateway.llm.anthropic.library import PATH, Access, Library
 from gateway.llm.anthropic.request import documents_of, maker_of, prefix_of, to_body
+from gateway.llm.chat_completions.answer_body import AnswerBody
 from gateway.llm.event_stream import ServerSentEvent
 from gateway.llm.overflow import context_too_long
+from gateway.llm.plainer_call import PlainerCall
 from gateway.llm.streamed_call import (
     MAX_REASON,
     OpenResponse,
@@ -84,6 +86,12 @@ class AnthropicProvider(StreamingProvider):
         async with self._library.open(content) as response:
             yield response
 
+    def call(self, request: ModelRequest, model: str) -> PlainerCall:
+        return PlainerCall(self, request, model)
+
+    def decoder(self) -> AnswerBody:
+        return AnswerBody()
+
     def body(self, request: ModelRequest, model: str) -> dict[str, Any]:
         return to_body(request, model, self._address, web=self._web)
 
@@ -93,10 +101,10 @@ class AnthropicProvider(StreamingProvider):
         return AnthropicReader(model, maker, lambda: prefix_of(request), pages)
 
     def event_of(self, event: ServerSentEvent) -> Mapping[str, Any] | None:
-        if event.name == b"ping":
+        if event.name == b"ping" or not event.data.lstrip().startswith(b"{"):
             return None
         content = read_object(event.data)
-        if event.name == b"error":
+        if event.name == b"error" or content.get("type") == "error" or "error" in content:
             raise ServiceError(200, content)
         return content
 

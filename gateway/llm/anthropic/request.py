@@ -5,8 +5,10 @@ from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from typing import Any, Final
 
+from gateway.immutable import replace
 from gateway.llm.anthropic.cache import HOUR_MARK, MARK, mark_last, marks_for, pays_for_hour
 from gateway.llm.anthropic.web import page_of, tools_besides
+from gateway.llm.call_ids import CallIds
 from gateway.llm.json_text import parse_object
 from gateway.llm.prices import Price, price_of
 from gateway.ports import (
@@ -73,6 +75,7 @@ def to_body(
     tools are offered, if the request wants them."""
     each = list(_messages(request, maker_of(address, model)))
     messages = [message for message in each if message is not None]
+    _without_last_blanks(messages)
     tools = [_tool(tool) for tool in request.tools]
     if web and request.web:
         tools += tools_besides(tool.name for tool in request.tools)
@@ -97,6 +100,16 @@ def to_body(
     return body
 
 
+def _without_last_blanks(messages: list[dict[str, Any]]) -> None:
+    """Cut the white space at the end of an answer that the service is to continue: it refuses
+    it."""
+    if not messages or messages[-1]["role"] != "assistant":
+        return
+    content = messages[-1]["content"]
+    if content[-1]["type"] == "text":
+        content[-1] = {**content[-1], "text": content[-1]["text"].rstrip()}
+
+
 def _system(request: ModelRequest, mark: Mapping[str, str] | None) -> str | list[dict[str, Any]]:
     """Return the system prompt as one text, or with a mark between its stable and volatile part."""
     if mark is None or not request.system.strip():
@@ -118,9 +131,10 @@ def _tool(tool: ToolSpec) -> dict[str, object]:
 
 def _messages(request: ModelRequest, maker: str) -> Iterator[dict[str, Any] | None]:
     """Yield each message, or None for one that is not sent."""
-    begun, reads = False, _Reasoning(request, maker)
+    begun, reads, ids = False, _Reasoning(request, maker), CallIds()
     for message in request.messages:
-        content = list(_contents(reads.usable(message)))
+        usable = ids.fitted(replace(message, content=reads.usable(message)))
+        content = list(_contents(usable.content))
         if message.role == "user":
             content.sort(key=lambda block: block["type"] != "tool_result")  # results come first
             content = content or [{"type": "text", "text": "(nothing)"}]

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from gateway.llm.chat_completions import markup
 from gateway.llm.chat_completions.markup import Section
-from gateway.llm.chat_completions.written_calls import Written, calls_in, only_calls
+from gateway.llm.chat_completions.written_calls import Written, calls_in, is_data, only_calls
 from gateway.ports import ToolSpec
 
 MAX_TEXT: Final = 1_000_000
@@ -42,9 +42,18 @@ _CALL_KEYS: Final = frozenset(
 _SPOKEN: Final = re.compile(r"analysis(?=[A-Z\"'])")
 _RECIPIENT: Final = re.compile(r"to=(?:functions[.:])?([A-Za-z0-9_.:-]{1,64})")
 _CHANNEL_WORDS: Final = re.compile(r"(?:assistant|final|commentary|[\s:])+", re.IGNORECASE)
-_IN_CALLS: Final = ("<function=", "<invoke", "<arg_", "<tool_call", "<｜", "<parameter", "<name>")
-_QUOTES: Final = frozenset("`\"'“”‘’«»()")
-_AFTER_WORD: Final = frozenset(" .,;:!?")
+_BARE: Final = re.compile(r"\n[ \t]{0,3}\Z")
+_IN_CALLS: Final = (
+    "<function=",
+    "<invoke",
+    "<arg_",
+    "<tool_call",
+    "<｜",
+    "<parameter",
+    "<name>",
+    "</function>",
+    "</invoke>",
+)
 _WHOLE: Final = Section("calls", "anywhere", re.compile(r"(?!)"))
 """An answer that can be a tool call as a whole: it ends with the answer."""
 
@@ -232,6 +241,14 @@ class AnswerText:
     def _begins_line(self) -> bool:
         return bool(_INDENT.search(self._before))
 
+    def _is_written_about(self, mark: str, last: bool) -> bool | None:
+        """Return True if a mark is a word of a sentence or of a list, as an answer about such marks
+        has it; None if more text can tell. Servers leave no blank around a mark."""
+        after = self._after(len(mark), 2)
+        if len(after) < 2 and not last:
+            return None
+        return markup.in_sentence(self._before, after)
+
     # --- the beginning --------------------------------------------------------------------------
 
     def _begin(self, last: bool) -> str | None:
@@ -239,7 +256,8 @@ class AnswerText:
         word = _WORD.search(self._buffer, self._at)
         if word is None:
             return None if last else ""
-        if self.reasoned or self.calls or word[0] in "<[◁":
+        indented = self._buffer[: word.start()].endswith(("    ", "\t"))  # code of Markdown
+        if self.reasoned or self.calls or (word[0] in "<[◁" and not indented):
             self._at = word.start()
         text = self._buffer[word.start() : word.start() + MAX_LEAD + 1]
         if not last and len(text) < len("analysis") + 1 and "analysis".startswith(text[:8]):
@@ -276,15 +294,24 @@ class AnswerText:
         return self._token(mark, last)
 
     def _opening(self, section: Section, mark: str, last: bool) -> str:
-        if section.where == "line" and not self._blank and not self._begins_line:
-            self._literal.add(mark.lower())
+        small = mark.lower()
+        about = self._is_written_about(mark, last)
+        if about is None:
+            return ""
+        bare = bool(_BARE.search(self._before))
+        if section.where == "line" and not (bare and (self._blank or section.anew)):
+            about = True
+        elif section.where == "line" and small not in self._asked:
+            about = False
+        if about or (section.optional and small in self._asked):
+            self._literal.add(small)
             return self._take(len(mark))
-        if section.where == "plausible":
+        if section.where == "plausible" or section is markup.NAMED:
             rest = self._after(len(mark), MAX_BLANKS).lstrip()
             begins, can_begin = self._plausible(rest)
             if can_begin and not last and len(self._buffer) - self._at < MAX_BLANKS:
                 return ""
-            if not begins:
+            if not begins and (rest or not last):
                 return self._take(len(mark))
         self._at += len(mark)
         pieces = [mark] if section is markup.NAMED else []
@@ -313,14 +340,21 @@ class AnswerText:
 
     def _is_literal(self, mark: str, after: str) -> bool:
         before = self._before[-1]
-        if before in _QUOTES or after in _QUOTES or (before == " " and after in _AFTER_WORD):
+        if (
+            before in markup.QUOTES
+            or after in markup.QUOTES
+            or (before == " " and after in markup.AFTER_WORD)
+        ):
             return True
         return mark in self._asked and before != "\n" and after not in ("", "\n")
 
     def _token(self, mark: str, last: bool) -> str:
         """Remove a token of the template; the turn of somebody else behind it ends the answer."""
         turn = markup.TURN.fullmatch(mark)
-        if mark.lower() in self._asked and not turn:
+        about = self._is_written_about(mark, last)
+        if about is None:
+            return ""
+        if about or (mark.lower() in self._asked and not turn):
             return self._take(len(mark))
         if mark.lower() == "</s>":
             if _WORD.search(self._buffer, self._at + len(mark)) or "<s>" in self._before.lower():
@@ -331,6 +365,8 @@ class AnswerText:
             if len(self._after(len(mark), 12)) < 12 and not last:
                 return ""
             role, end = markup.role_after(self._buffer, self._at + len(mark))
+            if role and self._buffer[end : end + 1] not in ("", "\n", "<", "|"):
+                return self._take(len(mark))
             self._over = role in markup.OTHERS
             self._at = end
             return ""
@@ -360,7 +396,7 @@ class AnswerText:
             case "header":
                 self._channel(opened.text)
             case _:
-                self._add_calls(opened, "" if begins_next else close[0])
+                return self._add_calls(opened, "" if begins_next else close[0])
         return ""
 
     def _quoted(self, opened: _Open, close: re.Match[str]) -> bool:
@@ -388,11 +424,17 @@ class AnswerText:
             self._open = _Open(markup.CHANNEL, "", self._blank, [])
             self.reasoned = True
 
-    def _add_calls(self, opened: _Open, closing: str) -> None:
+    def _add_calls(self, opened: _Open, closing: str) -> str:
+        """Take the calls of a section; return the section if it is none of calls."""
         text = opened.text
-        self.calls.extend(calls_in(text, self._tools, opened.name))
-        opening = "" if opened.section is markup.NAMED else opened.opening
-        self.removed.append(f"{opening}{text}{closing}")
+        calls = calls_in(text, self._tools, opened.name)
+        whole = text if opened.section is markup.NAMED else f"{opened.opening}{text}"
+        asked = opened.section.kind == "calls" and opened.opening.lower() in self._asked
+        if closing and not calls and (asked or is_data(opened.opening, text)):
+            return self._show(f"{whole}{closing}")
+        self.calls.extend(calls)
+        self.removed.append(f"{whole}{closing}")
+        return ""
 
     def _unclosed(self, opened: _Open, *, cut: bool) -> str:
         """Handle a section that the answer does not close."""
@@ -403,8 +445,7 @@ class AnswerText:
             self.removed.extend([text] if calls else [])
             return "" if calls else self._show(text)
         if section.kind == "calls":
-            self._add_calls(opened, "")
-            return ""
+            return self._add_calls(opened, "")
         if section.kind == "header":
             return "" if "analysis" in text else self._show(_CHANNEL_WORDS.sub("", text, 1))
         literal = opened.opening.lower() in self._asked or not opened.at_start

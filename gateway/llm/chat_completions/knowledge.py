@@ -1,7 +1,12 @@
-"""Knowledge about the models of one server: found once, and kept while the program runs."""
+"""Knowledge about the models of one server: found once, and kept for an hour.
+
+It is then found anew with the next request, so that a server that was changed, or that was judged
+wrongly once, gets whole requests again.
+"""
 
 import hashlib
-from collections.abc import Collection, Sequence
+import time
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 import structlog
@@ -16,6 +21,8 @@ log = structlog.get_logger(__name__)
 MAX_MODELS: Final = 100
 MAX_FINDINGS: Final = 20
 MAX_HOPELESS: Final = 100
+KEPT: Final = 3_600.0
+"""Seconds for which something found is kept."""
 CERTAIN: Final = 2
 """Answers without tools, for a reason that the server did not give, until they are left out."""
 
@@ -24,15 +31,24 @@ class ServerKnowledge:
     """The limits of each model at one `address`, beginning with those of the configuration, and how
     its answers begin. `held` characters of a first answer are held back."""
 
-    def __init__(self, address: str, configured: ServerLimits, held: int) -> None:
+    def __init__(
+        self,
+        address: str,
+        configured: ServerLimits,
+        held: int,
+        seconds: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._seconds = seconds
         self._address = address
         self._configured = configured
         self._held = held
         self._limits: dict[str, ServerLimits] = {}
         self._headless: dict[str, bool] = {}
         self._suspected: dict[str, int] = {}
-        self._hopeless: dict[bytes, None] = {}
+        self._found_at: dict[str, float] = {}
+        self._hopeless: dict[bytes, float] = {}
         self._findings: dict[tuple[str, str], ModelFinding] = {}
+        self._told: set[tuple[str, str]] = set()
 
     @property
     def findings(self) -> tuple[ModelFinding, ...]:
@@ -41,6 +57,8 @@ class ServerKnowledge:
 
     def limits(self, model: str) -> ServerLimits:
         """Return the limits of a model, as far as they are known."""
+        if self._seconds() - self._found_at.get(model, float("inf")) >= KEPT:
+            self._forget(model)
         return self._limits.get(model, self._configured)
 
     def dialect(self, model: str) -> Dialect:
@@ -70,9 +88,16 @@ class ServerKnowledge:
                 kept = each.joined_to(kept)
                 self._report(model, each, words, kept.without - before.without)
         self._limits[model] = kept
+        self._found_at.setdefault(model, self._seconds())
+
+    def _forget(self, model: str) -> None:
+        for known in (self._limits, self._found_at, self._suspected):
+            known.pop(model, None)
+        for key in [key for key in self._findings if key[0] == model]:
+            del self._findings[key]
 
     def _report(self, model: str, found: Adapted, words: str, parts: Collection[Part]) -> None:
-        """Tell the operator, once."""
+        """Tell the operator: in the log once."""
         key = (model, found.part)
         if key in self._findings or len(self._findings) >= MAX_FINDINGS:
             return
@@ -81,6 +106,9 @@ class ServerKnowledge:
         text = f"The server refused {what}, {said}. {instead}."
         setting = f"model.without: [{', '.join(sorted(parts))}]" if parts else ""
         self._findings[key] = ModelFinding(model, self._address, text, setting)
+        if key in self._told or len(self._told) >= MAX_MODELS:
+            return
+        self._told.add(key)
         log.warning(
             "model_server_limit", model=model, server=self._address, found=text, setting=setting
         )
@@ -91,11 +119,11 @@ class ServerKnowledge:
         """Remember a refusal for which nothing helped."""
         if len(self._hopeless) >= MAX_HOPELESS:
             self._hopeless.pop(next(iter(self._hopeless)))
-        self._hopeless[_key(model, refusal)] = None
+        self._hopeless[_key(model, refusal)] = self._seconds()
 
     def is_hopeless(self, model: str, refusal: Refusal) -> bool:
-        """Return True if nothing helped against this refusal before."""
-        return _key(model, refusal) in self._hopeless
+        """Return True if nothing helped against this refusal lately."""
+        return self._seconds() - self._hopeless.get(_key(model, refusal), float("-inf")) < KEPT
 
 
 def _key(model: str, refusal: Refusal) -> bytes:

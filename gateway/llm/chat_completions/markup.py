@@ -17,17 +17,23 @@ of what can be a tool call."""
 
 
 class Section(Struct, frozen=True):
-    """A part of the text between two marks. It ends at `close`, which is one of several texts."""
+    """A part of the text between two marks. It ends at `close`, which is one of several texts.
+    `anew`: it also begins behind visible text. `optional`: its mark is a word that people ask
+    for as a part of XML."""
 
     kind: Kind
     where: Where
     close: re.Pattern[str]
+    anew: bool = False
+    optional: bool = False
 
 
 _THOUGHTS: Final = (
     "think", "thinking", "thought", "thoughts", "thought_process", "reasoning", "reflection",
     "scratchpad", "analysis", "inner_monologue", "antthinking", "seed:think", "mm:think",
 )  # fmt: skip
+_OWN: Final = frozenset(("think", "thinking", "thought", "antthinking", "seed:think", "mm:think"))
+"""Names that models use, and people hardly do."""
 _CALLS: Final = (
     "tool_call", "tool_calls", "toolcall", "function_call", "function_calls", "functioncall",
     "tool_use", "tools", "minimax:tool_call", "seed:tool_call", "tool_response",
@@ -77,8 +83,9 @@ def _any_of(*texts: str) -> re.Pattern[str]:
 
 def _sections() -> Iterator[tuple[str, Section]]:
     for name in _THOUGHTS:
-        yield f"<{name}>", Section("reasoning", "line", _any_of(f"</{name}>"))
-    yield "[think]", Section("reasoning", "line", _any_of("[/THINK]"))
+        end, own = _any_of(f"</{name}>"), name in _OWN
+        yield f"<{name}>", Section("reasoning", "line", end, anew=own, optional=not own)
+    yield "[think]", Section("reasoning", "line", _any_of("[/THINK]"), anew=True)
     for name in _CALLS:
         yield f"<{name}>", Section("calls", "plausible", _any_of(f"</{name}>"))
     for opening, (kind, closing) in _TOKENS.items():
@@ -140,6 +147,11 @@ TURN: Final = re.compile(
 _ROLE: Final = re.compile(r"\s{0,4}(assistant|model|user|human|system|tool)\b", re.IGNORECASE)
 
 
+QUOTES: Final = frozenset("`\"'“”‘’«»()")
+_PAIRS: Final = frozenset(("``", '""', "''", "“”", "‘’", "«»", "()"))
+AFTER_WORD: Final = frozenset(" .,;:!?")
+
+
 _PREFIXES: Final = frozenset(word[:end] for word in _WORDS for end in range(1, len(word) + 1))
 
 
@@ -148,6 +160,15 @@ def may_begin_mark(text: str) -> bool:
     if text.lower() in _PREFIXES:
         return True
     return text[:1] == "<" and len(text) <= LONGEST and bool(_BEGINNINGS.fullmatch(text))
+
+
+def in_sentence(before: str, after: str) -> bool:
+    """Return True if a mark between these characters is a word of a sentence."""
+    if before[-1:] + after[:1] in _PAIRS:
+        return True
+    if after[:1] == " " and after[1:2].islower():
+        return True
+    return before[-1:] == " " and after[:1] != "" and after[0] in AFTER_WORD
 
 
 def role_after(text: str, at: int) -> tuple[str, int]:

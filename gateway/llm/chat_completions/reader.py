@@ -10,7 +10,9 @@ from gateway.errors import ModelUnavailable
 from gateway.llm.chat_completions import reasoning
 from gateway.llm.chat_completions.answer_text import AnswerText
 from gateway.llm.chat_completions.calls import CallAssembler, fitting_id, new_id
+from gateway.llm.chat_completions.evidence import is_of_written_call
 from gateway.llm.chat_completions.reasoning import Reasoning, merge_part
+from gateway.llm.chat_completions.usage import CountedTokens
 from gateway.llm.json_text import paired
 from gateway.llm.streamed_call import ServiceError
 from gateway.ports import (
@@ -22,7 +24,6 @@ from gateway.ports import (
     TextBlock,
     ToolCall,
     ToolOutcome,
-    Usage,
 )
 
 DONE: Final[Mapping[str, Any]] = {"[DONE]": True}
@@ -79,8 +80,7 @@ class CompletionsReader:
         self._parts: list[Any] = []
         self._calls = CallAssembler(tools, frozenset(_ids(request)))
         self._reasoning = Reasoning()
-        self._usage = Usage()
-        self._reasoning_tokens = 0
+        self._counted = CountedTokens()
         self._finish = ""
         self._empty = True
         self._ended = False
@@ -103,7 +103,7 @@ class CompletionsReader:
             return self._add_text(content, repeats=False, last=False)
         if (model := event.get("model")) and isinstance(model, str):
             self._model = model
-        self._count(event)
+        self._counted.add(event)
         choices = event.get("choices")
         if not choices:
             self._without_choice(event)
@@ -117,6 +117,8 @@ class CompletionsReader:
             finish = "other"
         if finish.lower() not in _NONE:
             self._finish = finish.lower()
+            if is_of_written_call(self._finish):
+                raise ServiceError(200, {"error": {"message": finish}})
         if self._finish or event.get("object") == "chat.completion":
             self.rest_seconds = self.rest_seconds or AFTER_FINISH
         return text
@@ -262,9 +264,9 @@ class CompletionsReader:
             blocks.append(block)
         if text := self._text.visible:
             blocks.append(TextBlock(text))
-        reasoned = self._reasoning.reasoned or self._text.reasoned or self._reasoning_tokens > 0
+        reasoned = self._reasoning.reasoned or self._text.reasoned or self._counted.reasoning > 0
         message = ModelMessage("assistant", (*blocks, *calls))
-        return ModelFinished(message, stop, self._usage, self._model, reasoned=reasoned)
+        return ModelFinished(message, stop, self._counted.usage, self._model, reasoned=reasoned)
 
     def _finished_calls(self) -> tuple[list[ToolCall], dict[str, Mapping[str, Any]]]:
         """Return the calls, and by id what only the service understands of them."""
@@ -295,21 +297,6 @@ class CompletionsReader:
             result["content"] = content if len(content) <= reasoning.MAX_KEPT else ""
         return result
 
-    # --- usage ----------------------------------------------------------------------------------
-
-    def _count(self, event: Mapping[str, Any]) -> None:
-        figures = event.get("usage")
-        if not figures and (groq := event.get("x_groq")):
-            figures = groq.get("usage")
-        if not figures or not isinstance(figures, dict):
-            return
-        usage = usage_of(figures)
-        if usage != Usage():
-            self._usage = usage
-        details = figures.get("completion_tokens_details")
-        if isinstance(details, dict):
-            self._reasoning_tokens = _figure(details.get("reasoning_tokens"))
-
 
 def _only_text(event: Mapping[str, Any]) -> str:
     """Return the text of an event that has nothing else, as nearly all; "" for any other."""
@@ -322,23 +309,6 @@ def _only_text(event: Mapping[str, Any]) -> str:
         return ""
     content = delta.get("content")
     return content if isinstance(content, str) else ""
-
-
-def usage_of(figures: Mapping[str, Any]) -> Usage:
-    """Read the usage; prompt tokens include cached ones here, but not in `Usage`."""
-    details = figures.get("prompt_tokens_details")
-    cached = _figure(details.get("cached_tokens")) if isinstance(details, dict) else 0
-    cached = cached or _figure(figures.get("prompt_cache_hit_tokens"))
-    prompt = _figure(figures.get("prompt_tokens")) or _figure(figures.get("input_tokens"))
-    output = _figure(figures.get("completion_tokens")) or _figure(figures.get("output_tokens"))
-    return Usage(max(0, prompt - cached), output, cached)
-
-
-def _figure(value: object) -> int:
-    """Return a count of tokens; 0 for what is none."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return 0
-    return int(value) if 0 <= value < 1e12 else 0
 
 
 def _is_thought(message: Mapping[str, Any]) -> bool:

@@ -7,6 +7,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from gateway.immutable import replace
+from gateway.llm.chat_completions.evidence import is_of_machines, is_of_written_call, lasts
 from gateway.llm.chat_completions.limits import PLAIN, PLAINEST, Part, ServerLimits
 
 MAX_WORDS: Final = 4_000
@@ -56,6 +58,7 @@ _LIKE: Final[tuple[tuple[Part, re.Pattern[str]], ...]] = (
 """The words that speak of a part, those of special parts first."""
 
 
+_IN_A_TOOL: Final = frozenset(("parameters", "input_schema", "properties", "schema", "description"))
 _VAGUE: Final[frozenset[Part]] = frozenset(
     ("tools", "system", "stream", "reasoning", "null_content", "empty_content", "text_parts")
 )
@@ -85,8 +88,8 @@ class Refusal(Struct, frozen=True):
 
 class Adapted(Struct, frozen=True):
     """Things to leave out of the next request: parts, a field of the body, or tokens of the answer
-    above a number. `part` names it. `once`: only for this request, whose pictures can be the
-    reason. `unknown`: the server gave no reason."""
+    above a number. `part` names it. `once`: only for this request, whose content can be the reason.
+    `unknown`: the server gave no reason."""
 
     part: str
     parts: frozenset[Part] = frozenset()
@@ -136,12 +139,26 @@ def adapted(refusal: Refusal, body: Mapping[str, Any], limits: ServerLimits) -> 
     if refusal.status in _NOT_A_PART:
         return None
     present = parts_of(body) - limits.without
+    if is_of_written_call(refusal.words):
+        found = _first(limits, present, "tools")
+        return replace(found, once=True) if found is not None else None
+    found = _named(refusal, body, limits, present)
+    if found is None:
+        return _unknown(refusal, present)
+    certain = lasts(found.part, refusal.status, refusal.words, refusal.places)
+    return found if certain else replace(found, once=True)
+
+
+def _named(
+    refusal: Refusal, body: Mapping[str, Any], limits: ServerLimits, present: frozenset[Part]
+) -> Adapted | None:
+    """Return the part that the server names, by its place or in words."""
     for place in refusal.places:
         if found := _at(place, refusal, body, limits, present):
             return found
-    if found := _by_words(refusal, body, limits, present):
-        return found
-    return _unknown(refusal, present)
+    if is_of_machines(refusal.status, refusal.words):
+        return None
+    return _by_words(refusal, body, limits, present)
 
 
 def parts_of(body: Mapping[str, Any]) -> frozenset[Part]:
@@ -209,7 +226,7 @@ def _at(
     if head in ("max_tokens", "max_completion_tokens") and head in body:
         return _length(refusal, body, limits)
     if head in ("tools", "functions"):
-        deep = any(step in ("parameters", "input_schema", "properties", "schema") for step in rest)
+        deep = any(step in _IN_A_TOOL for step in rest)
         return _first(limits, present, *(("schema_keywords", "tools") if deep else ("tools",)))
     if head in ("messages", "contents", "input"):
         return _in_message(rest, refusal, body, limits, present)

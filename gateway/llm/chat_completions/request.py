@@ -21,11 +21,14 @@ from gateway.ports import (
     ToolSpec,
 )
 
-PICTURE_LEFT_OUT: Final = "(A picture was left out here: the model's server takes none.)"
+PICTURE_LEFT_OUT: Final = "(A picture was left out here: the model's server does not take it.)"
 SIGNATURE: Final = "skip_thought_signature_validator"
 """The value that Google takes in place of the signature of a thought that another model had."""
 _NO_TEXT: Final = "(no text)"
+_NO_ANSWER: Final = "(no answer)"
 _BEGIN: Final = "(The conversation begins here.)"
+MAX_DESCRIPTION: Final = 1_024
+"""Characters that the strictest services take."""
 _SHORT_ID: Final = 9
 """Characters of an id at Mistral: letters and digits."""
 
@@ -61,10 +64,9 @@ def to_body(
 
 def _tool(tool: ToolSpec, *, plain: bool) -> Message:
     schema = plain_schema(tool.schema) if plain else dict(tool.schema)
-    return {
-        "type": "function",
-        "function": {"name": tool.name, "description": tool.description, "parameters": schema},
-    }
+    description = tool.description[:MAX_DESCRIPTION] if plain else tool.description
+    function = {"name": tool.name, "description": description, "parameters": schema}
+    return {"type": "function", "function": function}
 
 
 class _Messages:
@@ -196,14 +198,17 @@ def _with_system(messages: Sequence[Message], system: str) -> list[Message]:
 
 
 def _alternating(messages: Sequence[Message]) -> list[Message]:
-    """Join messages of one role, and the person's words behind the result of a tool."""
+    """Join messages of one role. An answer stands between the result of a tool and a person's
+    words: these are no part of the result."""
     result: list[Message] = []
     for message in messages:
         before = result[-1] if result else None
         role = message["role"]
         if before is None and role != "user":
             result.append({"role": "user", "content": _BEGIN})
-        elif before is not None and role == "user" and before["role"] in ("user", "tool"):
+        elif before is not None and role == "user" and before["role"] == "tool":
+            result.append({"role": "assistant", "content": _NO_ANSWER})
+        elif before is not None and role == "user" == before["role"]:
             before["content"] = _joined(before["content"], message["content"])
             continue
         elif before is not None and role == "assistant" == before["role"]:

@@ -34,6 +34,8 @@ _PARAMETER: Final = re.compile(
 )
 _PARAMETER_END: Final = re.compile(r"</[^<>\s]{0,20}parameter>")
 _KEY: Final = "<arg_key>"
+_ELEMENTS: Final = frozenset(("<tool_call>", "<tool_calls>", "<tool_use>", "<tools>"))
+_DESCRIBES: Final = re.compile(r"name|function|tool|param|argument|action", re.IGNORECASE)
 _PYTHON: Final = re.compile(r"[\[\s]{0,4}[A-Za-z_][A-Za-z0-9_.-]{0,63}\(")
 _decode: Final = JSONDecoder(strict=False).raw_decode
 
@@ -87,6 +89,17 @@ def only_calls(text: str, tools: Mapping[str, ToolSpec]) -> tuple[Written, ...]:
     each = value if isinstance(value, list) else [value]
     calls = [_called(one, tools, strict=True) for one in each[:MAX_CALLS]]
     return tuple(call for call in calls if call) if all(calls) else ()
+
+
+def is_data(opening: str, text: str) -> bool:
+    """Return True for JSON in an element that is named like a call, but describes none."""
+    if opening.lower() not in _ELEMENTS or len(text) > MAX_MARKUP:
+        return False
+    try:
+        _, end = _decode(text.lstrip())
+    except (ValueError, RecursionError):
+        return False
+    return not text.lstrip()[end:].strip() and not _DESCRIBES.search(text)
 
 
 def _objects(markup: str, tools: Mapping[str, ToolSpec], name: str) -> Iterator[Written]:

@@ -45,10 +45,12 @@ class ResponsesReader:
         self._items: dict[int, Mapping[str, Any]] = {}
         self._texts: dict[int, list[str]] = {}
         self._refused = False
+        self._empty = True
         self._end: Mapping[str, Any] = {}
 
     def feed(self, event: Mapping[str, Any]) -> str:
         kind = event.get("type")
+        self._empty = self._empty and not kind
         if kind in _TEXT:
             self._refused = self._refused or kind == "response.refusal.delta"
             return self._add_text(int(event["output_index"]), str(event["delta"]))
@@ -62,6 +64,8 @@ class ResponsesReader:
         return ""
 
     def finish(self) -> ModelFinished:
+        if self._empty:
+            raise ModelUnavailable("the model's server sent an empty answer", passes=False)
         if self.rest_seconds is None:
             raise ModelUnavailable("the answer was interrupted")
         try:
@@ -113,8 +117,9 @@ class ResponsesReader:
         item = self._items.get(index) or {}
         blocks: list[ContentBlock] = []
         match item.get("type"):
-            case "reasoning":
-                blocks.append(OpaqueBlock(self._maker, json.dumps(item)))
+            case "reasoning" if item.get("encrypted_content") or item.get("content"):
+                kept = {name: value for name, value in item.items() if value is not None}
+                blocks.append(OpaqueBlock(self._maker, json.dumps(kept)))
             case "function_call":
                 arguments = str(item.get("arguments") or "{}")
                 if len(arguments) <= MAX_ARGUMENTS and item.get("status") != "incomplete":

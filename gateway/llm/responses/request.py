@@ -4,6 +4,7 @@ import base64
 from collections.abc import Iterator
 from typing import Any, Final
 
+from gateway.llm.call_ids import CallIds
 from gateway.llm.json_text import parse_object
 from gateway.ports import (
     ImageBlock,
@@ -15,21 +16,29 @@ from gateway.ports import (
     ToolOutcome,
 )
 
+ENCRYPTED: Final = "reasoning.encrypted_content"
 PHASE: Final = "phase"
 """The type of the object that keeps the phase of the text behind it."""
 
 
-def to_body(request: ModelRequest, model: str, maker: str) -> dict[str, Any]:
+def to_body(
+    request: ModelRequest, model: str, maker: str, *, encrypted: bool = True
+) -> dict[str, Any]:
     """Return the JSON body. `maker` is this service and model: reasoning of others is left out.
 
-    The service stores nothing (`store`), so that reasoning goes back whole within the turn.
+    The service stores nothing (`store`), so that reasoning goes back whole within the turn,
+    `encrypted` where the model can do that.
     """
+    ids = CallIds()
+    messages = [ids.fitted(message) for message in request.messages]
     body: dict[str, Any] = {
         "model": model,
         "store": False,
         "max_output_tokens": request.max_tokens,
-        "input": [item for message in request.messages for item in _items(message, maker)],
+        "input": [item for message in messages for item in _items(message, maker)],
     }
+    if encrypted:
+        body["include"] = [ENCRYPTED]
     if system := request.whole_system:
         body["instructions"] = system
     if request.tools:

@@ -6,7 +6,14 @@ import pytest
 from structlog.testing import capture_logs
 
 from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
-from gateway.llm.model_health import CERTAIN, LINES, MAX_MESSAGE, ModelHealth, message_of
+from gateway.llm.model_health import (
+    CERTAIN,
+    CERTAIN_ALONE,
+    LINES,
+    MAX_MESSAGE,
+    ModelHealth,
+    message_of,
+)
 from gateway.observe.correlation import asking
 from tests.support.clock import FakeClock
 
@@ -87,11 +94,20 @@ async def test_an_answer_in_another_process_ends_the_failure_only_if_it_came_lat
 
 async def test_one_refused_question_is_no_failing_model_but_some_in_a_row_are() -> None:
     health = ModelHealth(FakeClock())
-    for _ in range(CERTAIN - 1):
-        fail(health, ModelRefused("bad request", status=400))
+    for number in range(CERTAIN - 1):
+        fail(health, ModelRefused("bad request", status=400), f"p{number}")
     assert health.failures() == ()
 
     fail(health, ModelRefused("bad request", status=400))
+    assert len(health.failures()) == 1
+
+
+async def test_the_refused_questions_of_one_person_say_less_about_the_model() -> None:
+    health = ModelHealth(FakeClock())
+    for _ in range(CERTAIN_ALONE - 1):
+        fail(health, ModelRefused("bad request", status=400), "mallory")
+    assert not health.failures()
+    fail(health, ModelRefused("bad request", status=400), "mallory")
     assert len(health.failures()) == 1
 
 

@@ -67,6 +67,12 @@ def test_what_is_not_the_answer_is_not_shown(text: str, size: int) -> None:
     assert not answer.calls
 
 
+@pytest.mark.parametrize("end", ['He said "Hi"', "It is so (as I said)", "Yes.", "`x`"])
+def test_tokens_behind_a_quotation_are_removed(end: str) -> None:
+    text = f"{end}<|im_end|>\n<|im_start|>user\nAnd now?"
+    assert read(text, 3)[0].strip() == end
+
+
 @pytest.mark.parametrize("text", [text for text in HIDDEN if not text.startswith(("so", "Plan"))])
 def test_it_is_not_shown_live_either(text: str) -> None:
     assert read(text, 3)[0].strip() == "Hello."
@@ -114,6 +120,58 @@ CONTENT = [
 @pytest.mark.parametrize("size", [1, 5, 10_000])
 def test_content_that_looks_alike_stays(text: str, size: int) -> None:
     shown, answer = read(text, size)
+    assert shown == answer.visible == text
+    assert not answer.calls
+
+
+EXPLAINED = [
+    "Tags of reasoning:\n\n1. <think> opens it.\n2. </think> closes it.\n\nThat is all.",
+    "- <think> opens it\n- </think> ends it\nDone.",
+    "**<think>** opens it and **</think>** closes it.",
+    "| Tag | Meaning |\n|---|---|\n| <think> | opens |\n| </think> | closes |\n",
+    "Before:\n\n    <think>\n    indented\n    </think>\nafter",
+    "    <think>\n    indented\n    </think>\nafter",
+    "Llama writes <function=NAME> in front of JSON. Then it is parsed.",
+    'The older format had <invoke name="find"> and a list of parameters.',
+    '<invoke name="save">\n  <arg>1</arg>\n</invoke>\nThis XML calls save.',
+    "In harmony <|channel|> names the channel, and <|message|> begins the text. Then <|end|>.",
+    "ChatML uses <|im_start|>user and <|im_end|> to mark turns. Many models do.",
+    "The token <|endoftext|> ends a document in GPT-2. It has the id 50256.",
+    "Llama 2 wraps the question in [INST] and [/INST]. The answer follows.",
+    "Mistral writes [TOOL_CALLS] before the list of calls. After it comes the list.",
+    "In T5 the tokens <pad> and <eos> are special. And <bos> begins.",
+    "<|python_tag|> is the token of Llama for code. After it comes code.",
+    "{{ '<|im_start|>' }} is in the template. Then {% for %} comes.",
+    "Here it is:\n\n<analysis>\n  <item>1</item>\n</analysis>\n\nDone.",
+    "It is a property:\n<reflection>true</reflection>\n of the project.",
+    '<tool_use>{"id": 1}</tool_use> is the block',
+    "<tools>\n[1, 2]\n</tools>\nis the list.",
+]
+"""nesquena/hermes-webui 2213: literal tags in an answer are a part of it."""
+
+
+@pytest.mark.parametrize("text", EXPLAINED)
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_an_answer_about_marks_stays(text: str, size: int) -> None:
+    shown, answer = read(text, size)
+    assert shown == answer.visible == text
+    assert not answer.calls
+
+
+ASKED = [
+    ("What does <think> mean?", "<think> is a tag. It is closed by </think>. It hides."),
+    ("Explain <|channel|>", "<|channel|> names the channel of harmony, and <|message|> begins it."),
+    ("Use <reasoning> and <answer>", "<reasoning>\nRain.\n</reasoning>\n<answer>No</answer>"),
+    ("Show a <tool_call> of rm", '<tool_call>\n{"name": "rm"}\n</tool_call>\nSo Hermes writes it.'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("asked", "text"), ASKED)
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_an_answer_with_the_marks_that_were_asked_for_stays(
+    asked: str, text: str, size: int
+) -> None:
+    shown, answer = read(text, size, asked=asked)
     assert shown == answer.visible == text
     assert not answer.calls
 

@@ -173,9 +173,20 @@ async def test_an_error_keeps_its_words(server_name: str) -> None:
     assert caught.value.request_id == "req-1"
 
 
-@pytest.mark.parametrize("code", ["content_filter", "data_inspection_failed"])  # Azure, Qwen
-async def test_a_filtered_question_is_a_filtered_answer(code: str) -> None:
-    async with serving(refused("The prompt was filtered", code=code)) as server:
+@pytest.mark.parametrize(
+    "reply",
+    [
+        refused("The prompt was filtered", code="content_filter"),  # Azure
+        refused("Input data may contain inappropriate content.", code="data_inspection_failed"),
+        refused("The request was rejected because it was considered high risk",
+                type="content_filter"),  # Moonshot
+        refused("Content Exists Risk"),  # DeepSeek
+        refused("系统检测到输入或生成内容可能包含不安全或敏感内容", code="1301"),  # Zhipu
+        refused("Content violates usage guidelines.", 403),  # xAI
+    ],
+)  # fmt: skip
+async def test_a_filtered_question_is_a_filtered_answer(reply: Reply) -> None:
+    async with serving(reply) as server:
         heard = await ask(server.provider, question("Hi"))
     assert (heard.finished.stop, heard.finished.message.content) == ("filtered", ())
 

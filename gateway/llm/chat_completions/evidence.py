@@ -1,0 +1,57 @@
+"""Decides what a refusal is evidence of: a limit of the server, or only something in one request.
+
+A limit is kept for everybody. One person's broken picture, a call that the model wrote badly, and
+words of a person that an error repeats must therefore teach nothing.
+"""
+
+import re
+from typing import Final
+
+from gateway.llm.chat_completions.limits import Part
+
+_WRITTEN_CALL: Final = re.compile(
+    r"(?:pars|decod|extract)\w{0,8}.{0,40}(?:tool|function)[\s_-]?(?:calls?\b|arguments?|use\b)"
+    r"|(?:tool|function)[\s_-]?call\w{0,6}.{0,40}"
+    r"(?:validation failed|pars\w{2,3} (?:failed|error)|invalid json)"
+    r"|malformed.{0,20}(?:function|tool)|(?:model|generated).{0,20}invalid.{0,20}(?:function|tool)"
+    r"|not in request\.tools|failed to parse (?:input|output) at"
+    r"|expecting .{1,30}: line \d+ column|failed to generate json|json_validate_failed"
+    r"|tool_use_failed|unexpected_tool_call"
+)
+_OF_MACHINES: Final = re.compile(
+    r"unavailable|overload|capacity|time[d ]{0,2}.?out|upstream|connection|connect to|respond"
+    r"|memory|\boom\b|cuda|\bgpu\b|\beof\b|gateway|try again|queue|crash|killed|too busy"
+)
+_UNABLE: Final = re.compile(
+    r"support|enabled|--|jinja|template|alternat|param|attribute|concatenate|unmarshal|grammar"
+    r"|expected|unknown|unrecogni|extra (?:input|field)|permitted|only"
+)
+_TAKES_NO_PICTURES: Final = re.compile(
+    r"support|mmproj|vision|not.{0,20}multi-?modal|variant|at most 0|text.only|unknown|unrecogni"
+    r"|extra (?:input|field)|unexpected"
+)
+_OF_ONE_PICTURE: Final = re.compile(
+    r"format|unsupported (?:image|media|mime|file)|mime|media.?type|image/|larg|small|size|exceed"
+    r"|dimension|resolution|pixel|bytes|\d ?mb\b|corrupt|decod|download|fetch|animated|too many"
+    r"|at most [1-9]|safety|policy|moderat|truncated|base64"
+)
+
+
+def is_of_written_call(words: str) -> bool:
+    """Return True if a server cannot read a tool call that its own model wrote. The model writes
+    another one the next time."""
+    return bool(_WRITTEN_CALL.search(words))
+
+
+def is_of_machines(status: int, words: str) -> bool:
+    """Return True for a failure of the server that no other request avoids."""
+    return status >= 500 and bool(_OF_MACHINES.search(words)) and "support" not in words
+
+
+def lasts(part: str | Part, status: int, words: str, places: tuple[str, ...]) -> bool:
+    """Return True if a refused part is one that this server never takes."""
+    if part == "pictures":
+        if any(place.endswith(("type", "image_url")) for place in places):
+            return not _OF_ONE_PICTURE.search(words)
+        return bool(_TAKES_NO_PICTURES.search(words)) and not _OF_ONE_PICTURE.search(words)
+    return status < 500 or bool(_UNABLE.search(words))
