@@ -18,7 +18,6 @@ from gateway.llm.offline import OfflineProvider
 from gateway.llm.openai_compatible import OpenAICompatibleProvider
 from gateway.llm.responses.provider import ResponsesProvider
 from gateway.llm.watched_provider import WatchedModel, WatchedProvider
-from gateway.observe.timing import TimedProvider
 from gateway.policy.time_limits import BETWEEN_TOKENS_SECONDS, FIRST_TOKEN_SECONDS, TimeLimits
 from gateway.ports import Clock, LLMProvider, ModelFinished
 from safety.http.shown_address import shown_address
@@ -84,8 +83,7 @@ def build_provider(
     health = health or ModelHealth(clock)
 
     def watched(one: ModelChoice, where: str) -> LLMProvider:
-        provider = WatchedProvider(_build(one, where), _watched_model(one, where), health, clock)
-        return TimedProvider(provider, clock, cost, one.model)
+        return WatchedProvider(_build(one, where), _watched_model(one, where), health, clock, cost)
 
     providers = [watched(choice, "model")]
     providers += [watched(each, f"model.fallbacks[{i}]") for i, each in enumerate(fallbacks)]

@@ -82,9 +82,12 @@ class FailoverProvider:
             for attempt in range(ATTEMPTS):
                 released = False
                 try:
-                    async with aclosing(self._events(index, adapted)) as events:
+                    stream = self._providers[index].stream(adapted)
+                    async with aclosing(cast("AsyncGenerator[ModelEvent, None]", stream)) as events:
                         async for event in events:
                             released = released or isinstance(event, TextDelta)
+                            if isinstance(event, ModelFinished):
+                                self._windows.answered(index, adapted, event)
                             yield _mark_fallback(event) if index else event
                 except ModelUnavailable as error:
                     failures.append(error)
@@ -94,6 +97,8 @@ class FailoverProvider:
                     if not await self._pause(attempt, error):
                         break
                 except (ModelRefused, ContextTooLong) as error:
+                    if isinstance(error, ContextTooLong):
+                        self._windows.refused(index, adapted, error)
                     failures.append(error)
                     if released:
                         raise
@@ -112,19 +117,6 @@ class FailoverProvider:
     async def close(self) -> None:
         for provider in self._providers:
             await provider.close()
-
-    async def _events(self, index: int, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """Yield the events of one provider, and note what they say about its window."""
-        stream = cast("AsyncGenerator[ModelEvent, None]", self._providers[index].stream(request))
-        async with aclosing(stream) as events:
-            try:
-                async for event in events:
-                    if isinstance(event, ModelFinished):
-                        self._windows.answered(index, request, event)
-                    yield event
-            except ContextTooLong as error:
-                self._windows.refused(index, request, error)
-                raise
 
     def _refuses_too(self, index: int, failures: Sequence[ModelError]) -> bool:
         """Return True if another model refused the request as too long, and this one's window is

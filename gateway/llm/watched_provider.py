@@ -1,6 +1,6 @@
-"""One model under watch: its calls have time limits, and its failures are noted."""
+"""One model under watch: its calls have time limits and are timed, and its failures are noted."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from datetime import datetime, timedelta
 from typing import Final, cast
@@ -12,6 +12,7 @@ from gateway.errors import ModelError, ModelUnavailable
 from gateway.immutable import replace
 from gateway.llm.model_health import ModelHealth
 from gateway.llm.time_limits import within
+from gateway.observe.timing import timed
 from gateway.policy.time_limits import TimeLimits
 from gateway.ports import (
     CanLoad,
@@ -47,15 +48,24 @@ class WatchedModel(Struct, frozen=True):
 
 class WatchedProvider:
     """Implements `LLMProvider` around another one. An exception that is no `ModelError` becomes
-    one."""
+    one.
+
+    The running turn records the duration of each call, from the request to the end of the answer,
+    with its tokens and its `cost` in millionths of a dollar."""
 
     def __init__(
-        self, provider: LLMProvider, model: WatchedModel, health: ModelHealth, clock: Clock
+        self,
+        provider: LLMProvider,
+        model: WatchedModel,
+        health: ModelHealth,
+        clock: Clock,
+        cost: Callable[[ModelFinished], int] = lambda _: 0,
     ) -> None:
         self._provider = provider
         self._model = model
         self._health = health
         self._clock = clock
+        self._cost = cost
         self._used_up: datetime | None = None
 
     @property
@@ -65,21 +75,23 @@ class WatchedProvider:
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         began, model = self._clock.monotonic(), request.model or self._model.name
         stream = cast("AsyncGenerator[ModelEvent, None]", self._provider.stream(request))
-        try:
-            async with aclosing(within(self._model.limits, stream)) as events:
-                async for event in events:
-                    if isinstance(event, ModelFinished):
-                        self._finished(model, event)
-                    yield event
-        except ModelError as error:
-            self._failed(model, error, began)
-            raise
-        except Exception as error:
-            reason = f"the provider failed: {type(error).__name__}"
-            failed = ModelUnavailable(reason, passes=False)
-            failed.__cause__ = error
-            self._failed(model, failed, began)
-            raise failed from error
+        with timed("model", model, self._clock) as figures:
+            try:
+                async with aclosing(within(self._model.limits, stream)) as events:
+                    async for event in events:
+                        if isinstance(event, ModelFinished):
+                            self._finished(model, event)
+                            figures[:] = self._figures(event)
+                        yield event
+            except ModelError as error:
+                self._failed(model, error, began)
+                raise
+            except Exception as error:
+                reason = f"the provider failed: {type(error).__name__}"
+                failed = ModelUnavailable(reason, passes=False)
+                failed.__cause__ = error
+                self._failed(model, failed, began)
+                raise failed from error
 
     def findings(self) -> tuple[ModelFinding, ...]:
         """Return what the provider found out about its server, and what its answers show."""
@@ -111,6 +123,14 @@ class WatchedProvider:
         if finished.stop == "max_tokens" and not said:
             self._used_up = self._clock.now()
             log.warning("model_reasoned_too_long", model=model, hint="raise model.max_tokens")
+
+    def _figures(self, finished: ModelFinished) -> tuple[int, ...]:
+        used = finished.usage
+        return (
+            *(used.input_tokens, used.output_tokens),
+            *(used.cache_read_tokens, used.cache_write_tokens),
+            self._cost(finished),
+        )
 
     def _failed(self, model: str, error: ModelError, began: float) -> None:
         seconds = self._clock.monotonic() - began

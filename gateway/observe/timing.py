@@ -1,23 +1,13 @@
 """Timing of stages and model calls."""
 
 from asyncio import CancelledError
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
-from contextlib import aclosing, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar, Token
-from typing import cast
 
 from gateway.errors import ModelError
 from gateway.policy.model_failures import described
-from gateway.ports import (
-    CanLoad,
-    CanReportFindings,
-    Clock,
-    LLMProvider,
-    ModelEvent,
-    ModelFinding,
-    ModelFinished,
-    ModelRequest,
-)
+from gateway.ports import Clock
 from gateway.ports.observer import Timing
 
 MAX_TIMINGS = 100
@@ -64,51 +54,3 @@ def timed(kind: str, name: str, clock: Clock) -> Iterator[list[int]]:
     finally:
         seconds = clock.monotonic() - began
         note(Timing(kind, name, began, seconds, ended, tuple(figures), failure))
-
-
-class TimedProvider:
-    """Implements `LLMProvider` around another; the running turn records the duration of each
-    call, from the request to the end of the answer, with its tokens and its `cost` in millionths of
-    a dollar. `model` names a call that names no model itself."""
-
-    def __init__(
-        self,
-        provider: LLMProvider,
-        clock: Clock,
-        cost: Callable[[ModelFinished], int] = lambda _: 0,
-        model: str = "",
-    ) -> None:
-        self._provider = provider
-        self._model = model or provider.name
-        self._clock = clock
-        self._cost = cost
-
-    @property
-    def name(self) -> str:
-        return self._provider.name
-
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        stream = cast("AsyncGenerator[ModelEvent, None]", self._provider.stream(request))
-        with timed("model", request.model or self._model, self._clock) as figures:
-            async with aclosing(stream) as events:
-                async for event in events:
-                    if isinstance(event, ModelFinished):
-                        used = event.usage
-                        figures[:] = (
-                            *(used.input_tokens, used.output_tokens),
-                            *(used.cache_read_tokens, used.cache_write_tokens),
-                            self._cost(event),
-                        )
-                    yield event
-
-    def findings(self) -> tuple[ModelFinding, ...]:
-        """Return what the provider found out about its server."""
-        return self._provider.findings() if isinstance(self._provider, CanReportFindings) else ()
-
-    async def load(self) -> None:
-        """Implement `CanLoad` for a provider that does."""
-        if isinstance(self._provider, CanLoad):
-            await self._provider.load()
-
-    async def close(self) -> None:
-        await self._provider.close()

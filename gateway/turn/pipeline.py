@@ -3,7 +3,6 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import datetime, timedelta
 
 import structlog
@@ -61,6 +60,7 @@ from gateway.turn.render import filter_answer, render_answer, screened_reply, se
 from gateway.turn.repetition import doubt_first
 from gateway.turn.save import report, save, settle
 from gateway.turn.services import Policies, Services
+from gateway.turn.slots import NO_WAIT
 from gateway.turn.takeover import hand_over, is_taken_over
 from gateway.turn.turn_context import TurnContext
 
@@ -95,7 +95,6 @@ ON_STORES: frozenset[Stage] = frozenset(
     {*ADMISSION, reserve_budget, open_memory, read_history, recall, save}
 )
 """The stages that mostly wait for the stores."""
-NO_WAIT: AbstractAsyncContextManager[None] = nullcontext()
 
 HANDED_OVER: tuple[Stage, ...] = (open_memory, hand_over, save)
 """The stages of messages that an operator answers."""

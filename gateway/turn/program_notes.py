@@ -35,8 +35,9 @@ def words_of_model(answer: str) -> str:
     words."""
     text = answer.rstrip()
     for _ in range(MOST):
-        note = next((each for each in _NOTES if _REFERENCE.sub("", text).endswith(each)), None)
-        if note is None:
+        told = _REFERENCE.sub("", text)
+        if not told.endswith(_NOTES):
             break
-        text = _REFERENCE.sub("", text).removesuffix(note).rstrip()
+        note = next(each for each in _NOTES if told.endswith(each))
+        text = told.removesuffix(note).rstrip()
     return "" if text in _ALONE else text

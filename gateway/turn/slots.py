@@ -1,10 +1,9 @@
 """The limit on running turns; a turn that only waits for its model releases its slot."""
 
 import asyncio
-import sys
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from contextvars import Context
 from typing import Final
 
@@ -15,7 +14,7 @@ MAX_BYTES_ASIDE: Final = 128 * 1024 * 1024
 """Maximum bytes of files that these turns hold together: a turn has up to 19 MB of pictures. A turn
 that would exceed it also keeps its slot."""
 
-
+NO_WAIT: Final[AbstractAsyncContextManager[None]] = nullcontext()
 WAIT_SECONDS: Final = 60.0
 """The longest wait of a stage for a place."""
 EACH: Final = 3
@@ -27,26 +26,30 @@ class StorePlaces:
     """Lets a few stages use the stores at a time. Many turns that begin together then wait here,
     where it does not count as time of recall or of a store, and not for a connection."""
 
-    def __init__(self, size: int) -> None:
-        self._free = asyncio.Semaphore(max(1, size))
+    def __init__(self, size: int | None) -> None:
+        self._free = None if size is None else asyncio.Semaphore(max(1, size))
 
     @classmethod
     def for_connections(cls, connections: int) -> "StorePlaces":
         """Return the places for a database with so many connections; 0 for no limit."""
-        return cls(EACH * connections if connections else sys.maxsize)
+        return cls(EACH * connections if connections else None)
 
-    @asynccontextmanager
-    async def waiting(self) -> AsyncIterator[None]:
+    def waiting(self) -> AbstractAsyncContextManager[None]:
         """Hold a place; after `WAIT_SECONDS` go on without one."""
-        held = False
-        with suppress(TimeoutError):
-            async with asyncio.timeout(WAIT_SECONDS):
-                held = await self._free.acquire()
-        try:
-            yield
-        finally:
-            if held:
-                self._free.release()
+        return NO_WAIT if self._free is None else _held(self._free)
+
+
+@asynccontextmanager
+async def _held(free: asyncio.Semaphore) -> AsyncIterator[None]:
+    held = False
+    with suppress(TimeoutError):
+        async with asyncio.timeout(WAIT_SECONDS):
+            held = await free.acquire()
+    try:
+        yield
+    finally:
+        if held:
+            free.release()
 
 
 class Slots:

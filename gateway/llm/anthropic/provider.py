@@ -1,7 +1,7 @@
 """Claude, by the Messages API."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, aclosing
 from typing import Any, Final, cast
 
 from gateway.errors import ModelError, ModelRefused, ModelUnavailable
@@ -57,8 +57,11 @@ class AnthropicProvider(StreamingProvider):
         self._web = web
         self._library = Library(Access(api_key, auth_token, base_url, headers or {}))
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """One answer; one that the service interrupts for its own tools is continued."""
+        return self._whole(request) if self._web else super().stream(request)
+
+    async def _whole(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         begun: ModelFinished | None = None
         for _ in range(MAX_PAUSES + 1):
             asked = request if begun is None else _continued(request, begun)
@@ -81,10 +84,8 @@ class AnthropicProvider(StreamingProvider):
     async def close(self) -> None:
         await self._library.close()
 
-    @asynccontextmanager
-    async def open(self, content: bytes) -> AsyncIterator[OpenResponse]:
-        async with self._library.open(content) as response:
-            yield response
+    def open(self, content: bytes) -> AbstractAsyncContextManager[OpenResponse]:
+        return self._library.open(content)
 
     def call(self, request: ModelRequest, model: str) -> PlainerCall:
         return PlainerCall(self, request, model)

@@ -11,9 +11,11 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from gateway.errors import Transient
-from gateway.observe.timing import TimedProvider
+from gateway.llm.model_health import ModelHealth
+from gateway.llm.watched_provider import WatchedModel, WatchedProvider
 from gateway.observe.tracing import OtelTracing
 from gateway.policy.access import AccessPolicy
+from gateway.policy.time_limits import TimeLimits
 from gateway.turn.services import Policies
 from tests.support.clock import FakeClock
 from tests.support.gateway import Gateway, gateway
@@ -45,7 +47,8 @@ def watched(g: Gateway, spans: Spans) -> None:
     """Let the spans see what this gateway does."""
     spans.tracing._clock = g.clock
     force(g.services, "observer", spans.tracing)
-    force(g.services, "provider", TimedProvider(g.model, g.clock))
+    model = WatchedModel(g.model.name, "", TimeLimits())
+    force(g.services, "provider", WatchedProvider(g.model, model, ModelHealth(g.clock), g.clock))
     g.services.deliverer._observer = spans.tracing
 
 
