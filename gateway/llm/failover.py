@@ -86,9 +86,7 @@ class FailoverProvider:
                     async with aclosing(cast("AsyncGenerator[ModelEvent, None]", stream)) as events:
                         async for event in events:
                             released = released or isinstance(event, TextDelta)
-                            if isinstance(event, ModelFinished):
-                                self._windows.answered(index, adapted, event)
-                            yield _mark_fallback(event) if index else event
+                            yield self._heard(index, adapted, event)
                 except ModelUnavailable as error:
                     failures.append(error)
                     self._cool_down_provider(index, error)
@@ -117,6 +115,13 @@ class FailoverProvider:
     async def close(self) -> None:
         for provider in self._providers:
             await provider.close()
+
+    def _heard(self, index: int, request: ModelRequest, event: ModelEvent) -> ModelEvent:
+        """Note what an answer says about the model's window, and whether it is a fallback's."""
+        if not isinstance(event, ModelFinished):
+            return event
+        self._windows.answered(index, request, event)
+        return replace(event, from_fallback=True) if index else event
 
     def _refuses_too(self, index: int, failures: Sequence[ModelError]) -> bool:
         """Return True if another model refused the request as too long, and this one's window is
@@ -170,7 +175,3 @@ def _error_of(failures: Sequence[ModelError]) -> ModelError:
             return error
     passing = [f for f in failures if isinstance(f, ModelUnavailable) and f.passes]
     return min(passing, key=lambda error: error.retry_after or 0.0, default=failures[0])
-
-
-def _mark_fallback(event: ModelEvent) -> ModelEvent:
-    return replace(event, from_fallback=True) if isinstance(event, ModelFinished) else event

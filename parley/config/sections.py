@@ -108,7 +108,7 @@ IdList = Annotated[tuple[Id, ...], Field(min_length=1)]
 class Section(BaseModel):
     """Base of all sections: unknown keys are refused, nothing changes after loading."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class ChannelAssistant(Section):

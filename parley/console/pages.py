@@ -1,11 +1,11 @@
-"""Renders pages with Jinja2. Loaded with the first request to the console."""
+"""Renders pages with Jinja2, which is loaded with the first page."""
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from msgspec import Struct
 
@@ -13,6 +13,9 @@ from parley.console.route import AnyRoute, may_use
 from parley.console.security import path_to
 from parley.console.text import age, money, number, outside, sentence, short, when
 from parley.console.viewer import Viewer
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 HERE: Final = Path(__file__).parent
 TEMPLATES: Final = HERE / "templates"
@@ -75,8 +78,16 @@ class Pages:
 
     def __init__(self) -> None:
         self.static = {one.path: one for one in map(_static, sorted(STATIC.iterdir()))}
-        by_name = {one.name: path_to(path) for path, one in self.static.items()}
-        self._environment = Environment(
+
+    @cached_property
+    def _environment(self) -> "Environment":
+        from jinja2 import (  # noqa: PLC0415 - loaded with the first page
+            Environment,
+            FileSystemLoader,
+            StrictUndefined,
+        )
+
+        environment = Environment(
             loader=FileSystemLoader(TEMPLATES),
             autoescape=True,
             undefined=StrictUndefined,
@@ -93,8 +104,10 @@ class Pages:
             "age": age,
             "sentence": sentence,
         }
-        self._environment.filters.update(filters)
-        self._environment.globals.update(static=by_name.__getitem__, path_to=path_to)
+        by_name = {one.name: path_to(path) for path, one in self.static.items()}
+        environment.filters.update(filters)
+        environment.globals.update(static=by_name.__getitem__, path_to=path_to)
+        return environment
 
     def render(self, template: str, frame: Frame, **values: object) -> str:
         """Return a page or a fragment."""

@@ -22,7 +22,7 @@ class Params(BaseModel):
     """The parameters of a route: query of a GET; form or JSON body of a POST. Unknown ones are
     refused. Every text and number has bounds."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
 
 class ItemParams(Params):

@@ -257,7 +257,7 @@ def _tools(decisions: Sequence[Decision]) -> Iterator[ToolOut]:
 class _Stored(BaseModel):
     """The form in which recall notes what it found."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
     items: tuple[tuple[str, str, str, float, dict[str, int]], ...]
 

@@ -45,13 +45,13 @@ Author = Literal["you", "other", "system"]
 class RequestModel(BaseModel):
     """A request: unknown fields and other types are refused."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
 
 class ResponseModel(BaseModel):
     """A response."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 # --- queries ------------------------------------------------------------------------------------
