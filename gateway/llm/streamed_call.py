@@ -8,7 +8,7 @@ import asyncio
 import os
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, suppress
 from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 import aiohttp
@@ -186,9 +186,12 @@ class StreamingProvider(ABC):
                 if problem is not None and reader.rest_seconds is None:
                     raise problem
 
-    @asynccontextmanager
-    async def open(self, content: bytes) -> AsyncIterator[OpenResponse]:
+    def open(self, content: bytes) -> AbstractAsyncContextManager[OpenResponse]:
         """Send a request with this body. Raises `ServiceError` for a status other than 200."""
+        return self._posted(content)
+
+    @asynccontextmanager
+    async def _posted(self, content: bytes) -> AsyncIterator[OpenResponse]:
         session = self._session = self._session or self._connect()
         async with session.post(
             self._url, data=content, headers=self._headers, allow_redirects=False
