@@ -41,3 +41,16 @@ def test_the_program_loads_no_module_that_a_start_does_not_use() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE
     )
     assert printed.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_console_loads_its_templates_with_the_first_page() -> None:
+    code = (
+        "import sys; from parley.console.pages import Frame, Pages; pages = Pages()\n"
+        "before = 'jinja2' in sys.modules\n"
+        "pages.render('sign_in.html', Frame('/', 'n'), problem='')\n"
+        "print(before, 'jinja2' in sys.modules)"
+    )
+    printed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE
+    )
+    assert printed.stdout.split() == ["False", "True"]

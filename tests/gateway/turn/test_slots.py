@@ -154,8 +154,9 @@ async def test_a_cancelled_turn_leaves_the_counts_correct(when: str) -> None:
     assert "c" in turns.tasks
 
 
-async def test_a_few_stages_use_the_stores_at_a_time() -> None:
-    places, running, most = StorePlaces.for_connections(10), 0, 0
+@pytest.mark.parametrize(("connections", "at_once"), [(10, 30), (0, 100)])
+async def test_a_few_stages_use_the_stores_at_a_time(connections: int, at_once: int) -> None:
+    places, running, most = StorePlaces.for_connections(connections), 0, 0
 
     async def stage() -> None:
         nonlocal running, most
@@ -166,7 +167,7 @@ async def test_a_few_stages_use_the_stores_at_a_time() -> None:
             running -= 1
 
     await asyncio.gather(*(stage() for _ in range(100)))
-    assert most == 30
+    assert most == at_once
 
 
 async def test_a_stage_goes_on_without_a_place_after_a_while(
