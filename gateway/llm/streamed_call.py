@@ -8,7 +8,13 @@ import asyncio
 import os
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, suppress
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    aclosing,
+    asynccontextmanager,
+    suppress,
+)
 from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 import aiohttp
@@ -32,6 +38,9 @@ MAX_ADAPTATIONS: Final = 6
 MAX_CAUSES: Final = 8
 MAX_REQUEST_ID: Final = 100
 PAGE: Final = "the response is a page of HTML, not an answer of a model"
+CLOSED_SECONDS: Final = 5.0
+"""Seconds within which a request meets a connection that its server closed; a request that is lost
+later was in work."""
 _HEADERS: Final = {
     "Accept": "text/event-stream",
     "Accept-Encoding": "identity",
@@ -131,6 +140,7 @@ class StreamingProvider(ABC):
         self._model = model
         self._url = f"{base_url.rstrip('/')}/{self.path}"
         self._session: aiohttp.ClientSession | None = None
+        self._answered_before = False
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """One call; text that arrived together is one event. Raises `ModelUnavailable`,
@@ -164,7 +174,7 @@ class StreamingProvider(ABC):
         self, content: bytes, reader: AnswerReader
     ) -> AsyncGenerator[ModelEvent, None]:
         """Send a request, and yield what arrives until the answer ends. Raises any error."""
-        async with self.open(content) as response:
+        async with self._opened(content) as response:
             decoder = self.decoder()
             more, at_start, until = True, True, float("inf")
             while more:
@@ -185,6 +195,22 @@ class StreamingProvider(ABC):
                     problem.request_id = problem.request_id or request_id_of(response.headers)
                 if problem is not None and reader.rest_seconds is None:
                     raise problem
+
+    @asynccontextmanager
+    async def _opened(self, content: bytes) -> AsyncIterator[OpenResponse]:
+        """Send a request, and once more if its connection is an older one that the server closed
+        meanwhile: the server has not seen the request."""
+        async with AsyncExitStack() as stack:
+            began = asyncio.get_running_loop().time()
+            try:
+                response = await stack.enter_async_context(self.open(content))
+            except Exception as error:
+                waited = asyncio.get_running_loop().time() - began
+                if not self._answered_before or waited > CLOSED_SECONDS or not _is_closed(error):
+                    raise
+                response = await stack.enter_async_context(self.open(content))
+            self._answered_before = True
+            yield response
 
     def open(self, content: bytes) -> AbstractAsyncContextManager[OpenResponse]:
         """Send a request with this body. Raises `ServiceError` for a status other than 200."""
@@ -290,6 +316,20 @@ def retry_after(header: str | None) -> float | None:
     with suppress(ValueError):
         return max(0.0, float(header)) if header else None
     return None
+
+
+def _is_closed(error: BaseException | None) -> bool:
+    """Return True if a connection was closed before a response began. The error of aiohttp may be
+    the cause of another library's error."""
+    while error is not None:
+        if isinstance(error, aiohttp.ClientConnectorError):
+            return False
+        if isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError):
+            return True
+        if isinstance(error, aiohttp.ClientConnectionResetError):
+            return True
+        error = error.__cause__
+    return False
 
 
 async def _next(response: OpenResponse, reader: AnswerReader, until: float) -> bytes:

@@ -68,6 +68,9 @@ def _serve(port: int, window: int) -> None:
     parameters.n_ctx = window
     parameters.n_parallel = 1
     parameters.use_jinja = True
+    for threads in (parameters.cpuparams, parameters.cpuparams_batch):
+        threads.n_threads = 1  # several wait for each other at each layer, on a busy machine for long
+        threads.poll = 0
     parameters.model_alias = {MODEL}
     server = xllamacpp.Server(parameters)
     while server.listening_address:
