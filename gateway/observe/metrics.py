@@ -8,7 +8,7 @@ import re
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Final, TypeVar
 
 from msgspec import Struct
@@ -19,7 +19,7 @@ from prometheus_client.registry import Collector
 from prometheus_client.utils import floatToGoString
 
 from gateway.ports import Usage
-from gateway.ports.observer import FinishedTurn, SendAttempt
+from gateway.ports.observer import FinishedTurn, SendAttempt, Timing
 
 BOUNDS: Final = (
     *(0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5),
@@ -303,7 +303,7 @@ class Metrics:
         self._stages.add(seconds, "inbox")
 
     def answered(self, answered: FinishedTurn) -> None:
-        trace, model = answered.trace, 0.0
+        trace = answered.trace
         platform = self._platform.of(trace.platform)
         refusal = answered.refusal
         self._turns.add(platform, self._outcome.of("refused" if refusal else trace.outcome))
@@ -312,7 +312,6 @@ class Metrics:
         self._stages.add(max(0.0, answered.began - answered.stored), "queue")
         for timing in answered.timings:
             if timing.kind == "model":
-                model += timing.seconds
                 name = self._model.of(timing.name)
                 self._models.add(timing.seconds, name, self._error.of(timing.ended))
             else:
@@ -320,6 +319,7 @@ class Metrics:
         for row in answered.usage:
             self._used(self._model.of(row.model), row.usage, row.micros)
         if answered.last_key:
+            model = _seconds_of_model(answered.timings)
             _remember(self._unsent, answered.last_key, _Unsent(platform, answered.stored, model))
 
     def attempted(self, attempt: SendAttempt) -> None:
@@ -363,6 +363,18 @@ class Metrics:
         made = HistogramFamily(f"parley_{name}_seconds", meaning, labels)
         self.registry.register(made)
         return made
+
+
+def _seconds_of_model(timings: Sequence[Timing]) -> float:
+    """Return the seconds that a turn waited for its model: its calls, and the pause after each
+    failed one until the next."""
+    calls = [timing for timing in timings if timing.kind == "model"]
+    pauses = (
+        max(0.0, after.began - call.began - call.seconds)
+        for call, after in pairwise(calls)
+        if call.failure
+    )
+    return sum(call.seconds for call in calls) + sum(pauses)
 
 
 def _remember(kept: OrderedDict[str, _T], key: str, value: _T) -> None:

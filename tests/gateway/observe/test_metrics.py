@@ -92,6 +92,18 @@ def test_the_answer_time_ends_with_the_last_send_and_excludes_the_model_in_the_s
     )
 
 
+def test_pauses_between_failed_calls_are_time_of_the_model(metrics: Metrics) -> None:
+    failed = Timing("model", "claude", 10.5, 0.125, "ModelUnavailable", (), "529 overloaded")
+    again, later = Timing("model", "claude", 11.0, 0.25), Timing("model", "claude", 11.5, 0.25)
+
+    metrics.answered(answered(failed, again, later, key="r1:1"))
+    metrics.attempted(attempt("r1:1"))
+
+    whole = value(metrics, "answer_seconds_sum", platform="slack")
+    own = value(metrics, "answer_without_model_seconds_sum", platform="slack")
+    assert whole - own == pytest.approx(0.5 + 0.25 + 0.25)
+
+
 def test_a_repeated_send_is_a_retry_and_the_answer_counts_once(metrics: Metrics) -> None:
     metrics.answered(answered())
     metrics.attempted(attempt(failed="Transient"))
