@@ -1,7 +1,8 @@
 """Knowledge about the context windows of its models, apart from the configuration.
 
 A window is named by the server's list of models, or by the error for a request that was too long.
-Both are remembered until the program ends, so that no later message costs a refused request.
+Both are remembered, so that no later message costs a refused request, until the server names
+another window, or `forget_refusals` is called: a server can be started again with another one.
 """
 
 from collections.abc import Sequence
@@ -90,6 +91,8 @@ class KnownWindows:
         seen = self._of(number, "")
         if seen is None or window < SMALLEST or seen.named == window:
             return
+        if seen.named:  # the server was started again
+            seen.refused = seen.answered = 0
         seen.named = window
         if window < place.window:
             log.warning("context_window_smaller_than_configured", **_where(place, window))
@@ -106,9 +109,18 @@ class KnownWindows:
         limit = error.limit or round(request.tokens * HALF) + request.max_tokens
         if limit > high * request.tokens + request.max_tokens:
             return
+        if (error.tokens or request.tokens) <= seen.answered:
+            seen.answered = 0  # the server answered a longer prompt before it was started again
         before, seen.refused = seen.refused, max(limit, SMALLEST)
         if seen.refused != before:
             log.warning("context_window_exceeded", **_where(self._models[number], limit))
+
+    def forget_refusals(self, number: int) -> None:
+        """Forget the windows of a server that follow from errors, so that a longer request is tried
+        again."""
+        for (place, _), seen in self._seen.items():
+            if place == number:
+                seen.refused = 0
 
     def answered(self, number: int, request: ModelRequest, finished: ModelFinished) -> None:
         """Remember the size of an answered prompt, and whether the server cut it."""

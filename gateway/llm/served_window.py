@@ -1,8 +1,10 @@
-"""Asks an OpenAI-compatible server for the context windows of its models, once after the start."""
+"""Asks an OpenAI-compatible server for the context windows of its models, after the start and then
+from time to time: a server can be started again with another window."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from itertools import count
 from typing import Any, Final
 
 import aiohttp
@@ -17,6 +19,10 @@ SECONDS: Final = 10.0
 MAX_BYTES: Final = 4 * 1024 * 1024
 PAUSES: Final = (1.0, 30.0, 300.0)
 """Seconds before each attempt: a local server may start later than the program."""
+AGAIN: Final = 600.0
+"""Seconds between two later questions."""
+FORGET: Final = 6
+"""Later questions after which a window that follows from an error is tried again."""
 _KEYS: Final = (
     "loaded_context_length",
     "max_model_len",
@@ -78,7 +84,13 @@ class WindowSearch:
             await asyncio.sleep(pause)
             waiting = tuple([each for each in waiting if not await self._asked(each)])
             if not waiting:
-                return
+                break
+        for number in count(1):
+            await asyncio.sleep(AGAIN)
+            for server in self._servers:
+                await self._asked(server)
+                if number % FORGET == 0:
+                    self._known.forget_refusals(server.number)
 
     async def _asked(self, server: ModelServer) -> bool:
         """Ask one server; False if it did not answer."""

@@ -77,6 +77,39 @@ def test_no_error_makes_a_window_smaller_than_a_prompt_that_was_answered() -> No
     assert windows.window(0) == 2_400
 
 
+def test_a_server_that_was_started_again_with_a_smaller_window() -> None:
+    windows = known(8_000)
+    windows.named(0, 4_096)
+    windows.answered(0, SENT, answer(3_000))
+
+    windows.refused(0, replace(SENT, tokens=2_900), ContextTooLong("x", 2_950, 2_048))
+    assert windows.window(0) == round(2_048 * MARGIN)
+
+    windows.named(0, 2_048)
+    assert windows.window(0) == round(2_048 * MARGIN)
+
+
+def test_a_server_that_was_started_again_with_a_larger_window() -> None:
+    windows = known(8_000)
+    windows.named(0, 2_048)
+    windows.refused(0, SENT, ContextTooLong("x", 3_200, 2_048))
+
+    windows.named(0, 4_096)
+
+    assert windows.window(0) == round(4_096 * MARGIN)
+
+
+def test_a_window_that_follows_from_an_error_is_forgotten_from_time_to_time() -> None:
+    windows = known(8_000, 9_000)
+    windows.refused(0, SENT, ContextTooLong("x", 3_200, 2_048))
+    windows.refused(1, SENT, ContextTooLong("x", 3_200, 2_048))
+
+    windows.forget_refusals(0)
+
+    assert windows.window(0) == 8_000
+    assert windows.window(1) < 2_048
+
+
 def test_models_of_one_server_have_windows_of_their_own() -> None:
     windows = known(8_000)
 

@@ -124,6 +124,35 @@ async def test_the_search_waits_for_a_server_that_starts_later(
         await search.stop()
 
 
+async def test_the_search_asks_again_after_it_had_an_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "PAUSES", (0.0,))
+    monkeypatch.setattr(module, "AGAIN", 0.01)
+    sizes = [8_192, 16_384]
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        size = sizes.pop(0) if len(sizes) > 1 else sizes[0]
+        return web.json_response({"data": [{"id": "m", "context_length": size}]})
+
+    known = KnownWindows([ModelPlace("m", "s", 32_000)])
+    async with serving(handle) as address:
+        search = WindowSearch([ModelServer(0, address, "m")], known)
+        search.start()
+        await eventually(lambda: known.window(0) == round(16_384 * MARGIN))
+        await search.stop()
+
+
+@pytest.mark.parametrize("size", [1, 511, 10**18, 10**400, -(10**18)])
+async def test_a_window_that_no_model_has_changes_nothing(size: int) -> None:
+    async with serving(listing({"id": "m\x1b[31m", "context_length": size})) as address:
+        found = await served_window(ModelServer(0, address, "m"))
+
+    known = KnownWindows([ModelPlace("m", "s", 32_000)])
+    known.named(0, found)
+    assert known.window(0) == 32_000
+
+
 async def test_a_search_that_hangs_ends_with_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PAUSES", (0.0,))
     asked = asyncio.Event()
