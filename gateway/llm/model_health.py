@@ -33,7 +33,12 @@ CERTAIN_ALONE: Final = 10
 """Calls in a row from which an error that may concern a single question is one of the model; with
 the questions of one person alone, who may provoke it, there are more."""
 _TAG: Final = re.compile(r"<[^<>]{0,200}>")
-_QUOTED: Final = re.compile(r"\"[^\"]{40,1000}\"|'[^']{40,1000}'|`[^`]{40,1000}`")
+_QUOTED: Final = re.compile(
+    r"\"[^\"]{40,1000}(?:\"|$)|(?<!\w)'[^']{40,1000}(?:'|$)|`[^`]{40,1000}(?:`|$)"
+)
+"""A quotation, also one whose end was cut; an apostrophe within a word begins none."""
+LEAST_PART: Final = 4
+"""Characters of a secret that are removed where its rest was cut."""
 
 log = structlog.get_logger(__name__)
 
@@ -176,11 +181,20 @@ class ModelHealth:
 def message_of(error: ModelError, secrets: Sequence[str] = ()) -> str:
     """Return the service's message on one line, without tags of HTML, credentials and long
     quotations: those may be words of people."""
-    text = _QUOTED.sub("…", _TAG.sub(" ", str(error)))
-    plain = "".join(c if c.isprintable() else " " for c in text)
     known = [secret for secret in secrets if len(secret) >= MIN_SECRET]
+    text = _QUOTED.sub("…", _TAG.sub(" ", _without_cut_secret(str(error), known)))
+    plain = "".join(c if c.isprintable() else " " for c in text)
     plain = redacted(" ".join(plain.split()), known)
     return plain if len(plain) <= MAX_MESSAGE else f"{plain[: MAX_MESSAGE - 1]}…"
+
+
+def _without_cut_secret(text: str, secrets: Sequence[str]) -> str:
+    """Remove the beginning of a secret at the end of a text, which was cut to a length."""
+    for secret in secrets:
+        for size in range(len(secret) - 1, LEAST_PART - 1, -1):
+            if text.endswith(secret[:size]):
+                return text[:-size]
+    return text
 
 
 def _is_certain(failure: ModelFailure) -> bool:

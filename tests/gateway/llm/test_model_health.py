@@ -145,3 +145,21 @@ async def test_many_models_and_people_are_bounded() -> None:
 
     assert len(health.failures()) == 50
     assert len(health.failed_calls()) == 200
+
+
+BUSY = f"the model's server is {'very ' * 12}busy and can't answer"
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        (f'refused: "{"a word " * 40}', "refused: …"),
+        (f"refused: '{'a word ' * 40}", "refused: …"),
+        (BUSY, BUSY),
+        ("the key secret-1234567", "the key"),
+    ],
+)
+def test_a_message_that_was_cut_shows_no_half_of_what_it_may_not_show(
+    written: str, shown: str
+) -> None:
+    assert message_of(ModelRefused(written), ["secret-123456789"]) == shown
