@@ -38,6 +38,18 @@ MAX_ADAPTATIONS: Final = 6
 MAX_CAUSES: Final = 8
 MAX_REQUEST_ID: Final = 100
 PAGE: Final = "the response is a page of HTML, not an answer of a model"
+MAX_MODEL: Final = 200
+"""Characters of a model's name."""
+MAX_FIGURE: Final = 100_000_000
+"""Tokens; a larger count of a service is not believed."""
+TEXT_OF_TOKEN: Final = 32
+SHORT_TEXT: Final = 10_000
+"""An answer has at most so many characters for each token of its limit, and so many more."""
+BYTES_OF_TOKEN: Final = 2_000
+SHORT_BODY: Final = 8 * 1024 * 1024
+MAX_BODY: Final = 64 * 1024 * 1024
+"""The same for the bytes of its response, reasoning and frames included; never more than the last
+one."""
 CLOSED_SECONDS: Final = 5.0
 """Seconds within which a request meets a connection that its server closed; a request that is lost
 later was in work."""
@@ -69,6 +81,10 @@ class OpenResponse(NamedTuple):
 
     read: Callable[[], Awaitable[bytes]]
     headers: Mapping[str, str]
+
+
+class AnswerTooLong(Exception):
+    """A service sends far more than it was asked for."""
 
 
 class AnswerReader(Protocol):
@@ -150,7 +166,7 @@ class StreamingProvider(ABC):
             reader, shown = call.reader(), False
             content = body_json({"stream": True, **call.body()})
             try:
-                async with aclosing(self._answer(content, reader)) as events:
+                async with aclosing(self._answer(content, reader, request.max_tokens)) as events:
                     async for event in events:
                         shown = shown or isinstance(event, TextDelta)
                         yield event
@@ -164,6 +180,9 @@ class StreamingProvider(ABC):
                     raise
                 if isinstance(error, aiohttp.ClientPayloadError):
                     raise ModelUnavailable("the answer was interrupted") from error
+                if isinstance(error, AnswerTooLong):
+                    told = "the answer is far longer than model.max_tokens"
+                    raise ModelUnavailable(told, passes=False) from error
                 raise self.translate(error) from error
             finished = reader.finish()
             call.answered(reader)
@@ -171,9 +190,12 @@ class StreamingProvider(ABC):
             return
 
     async def _answer(
-        self, content: bytes, reader: AnswerReader
+        self, content: bytes, reader: AnswerReader, tokens: int
     ) -> AsyncGenerator[ModelEvent, None]:
-        """Send a request, and yield what arrives until the answer ends. Raises any error."""
+        """Send a request, and yield what arrives until the answer of so many tokens ends. Raises
+        any error."""
+        body_left = min(MAX_BODY, SHORT_BODY + BYTES_OF_TOKEN * tokens)
+        text_left = SHORT_TEXT + TEXT_OF_TOKEN * tokens
         async with self._opened(content) as response:
             decoder = self.decoder()
             more, at_start, until = True, True, float("inf")
@@ -185,12 +207,16 @@ class StreamingProvider(ABC):
                 if at_start and _is_page(data, response.headers):
                     raise ModelUnavailable(PAGE, passes=False)
                 at_start = False
+                body_left -= len(data)
                 text, problem = self._read(reader, decoder.feed(data) if more else decoder.end())
-                if text:
-                    yield TextDelta(text)
+                if kept := text[: max(0, text_left)]:
+                    yield TextDelta(kept)
                 elif reader.working:
                     yield Working()
                 reader.working = False
+                text_left -= len(text)
+                if body_left < 0 or text_left < 0:
+                    raise AnswerTooLong
                 if isinstance(problem, ServiceError):
                     problem.request_id = problem.request_id or request_id_of(response.headers)
                 if problem is not None and reader.rest_seconds is None:
@@ -309,6 +335,19 @@ def read_object(data: bytes) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise ModelUnavailable("the answer cannot be read")
     return value
+
+
+def model_name(value: object, otherwise: str) -> str:
+    """Return the name by which a service calls its model; `otherwise` without a usable one."""
+    usable = isinstance(value, str) and 0 < len(value) <= MAX_MODEL and value.isprintable()
+    return str(value) if usable else otherwise
+
+
+def figure(value: object) -> int:
+    """Return a count of tokens; 0 for what is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0
+    return int(value) if 0 <= value <= MAX_FIGURE else 0
 
 
 def retry_after(header: str | None) -> float | None:

@@ -55,7 +55,7 @@ class CallGuard:
 def _fingerprint(call: ToolCall) -> str:
     try:
         arguments = json.dumps(json.loads(call.arguments), sort_keys=True)
-    except ValueError:
+    except (ValueError, RecursionError):
         arguments = call.arguments.strip()
     text = f"{call.name}\n{arguments}".encode("utf-8", "surrogatepass")
     return hashlib.blake2b(text, digest_size=16).hexdigest()

@@ -230,6 +230,8 @@ class _Turn:
     async def _again(self, error: ModelUnavailable) -> bool:
         """Wait before another call; False if there is none."""
         self._retrying.failing = True
+        if self._call_pieces and not error.passes:
+            return False
         if self._call_pieces and not self._taken_back():
             return False
         self._wait("again")

@@ -1,5 +1,6 @@
 """The program that is attacked: every platform, one model without judgement, one hostile tool."""
 
+import asyncio
 import gc
 import io
 import logging
@@ -10,6 +11,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Final, Literal
 from unittest.mock import patch
@@ -30,17 +32,21 @@ from simulators.discord import DiscordSimulator
 from simulators.slack import SlackSimulator
 from simulators.telegram import TelegramSimulator
 from simulators.whatsapp import WhatsAppSimulator
+from tests.attacks.hostile_model import DIALECTS, PROVIDERS, HostileModel
 from tests.attacks.model import ObedientModel
 from tests.attacks.spying import CountingServer
 from tests.e2e.harness import configuration, simulated
 from tests.support.patience import LAUNCH, PATIENCE
 from tests.support.waiting import eventually
 
-Kind = Literal["open", "limited", "approved", "backend", "repositories"]
+Kind = Literal[
+    "open", "limited", "approved", "backend", "repositories", "chat", "responses", "messages"
+]
 """`open`: limits are lifted, so that many attacks run fast. `limited`: the default limits.
 `approved`: members and operators may write, everybody else needs an approval. `backend`: memories
 are in a memory backend that returns everything to everybody, and hangs. `repositories`: as `open`,
-with repositories that limit what clients may do."""
+with repositories that limit what clients may do. `chat`, `responses`, `messages`: as `open`, with a
+hostile server of the model, for each API."""
 
 BELIEVED_SECONDS: Final = 0.3
 """The time for which the program believes a platform that somebody is a member; a minute
@@ -82,6 +88,7 @@ class Stage:
     log: io.StringIO
     folder: Path
     anthropic: AnthropicSimulator
+    hostile: HostileModel | None = None
     members: int = 1
     scenes: int = 0
     projects: dict[str, str] = field(default_factory=dict)
@@ -137,10 +144,15 @@ def _settings(
     model: AnthropicSimulator,
     hits: CountingServer,
     database: str,
+    hostile: HostileModel | None,
 ) -> dict[str, object]:
     whole = configuration(platforms, folder, port)
     section = {"provider": "anthropic", "api_key": model.api_key, "base_url": model.base_url}
     whole["model"] = section
+    if hostile is not None:
+        limits = {"first_token_seconds": 5, "between_tokens_seconds": 5, "turn_seconds": 10}
+        choice = {"name": "hostile", "api_key": model.api_key, "base_url": hostile.base_url}
+        whole["model"] = {**PROVIDERS[hostile.dialect], **choice, **limits, "retry_seconds": 1}
     whole["access"] = _people(platforms)
     if kind == "open":
         owner = platforms["telegram"].person(OWNER)
@@ -181,7 +193,11 @@ async def staged(kind: Kind, folder: Path, database: str = "") -> AsyncIterator[
         stack.push_async_callback(server.stop)
         hits = await stack.enter_async_context(CountingServer.started())
         port = await stack.enter_async_context(simulated(platforms))
-        settings = _settings(kind, platforms, folder, port, server, hits, database)
+        hostile: HostileModel | None = None
+        if kind in DIALECTS:
+            hostile = await stack.enter_async_context(HostileModel.started(kind))
+            await asyncio.to_thread(import_module, "anthropic")  # not within a time limit of a call
+        settings = _settings(kind, platforms, folder, port, server, hits, database, hostile)
         believed = timedelta(seconds=BELIEVED_SECONDS)
         stack.enter_context(patch("gateway.outbound.membership.BELIEVED_FOR", believed))
         app = App(from_mapping(settings), extensions=ExtensionRegistry(tenant_provider=ByAccount()))
@@ -196,7 +212,8 @@ async def staged(kind: Kind, folder: Path, database: str = "") -> AsyncIterator[
             await platform.wait_connected()
         await _tools_connected(app)
         http = await stack.enter_async_context(aiohttp.ClientSession())
-        stage = Stage(app, platforms, model, hits, folder / "notes.txt", http, log, folder, server)
+        notes = folder / "notes.txt"
+        stage = Stage(app, platforms, model, hits, notes, http, log, folder, server, hostile)
         yield stage
 
 

@@ -68,8 +68,9 @@ def _serve(port: int, window: int) -> None:
     parameters.n_ctx = window
     parameters.n_parallel = 1
     parameters.use_jinja = True
+    parameters.n_cache_reuse = 64  # a history without its beginning is not read anew
     for threads in (parameters.cpuparams, parameters.cpuparams_batch):
-        threads.n_threads = 1  # several wait for each other at each layer, on a busy machine for long
+        threads.n_threads = 1  # several wait for each other at each layer of the model
         threads.poll = 0
     parameters.model_alias = {MODEL}
     server = xllamacpp.Server(parameters)

@@ -7,6 +7,8 @@ from typing import Any, Final
 
 from gateway.errors import ModelUnavailable
 from gateway.llm.anthropic.web import RESULTS, links, page_of, texts_of
+from gateway.llm.chat_completions.calls import fitting_id, fitting_name
+from gateway.llm.streamed_call import figure, model_name
 from gateway.ports import (
     ContentBlock,
     ModelFinished,
@@ -25,7 +27,8 @@ STOPPED_SECONDS: Final = 2.0
 """Seconds to wait for the end of an answer that named its reason: proxies leave the end out."""
 MAX_ARGUMENTS: Final = 200_000
 """Characters of one call's arguments; the rest is dropped."""
-
+MAX_BLOCKS: Final = 1_000
+"""Of one answer; the rest is dropped."""
 MAX_CITATIONS: Final = 200
 """Of one passage; the rest is dropped."""
 _CALLS: Final = frozenset({"tool_use", "server_tool_use"})
@@ -47,7 +50,7 @@ class _Open:
     kind: str
     first: Mapping[str, Any]
     pieces: list[str] = field(default_factory=list)
-    signature: str = ""
+    signature: list[str] = field(default_factory=list)
     size: int = 0
     citations: list[Mapping[str, Any]] = field(default_factory=list)
     links: str = ""
@@ -91,9 +94,9 @@ class AnthropicReader:
         match event["type"]:
             case "message_start":
                 self._has_begun = True
-                self._model = event["message"].get("model") or self._requested_model
+                self._model = model_name(event["message"].get("model"), self._requested_model)
                 self._usage = _usage(event["message"].get("usage") or {}, self._usage)
-            case "content_block_start":
+            case "content_block_start" if len(self._blocks) < MAX_BLOCKS:
                 block = event["content_block"]
                 self._blocks[event["index"]] = opened = _Open(block["type"], block)
                 self.working = True
@@ -171,7 +174,7 @@ class AnthropicReader:
                 if len(block.citations) < MAX_CITATIONS:
                     block.citations.append(delta["citation"])
             case "signature_delta":
-                block.signature += str(delta["signature"])
+                block.signature.append(str(delta["signature"]))
             case _:
                 pass
         return ""
@@ -201,10 +204,11 @@ class AnthropicReader:
                 yield self._opaque(block.first)
             case "tool_use":
                 arguments = text or json.dumps(block.first.get("input") or {})
-                yield ToolCall(str(block.first["id"]), str(block.first["name"]), arguments)
+                call_id, name = str(block.first["id"]), str(block.first["name"])
+                yield ToolCall(fitting_id(call_id), fitting_name(name), arguments)
             case "thinking":
-                whole = {"type": "thinking", "thinking": text, "signature": block.signature}
-                yield self._opaque(whole)
+                signature = "".join(block.signature)
+                yield self._opaque({"type": "thinking", "thinking": text, "signature": signature})
             case "redacted_thinking":
                 yield self._opaque(block.first)
             case _:
@@ -218,16 +222,16 @@ def _usage(figures: Mapping[str, Any], before: Usage) -> Usage:
     """Read the totals so far; a missing or a smaller figure keeps its previous value: some services
     report each figure in one event only, and 0 in the others."""
 
-    def figure(name: str, otherwise: int, part: str = "") -> int:
+    def named(name: str, otherwise: int, part: str = "") -> int:
         found = figures.get(part) if part else figures
         value = found.get(name) if isinstance(found, Mapping) else None
-        return max(value, otherwise) if isinstance(value, int) else otherwise
+        return max(otherwise, figure(value))
 
     return Usage(
-        figure("input_tokens", before.input_tokens),
-        figure("output_tokens", before.output_tokens),
-        figure("cache_read_input_tokens", before.cache_read_tokens),
-        figure("cache_creation_input_tokens", before.cache_write_tokens),
-        figure("ephemeral_1h_input_tokens", before.cache_hour_tokens, "cache_creation"),
-        figure("web_search_requests", before.searches, "server_tool_use"),
+        named("input_tokens", before.input_tokens),
+        named("output_tokens", before.output_tokens),
+        named("cache_read_input_tokens", before.cache_read_tokens),
+        named("cache_creation_input_tokens", before.cache_write_tokens),
+        named("ephemeral_1h_input_tokens", before.cache_hour_tokens, "cache_creation"),
+        named("web_search_requests", before.searches, "server_tool_use"),
     )

@@ -174,7 +174,7 @@ class CallAssembler:
     def _name(self, name: str) -> str:
         if known := offered_name(name, self._tools):
             return known
-        return _NOT_IN_NAME.sub("_", name)[:MAX_NAME] or "unknown"
+        return fitting_name(name)
 
 
 def new_id(given: str, used: Collection[str], number: int) -> str:
@@ -194,6 +194,11 @@ def fitting_id(given: str) -> str:
     if _ID.fullmatch(given):
         return given
     return f"call_{hashlib.blake2b(given.encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
+
+
+def fitting_name(name: str) -> str:
+    """Return a name of a tool that every service takes."""
+    return _NOT_IN_NAME.sub("_", name)[:MAX_NAME] or "unknown"
 
 
 def _same(call: Piecewise, arguments: object) -> bool:

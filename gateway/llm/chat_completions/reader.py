@@ -14,7 +14,7 @@ from gateway.llm.chat_completions.evidence import is_of_written_call
 from gateway.llm.chat_completions.reasoning import Reasoning, merge_part
 from gateway.llm.chat_completions.usage import CountedTokens
 from gateway.llm.json_text import paired
-from gateway.llm.streamed_call import ServiceError
+from gateway.llm.streamed_call import ServiceError, model_name
 from gateway.ports import (
     ContentBlock,
     ModelFinished,
@@ -101,8 +101,8 @@ class CompletionsReader:
         self._empty = False
         if (content := _only_text(event)) and not self._high:
             return self._add_text(content, repeats=False, last=False)
-        if (model := event.get("model")) and isinstance(model, str):
-            self._model = model
+        if model := event.get("model"):
+            self._model = model_name(model, self._model)
         self._counted.add(event)
         choices = event.get("choices")
         if not choices:

@@ -7,11 +7,11 @@ those of the prompt or beside them; with reasoning inside of those of the answer
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.llm.streamed_call import figure
 from gateway.ports import Usage
 
 _CACHED: Final = ("cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens")
 _WRITTEN: Final = ("cache_write_tokens", "cache_creation_input_tokens", "cache_creation_tokens")
-MAX_TOKENS: Final = 1e12
 
 
 class CountedTokens:
@@ -59,10 +59,4 @@ def _part(figures: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def _first(figures: Mapping[str, Any], names: tuple[str, ...]) -> int:
     """Return the first figure that is not 0; 0 for what is none."""
-    for name in names:
-        value = figures.get(name)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            continue
-        if 0 < value < MAX_TOKENS:
-            return int(value)
-    return 0
+    return next((count for name in names if (count := figure(figures.get(name)))), 0)

@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gateway.errors import ModelUnavailable
+from gateway.llm.chat_completions.calls import fitting_id, fitting_name
 from gateway.llm.responses.request import PHASE
+from gateway.llm.streamed_call import figure, model_name
 from gateway.ports import (
     ContentBlock,
     ModelFinished,
@@ -78,13 +80,15 @@ class ResponsesReader:
         if index in self._texts:
             self._texts[index].append(piece)
             return piece
+        if len(self._texts) >= MAX_ITEMS:
+            return ""
         parted = any(self._texts.values())
         self._texts[index] = [piece]
         return f"\n\n{piece}" if parted else piece
 
     def _rest_of_text(self) -> str:
         """Return the text of messages that came whole, without pieces."""
-        for index, item in enumerate(self._end.get("output") or ()):
+        for index, item in enumerate((self._end.get("output") or ())[:MAX_ITEMS]):
             self._items.setdefault(index, item)
         added = ""
         for index in sorted(self._items):
@@ -109,7 +113,7 @@ class ResponsesReader:
             ModelMessage("assistant", content),
             self._stop(content),
             usage,
-            str(self._end.get("model") or self._model),
+            model_name(self._end.get("model"), self._model),
             reasoned=self._reasoned(),
         )
 
@@ -123,8 +127,8 @@ class ResponsesReader:
             case "function_call":
                 arguments = str(item.get("arguments") or "{}")
                 if len(arguments) <= MAX_ARGUMENTS and item.get("status") != "incomplete":
-                    call_id = str(item.get("call_id") or f"call_{index}")
-                    blocks.append(ToolCall(call_id, str(item["name"]), arguments))
+                    call_id = fitting_id(str(item.get("call_id") or f"call_{index}"))
+                    blocks.append(ToolCall(call_id, fitting_name(str(item["name"])), arguments))
         if text := "".join(self._texts.get(index) or ()):
             if phase := item.get(PHASE):
                 kept = {"type": PHASE, PHASE: str(phase)}
@@ -150,8 +154,8 @@ class ResponsesReader:
 def _usage(figures: Mapping[str, Any]) -> Usage:
     """Read the usage; the input includes what the cache was read and written for."""
     details = figures.get("input_tokens_details") or {}
-    read = int(details.get("cached_tokens") or 0)
-    written = int(details.get("cache_write_tokens") or 0)
-    prompt = int(figures.get("input_tokens") or 0)
-    output = int(figures.get("output_tokens") or 0)
+    read = figure(details.get("cached_tokens"))
+    written = figure(details.get("cache_write_tokens"))
+    prompt = figure(figures.get("input_tokens"))
+    output = figure(figures.get("output_tokens"))
     return Usage(max(0, prompt - read - written), output, read, written)

@@ -12,6 +12,7 @@ from tests.attacks.rows.isolation import ISOLATION
 from tests.attacks.rows.local_port import LOCAL_PORT
 from tests.attacks.rows.mcp import MCP
 from tests.attacks.rows.memory_backends import MEMORY_BACKENDS
+from tests.attacks.rows.models import MODELS
 from tests.attacks.rows.outbound import OUTBOUND
 from tests.attacks.rows.repositories import REPOSITORIES
 from tests.attacks.rows.secrets import SECRETS
@@ -32,6 +33,7 @@ ATTACKS: Final[Sequence[Attack]] = (
     *AGENTS,
     *MCP,
     *MEMORY_BACKENDS,
+    *MODELS,
     *REPOSITORIES,
     *SECRETS,
     *TENANTS,

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from tests.fuzz.target import Target
-from tests.fuzz.targets import platforms, program, remembering, rendering, safety
+from tests.fuzz.targets import models, platforms, program, remembering, rendering, safety
 
-_ALL: Final = (platforms, rendering, safety, remembering, program)
+_ALL: Final = (platforms, models, rendering, safety, remembering, program)
 TARGETS: Final[Mapping[str, Target]] = {
     target.name: target for module in _ALL for target in module.TARGETS
 }

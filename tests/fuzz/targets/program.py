@@ -1,4 +1,4 @@
-"""Fuzz targets for services, tools, the API and the configuration."""
+"""Fuzz targets for tools, the API and the configuration."""
 
 import base64
 import contextlib
@@ -9,12 +9,8 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
-from gateway.errors import ModelError
-from gateway.llm.anthropic.answer import AnthropicReader
-from gateway.llm.chat_completions.reader import CompletionsReader
 from gateway.llm.json_text import parse_object
 from gateway.message import Attachment
-from gateway.ports import ModelRequest, ToolSpec
 from gateway.turn.attachments import FetchedFile, to_content
 from gateway.turn.mcp_bounds import Refused, read_message
 from gateway.turn.mcp_format import MAX_RESULT, result_text, tool_spec
@@ -23,8 +19,6 @@ from parley.config.yaml_file import parse_yaml
 from parley.http.access import RequestFacts, authorize
 from parley.http.api.models import DocumentBody, MemoriesQuery, MemoryBody, RejectBody, RestoreBody
 from parley.security.tokens import BadToken, read
-from simulators.anthropic.answers import Answer, UseTool
-from simulators.anthropic.wire import blocks_of, events
 from tests.fuzz.target import Target, on_json, on_text, text_of
 
 BODIES: Final[tuple[type[BaseModel], ...]] = (MemoryBody, DocumentBody, RestoreBody, RejectBody)
@@ -32,34 +26,6 @@ KEY: Final = b"k" * 32
 NOW: Final = datetime(2026, 11, 22, tzinfo=UTC)
 TOOL: Final = {"name": "add", "title": None, "description": "Adds", "annotations": None,
                "input_schema": {"type": "object", "properties": {"a": {}}}}  # fmt: skip
-CHUNKS: Final = [
-    {"model": "m", "choices": [{"delta": {"content": "Hi"}, "finish_reason": None}]},
-    {"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "c", "function":
-        {"name": "add", "arguments": "{}"}}]}, "finish_reason": "tool_calls"}]},
-    {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 4}},
-]  # fmt: skip
-
-
-def _streamed(said: Any, reader: Any) -> None:
-    """The provider converts every error of `feed` to `ModelUnavailable`; `finish` raises only
-    that."""
-    try:
-        for event in said if isinstance(said, list) else ():
-            reader.feed(event)
-    except Exception:  # noqa: BLE001 - as the provider does
-        return
-    try:
-        reader.finish()
-    except ModelError:
-        return
-
-
-def _anthropic(value: Any) -> None:
-    _streamed(value, AnthropicReader("m"))
-
-
-def _openai(value: Any) -> None:
-    _streamed(value, CompletionsReader("m", ModelRequest("", (), (ToolSpec("add", "Adds", {}),))))
 
 
 def _result(value: Any) -> None:
@@ -144,14 +110,6 @@ def _entry(value: Any) -> None:
 
 
 TARGETS: Final[tuple[Target, ...]] = (
-    on_json("anthropic-stream", _anthropic, [
-        {**event[1]} for event in events(
-            {"id": "m", "model": "m", "stop_reason": "tool_use",
-             "usage": {"input_tokens": 1, "output_tokens": 1}},
-            blocks_of(Answer("Hi", (UseTool("add", {"a": 1}),)), iter(range(9)), "s"),
-        )
-    ]),
-    on_json("openai-stream", _openai, CHUNKS),
     on_json("mcp-result", _result, [{"type": "text", "text": "x"}, {"type": "image"}]),
     on_json("mcp-tool", _tool, TOOL),
     on_text("tool-arguments", _arguments, '{"a": 1}', '{"a": [1, {"b": null}]'),

@@ -18,7 +18,7 @@ from gateway.ports import LLMProvider
 from tests.gateway.llm.asking import ask, question
 
 Closing = Literal["after the answer", "at the next request", "by a reset"]
-Event = tuple[str, dict[str, object]]
+Event = tuple[str, object]
 
 _CHAT: tuple[Event, ...] = (
     ("", {"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": "stop"}]}),
@@ -31,18 +31,16 @@ _RESPONSES: tuple[Event, ...] = (
     }}),
 )  # fmt: skip
 _MESSAGES: tuple[Event, ...] = tuple(
-    (str(event["type"]), event)
-    for event in (
-        {"type": "message_start", "message": {"usage": {"input_tokens": 1}}},
-        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
-        {"type": "content_block_delta", "index": 0,
-         "delta": {"type": "text_delta", "text": "Hi"}},
-        {"type": "content_block_stop", "index": 0},
-        {"type": "message_delta", "delta": {"stop_reason": "end_turn"},
-         "usage": {"output_tokens": 1}},
-        {"type": "message_stop"},
+    (name, {"type": name, "index": 0, **event})
+    for name, event in (
+        ("message_start", {"message": {"usage": {"input_tokens": 1}}}),
+        ("content_block_start", {"content_block": {"type": "text", "text": ""}}),
+        ("content_block_delta", {"delta": {"type": "text_delta", "text": "Hi"}}),
+        ("content_block_stop", {}),
+        ("message_delta", {"delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 1}}),
+        ("message_stop", {}),
     )
-)  # fmt: skip
+)
 Make = Callable[[str], LLMProvider]
 PROVIDERS: tuple[tuple[Make, tuple[Event, ...]], ...] = (
     (lambda url: OpenAICompatibleProvider("k", "m", url), _CHAT),
