@@ -2,6 +2,7 @@
 never the wording."""
 
 import json
+import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,13 +16,17 @@ from gateway.turn import closing
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import Lab, by_bot, running
 from tests.support.llama_server import INSTALLED, MODEL, llama_server
+from tests.support.ports import free_port
 
 pytestmark = [
     pytest.mark.nightly,
-    pytest.mark.timeout(1_500),
+    pytest.mark.timeout(1_800),
     pytest.mark.skipif(not INSTALLED, reason="the group model-server is not installed"),
 ]
-SECONDS = 180.0
+SECONDS = 600.0
+"""A busy machine reads a prompt of 3,000 tokens in minutes."""
+SHORT = 16
+"""Tokens of an answer whose words do not matter."""
 FAILED = {closing.TOO_LONG, closing.UNAVAILABLE, closing.REFUSED}
 
 
@@ -112,7 +117,7 @@ def said_by_assistant(body: dict[str, Any]) -> str:
 async def test_a_conversation_longer_than_the_window(
     tmp_path: Path, window: int, lists: bool
 ) -> None:
-    async with parley(tmp_path, window, lists=lists) as (lab, between):
+    async with parley(tmp_path, window, lists=lists, max_tokens=SHORT) as (lab, between):
         ada = lab.platform.person("Ada")
         room = lab.platform.direct(ada)
         for number in range(20):
@@ -133,6 +138,36 @@ async def test_a_conversation_longer_than_the_window(
     assert "Fact 19" in str(between.bodies[-1]["messages"][-1])
     assert all("_(" not in said_by_assistant(body) for body in between.bodies)
     assert any(str(window) in finding.setting for finding in windows.findings())
+
+
+async def test_a_server_that_closes_its_connections_and_starts_again_with_another_window(
+    tmp_path: Path,
+) -> None:
+    simulator, port = TelegramSimulator(), free_port()
+    address = f"http://127.0.0.1:{port}/v1"
+    model = {"provider": "openai", "name": MODEL, "base_url": address, "max_tokens": SHORT}
+    long = "".join(random.Random(1).choices("0123456789abcdefXYZ#+", k=1_000))
+    async with running({"telegram": simulator}, tmp_path, {"model": model}) as app:
+        lab = Lab(app, simulator)
+        ada = lab.platform.person("Ada")
+        room = lab.platform.direct(ada)
+
+        async def answers(*texts: str) -> None:
+            for text in texts:
+                seen = len(by_bot(lab.platform.shown(room)))
+                await lab.platform.say(ada, room, text)
+                answer = await lab.answer(room, after=seen, timeout=SECONDS)
+                assert answer.text.strip()
+                assert not any(failed in answer.text for failed in FAILED)
+                await lab.idle(SECONDS)
+
+        async with llama_server(1_536, port):
+            await answers("Hello", "Hello again", f"Read {long}")
+            assert lab.app.model_health.failed_calls() == {}
+        async with llama_server(1_024, port):
+            await answers(f"Once more {long}", f"And again {long}")
+        refused = sum(lab.app.model_health.failed_calls().values())
+        assert refused <= 2
 
 
 async def test_an_answer_that_is_stopped_in_the_middle(tmp_path: Path) -> None:

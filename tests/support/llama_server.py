@@ -24,9 +24,9 @@ INSTALLED: Final = all(find_spec(name) is not None for name in ("xllamacpp", "ll
 
 
 @asynccontextmanager
-async def llama_server(window: int) -> AsyncIterator[str]:
+async def llama_server(window: int, port: int = 0) -> AsyncIterator[str]:
     """A running server with a context of `window` tokens; its address ends in `/v1`."""
-    port = free_port()
+    port = port or free_port()
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         *("-m", "tests.support.llama_server", str(port), str(window)),
