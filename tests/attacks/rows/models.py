@@ -73,11 +73,22 @@ def _misbehaves(behave: Behave) -> Step:
         shown = by_bot(scene.sim.shown(scene.direct("mallory")))
         hold(bool(shown), "the person was told nothing")
         hold(len(shown) <= 60, f"one answer became {len(shown)} messages")
+        hold('"stage_failed"' not in scene.log(), "the turn ended with an error of the program")
+        await _counts_are_sound(scene)
         await scene.say("ada", "hello")
         texts = [message.text for message in by_bot(scene.sim.shown(scene.direct("ada")))]
         hold("Understood." in texts, f"nobody else is answered: {texts}")
 
     return step
+
+
+async def _counts_are_sound(scene: Scene) -> None:
+    """Tokens and cost, as the operator sees them, are those of a few short answers."""
+    _, metrics = await scene.http("GET", "/metrics")
+    for line in metrics.splitlines():
+        if line.startswith(("parley_tokens_total{", "parley_cost_dollars_total{")):
+            count = float(line.rpartition(" ")[2])
+            hold(0 <= count < MEGABYTE, f"a count is {count:g}")
 
 
 async def _endless(server: HostileModel, writer: asyncio.StreamWriter) -> None:
