@@ -146,7 +146,7 @@ async def test_a_server_that_closes_its_connections_and_starts_again_with_anothe
     simulator, port = TelegramSimulator(), free_port()
     address = f"http://127.0.0.1:{port}/v1"
     model = {"provider": "openai", "name": MODEL, "base_url": address, "max_tokens": SHORT}
-    long = "".join(random.Random(1).choices("0123456789abcdefXYZ#+", k=1_000))
+    long = "".join(random.Random(1).choices("0123456789abcdefXYZ#+", k=700))
     async with running({"telegram": simulator}, tmp_path, {"model": model}) as app:
         lab = Lab(app, simulator)
         ada = lab.platform.person("Ada")
@@ -161,10 +161,10 @@ async def test_a_server_that_closes_its_connections_and_starts_again_with_anothe
                 assert not any(failed in answer.text for failed in FAILED)
                 await lab.idle(SECONDS)
 
-        async with llama_server(1_536, port):
+        async with llama_server(2_048, port):
             await answers("Hello", "Hello again", f"Read {long}")
             assert lab.app.model_health.failed_calls() == {}
-        async with llama_server(1_024, port):
+        async with llama_server(1_280, port):
             await answers(f"Once more {long}", f"And again {long}")
         refused = sum(lab.app.model_health.failed_calls().values())
         assert refused <= 2

@@ -103,7 +103,7 @@ class AnthropicReader:
                 if opened.kind in RESULTS:
                     self._web.extend(texts_of(block))
                     self._pages += [page for page in (page_of(block),) if page is not None]
-                opened.signature = str(block.get("signature") or "")
+                opened.signature = [str(block.get("signature") or "")]
                 opened.add(str(block.get("thinking") or ""))
                 return opened.add(str(block.get("text") or ""))
             case "content_block_delta":

@@ -314,7 +314,7 @@ async def _name_of_model(scene: Scene) -> None:
     """The answer says that another model wrote it, with a name that no model has."""
     hostile = scene.stage.hostile
     assert hostile is not None
-    name = f"{scene.mark}-{ESCAPES}\n" + "x" * 100_000
+    name = f"{scene.mark}-{ESCAPES}\n" + "q" * 100_000
 
     async def behave(server: HostileModel, writer: asyncio.StreamWriter) -> None:
         events = [*server.begin(), server.text("named"), *server.end()]
@@ -330,8 +330,8 @@ async def _name_of_model(scene: Scene) -> None:
     shown = [message.text for message in scene.shown_to("mallory")]
     hold(shown == ["named"], f"the person reads {shown}")
     for where, seen in (("log", scene.log()), ("metrics", metrics)):
-        hold("x" * 300 not in seen and ESCAPES not in seen, f"the name is in the {where}")
-    hold("x" * 300 not in await all_stored(scene.stage), "the name is stored")
+        hold("q" * 300 not in seen and ESCAPES not in seen, f"the name is in the {where}")
+    hold("q" * 300 not in await all_stored(scene.stage), "the name is stored")
 
 
 async def _hidden_thought(scene: Scene) -> None:
