@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 PATH: Final = "/v1/messages"
 _HEADERS: Final = {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
+_OF_THE_MACHINE: Final = tuple(
+    f"X-Stainless-{name}" for name in ("OS", "Arch", "Runtime", "Runtime-Version")
+)
+"""Headers in which the library describes the operator's machine. They are not sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ class Library:
                 PATH,
                 content=content,
                 cast_to=httpx2.Response,
-                options={"headers": _HEADERS},
+                options={"headers": _HEADERS | dict.fromkeys(_OF_THE_MACHINE, anthropic.omit)},
                 stream=True,
                 stream_cls=anthropic.AsyncStream[object],
             )

@@ -27,9 +27,11 @@ class Odd:
         self.url = ""
         self.sent = 0
         self.paths: list[str] = []
+        self.headers: set[str] = set()
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         self.paths.append(request.path)
+        self.headers |= {name.lower() for name in request.headers}
         if request.path.startswith("/elsewhere"):
             raise web.HTTPTemporaryRedirect(f"{self.url}/other")
         response = web.StreamResponse(status=400, headers={"request-id": "req_1"})
@@ -76,6 +78,18 @@ async def test_a_redirect_is_not_followed(odd: Odd) -> None:
 
     assert caught.value.status == 307
     assert odd.paths == ["/elsewhere/v1/messages"]
+
+
+async def test_a_request_does_not_describe_the_machine(odd: Odd) -> None:
+    provider = AnthropicProvider("k", base_url=odd.url)
+
+    with pytest.raises(ModelError):
+        await ask(provider, question("Hello"))
+    await provider.close()
+
+    described = {"x-stainless-os", "x-stainless-arch", "x-stainless-runtime"}
+    assert "anthropic-version" in odd.headers
+    assert not {name for name in odd.headers if name.startswith(tuple(described))}
 
 
 async def test_the_library_is_loaded_once_and_outside_the_loop(
