@@ -4,6 +4,8 @@ Raw payloads are parsed into these once, in `adapters/<platform>/parse.py`; no o
 dictionary.
 """
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ClassVar, Final, Literal, TypeAlias
@@ -12,11 +14,25 @@ from msgspec import Struct
 
 from gateway.authorship import Material
 from gateway.people import Audience, PersonId
+from safety.unicode import safe_unicode
 
 MAX_CONTENT = 40_000
 """Characters of one message that are kept: the highest limit of all platforms."""
 
 AttachmentKind: TypeAlias = Literal["image", "audio", "video", "document", "sticker", "other"]
+KIND_WORDS: Final[dict[AttachmentKind, str]] = {
+    "image": "picture",
+    "audio": "audio",
+    "video": "video",
+    "document": "file",
+    "sticker": "sticker",
+    "other": "file",
+}
+MAX_LABEL: Final = 100
+"""Characters of a file's name that are shown."""
+MAX_LABELS: Final = 10
+"""Files of one message that are named."""
+_NOT_IN_LABELS: Final = re.compile(r"[\x00-\x1f\x7f`]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +90,39 @@ class Attachment:
     mime: str = ""
     size: int | None = None
 
+    @property
+    def label(self) -> str:
+        """Kind and name in one line without hidden characters: "picture: menu.png"."""
+        kind = KIND_WORDS[self.kind]
+        name = " ".join(safe_unicode(_NOT_IN_LABELS.sub(" ", self.name[:1_000])).split())
+        name = name[:MAX_LABEL].rstrip()
+        return f"{kind}: {name}" if name and name.casefold() != kind else kind
+
+
+def labels_of(files: Sequence[Attachment]) -> str:
+    """Return the labels of files, one a line; further ones are counted."""
+    lines = [file.label for file in files[:MAX_LABELS]]
+    if len(files) > MAX_LABELS:
+        lines.append(f"and {len(files) - MAX_LABELS} more")
+    return "\n".join(lines)
+
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """The message that this one replies to, as far as the platform provides it."""
+    """The message that this one replies to, as far as the platform provides it. Where it provides
+    the id alone, a turn completes it from the stored conversation."""
 
     id: str
     text: str = ""
     author_id: str = ""
     author_name: str = ""
     by_this_bot: bool = False
+    attachments: tuple[Attachment, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """True if nothing is known of the content."""
+        return not (self.text.strip() or self.attachments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +145,8 @@ class ChatMessage:
     message: forwards, cards, previews. `mentions_bot` is decided by the entities of own text, never
     by the text; `mentions_others` is true if own text mentions other people or bots. `replaces` is
     the id of an earlier message of the author in this conversation: the model does not read it, and
-    it is deleted with its answer once this message has an answer of the model.
+    it is deleted with its answer once this message has an answer of the model. `unreadable`: the
+    platform tells that the author sent something, and not what.
     """
 
     id: str
@@ -122,6 +162,7 @@ class ChatMessage:
     extras: Extras | None = None
     material: tuple[Material, ...] = ()
     replaces: str = ""
+    unreadable: bool = False
 
     @property
     def platform(self) -> str:

@@ -564,6 +564,7 @@ class App:
             external_source=shared is not None,
             has_all=shared.sends.has_passed_on if shared and sends else lambda _: True,
             guard=self.guard,
+            note_sent=self.storage.stores.conversations.note_sent,
         )
 
 

@@ -10,6 +10,7 @@ BY_STAGE: Final[Mapping[str, str]] = {
     "access": "The section `access` of the configuration decides on this.",
     "intake": "More messages waited than the limit allows: docs/operations.md lists the limits.",
     "limits": "The section `limits` of the configuration sets this limit.",
+    "readable": "Nothing to do: the platform told that there is a message, and not what is in it.",
     "budget": "The section `budgets` of the configuration decides on this.",
     "age": "conversation.answer_within_hours sets this limit. Look for an outage at that time.",
     "takeover": "The program stopped each time it processed this: `parley quarantine list`.",

@@ -86,7 +86,6 @@ def message_of(data: JsonObject, bot: BotIdentity) -> ChatMessage | None:
     if data.get("type", DEFAULT) not in WRITTEN:
         return None
     written = message_text_of(data, bot)
-    forwarded = (file for one in _snapshots(data) for file in _attachments(one))
     return ChatMessage(
         id=message_id,
         content=written.content,
@@ -95,7 +94,7 @@ def message_of(data: JsonObject, bot: BotIdentity) -> ChatMessage | None:
         timestamp=iso_time(data, "timestamp") or _created_at(message_id),
         reply_to_id=_reply_to(data) or None,
         quote=_quote(data, bot),
-        attachments=(*_attachments(data), *forwarded)[:MAX_ATTACHMENTS],
+        attachments=_all_attachments(data),
         mentions_bot=written.mentions_bot,
         mentions_others=written.mentions_others,
         extras=packed(
@@ -124,10 +123,12 @@ def _reply_to(data: JsonObject) -> str:
 
 
 def _quote(data: JsonObject, bot: BotIdentity) -> Quote | None:
-    original = mapping(data, "referenced_message")
+    original, replied = mapping(data, "referenced_message"), _reply_to(data)
     original_id, author = identifier(original, "id"), mapping(original, "author")
-    if not original_id or not _reply_to(data):
+    if not replied:
         return None
+    if not original_id:  # deleted, or not loaded; a message of a followed channel is no reply
+        return Quote(replied) if data.get("type") == REPLY else None
     author_id = identifier(author, "id")
     return Quote(
         id=original_id,
@@ -135,7 +136,14 @@ def _quote(data: JsonObject, bot: BotIdentity) -> Quote | None:
         author_id=author_id,
         author_name=name_of(author, mapping(original, "member")),
         by_this_bot=bool(bot.user_id) and author_id == bot.user_id,
+        attachments=_all_attachments(original),
     )
+
+
+def _all_attachments(data: JsonObject) -> tuple[Attachment, ...]:
+    """The files of a message, and of those that it forwards."""
+    forwarded = (file for one in _snapshots(data) for file in _attachments(one))
+    return (*_attachments(data), *forwarded)[:MAX_ATTACHMENTS]
 
 
 def _attachments(data: JsonObject) -> list[Attachment]:

@@ -234,10 +234,12 @@ def _quote(raw: JsonObject, me: BotIdentity) -> Quote | None:
     if not isinstance(reply, dict):
         other = mapping(raw, "external_reply")
         if not other and not selected:
-            return None
+            story = card_in({"story": raw.get("reply_to_story")})
+            return None if story is None else Quote("", story.text)
         writer_id, writer = _named_origin(mapping(other, "origin"))
         card = card_in(other)
-        return Quote("", selected or (card.text if card else ""), writer_id, writer, False)
+        shown = selected or (card.text if card else "")
+        return Quote("", shown, writer_id, writer, attachments=attachments_of(other))
     message_id = numeric_id(reply, "message_id")
     if "forum_topic_created" in reply or not message_id:
         return None
@@ -250,4 +252,5 @@ def _quote(raw: JsonObject, me: BotIdentity) -> Quote | None:
         author_id=author.id if author else "",
         author_name=author.name if author else "",
         by_this_bot=author is not None and author.id == me.id,
+        attachments=attachments_of(reply),
     )

@@ -95,7 +95,7 @@ MANIFEST: Final = AdapterManifest(
     platform="whatsapp",
     title="WhatsApp",
     settings=WhatsAppSettings,
-    capabilities=Capabilities(max_buttons=10),
+    capabilities=Capabilities(max_buttons=10, quotes_by_id=True),
     abilities=(CanType, CanMarkRead, CanFetchFiles, CanReact),
     renderer="adapters.whatsapp.render:render",
     load="adapters.whatsapp.connection:WhatsAppAdapter",

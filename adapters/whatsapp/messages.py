@@ -48,6 +48,11 @@ class InteractiveReply:
     title: str = ""
     description: str = ""
 
+    @property
+    def label(self) -> str:
+        """What the person saw and chose."""
+        return "\n".join(filter(None, (self.title or self.id, self.description)))
+
 
 @dataclass(frozen=True, slots=True)
 class WhatsAppExtras:
@@ -70,6 +75,7 @@ class WhatsAppExtras:
 
 
 MAX_WAMID: Final = 512
+_ADDRESS: Final = ("street", "city", "state", "zip", "country")
 MAX_NAMED: Final = 20
 """Shared contacts, or products of an order, that are named."""
 
@@ -82,6 +88,11 @@ MEDIA: Final[dict[str, AttachmentKind]] = {
     "sticker": "sticker",
 }
 
+_KNOWN: Final = frozenset(
+    {*MEDIA, "text", "location", "contacts", "order", "interactive", "button", "request_welcome"}
+)
+"""The kinds whose content is read, and the notice that a chat was opened. A message of any other
+kind has content that Meta does not pass on ("unsupported"), or that is unknown here."""
 _COMMAND: Final = re.compile(r"/([A-Za-z][A-Za-z0-9_-]{0,31})(?:\s+(.*))?", re.DOTALL)
 
 
@@ -94,6 +105,7 @@ class Content(Struct, frozen=True):
     attachments: tuple[Attachment, ...] = ()
     location: Location | None = None
     reply: InteractiveReply | None = None
+    unreadable: bool = False
 
 
 def _content_of(message: JsonObject) -> Content | None:
@@ -101,13 +113,15 @@ def _content_of(message: JsonObject) -> Content | None:
     others."""
     content = _content(message)
     if content is None:
-        return None
+        unknown = text(message, "type", 40) not in _KNOWN
+        return Content(unreadable=True) if unknown else None
     if is_forwarded(message):
         texts = [content.text, *(piece.text for piece in content.material)]
         material = tuple(Material("forwarded", one) for one in texts if one)
         return replace(content, text="", material=material)
+    product = _referred_product(mapping(mapping(message, "context"), "referred_product"))
     advert = _advert(mapping(message, "referral"))
-    return replace(content, material=(*content.material, *advert))
+    return replace(content, material=(*content.material, *product, *advert))
 
 
 def _content(message: JsonObject) -> Content | None:
@@ -127,7 +141,7 @@ def _content(message: JsonObject) -> Content | None:
     if kind == "interactive" and text(body, "type", 40) == "nfm_reply":
         return _form(mapping(body, "nfm_reply"))
     chosen = _choice(message)
-    return Content(chosen.title or chosen.id) if chosen else None
+    return Content(chosen.label) if chosen else None
 
 
 def choice_of(message: JsonObject) -> InteractiveReply | None:
@@ -168,7 +182,7 @@ def _media(kind: str, body: JsonObject) -> Content | None:
     attachment = Attachment(
         kind=MEDIA[kind],
         ref=media_id,
-        name=text(body, "filename", 240),
+        name=text(body, "filename", 240) or ("voice message" if flag(body, "voice") else ""),
         mime=text(body, "mime_type", 120).partition(";")[0].strip().lower(),
     )
     return Content(text(body, "caption", MAX_CONTENT), attachments=(attachment,))
@@ -192,8 +206,12 @@ def _contacts(cards: list[JsonObject]) -> Content | None:
     for card in cards[:MAX_NAMED]:
         details = [
             text(mapping(card, "name"), "formatted_name", 200),
+            *_parts(mapping(card, "org"), "title", "department", "company"),
             *(text(phone, "phone", 40) for phone in items(card, "phones")[:5]),
             *(text(email, "email", 120) for email in items(card, "emails")[:5]),
+            *(" ".join(_parts(one, *_ADDRESS)) for one in items(card, "addresses")[:3]),
+            *(text(url, "url", 300) for url in items(card, "urls")[:3]),
+            *(f"born {day}" for day in _parts(card, "birthday")),
         ]
         known = ", ".join(detail for detail in details if detail)
         if known:
@@ -203,12 +221,33 @@ def _contacts(cards: list[JsonObject]) -> Content | None:
     return Content(material=(Material("contact", "\n".join(lines)),)) if lines else None
 
 
+def _parts(source: JsonObject, *keys: str) -> list[str]:
+    """The non-empty texts under these keys."""
+    return [part for key in keys if (part := text(source, key, 200).strip())]
+
+
+def _price(product: JsonObject) -> str:
+    """The price of one piece, in units of its currency (Meta: `item_price`, 7.99 for $7.99)."""
+    price, currency = number(product, "item_price"), text(product, "currency", 10)
+    return "" if price is None else f" at {price:.15g} {currency}".rstrip()
+
+
+def _referred_product(body: JsonObject) -> tuple[Material, ...]:
+    """The product of a catalogue that the author asks about."""
+    product, catalogue = _parts(body, "product_retailer_id"), _parts(body, "catalog_id")
+    if not product:
+        return ()
+    of = f" of the catalogue {catalogue[0]}" if catalogue else ""
+    return (Material("card", f"About the product {product[0]}{of}"),)
+
+
 def _order(body: JsonObject) -> Content | None:
     products = items(body, "product_items")
     if not products:
         return None
     named = [
         f"{identifier(product, 'quantity') or '1'} x {text(product, 'product_retailer_id', 100)}"
+        f"{_price(product)}"
         for product in products[:MAX_NAMED]
     ]
     if len(products) > MAX_NAMED:
@@ -265,6 +304,7 @@ def chat_message(
         attachments=content.attachments,
         extras=packed(WhatsAppExtras(interactive_reply=content.reply, location=content.location)),
         material=within_bounds(content.material),
+        unreadable=content.unreadable,
     )
 
 

@@ -197,7 +197,7 @@ class _Reader:
         )
         if (choice := choice_of(message)) is not None:
             under = identifier(mapping(message, "context"), "id", MAX_WAMID)
-            return ButtonPressed(wamid, place, author, choice.id, choice.title, under)
+            return ButtonPressed(wamid, place, author, choice.id, choice.label, under)
         if kind == "reaction":
             body = mapping(message, "reaction")
             target, emoji = identifier(body, "message_id", MAX_WAMID), text(body, "emoji", 20)
@@ -214,7 +214,9 @@ class _Reader:
             if is_forwarded(message):  # either of the two may be marked
                 edited = {**edited, "context": {**mapping(edited, "context"), "forwarded": True}}
             new = chat_message(edited, target, at, place, author, own_number)
-            return MessageEdited(wamid, new) if new is not None and target else None
+            if new is None or new.unreadable or not target:
+                return None
+            return MessageEdited(wamid, new)
         written = chat_message(message, wamid, at, place, author, own_number)
         if written is None:
             return None

@@ -189,7 +189,9 @@ class Intake:
         self, event: MessageReceived, content: str, key: ConversationKey
     ) -> bool:
         """Return True for a message that answers a question instead of a button; any other message
-        closes the question."""
+        closes the question, except one whose content is unknown."""
+        if event.message.unreadable:
+            return False
         if await self._typed.answered_before(event, content):
             self._services.count("duplicate", event.message.platform)
             return True

@@ -17,7 +17,7 @@ from gateway.errors import (
     DeliveryError,
     WindowClosed,
 )
-from gateway.message import Outbound, Part, Place
+from gateway.message import Outbound, Part, Place, Receipt
 from gateway.observe.correlation import correlated
 from gateway.outbound.expiring_buttons import ExpiringButtons
 from gateway.outbound.live import final
@@ -73,14 +73,18 @@ class Deliverer:
         external_source: bool = False,
         has_all: Callable[[tuple[str, str]], bool] = lambda _: True,
         guard: WorkGuard = UNGUARDED,
+        note_sent: Callable[[Outbound, Receipt], Awaitable[None]] | None = None,
     ) -> None:
         """`external_source`: another process passes the sends to `take`; `submit` does nothing.
+        `note_sent` keeps the id of a message with the answer that it is a part of, on platforms
+        where a reply gives nothing else.
         `has_all` returns False while stored sends of a (platform, account) pair may still be on
         their way to `take`."""
         self._outbox = outbox
         self._external_source = external_source
         self._has_all = has_all
         self._guard = guard
+        self._note_sent = note_sent
         self._lines = lines
         self._clock = clock
         self.expiring = ExpiringButtons(outbox, self.submit, clock)
@@ -293,9 +297,24 @@ class Deliverer:
             if send.outbound.clears:
                 self.expiring.forget_removed(send.outbound)
             self.expiring.remember(send.outbound, receipt)
+            if self._note_sent is not None and line.adapter.capabilities.quotes_by_id:
+                await self._note(self._note_sent, send.outbound, receipt)
             return None
         finally:
             self._sending.discard(task)
+
+    async def _note(
+        self,
+        note_sent: Callable[[Outbound, Receipt], Awaitable[None]],
+        outbound: Outbound,
+        receipt: Receipt,
+    ) -> None:
+        """Keep the id of a sent message. Without it, only a reply to this message is not
+        understood, so nothing waits for an unavailable store."""
+        try:
+            await note_sent(outbound, receipt)
+        except StoreUnavailable as error:
+            log.warning("sent_id_not_kept", platform=outbound.place.platform, error=str(error))
 
     async def _begin(self, line: AccountSender, send: Send) -> None:
         """Record that an attempt starts whose repetition people would see. Raises `_NotHeld`."""

@@ -26,6 +26,15 @@ NO_PRICE: Final = (
     "operator, who can set it in the configuration (`budgets.prices`)."
 )
 
+READABLE: Final = "readable"
+"""The stage that refuses messages without known content."""
+NOT_PASSED_ON: Final = "not_passed_on"
+CANNOT_READ: Final = (
+    "I cannot read your message, because this chat service does not pass such messages on to me (a"
+    " poll or a view-once picture, for example): please write it as text, or send an ordinary "
+    "picture or file."
+)
+
 
 def sharing_of(decision: Decision, place: Place, *, linked: bool) -> Sharing | None:
     """Return the people who share the used-up limit or budget: everybody in the place, or the
@@ -55,6 +64,8 @@ def refusal_for(decision: Decision, sharing: Sharing | None = None) -> Refusal |
         seconds = max(1, math.ceil(decision.retry_after))
         text = f"Rate limit exceeded. Try again in {seconds}s.{suffix}"
         return Refusal(text, timedelta(seconds=max(seconds, 10)))
+    if decision.reason == NOT_PASSED_ON:
+        return Refusal(CANNOT_READ, timedelta(hours=1))
     if decision.reason == "no_price":
         return Refusal(NO_PRICE, timedelta(hours=1))
     if decision.stage == "budget":

@@ -66,6 +66,8 @@ class Capabilities(Struct, frozen=True):
     `idempotent_sends`: a repeated `Outbound.key` is recognised by the platform and shown once;
     nothing is said of messages that one person alone sees in a room, or as answer to a command.
     `max_buttons` is the largest number under one message, 0 for none.
+    `quotes_by_id`: of the message that one replies to, the platform gives the id and no content
+    (WhatsApp); the ids of answers are then stored with them.
     """
 
     answers_open_threads: bool = False
@@ -74,6 +76,7 @@ class Capabilities(Struct, frozen=True):
     commands_wait: bool = False
     idempotent_sends: bool = False
     max_buttons: int = 0
+    quotes_by_id: bool = False
 
 
 class EventSink(Protocol):

@@ -6,17 +6,25 @@ from typing import Final, Literal, NamedTuple
 from msgspec import Struct
 
 from gateway.authorship import Material, text_of
+from gateway.message import Attachment, labels_of
 
 MAX_TASK: Final = 2_000
 """Characters of a task."""
 MAX_SUMMARY: Final = 4_000
 
 
+def with_files(
+    material: tuple[Material, ...], files: tuple[Attachment, ...]
+) -> tuple[Material, ...]:
+    """Return material with one more piece, that names the files."""
+    return (*material, Material("file", labels_of(files))) if files else material
+
+
 class StoredTurn(NamedTuple):
     """One message of a stored conversation. `speaker` is a person's name, empty for the assistant:
     an answer with a name was written by an operator. `text` is the writer's own, `material` is text
-    of others that a person showed, and for an answer the authorship of what it was made from. A
-    tuple, because a message reads many of them."""
+    of others that a person showed, and for an answer the authorship of what it was made from;
+    `files` came with the message. A tuple, because a message reads many of them."""
 
     message_id: str
     role: Literal["user", "assistant"]
@@ -25,11 +33,26 @@ class StoredTurn(NamedTuple):
     person: str = ""
     speaker: str = ""
     material: tuple[Material, ...] = ()
+    files: tuple[Attachment, ...] = ()
+
+    @property
+    def shown(self) -> tuple[Material, ...]:
+        """The material, and the files by kind and name."""
+        return with_files(self.material, self.files)
 
     @property
     def whole(self) -> str:
-        """Text and material together, to count tokens."""
-        return f"{self.text}\n{text_of(self.material)}" if self.material else self.text
+        """Text and shown material together, to search, and to count tokens."""
+        shown = self.shown
+        return f"{self.text}\n{text_of(shown)}" if shown else self.text
+
+
+class QuotedTurn(NamedTuple):
+    """A stored message that another one replies to. `part` is the index of the sent part of an
+    answer, None for a message of a person."""
+
+    turn: StoredTurn
+    part: int | None = None
 
 
 class ConversationTask(Struct, frozen=True):

@@ -10,6 +10,7 @@ from pydantic import Discriminator, TypeAdapter, ValidationError
 
 from gateway.authorship import Material
 from gateway.message import (
+    Attachment,
     ButtonPressed,
     CommandInvoked,
     InboundEvent,
@@ -41,6 +42,7 @@ _EVENTS: TypeAdapter[InboundEvent] = TypeAdapter(
 _ENCODER: Final = Encoder()
 _OUTBOUND: TypeAdapter[Outbound] = TypeAdapter(Outbound)
 _MATERIAL: TypeAdapter[tuple[Material, ...]] = TypeAdapter(tuple[Material, ...])
+_FILES: TypeAdapter[tuple[Attachment, ...]] = TypeAdapter(tuple[Attachment, ...])
 
 
 def event_to_json(event: InboundEvent) -> bytes:
@@ -66,14 +68,28 @@ def material_to_json(material: tuple[Material, ...]) -> str:
     return _ENCODER.encode(material).decode() if material else ""
 
 
+def files_to_json(files: tuple[Attachment, ...]) -> str:
+    """Return the files of a message as JSON, empty for none."""
+    return _ENCODER.encode(files).decode() if files else ""
+
+
 def material_from_json(data: str) -> tuple[Material, ...]:
     """Parse material. Content of another version that cannot be read is left out."""
+    return _pieces(_MATERIAL, data, "material_unreadable")
+
+
+def files_from_json(data: str) -> tuple[Attachment, ...]:
+    """Parse files. Content of another version that cannot be read is left out."""
+    return _pieces(_FILES, data, "files_unreadable")
+
+
+def _pieces(adapter: TypeAdapter[tuple[T, ...]], data: str, problem: str) -> tuple[T, ...]:
     if not data:
         return ()
     try:
-        return _MATERIAL.validate_json(data)
+        return adapter.validate_json(data)
     except ValidationError as error:
-        log.error("material_unreadable", problems=error.error_count())
+        log.error(problem, problems=error.error_count())
         return ()
 
 

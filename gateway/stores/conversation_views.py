@@ -27,8 +27,9 @@ from gateway.ports.conversation_views import (
     ShownText,
     Wanted,
 )
+from gateway.ports.conversations import with_files
 from gateway.ports.traces import FAILED
-from gateway.stores.codec import material_from_json
+from gateway.stores.codec import files_from_json, material_from_json
 from gateway.stores.traces import columns_of, parse_trace
 from gateway.stores.turn_index import (
     DEFAULT,
@@ -158,7 +159,7 @@ ASKER: Final = """(CASE WHEN t.role = 'user' THEN t.person ELSE COALESCE((
 READABLE: Final = f"""((:shared AND t.audience <> '{Audience.DIRECT}')
     OR {among("e.person", "persons")})"""
 TEXT: Final = """t.message_id, t.role, t.text, t.at, e.person, t.speaker, t.audience,
-    t.conversation, t.material"""
+    t.conversation, t.material, t.files"""
 TEXTS: Final = Statement(f"""
     SELECT {TEXT} FROM turns t
     JOIN (SELECT t.id, {ASKER} AS person FROM turns t
@@ -437,7 +438,7 @@ def _exchange(row: Row) -> Exchange:
 
 
 def _text(row: Row) -> ShownText:
-    message_id, role, text, at, person, speaker, audience, conversation, material = row
+    message_id, role, text, at, person, speaker, audience, conversation, material, files = row
     named = (str(message_id), cast("Literal['user', 'assistant']", role), str(text), time_of(at))
-    shown = material_from_json(material) if material else ()
+    shown = with_files(material_from_json(material), files_from_json(files))
     return ShownText(*named, str(person), str(speaker), str(audience), str(conversation), shown)

@@ -19,11 +19,12 @@ from db import (
     together,
 )
 from db.database import delete_some, deleting_some
+from db.statements import contains
 from db.transaction import Change, Execute, Fetch
 from db.values import json_list, micros, storable, texts_of, time_of
 from gateway.conversation import ConversationKey, channel_name
 from gateway.errors import BadInput
-from gateway.message import Place
+from gateway.message import Outbound, Place, Receipt
 from gateway.people import Audience
 from gateway.ports import Activity
 from gateway.ports.conversations import (
@@ -31,19 +32,32 @@ from gateway.ports.conversations import (
     ConversationNotes,
     ConversationSummary,
     ConversationTask,
+    QuotedTurn,
     StoredTurn,
 )
-from gateway.stores.codec import material_from_json, material_to_json
+from gateway.ports.traces import NO_CONVERSATION
+from gateway.stores.codec import (
+    files_from_json,
+    files_to_json,
+    material_from_json,
+    material_to_json,
+)
 from gateway.stores.turn_index import DEFAULT, TurnWords
 
-COLUMNS: Final = "message_id, role, text, at, person, speaker, material"
+LATER: Final = (
+    "ALTER TABLE turns ADD COLUMN files text NOT NULL DEFAULT ''",
+    "ALTER TABLE turns ADD COLUMN sent text NOT NULL DEFAULT ''",
+)
+"""The files of a message of a person, as JSON; and the platform's ids of the messages of an answer,
+a line each."""
+COLUMNS: Final = "message_id, role, text, at, person, speaker, material, files"
 ADD: Final = Statement("""
     INSERT INTO turns (conversation, channel, message_id, answers, role, text, at, person, speaker,
-        material, audience, words)
+        material, files, audience, words)
     VALUES (:conversation, :channel, :message_id, :answers, :role, :text, :at, :person, :speaker,
-        :material, :audience, :words)
-    ON CONFLICT (channel, message_id, role)
-    DO UPDATE SET text = excluded.text, material = excluded.material, words = excluded.words
+        :material, :files, :audience, :words)
+    ON CONFLICT (channel, message_id, role) DO UPDATE SET text = excluded.text,
+        material = excluded.material, files = excluded.files, words = excluded.words
 """)
 LATEST: Final = Statement(f"""
     SELECT {COLUMNS} FROM turns WHERE conversation = :conversation ORDER BY id DESC LIMIT :limit
@@ -79,6 +93,26 @@ DELETE: Final = Statement(f"""
             WHERE channel = :channel AND role = 'user' AND {among("message_id", "message_ids")})
     )
 """)  # noqa: S608 - constants of this module
+ASKED: Final = Statement("SELECT conversation, message_id FROM traces WHERE id = :turn")
+NOTE_SENT: Final = Statement("""
+    UPDATE turns SET sent = sent || :line
+    WHERE channel = :channel AND message_id = :message_id AND role = 'assistant'
+        AND conversation = :conversation AND length(sent) < :most
+""")
+OWN_QUOTED: Final = Statement(f"""
+    SELECT {COLUMNS} FROM turns WHERE channel = :channel AND message_id = :message_id
+        AND role = 'user' AND conversation = :conversation
+""")  # noqa: S608 - a constant of this module
+ANSWER_QUOTED: Final = Statement(f"""
+    SELECT {COLUMNS}, sent FROM (
+        SELECT {COLUMNS}, sent FROM turns WHERE conversation = :conversation
+        ORDER BY id DESC LIMIT :scanned
+    ) AS latest WHERE role = 'assistant' AND {contains("sent", ":line")} LIMIT 1
+""")  # noqa: S608 - constants of this module
+MAX_SENT: Final = 20_000
+"""Characters of the ids of the messages of one answer; an id has at most 512."""
+MAX_SCANNED: Final = 5_000
+"""The latest turns of a conversation among which a quoted answer is searched."""
 CLEAR: Final = Statement("DELETE FROM turns WHERE conversation = :conversation")
 TAKES_PART: Final = Statement("""
     SELECT 1 FROM turns WHERE conversation = :conversation AND role = 'assistant' LIMIT 1
@@ -159,6 +193,7 @@ def add_turns(
             "person": turn.person,
             "speaker": storable(turn.speaker),
             "material": storable(material_to_json(turn.material)),
+            "files": storable(files_to_json(turn.files)),
             "audience": readers,
             "words": words.of_turn(key.tenant, readers, person, turn),
         }
@@ -198,6 +233,19 @@ class Conversations:
         """Return the last turns, oldest first, with the notes of the conversation. Turns that the
         summary replaces may be missing, except the last of them."""
         return await self._database.run(lambda: _opened(key, limit))
+
+    async def note_sent(self, outbound: Outbound, receipt: Receipt) -> None:
+        """Keep the platform's id of a message of an answer with the answer, so that a reply to it
+        is understood. Nothing is kept for a send of anything else."""
+        turn, _, index = outbound.key.partition(":")
+        if index.isdigit() and receipt.message_id:
+            line = _sent_line(receipt.message_id)
+            await self._database.run(lambda: _note_sent(turn, f"{index}{line}"))
+
+    async def quoted(self, key: ConversationKey, message_id: str) -> QuotedTurn | None:
+        """Return the message with this id of the platform, a person's or a part of an answer; None
+        unless it is stored in this very conversation."""
+        return await self._database.run(lambda: _quoted(key, message_id)) if message_id else None
 
     async def knows(self, tenant: str, place: Place, message_ids: Sequence[str]) -> bool:
         """Return True if one of these messages is stored."""
@@ -256,6 +304,34 @@ def _opened(key: ConversationKey, limit: int) -> Work[tuple[list[StoredTurn], Co
     return [stored_turn(row) for row in reversed(turn_rows)], notes
 
 
+def _sent_line(message_id: str) -> str:
+    """Return the end of a line of `sent`, which holds "INDEX ID" for each message of an answer."""
+    return f" {''.join(message_id.split())}\n"
+
+
+def _note_sent(turn: str, line: str) -> Work[None]:
+    asked = yield from fetch_first(ASKED, {"turn": turn})
+    if asked is None or asked[0] == NO_CONVERSATION:
+        return
+    key = ConversationKey.of(str(asked[0]))
+    params = {"channel": key.channel_name, "conversation": str(key), "message_id": str(asked[1])}
+    yield from execute(NOTE_SENT, {**params, "line": storable(line), "most": MAX_SENT})
+
+
+def _quoted(key: ConversationKey, message_id: str) -> Work[QuotedTurn | None]:
+    where = {"conversation": str(key)}
+    own = {**where, "channel": key.channel_name, "message_id": storable(message_id)}
+    row = yield from fetch_first(OWN_QUOTED, own)
+    if row is not None:
+        return QuotedTurn(stored_turn(row))
+    line = storable(_sent_line(message_id))
+    row = yield from fetch_first(ANSWER_QUOTED, {**where, "line": line, "scanned": MAX_SCANNED})
+    if row is None:
+        return None
+    index = str(row[-1]).partition(line)[0].rpartition("\n")[2]
+    return QuotedTurn(stored_turn(row[:-1]), int(index) if index.isdigit() else 0)
+
+
 def _with_notes(statement: Statement, params: dict[str, object]) -> Work[int]:
     """Delete the notes that derive from these messages, then change the messages."""
     *_, changed = yield from together(
@@ -273,8 +349,8 @@ def _messages(tenant: str, place: Place, message_ids: Sequence[str]) -> dict[str
 
 
 def stored_turn(row: Row) -> StoredTurn:
-    """Return the turn of a row: id, role, text, time, person, speaker, material."""
-    message_id, role, text, at, person, speaker, material = row
+    """Return the turn of a row of `COLUMNS`."""
+    message_id, role, text, at, person, speaker, material, files = row
     return StoredTurn(
         message_id,
         "assistant" if role == "assistant" else "user",
@@ -283,6 +359,7 @@ def stored_turn(row: Row) -> StoredTurn:
         person,
         speaker,
         material_from_json(material) if material else (),
+        files_from_json(files) if files else (),
     )
 
 

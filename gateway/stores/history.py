@@ -13,15 +13,16 @@ from gateway.people import PersonId
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.history import Spoken, SpokenKind, SpokenRef, Whose, unchanged
 from gateway.ports.own_conversations import MessageName, OwnConversation
-from gateway.stores.codec import material_from_json
-from gateway.stores.conversations import NO_SUMMARY, NO_TASK, stored_turn
+from gateway.stores.codec import files_from_json, material_from_json
+from gateway.stores.conversations import COLUMNS, NO_SUMMARY, NO_TASK, stored_turn
 from gateway.stores.personal_data import OWN_TASK, OWN_TENANT, SPOKE, TURNS
 
 MAX_SEARCHED: Final = 10_000
 """Texts that a deletion compares."""
 HERE: Final = "(:conversation = '' OR conversation = :conversation)"
 SAID: Final = Statement(f"""
-    SELECT id, conversation, channel, message_id, role, text, at, answers, material FROM turns
+    SELECT id, conversation, channel, message_id, role, text, at, answers, material, files
+    FROM turns
     WHERE {HERE} AND {TURNS} ORDER BY id DESC LIMIT :limit
 """)  # noqa: S608 - constants of this module
 NOTED: Final = Statement(f"""
@@ -62,7 +63,7 @@ NAMES: Final = Statement(f"""
     SELECT message_id, role FROM turns WHERE {IN_PLACE} ORDER BY id DESC LIMIT :limit
 """)  # noqa: S608 - a constant of this module
 MESSAGES: Final = Statement(f"""
-    SELECT message_id, role, text, at, person, speaker, material FROM turns
+    SELECT {COLUMNS} FROM turns
     WHERE {IN_PLACE} ORDER BY id DESC LIMIT :limit
 """)  # noqa: S608 - a constant of this module
 
@@ -113,8 +114,9 @@ def _spoken_rows(whose: Whose, limit: int) -> Work[list[Found]]:
 
 
 def _turn(row: Row, tenant: str) -> Spoken:
-    _, _, name, message_id, role, text, at, answers, material = row
-    turn = StoredTurn(message_id, "user", text, time_of(at), material=material_from_json(material))
+    _, _, name, message_id, role, text, at, answers, material, files = row
+    shown = material_from_json(material), files_from_json(files)
+    turn = StoredTurn(message_id, "user", text, time_of(at), "", "", *shown)
     kind: SpokenKind = "answer" if role == "assistant" else "message"
     channel = channel_of_name(tenant, name)
     return Spoken(kind, channel, message_id, turn.whole, turn.at, answers)

@@ -139,7 +139,7 @@ WORKING: Final = (
     _table(
         "turns",
         "id, conversation, channel, message_id, answers, role, text, at, person, speaker, material,"
-        " audience",
+        " audience, files, sent",
         TURNS,
     ),
     NOTES,

@@ -11,6 +11,7 @@ from db.statements import BY_KEY, NUMBERED, either
 from gateway.ports.traces import GAVE_UP
 from gateway.stores import (
     config_versions,
+    conversations,
     hot_losses,
     takeovers,
     text_grants,
@@ -200,5 +201,6 @@ SCHEMA: Final = Schema(
         usage_days.QUARTERS,
         hot_losses.SCHEMA,
         (*takeovers.LATER, *text_grants.LATER),
+        conversations.LATER,
     ),
 )

@@ -17,10 +17,11 @@ from gateway.policy.access import NOT_APPROVED, STAGE, decide_access, listed
 from gateway.policy.budgets import accounts_for, decide_budget
 from gateway.policy.decision import Decision
 from gateway.policy.rate_limits import rules_for, sender_key
-from gateway.policy.refusals import Sharing, sharing_of
+from gateway.policy.refusals import NOT_PASSED_ON, READABLE, Sharing, sharing_of
 from gateway.ports import kept_ids
 from gateway.turn.metering import Meter
 from gateway.turn.services import Services
+from gateway.turn.takeover import is_silenced
 from gateway.turn.turn_context import TurnContext
 
 log = structlog.get_logger(__name__)
@@ -201,6 +202,14 @@ async def with_sharing(decision: Decision, turn: TurnContext, services: Services
     sharing_text = f"shared with {accounts}" if sharing == "linked" else DETAILS[sharing]
     detail = f"{decision.detail}, {sharing_text}" if decision.detail else sharing_text
     return decision._replace(detail=detail)
+
+
+async def check_readable(turn: TurnContext, services: Services) -> Decision:
+    """Refuse a message whose content the platform does not pass on, unless an operator answers the
+    conversation: they see that there is one."""
+    if not turn.last.unreadable or await is_silenced(turn, services):
+        return Decision(READABLE, True, "readable")
+    return Decision(READABLE, False, NOT_PASSED_ON, "the platform does not tell its content")
 
 
 PROMPT_TOKENS = 1_000

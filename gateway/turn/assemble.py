@@ -33,12 +33,12 @@ from gateway.turn.history_and_summary import dialogue_turns
 from gateway.turn.prompt import (
     CHOSEN,
     MEMORY_MISSING,
-    WORDLESS,
     PromptFacts,
     own_text,
     today_text,
     user_content,
     who_set,
+    wordless,
 )
 from gateway.turn.services import Services
 from gateway.turn.toolbox import OverheardTools, Permit, Toolbox
@@ -155,19 +155,19 @@ def question_of(turn: TurnContext) -> tuple[ContentBlock, ...]:
     in_room = turn.place.audience is not Audience.DIRECT
     blocks: list[ContentBlock] = list(turn.files)
     for message, content in zip(turn.messages, turn.contents, strict=True):
-        words = content or wordless(message)
+        words = content or words_for(message)
         writer = (message.author.name or "somebody") if in_room else ""
         quote, material = message.quote, message.material
         blocks += user_content(words, writer=writer, quote=quote, material=material)
     return tuple(blocks)
 
 
-def wordless(message: ChatMessage) -> str:
+def words_for(message: ChatMessage) -> str:
     """Return the text for an empty message: a bare mention, or a file without text."""
-    if message.material:
-        chosen = all(piece.authorship in ("button", "chosen") for piece in message.material)
-        return CHOSEN if chosen else WORDLESS
-    return "(sent a file)" if message.attachments else "(wrote only your name)"
+    files, material = message.attachments, message.material
+    if material and all(piece.authorship in ("button", "chosen") for piece in material):
+        return CHOSEN
+    return wordless(files, material) if files or material else "(wrote only your name)"
 
 
 def parts_of(

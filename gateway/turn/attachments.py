@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from gateway.authorship import Material
 from gateway.errors import BadInput, DeliveryError
+from gateway.immutable import replace
 from gateway.message import Attachment
 from gateway.policy.decision import Decision
 from gateway.ports import CanFetchFiles, ContentBlock, ImageBlock, TextBlock
@@ -83,9 +84,11 @@ def bytes_to_fetch(attachment: Attachment, limits: AttachmentLimits | None = Non
 
 
 def to_content(
-    files: Sequence[FetchedFile], limits: AttachmentLimits | None = None
+    files: Sequence[FetchedFile],
+    limits: AttachmentLimits | None = None,
+    of: str = "the message",
 ) -> tuple[ContentBlock, ...]:
-    """Return the blocks before the person's own words."""
+    """Return the blocks before the person's own words. `of` names the message of the files."""
     limits = limits or AttachmentLimits()
     blocks: list[ContentBlock] = []
     named: list[str] = []
@@ -107,7 +110,7 @@ def to_content(
     if len(files) > limits.files:
         named.append(f"- and {len(files) - limits.files} more")
     if named:
-        heading = "You cannot read these files of the message; say so if they matter:"
+        heading = f"You cannot read these files of {of}; say so if they matter:"
         blocks.append(TextBlock("\n".join([heading, *named])))
     return tuple(blocks)
 
@@ -195,21 +198,43 @@ def _kind(attachment: Attachment) -> str:
 
 
 FILE_LIMITS = AttachmentLimits()
+REPLIED_TO: Final = "the message that is replied to"
+ITS_OWN: Final = "Files of the message itself:"
 
 
 async def read_attachments(turn: TurnContext, services: Services) -> Decision:
-    """Fetch the files within bounds; unreadable files are named to the model."""
-    attachments = [a for message in turn.messages for a in message.attachments]
-    if not attachments:
+    """Fetch the files of the messages, and of those that they reply to, within the bounds of one
+    message; unreadable files are named to the model."""
+    own = [file for message in turn.messages for file in message.attachments]
+    shown = [file for one in turn.messages if one.quote for file in one.quote.attachments]
+    if not (own or shown):
         return Decision("attachments", True, "none")
     # One more than is read, so that the model learns that there are more.
-    files = [await fetched(turn.connected.files, a) for a in attachments[: FILE_LIMITS.files]]
-    files += [FetchedFile(a) for a in attachments[FILE_LIMITS.files :]]
+    most = FILE_LIMITS.files
+    files = [await fetched(turn.connected.files, file) for file in (*own, *shown)[:most]]
+    files += [FetchedFile(file) for file in (*own, *shown)[most:]]
     if turn.memory is not None:
         turn.memory.reads([Material("file", text_in(file), file.attachment.name) for file in files])
-    turn.files = to_content(files, FILE_LIMITS)
+    blocks = to_content(files[: len(own)], FILE_LIMITS)
+    if shown:
+        quoted = to_content(files[len(own) :], _left(len(own), blocks), REPLIED_TO)
+        heads = (TextBlock(f"Files of {REPLIED_TO}:"), *quoted)
+        blocks = (*heads, TextBlock(ITS_OWN), *blocks) if own else heads
+    turn.files = blocks
     read = sum(file.data is not None for file in files)
-    return Decision("attachments", True, "read", f"{read} of {len(attachments)}")
+    return Decision("attachments", True, "read", f"{read} of {len(files)}")
+
+
+def _left(files: int, blocks: Sequence[ContentBlock]) -> AttachmentLimits:
+    """Return what the files of a message leave of its limits."""
+    limits = FILE_LIMITS
+    texts = sum(len(block.text) for block in blocks if isinstance(block, TextBlock))
+    return replace(
+        limits,
+        files=max(0, limits.files - files),
+        images=max(0, limits.images - sum(isinstance(block, ImageBlock) for block in blocks)),
+        all_text_characters=max(0, limits.all_text_characters - texts),
+    )
 
 
 async def fetched(files: CanFetchFiles | None, attachment: Attachment) -> FetchedFile:

@@ -6,6 +6,7 @@ until the summary is long; then the model writes it anew, which is a call of its
 """
 
 import asyncio
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final, Self
 
@@ -13,6 +14,7 @@ from gateway.authorship import Material, text_of
 from gateway.conversation import ContextLimits, SummaryPolicy
 from gateway.immutable import replace
 from gateway.llm.tokens import estimate
+from gateway.message import labels_of
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.ports.conversations import ConversationSummary, StoredTurn
@@ -29,19 +31,29 @@ from gateway.turn.context.summary import (
 )
 from gateway.turn.metering import Meter
 from gateway.turn.program_notes import words_of_model
-from gateway.turn.prompt import WORDLESS, clean_name, framed, own_in_room, own_words, quotation
+from gateway.turn.prompt import (
+    clean_name,
+    framed,
+    own_in_room,
+    own_words,
+    quotation,
+    wordless,
+)
+from gateway.turn.quotes import complete_quotes
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 
 ANSWER: Final = 300
 """Tokens that an answer is expected to add to the history."""
 OFFLINE: Final = "offline"
+_WORDS: Final = re.compile(r"[A-Za-z]+")
 
 
 async def read_history(turn: TurnContext, services: Services) -> Decision:
     """Read the history within the limits; the rest is in a summary."""
     if turn.unkept:
         return Decision("context", True, "memory_off")
+    await complete_quotes(turn, services)
     limits, now = limits_of(services), services.clock.now()
     stored, notes = await services.stores.conversations.opened(
         turn.key, 2 * limits.max_messages + 2
@@ -83,16 +95,25 @@ def read_besides(turn: TurnContext) -> Iterator[Material]:
     """Return text that the model reads and the asking person did not write: the message that they
     reply to, earlier material, and in a room the messages of others."""
     for message in turn.messages:
-        if message.quote is not None and message.quote.text.strip():
+        if message.quote is not None:
             yield quotation(message.quote)
     person, opened = turn.person, turn.opened
     for step in opened.turns:
         yield from step.material
-        if step.role == "user" and step.person != person and step.text:
-            yield Material("room", step.text, step.speaker)
+        if step.role == "user" and step.person != person and (step.text or step.files):
+            yield Material("room", step.text or labels_of(step.files), step.speaker)
+        elif any(may_be_sentence(file.name) for file in step.files):
+            yield Material("file", labels_of(step.files))
     if opened.summary is not None and (others := set(opened.summary.persons) - {person}):
         from_repository = FROM_REPOSITORY in others
         yield Material("repository" if from_repository else "room", opened.summary.text)
+
+
+def may_be_sentence(name: str) -> bool:
+    """Return True for the name of a file that can say something: three words and more, or any in a
+    script that may be written without spaces."""
+    stem = name.rpartition(".")[0] or name
+    return not stem.isascii() or len(_WORDS.findall(stem)) > 2
 
 
 def limits_of(services: Services) -> ContextLimits:
@@ -103,9 +124,10 @@ def limits_of(services: Services) -> ContextLimits:
 
 def dialogue_turns(turns: Sequence[StoredTurn], audience: Audience) -> tuple[DialogueTurn, ...]:
     """Return stored turns as the model reads them. In a room each text has its writer's name, so
-    that the model can distinguish people. Answers have no sentences of the program."""
+    that the model can distinguish people. Answers have no sentences of the program. A message
+    without words leaves a line as well: without it, its answer would answer another one."""
     named = audience is not Audience.DIRECT
-    made = (_dialogue_turn(turn, named) for turn in turns if turn.text or turn.material)
+    made = (_dialogue_turn(turn, named) for turn in turns)
     return tuple(turn for turn in made if turn.text)
 
 
@@ -116,9 +138,10 @@ def _dialogue_turn(turn: StoredTurn, named: bool) -> DialogueTurn:
     if turn.role == "assistant":
         return DialogueTurn(turn.message_id, turn.role, words_of_model(turn.text), turn.at)
     writer = (clean_name(turn.speaker) or "somebody") if named else ""
-    words = turn.text or WORDLESS
+    pieces = turn.shown
+    words = turn.text or wordless(turn.files, turn.material)
     own = own_in_room(words) if named else own_words(words)
-    shown = framed(turn.material, writer) if turn.material else ""
+    shown = framed(pieces, writer) if pieces else ""
     text = f"{shown}\n{spoken(writer, own)}" if shown else spoken(writer, own)
     return DialogueTurn(turn.message_id, turn.role, text, turn.at, own, writer, shown)
 

@@ -34,7 +34,7 @@ from gateway.policy.access import NOT_APPROVED
 from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import redact_name
 from gateway.policy.question_age import EXPIRED, too_old
-from gateway.policy.refusals import refusal_for
+from gateway.policy.refusals import NOT_PASSED_ON, refusal_for
 from gateway.ports.inbox import InboxEntry
 from gateway.ports.memory import TurnMemory
 from gateway.ports.observer import Timing
@@ -45,6 +45,7 @@ from gateway.turn.access_notices import reply_to_stranger
 from gateway.turn.admission import (
     check_access,
     check_limits,
+    check_readable,
     guard_loops,
     identify,
     reserve_budget,
@@ -72,7 +73,7 @@ ENTRY: tuple[Stage, ...] = (identify, guard_loops, check_access)
 LIMITS: tuple[Stage, ...] = (check_limits,)
 """Apply the rate limits."""
 
-ADMISSION: tuple[Stage, ...] = (*ENTRY, *LIMITS)
+ADMISSION: tuple[Stage, ...] = (*ENTRY, *LIMITS, check_readable)
 """The stages of each single message."""
 
 TURN: tuple[Stage, ...] = (
@@ -316,7 +317,7 @@ class Pipeline:
     async def _refuse(self, turn: TurnContext, decision: Decision) -> None:
         turn.refusal = decision
         outcome = f"refused:{decision.stage}"
-        if decision.reason != FAILED:
+        if decision.reason not in (FAILED, NOT_PASSED_ON):
             await audit(f"{decision.stage}_denied", turn, self._services, decision)
         text = await self._words_for(turn, decision)
         if text:

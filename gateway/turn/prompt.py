@@ -11,14 +11,17 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from gateway.authorship import Material, within_bounds
-from gateway.message import Place, Quote
+from gateway.message import KIND_WORDS, Attachment, Place, Quote, labels_of
 from gateway.people import Audience
 from gateway.ports import ContentBlock, TextBlock
 from gateway.ports.conversations import ConversationTask
 from safety.unicode import safe_unicode
 
 MAX_PERSONA: Final = 10_000
-MAX_QUOTE: Final = 2_000
+MAX_QUOTE: Final = 4_096
+"""Characters of a message that is replied to: the longest one of most platforms."""
+UNSEEN: Final = "(in reply to a message that I cannot see)"
+"""Stands for a message of which the platform gives the id alone, and that is not stored."""
 MAX_OWN: Final = 64
 """Cached own texts: one for each platform, audience and persona."""
 
@@ -98,10 +101,11 @@ def user_content(
 
 
 def quotation(quote: Quote) -> Material:
-    """Return the message that is replied to, as material."""
-    if quote.by_this_bot:
-        return Material("your_answer", quote.text[:MAX_QUOTE])
-    return Material("quoted", quote.text[:MAX_QUOTE], quote.author_name)
+    """Return the message that is replied to, with the names of its files, as material that is never
+    empty."""
+    words = clip(quote.text, MAX_QUOTE) if quote.text.strip() else ""
+    text = "\n".join(filter(None, (words, labels_of(quote.attachments)))) or UNSEEN
+    return Material("your_answer" if quote.by_this_bot else "quoted", text, quote.author_name)
 
 
 def signed_text(writer: str, text: str) -> str:
@@ -116,6 +120,19 @@ def text_in_place(place: Place, writer: str, text: str) -> str:
     return text if place.audience is Audience.DIRECT else signed_text(writer, text)
 
 
+def wordless(files: Sequence[Attachment], material: Sequence[Material] = ()) -> str:
+    """Return the text for a message without words, in words of the program alone."""
+    if material:
+        return WORDLESS
+    if not files:
+        return NO_WORDS
+    kinds = {KIND_WORDS[file.kind] for file in files}
+    kind = kinds.pop() if len(kinds) == 1 else "file"
+    if kind == "audio":
+        kind = "recording"
+    return f"(sent {len(files)} {kind}s)" if len(files) > 1 else f"(sent a {kind})"
+
+
 def who_set(task: ConversationTask) -> str:
     """Return name and id of the person who set a task; nobody else can have the id."""
     name, person = clean_name(task.name), clean_name(task.person)
@@ -128,6 +145,7 @@ MARK: Final = "\\"
 """Precedes a bracket that could be read as the name of a writer."""
 CHOSEN: Final = "(chose this as their message to you)"
 WORDLESS: Final = "(shared this without adding text)"
+NO_WORDS: Final = "(wrote a message without words)"
 
 BRACKETS: Final = (
     "\\[\\]\uff3b\uff3d\ufe47\ufe48\u27e6\u27e7\u301a\u301b\u3010\u3011\u3014\u3015\u3016\u3017"

@@ -26,6 +26,7 @@ from gateway.ports.usage import UsageRow
 from gateway.store_retry import uninterrupted
 from gateway.turn.memory import kept_answer, kept_material, kept_of, redact_aside
 from gateway.turn.prompt import text_in_place
+from gateway.turn.quotes import files_kept
 from gateway.turn.services import Services
 from gateway.turn.takeover import silent_since, withhold
 from gateway.turn.turn_context import TurnContext
@@ -238,6 +239,7 @@ def turns_of(turn: TurnContext, services: Services) -> tuple[StoredTurn, ...]:
             person,
             message.author.name,
             kept_material(turn, message.material),
+            files_kept(turn, message),
         )
         for message, text in zip(turn.messages, kept.texts, strict=True)
     )
