@@ -1,12 +1,11 @@
 """The readable text of a message: entities resolved, this bot's mention removed."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from msgspec import Struct
 
-from adapters.shared.json_readers import JsonObject, as_mapping, identifier, items, text
 from gateway.authorship import in_one_word
 from gateway.message import MAX_CONTENT
 
@@ -14,11 +13,6 @@ _ENTITY: Final = re.compile(r"<([^<>]{1,3000})>")
 _LEADING_ME: Final = re.compile(r"\A(?:\s*\0[,:]?)+\s*")
 _BROADCASTS: Final = {"here", "channel", "everyone"}
 _MAX_MENTIONS: Final = 100
-_DEEPEST: Final = 8
-_MAX_BLOCKS: Final = 50
-_MAX_ELEMENTS: Final = 500
-MAX_NODES: Final = 3_000
-"""Parts of one message's blocks that are read, at every depth together."""
 
 
 class MessageText(Struct, frozen=True):
@@ -121,54 +115,3 @@ def _link(target: str, label: str) -> str:
     if not label or label in (target, address) or target.endswith(f"://{label}"):
         return address
     return f"{label} ({address})"
-
-
-def text_of_blocks(source: JsonObject, nodes: int = MAX_NODES) -> str:
-    """The text of Block Kit blocks as mrkdwn, for messages without other text; at most the first
-    `nodes` parts are read."""
-    left = iter(range(nodes))
-    lines = [_block_text(block, _DEEPEST, left) for block in items(source, "blocks", _MAX_BLOCKS)]
-    return "\n".join(line for line in lines if line)[:MAX_CONTENT]
-
-
-def _block_text(node: JsonObject, depth: int, left: Iterator[int]) -> str:
-    """The text of a block and its children, until `left` is used up."""
-    if depth <= 0 or next(left, None) is None:
-        return ""
-    kind = text(node, "type", 50)
-    leaf = _leaf_text(node, kind)
-    if leaf is not None:
-        return leaf
-    own = node.get("text")
-    content = text(node, "text") if isinstance(own, str) else text(as_mapping(own), "text")
-    parts = [content] if content else []
-    for key in ("elements", "fields"):
-        nested = (_block_text(child, depth - 1, left) for child in items(node, key, _MAX_ELEMENTS))
-        joint = "" if kind in ("rich_text_section", "rich_text_quote") else "\n"
-        parts.append(joint.join(part for part in nested if part))
-    whole = "\n".join(part for part in parts if part)
-    if kind == "rich_text_quote":
-        return "\n".join(f"&gt; {line}" for line in whole.split("\n"))
-    return whole
-
-
-def _leaf_text(node: JsonObject, kind: str) -> str | None:
-    match kind:
-        case "text":
-            return escape(text(node, "text"))
-        case "user":
-            return f"<@{identifier(node, 'user_id')}>"
-        case "channel":
-            return f"<#{identifier(node, 'channel_id')}>"
-        case "usergroup":
-            return f"<!subteam^{identifier(node, 'usergroup_id')}>"
-        case "broadcast":
-            return f"<!{identifier(node, 'range')}>"
-        case "link":
-            return escape(text(node, "text") or text(node, "url", 3000))
-        case "emoji":
-            return f":{identifier(node, 'name')}:"
-        case "button" | "image" | "actions":
-            return ""
-        case _:
-            return None

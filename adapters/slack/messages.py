@@ -5,6 +5,7 @@ that is forwarded (`is_share`), linked (`is_msg_unfurl`) or unfurled (`from_url`
 """
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,8 +17,9 @@ from adapters.shared.json_readers import (
     mapping,
     text,
 )
+from adapters.slack.block_text import fuller, node_budget, only_rich_text, text_of_blocks
 from adapters.slack.event_context import EventContext, event_id, message_ts, time_of
-from adapters.slack.message_text import read_text, text_of_blocks
+from adapters.slack.message_text import escape, read_text
 from gateway.authorship import Authorship, Material, within_bounds
 from gateway.message import (
     MAX_CONTENT,
@@ -61,8 +63,9 @@ _MAX_ATTACHMENTS: Final = 10
 _MAX_MESSAGES: Final = 10
 """Messages inside one attachment that are read."""
 _MAX_FIELDS: Final = 25
-_MAX_NODES: Final = 300
-"""Parts of the blocks of one message inside an attachment that are read."""
+_NOTICES: Final = frozenset({"USLACKBOT", "USLACK"})
+"""Slack's own accounts. They write notices, which Slack does not mark as a bot's."""
+_NO_PREVIEW: Final = "[no preview available]"
 _MAX_BLOCKS_JSON: Final = 20_000
 _KINDS: Final[dict[str, AttachmentKind]] = {
     "image": "image",
@@ -134,12 +137,13 @@ def _message(
     ts = message_ts(raw, "ts") or message_ts(raw, "event_ts")
     channel = identifier(event, "channel") or identifier(raw, "channel")
     author = context.author(raw)
-    if not (ts and channel) or author is None or context.is_me(raw):
+    if not (ts and channel) or author is None or context.is_me(raw) or author.id in _NOTICES:
         return None
+    left = node_budget()
     attachments = items(raw, "attachments", _MAX_ATTACHMENTS)
-    source = text(raw, "text") or text_of_blocks(raw)
+    source = _source(raw, left, by_program=author.is_bot)
     if not source and author.is_bot:
-        source = _plain_text(attachments)
+        source = _plain_text(attachments, left)
     me = context.me
     # A mention in a shared message addresses nobody.
     written = read_text(source, me.user_id, me.names, addressed=addressed and "<@" in source)
@@ -163,7 +167,7 @@ def _message(
             )
         ),
         material=within_bounds(
-            _material(attachment, context)
+            _material(attachment, context, left)
             for attachment in attachments
             if not (author.is_bot and _is_plain(attachment))
         ),
@@ -213,15 +217,24 @@ def _blocks_json(raw: JsonObject) -> str:
     return "".join(pieces)
 
 
-def _plain_text(attachments: list[JsonObject]) -> str:
+def _source(raw: JsonObject, left: Iterator[int], *, by_program: bool) -> str:
+    """The text of a message. People see its blocks: `text` is the same where Slack's composer made
+    them, and otherwise what an app wrote for notifications."""
+    written = text(raw, "text")
+    if written and not by_program and only_rich_text(raw):
+        return written
+    return fuller(written, text_of_blocks(raw, left))
+
+
+def _plain_text(attachments: list[JsonObject], left: Iterator[int]) -> str:
     """The text of attachments that a program writes instead of a message."""
-    texts = (_attachment_text(one) for one in attachments if _is_plain(one))
+    texts = (_attachment_text(one, left) for one in attachments if _is_plain(one))
     return "\n".join(part for part in texts if part)[:MAX_CONTENT]
 
 
-def _material(attachment: JsonObject, context: EventContext) -> Material:
+def _material(attachment: JsonObject, context: EventContext, left: Iterator[int]) -> Material:
     writer = text(attachment, "author_name", 80) or text(attachment, "service_name", 80)
-    content = read_text(_attachment_text(attachment), "", context.me.names).content
+    content = read_text(_attachment_text(attachment, left), "", context.me.names).content
     return Material(_authorship(attachment), content, writer)
 
 
@@ -246,15 +259,28 @@ def _is_plain(attachment: JsonObject) -> bool:
     return not (_is_shared(attachment) or unfurled)
 
 
-def _attachment_text(attachment: JsonObject) -> str:
+def _attachment_text(attachment: JsonObject, left: Iterator[int]) -> str:
     messages = items(attachment, "message_blocks", _MAX_MESSAGES)
-    blocks = [text_of_blocks(mapping(one, "message"), _MAX_NODES) for one in messages]
-    body = text(attachment, "text") or "\n".join(filter(None, blocks))
+    blocks = [text_of_blocks(mapping(one, "message"), left) for one in messages]
+    if not any(blocks):
+        blocks = [text_of_blocks(attachment, left)]
     fields = items(attachment, "fields", _MAX_FIELDS)
     parts = (
         text(attachment, "pretext"),
-        text(attachment, "title"),
-        body or text_of_blocks(attachment, _MAX_NODES),
+        _title(attachment),
+        fuller(text(attachment, "text"), "\n".join(filter(None, blocks))),
         *(f"{text(field, 'title')}: {text(field, 'value')}" for field in fields),
     )
-    return "\n".join(part for part in parts if part.strip()) or text(attachment, "fallback")
+    return "\n".join(part for part in parts if part.strip()) or _fallback(attachment)
+
+
+def _title(attachment: JsonObject) -> str:
+    """The title, with the address to which it leads in an app's card."""
+    title, link = text(attachment, "title"), text(attachment, "title_link", 3000)
+    leads = title and link and _is_plain(attachment) and link not in title
+    return f"{title} ({escape(link)})" if leads else title
+
+
+def _fallback(attachment: JsonObject) -> str:
+    fallback = text(attachment, "fallback")
+    return "" if fallback.strip() == _NO_PREVIEW else fallback

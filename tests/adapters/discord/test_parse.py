@@ -31,6 +31,7 @@ from gateway.message import (
     MessageDeleted,
     MessageEdited,
     MessageReceived,
+    Quote,
     ReactionChanged,
     author_of,
     place_of,
@@ -225,6 +226,9 @@ def test_without_an_identity_nothing_is_a_mention_of_the_bot() -> None:
     assert not result.message.mentions_bot
 
 
+FILE: Json = {"id": "7", "url": "https://cdn.example.org/cat.png", "filename": "cat.png"}
+
+
 # --- what comes with a message --------------------------------------------------------------------
 
 
@@ -238,7 +242,37 @@ def test_the_replied_message_is_quoted() -> None:
     assert mine.quote is not None
     assert mine.quote.by_this_bot
     gone = read(REPLY | {"referenced_message": None})
-    assert (gone.reply_to_id, gone.quote) == ("490", None)
+    assert (gone.reply_to_id, gone.quote) == ("490", Quote("490"))
+
+
+@pytest.mark.parametrize(
+    ("content", "text", "kinds"),
+    [
+        ({"attachments": [FILE]}, "", ["image"]),
+        ({"sticker_items": [{"id": "5", "name": "Wave", "format_type": 1}]}, "", ["sticker"]),
+        ({"poll": {"question": {"text": "When?"}, "answers": []}}, "Poll: When?", []),
+        (
+            {
+                "message_reference": {"type": 1, "message_id": "2"},
+                "message_snapshots": [{"message": {"content": "minutes", "attachments": [FILE]}}],
+            },
+            "minutes",
+            ["image"],
+        ),
+    ],
+)
+def test_the_files_and_cards_of_the_replied_message_are_quoted(
+    content: Json, text: str, kinds: list[str]
+) -> None:
+    original = message("", id="490", author=user(BEN, "Ben")) | content
+    quote = read(REPLY | {"referenced_message": original}).quote
+    assert quote is not None
+    assert (quote.text, [one.kind for one in quote.attachments]) == (text, kinds)
+
+
+def test_a_message_of_a_followed_channel_is_no_reply() -> None:
+    reference = {"type": 0, "message_id": "490", "channel_id": "9"}
+    assert read(message("news", flags=2, message_reference=reference)).quote is None
 
 
 def test_a_forwarded_message_is_external_text() -> None:

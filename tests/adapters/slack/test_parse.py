@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import adapters.slack
+from adapters.slack.block_text import MAX_NODES, text_of_blocks
 from adapters.slack.event_context import BotIdentity
-from adapters.slack.message_text import MAX_NODES, text_of_blocks
 from adapters.slack.messages import SlackExtras
 from adapters.slack.parse import parse
 from gateway.authorship import Material
@@ -193,7 +193,7 @@ class TestMessages:
 
     def test_the_text_of_blocks_is_used_if_there_is_no_other(self) -> None:
         heard = received(callback(message("", blocks=RICH)))
-        assert heard.content == "a < b https://example.org:wave:\none\ntwo"
+        assert heard.content == "a < b https://example.org:wave:\n- one\n- two"
         assert heard.mentions_bot
         extras = unpacked(SlackExtras, heard.extras)
         assert json.loads(extras.blocks) == RICH

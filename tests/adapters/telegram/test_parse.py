@@ -250,6 +250,45 @@ def test_a_reply_contains_the_replied_message() -> None:
     assert chosen.text == "42"
 
 
+@pytest.mark.parametrize(
+    ("content", "text", "labels"),
+    [
+        ({"photo": [{"file_id": "p", "width": 1, "height": 1}]}, "", ["picture: photo.jpg"]),
+        (
+            {"document": {"file_id": "d", "file_name": "r.txt"}, "caption": "see"},
+            "see",
+            ["file: r.txt"],
+        ),
+        ({"voice": {"file_id": "v"}}, "", ["audio: voice message"]),
+        ({"sticker": {"file_id": "s", "emoji": "👍"}}, "Sticker 👍", ["sticker"]),
+        (
+            {"location": {"latitude": 1, "longitude": 2}},
+            "Location: 1.000000, 2.000000",
+            [],
+        ),
+        ({"poll": {"question": "When?", "options": [{"text": "now"}]}}, "Poll: When?\n- now", []),
+        ({"new_chat_title": "Team"}, "", []),
+    ],
+)
+def test_a_reply_contains_the_files_and_cards_of_the_replied_message(
+    content: dict[str, Any], text: str, labels: list[str]
+) -> None:
+    reply = message(**content)
+    elsewhere = {"origin": {"type": "hidden_user", "sender_user_name": "Ben", "date": 1}}
+    for shown in ({"reply_to_message": reply}, {"external_reply": elsewhere | content}):
+        quote = read(text="why?", chat=GROUP, **shown).quote
+        assert quote is not None
+        without_caption = "" if "external_reply" in shown and "caption" in content else text
+        assert quote.text == without_caption
+        assert [one.label for one in quote.attachments] == labels
+
+
+def test_a_reply_to_a_story_is_quoted() -> None:
+    quote = read(text="nice", reply_to_story={"chat": {"id": 5, "title": "Ben"}, "id": 1}).quote
+    assert quote is not None
+    assert quote.text == "Story of Ben"
+
+
 def test_the_first_message_of_a_topic_is_not_a_reply() -> None:
     start = message(message_id=3, forum_topic_created={"name": "Plans"})
     event = read(

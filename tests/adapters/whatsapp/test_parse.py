@@ -242,7 +242,7 @@ def test_choices_have_their_value() -> None:
     assert isinstance(button, ButtonPressed)
     assert (button.value, button.label) == ("yes", "Yes")
     assert isinstance(row, ButtonPressed)
-    assert (row.value, row.label, row.message_id) == ("r1", "R", "wamid.C")
+    assert (row.value, row.label, row.message_id) == ("r1", "R\nD", "wamid.C")
 
 
 def test_a_command_keeps_its_message() -> None:
@@ -259,6 +259,58 @@ def test_a_reaction_without_emoji_is_a_removal(emoji: str | None) -> None:
     event = only(webhook(written("reaction", body)))
     assert isinstance(event, ReactionChanged)
     assert not event.added
+
+
+def test_an_order_has_its_prices() -> None:
+    products = [
+        {"product_retailer_id": "TEA", "quantity": 2, "item_price": 7.99, "currency": "EUR"},
+        {"product_retailer_id": "CUP", "quantity": "1", "item_price": "30", "currency": "JPY"},
+    ]
+    order = message_in(webhook(written("order", {"product_items": products, "text": "please"})))
+    assert order.content == "please"
+    assert order.material == (Material("card", "Order: 2 x TEA at 7.99 EUR, 1 x CUP at 30 JPY"),)
+
+
+def test_a_contact_has_its_organisation_and_addresses() -> None:
+    card = {
+        "name": {"formatted_name": "Bo"},
+        "org": {"company": "Acme", "department": "Sales", "title": "Head"},
+        "addresses": [{"street": "Main 1", "city": "Bonn", "zip": "53111", "country": "DE"}],
+        "urls": [{"url": "https://example.org"}],
+        "birthday": "1990-02-03",
+    }
+    contact = message_in(webhook(written("contacts", [card])))
+    assert contact.material == (
+        Material(
+            "contact",
+            "Contact: Bo, Head, Sales, Acme, Main 1 Bonn 53111 DE, https://example.org, "
+            "born 1990-02-03",
+        ),
+    )
+
+
+def test_a_question_about_a_product_names_it() -> None:
+    product = {"catalog_id": "C9", "product_retailer_id": "SKU-1"}
+    context = {"id": "wamid.P", "from": PHONE, "referred_product": product}
+    asked = message_in(webhook(written("text", {"body": "in red?"}, context=context)))
+    assert asked.content == "in red?"
+    assert asked.material == (Material("card", "About the product SKU-1 of the catalogue C9"),)
+
+
+def test_a_voice_message_is_named() -> None:
+    assert message_in(EXAMPLES[3]).attachments[0].label == "audio: voice message"
+
+
+@pytest.mark.parametrize("kind", ["unsupported", "unknown", "ephemeral", "hologram"])
+def test_a_message_whose_content_is_not_passed_on_is_unreadable(kind: str) -> None:
+    message = message_in(webhook(written(kind, {"type": "poll_creation"})))
+    assert message.unreadable
+    assert (message.content, message.material, message.attachments) == ("", (), ())
+
+
+def test_known_messages_without_content_stay_unheard() -> None:
+    for kind in ("request_welcome", "text", "image"):
+        assert parse(webhook(written(kind, {}))) == []
 
 
 def test_a_forward_is_not_a_reply() -> None:
@@ -476,7 +528,8 @@ def holds(payload: Any) -> None:
         assert author is None or author.id == place.channel_id
         if isinstance(event, MessageReceived):
             reply = event.message
-            assert reply.content or reply.attachments or reply.material
+            known = reply.content or reply.attachments or reply.material
+            assert bool(known) is not reply.unreadable
             assert event.message.timestamp.tzinfo is not None
         repr(event).encode()
 

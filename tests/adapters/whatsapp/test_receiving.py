@@ -225,15 +225,22 @@ async def test_a_location_is_readable_and_has_a_type() -> None:
     assert extras.location.latitude == 50.94
 
 
-async def test_an_empty_message_is_counted_and_the_next_one_arrives() -> None:
+@pytest.mark.parametrize("kind", ["unsupported", "unknown", "hologram"])
+async def test_a_message_of_unknown_content_is_marked_as_unreadable(kind: str) -> None:
     async with running() as rig:
         ada = rig.sim.person("Ada")
-        await rig.sim.send_raw(ada, "unsupported", {"type": "poll_creation"})
-        await rig.sim.send_raw(ada, "hologram", {"depth": 3})
+        await rig.sim.send_raw(ada, kind, {"type": "poll_creation"})
+        heard = await rig.message()
+    assert (heard.content, heard.unreadable) == ("", True)
+
+
+async def test_the_notice_of_an_opened_chat_is_counted_and_the_next_message_arrives() -> None:
+    async with running() as rig:
+        ada = rig.sim.person("Ada")
+        await rig.sim.send_raw(ada, "request_welcome", {})
         await rig.sim.say(ada, rig.sim.direct(ada), "still here?")
         assert (await rig.message()).content == "still here?"
-    assert rig.counts["ignored:kind:unsupported"] == 1
-    assert rig.counts["ignored:kind:other"] == 1
+    assert rig.counts["ignored:kind:request_welcome"] == 1
 
 
 async def test_a_file_is_announced_by_the_message_and_fetched_on_demand() -> None:
