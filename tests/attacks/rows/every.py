@@ -14,6 +14,7 @@ from tests.attacks.rows.mcp import MCP
 from tests.attacks.rows.memory_backends import MEMORY_BACKENDS
 from tests.attacks.rows.models import MODELS
 from tests.attacks.rows.outbound import OUTBOUND
+from tests.attacks.rows.quotes import QUOTES
 from tests.attacks.rows.repositories import REPOSITORIES
 from tests.attacks.rows.secrets import SECRETS
 from tests.attacks.rows.tenants import TENANTS
@@ -27,6 +28,7 @@ ATTACKS: Final[Sequence[Attack]] = (
     *IDENTITY,
     *ADMISSION,
     *WORDS,
+    *QUOTES,
     *OUTBOUND,
     *HTTP,
     *LOCAL_PORT,
