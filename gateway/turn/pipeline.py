@@ -13,6 +13,7 @@ from gateway.commands.typed_answers import typed_form
 from gateway.conversation import ConversationKey
 from gateway.immutable import replace
 from gateway.message import (
+    Attachment,
     ButtonPressed,
     ChatMessage,
     CommandInvoked,
@@ -428,9 +429,18 @@ def with_kept_names(message: ChatMessage) -> ChatMessage:
         return message
     return replace(
         message,
-        quote=quote and replace(quote, author_name=redact_name(quote.author_name)),
-        attachments=tuple(replace(one, name=redact_name(one.name)) for one in message.attachments),
+        quote=quote
+        and replace(
+            quote,
+            author_name=redact_name(quote.author_name),
+            attachments=_with_kept_names(quote.attachments),
+        ),
+        attachments=_with_kept_names(message.attachments),
     )
+
+
+def _with_kept_names(files: Sequence[Attachment]) -> tuple[Attachment, ...]:
+    return tuple(replace(file, name=redact_name(file.name)) for file in files)
 
 
 def private_reader(turn: TurnContext) -> str:

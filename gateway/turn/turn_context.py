@@ -141,8 +141,9 @@ class TurnContext:
 
     @property
     def question(self) -> str:
-        """The text that recall searches for: own text, or the material if there is none."""
-        return self.content or text_of(self.material)[:MAX_LOOKED_UP]
+        """The text that recall searches for: own text, or the material, or what is replied to."""
+        replied = "\n".join(one.quote.text for one in self.messages if one.quote)
+        return self.content or (text_of(self.material) or replied)[:MAX_LOOKED_UP]
 
     @property
     def who(self) -> Principal:
