@@ -167,7 +167,7 @@ async def test_an_unreadable_message_gets_one_sentence_in_an_hour(g: Gateway) ->
     assert (g.texts, g.model.requests) == ([CANNOT_READ], [])
     assert g.outcomes() == ["refused:readable"] * 3
     await g.clock.advance(timedelta(hours=2).total_seconds())
-    event = received("", message_id="u9")
+    event = received("", message_id="u9", timestamp=g.clock.now())
     await g.take(replace(event, message=replace(event.message, unreadable=True)))
     assert g.texts == [CANNOT_READ] * 2
 
