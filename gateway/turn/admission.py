@@ -207,8 +207,8 @@ async def with_sharing(decision: Decision, turn: TurnContext, services: Services
 async def check_readable(turn: TurnContext, services: Services) -> Decision:
     """Refuse a message whose content the platform does not pass on, unless an operator answers the
     conversation: they see that there is one."""
-    if not turn.last.unreadable or await is_silenced(turn, services):
-        return Decision(READABLE, True, "readable")
+    if await is_silenced(turn, services):
+        return Decision(READABLE, True, "for_operator")
     return Decision(READABLE, False, NOT_PASSED_ON, "the platform does not tell its content")
 
 

@@ -74,8 +74,11 @@ ENTRY: tuple[Stage, ...] = (identify, guard_loops, check_access)
 LIMITS: tuple[Stage, ...] = (check_limits,)
 """Apply the rate limits."""
 
-ADMISSION: tuple[Stage, ...] = (*ENTRY, *LIMITS, check_readable)
+ADMISSION: tuple[Stage, ...] = (*ENTRY, *LIMITS)
 """The stages of each single message."""
+
+UNREADABLE: tuple[Stage, ...] = (check_readable,)
+"""The stages of a message without known content, after these."""
 
 TURN: tuple[Stage, ...] = (
     reserve_budget,
@@ -94,7 +97,7 @@ TURN: tuple[Stage, ...] = (
 """The stages of a turn, which may collect several messages of one author."""
 
 ON_STORES: frozenset[Stage] = frozenset(
-    {*ADMISSION, reserve_budget, open_memory, read_history, recall, save}
+    {*ADMISSION, *UNREADABLE, reserve_budget, open_memory, read_history, recall, save}
 )
 """The stages that mostly wait for the stores."""
 
@@ -163,6 +166,8 @@ class Pipeline:
 
     async def admit(self, turn: TurnContext, stages: Sequence[Stage] = ADMISSION) -> bool:
         """Return True if this person may ask now; otherwise the turn is refused and closed."""
+        if turn.last.unreadable and check_limits in stages:
+            stages = (*stages, *UNREADABLE)
         with correlated(turn.id), collect_timings(turn.timings):
             passed = await self._run(stages, turn)
         if passed and check_limits in stages:
