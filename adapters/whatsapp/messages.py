@@ -88,11 +88,9 @@ MEDIA: Final[dict[str, AttachmentKind]] = {
     "sticker": "sticker",
 }
 
-_KNOWN: Final = frozenset(
-    {*MEDIA, "text", "location", "contacts", "order", "interactive", "button", "request_welcome"}
-)
-"""The kinds whose content is read, and the notice that a chat was opened. A message of any other
-kind has content that Meta does not pass on ("unsupported"), or that is unknown here."""
+_NOT_PASSED_ON: Final = ("unsupported", "unknown")
+"""The kinds of messages whose content Meta does not pass on; other kinds without content have an
+error that says so."""
 _COMMAND: Final = re.compile(r"/([A-Za-z][A-Za-z0-9_-]{0,31})(?:\s+(.*))?", re.DOTALL)
 
 
@@ -113,8 +111,8 @@ def _content_of(message: JsonObject) -> Content | None:
     others."""
     content = _content(message)
     if content is None:
-        unknown = text(message, "type", 40) not in _KNOWN
-        return Content(unreadable=True) if unknown else None
+        named = text(message, "type", 40) in _NOT_PASSED_ON
+        return Content(unreadable=True) if named or items(message, "errors", 1) else None
     if is_forwarded(message):
         texts = [content.text, *(piece.text for piece in content.material)]
         material = tuple(Material("forwarded", one) for one in texts if one)

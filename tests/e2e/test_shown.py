@@ -137,7 +137,7 @@ async def test_messages_that_are_not_passed_on_get_one_sentence(
         first = await lab.answer(room)
         assert "please write it as text" in first.text
         await sim.send_raw(ada, "unsupported", {"type": "view_once"})
-        await sim.send_raw(ada, "hologram", {})
+        await sim.send_raw(ada, "unknown", {})
         assert await sim.settled()
         assert len(await lab.quiet(room)) == 1
         assert not model.bodies, "no model is asked"

@@ -301,15 +301,25 @@ def test_a_voice_message_is_named() -> None:
     assert message_in(EXAMPLES[3]).attachments[0].label == "audio: voice message"
 
 
-@pytest.mark.parametrize("kind", ["unsupported", "unknown", "ephemeral", "hologram"])
-def test_a_message_whose_content_is_not_passed_on_is_unreadable(kind: str) -> None:
-    message = message_in(webhook(written(kind, {"type": "poll_creation"})))
+@pytest.mark.parametrize(
+    ("kind", "more"),
+    [
+        ("unsupported", {}),
+        ("unknown", {}),
+        ("ephemeral", {"errors": [{"code": 131051}]}),
+        ("image", {"errors": [{"code": 131052, "title": "Media download error"}]}),
+    ],
+)
+def test_a_message_whose_content_is_not_passed_on_is_unreadable(
+    kind: str, more: dict[str, Any]
+) -> None:
+    message = message_in(webhook({**written(kind, {"type": "poll_creation"}), **more}))
     assert message.unreadable
     assert (message.content, message.material, message.attachments) == ("", (), ())
 
 
 def test_known_messages_without_content_stay_unheard() -> None:
-    for kind in ("request_welcome", "text", "image"):
+    for kind in ("request_welcome", "text", "image", "something_new"):
         assert parse(webhook(written(kind, {}))) == []
 
 

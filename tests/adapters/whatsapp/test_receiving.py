@@ -225,7 +225,7 @@ async def test_a_location_is_readable_and_has_a_type() -> None:
     assert extras.location.latitude == 50.94
 
 
-@pytest.mark.parametrize("kind", ["unsupported", "unknown", "hologram"])
+@pytest.mark.parametrize("kind", ["unsupported", "unknown"])
 async def test_a_message_of_unknown_content_is_marked_as_unreadable(kind: str) -> None:
     async with running() as rig:
         ada = rig.sim.person("Ada")
