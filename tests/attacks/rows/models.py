@@ -453,10 +453,11 @@ _OTHERS: Final[Mapping[str, tuple[str, Callable[[Scene], Awaitable[None]]]]] = {
 def _rows(dialect: Dialect) -> Iterator[Attack]:
     by: Final = "compromised model"
     on: Final = ("telegram",)
-    for behave in _ENDING:
+    for number, behave in enumerate(_ENDING):
         name = behave.__name__.strip("_").replace("_", "-")
         steps = (_misbehaves(behave),)
-        yield Attack(f"model-{name}-{dialect}", by, STOP, on, steps, kind=dialect)
+        long = dialect != DIALECTS[number % len(DIALECTS)]  # the short run tries each on one API
+        yield Attack(f"model-{name}-{dialect}", by, STOP, on, steps, dialect, long)
     for name, (goal, step) in _OTHERS.items():
         yield Attack(f"model-{name}-{dialect}", by, goal, on, (does(step),), kind=dialect)
 
