@@ -16,10 +16,7 @@ ANSWERS = answers()
 PLATFORMS = ["discord", "slack", "telegram", "whatsapp", "web", "plain"]
 MARKERS = re.compile(r"^\s*(?:(?:[•\-*☐☑>]|\d+\.)\s+)+", re.MULTILINE)
 GRID = "│─┼"
-PENDING = {
-    *("arithmetic", "identifiers", "formulas", "two formulas", "displayed formulas"),
-    *("complex formulas", "quotes", "emphasis", "mixed"),
-}
+PENDING = {"arithmetic", "identifiers", "emphasis", "mixed"}
 """Kinds that are not yet rendered right on every platform."""
 
 
