@@ -1,4 +1,4 @@
-"""Slack's Block Kit: headers, rich text, one table a message; nothing is ever parsed as mrkdwn.
+"""Slack's Block Kit: headers, rich text, tables; nothing is ever parsed as mrkdwn.
 
 Rich text says bold or code beside the text instead of in it, so that no character needs an escape
 and no `<!channel>` in an answer can call anybody.
@@ -48,15 +48,17 @@ MAX_TABLE_COLUMNS: Final = 20
 """Cells of a table row: docs.slack.dev/reference/block-kit/blocks/table-block."""
 
 MAX_TABLE_CHARACTERS: Final = 10_000
-"""Characters in all cells of a message's tables: what several senders measured; Slack's pages for
-`data_table` name the same number."""
+"""Characters in all cells of a message's tables:
+docs.slack.dev/reference/block-kit/blocks/data-table-block."""
+
+MAX_CAPTION: Final = 150
+"""Characters of the caption of a data table. Slack publishes no number; that of a header block."""
 
 MAX_INDENT: Final = 8
 """Deepest `indent` of a rich_text_list that Slack's own composer makes."""
 
-MAX_TABLE_AS_CODE: Final = 3_000
-"""Characters up to which a second table is shown as code; a longer one gets a message to itself.
-Ours."""
+INDENT: Final = "\u2003"
+"""Space before the further paragraphs of a list item, for each level: a section has no indent."""
 
 Json: TypeAlias = dict[str, object]
 
@@ -67,9 +69,14 @@ _PLAIN: Final = Run("")
 _TABLE_OVERHEAD: Final = 200
 
 
+class _DataTable(Table, frozen=True):
+    """A table after the first one of a message, which takes one block of type `table` only
+    (`only_one_table_allowed`) and any number of type `data_table`."""
+
+
 def render(blocks: Document) -> list[Part]:
     """The messages, each a dict with `blocks` and `text`, Slack's escaped fallback."""
-    groups = split.pack(_one_table(blocks), MAX_MESSAGE_JSON, _size, _may_join)
+    groups = split.pack(_tables(blocks), MAX_MESSAGE_JSON, _size, _may_join)
     return [part for part in map(_part, groups) if part.text.strip()]
 
 
@@ -80,21 +87,28 @@ def escape(text: str) -> str:
 
 def _part(blocks: Document) -> Part:
     text = PLAIN.document(blocks)
-    return Part({"blocks": [_written(block) for block in blocks], "text": escape(text)}, text)
+    written: list[Json] = []
+    seen = False
+    for block in blocks:
+        first = not seen and isinstance(block, Table) and _is_native_table(block)
+        written.append(_table(block) if first and isinstance(block, Table) else _written(block))
+        seen = seen or first
+    return Part({"blocks": written, "text": escape(text)}, text)
 
 
-def _one_table(blocks: Document) -> Document:
-    """The first table stays one; later ones become code, unless they need a message each."""
+def _tables(blocks: Document) -> Document:
+    """The first table keeps its type, later ones are data tables; wider ones become text."""
     seen = False
     out: list[Block] = []
     for block in blocks:
-        shown: Block = block
-        if isinstance(block, Table):
-            code = CodeBlock(table.aligned(block)) if seen else None
-            if code and len(code.text) <= MAX_TABLE_AS_CODE:
-                shown = code
+        if not isinstance(block, Table):
+            out.append(block)
+        elif not _is_native_table(block):
+            out += table.expanded((block,))
+        else:
+            later = seen and block.rows
+            out.append(_DataTable(block.aligns, block.header, block.rows) if later else block)
             seen = True
-        out.append(shown)
     return tuple(out)
 
 
@@ -102,7 +116,11 @@ def _may_join(group: Sequence[Block], block: Block) -> bool:
     """True when a message with the blocks of `group` may hold one more."""
     if len(group) >= MAX_BLOCKS:
         return False
-    return not (_is_native_table(block) and any(map(_is_native_table, group)))
+    tables = [held for held in group if isinstance(held, Table) and _is_native_table(held)]
+    if not tables or not isinstance(block, Table) or not _is_native_table(block):
+        return True
+    sizes = sum(map(_table_size, (*tables, block)))
+    return isinstance(block, _DataTable) and sizes <= MAX_TABLE_CHARACTERS
 
 
 def _is_native_table(block: Block) -> bool:
@@ -131,6 +149,8 @@ def _written(block: Block) -> Json:
         case Heading() if _is_header(block.runs):
             text = {"type": "plain_text", "text": inline_text(block.runs), "emoji": True}
             return {"type": "header", "text": text}
+        case _DataTable() if _is_native_table(block):
+            return _data_table(block)
         case Table() if _is_native_table(block):
             return _table(block)
         case _:
@@ -142,6 +162,15 @@ def _is_header(runs: Inline) -> bool:
     text = inline_text(runs)
     plain = all(replace(run, bold=False, text="") == _PLAIN for run in runs)
     return plain and units(text) <= MAX_HEADER and not _MARKUP.search(text)
+
+
+def _data_table(block: Table) -> Json:
+    """A table with pages; its header takes no styles, and it has to have a caption."""
+    names = [" ".join(table.cell_text(cell).split()) for cell in block.header]
+    header: list[Json] = [{"type": "raw_text", "text": name or " "} for name in names]
+    rows = [header, *([_cell(cell) for cell in row] for row in block.rows)]
+    caption = ", ".join(filter(None, names))[:MAX_CAPTION] or "–"
+    return {"type": "data_table", "caption": caption, "rows": rows, "page_size": len(block.rows)}
 
 
 def _table(block: Table) -> Json:
@@ -163,7 +192,7 @@ def _elements(block: Block) -> list[Json]:
         case CodeBlock():
             return [_code(block)]
         case Table():
-            return [_code(CodeBlock(table.aligned(block)))]
+            return _table_as_text(block)
         case Quote():
             return _quote(block)
         case ItemList():
@@ -171,6 +200,16 @@ def _elements(block: Block) -> list[Json]:
         case Rule():
             return [_section((Run(RULE),))]
     assert_never(block)
+
+
+def _table_as_text(block: Table) -> list[Json]:
+    grid = table.grid(block)
+    if grid is not None:
+        return [_code(CodeBlock(grid))]
+    runs: list[Run] = []
+    for record in table.as_records(block):
+        runs += [Run("\n\n"), *record.runs] if runs else record.runs
+    return [_section(tuple(runs))]
 
 
 def _quote(quote: Quote) -> list[Json]:
@@ -223,6 +262,9 @@ class _Lists:
                 shown = True
             if isinstance(block, ItemList):
                 self.write(block, indent + 1)
+            elif isinstance(block, Paragraph | Heading):
+                text = block.runs if isinstance(block, Paragraph) else _bold(block.runs)
+                self._out.append(_section(_indented(text, INDENT * (indent + 1))))
             else:
                 self._out += _elements(block)
         if not shown:
@@ -243,6 +285,13 @@ class _Lists:
         if item.number is not None and item.number > 1:
             new["offset"] = item.number - 1
         self._out.append(new)
+
+
+def _indented(runs: Inline, indent: str) -> Inline:
+    return (
+        Run(indent),
+        *(replace(run, text=run.text.replace("\n", f"\n{indent}")) for run in runs),
+    )
 
 
 def _is_box(runs: Sequence[Run]) -> bool:

@@ -44,7 +44,7 @@ _PROSE: Final = re.compile(
 _LATEX: Final = re.compile(r"\\[A-Za-z{}|,;!%]|[\^]|[A-Za-z0-9)}\]]_[A-Za-z0-9{\\]")
 _RELATION: Final = re.compile(r"[=<>≤≥≠≈∈→±×·⋅+*/^]|(?<=\w)\s*[-−]\s*(?=\w)")
 _OPERAND: Final = re.compile(r"\w")
-_DANGLING: Final = re.compile(r"^\s*[|)\]*/,;.]|[-+*/=<>,;:(\[]\s*$")
+_DANGLING: Final = re.compile(r"^\s*(?:[)\]*/,;.]|\|[^|]*$)|[-+*/=<>,;:(\[]\s*$")
 _SHORT: Final = re.compile(r"\s*[A-Za-z]{1,2}'*\s*|\s*[A-Z]{3}\s*")
 _NUMBER: Final = re.compile(r"\s*[-+]?\d[\d.,]*\s*")
 _MAY_PRECEDE_COMMAND: Final = re.compile(r"[^A-Za-z:/\\._~-]|\Z")

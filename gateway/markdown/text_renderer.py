@@ -95,8 +95,11 @@ class TextRenderer:
         return code.text.split("\n")
 
     def table(self, block: Table) -> list[str]:
-        """Return an aligned table, as code where the platform has code."""
-        return self.code_block(CodeBlock(table.aligned(block)))
+        """Return an aligned table, as code where the platform has code, or a list of records."""
+        grid = table.grid(block)
+        if grid is None:
+            return self.document(table.as_records(block)).split("\n")
+        return self.code_block(CodeBlock(grid))
 
     def quote(self, quote: Quote) -> list[str]:
         """Return a quote: "> " before each line."""
@@ -152,6 +155,7 @@ def plain_parts(blocks: Document) -> list[Part]:
 def text_parts(blocks: Document, writer: TextRenderer, limit: int) -> list[Part]:
     """The messages that `writer` makes of a tree. Payload and text of each are at most `limit`
     UTF-16 units long."""
+    blocks = table.expanded(blocks)
     whole = writer.document(blocks)
     if max(units(whole), units(PLAIN.document(blocks))) <= limit:
         return _visible([(whole, blocks)])
