@@ -104,7 +104,7 @@ def _tables(blocks: Document) -> Document:
         if not isinstance(block, Table):
             out.append(block)
         elif not _is_native_table(block):
-            out += table.expanded((block,))
+            out += table.as_text((block,))
         else:
             later = seen and block.rows
             out.append(_DataTable(block.aligns, block.header, block.rows) if later else block)
@@ -203,12 +203,13 @@ def _elements(block: Block) -> list[Json]:
 
 
 def _table_as_text(block: Table) -> list[Json]:
-    grid = table.grid(block)
-    if grid is not None:
-        return [_code(CodeBlock(grid))]
-    runs: list[Run] = []
-    for record in table.as_records(block):
-        runs += [Run("\n\n"), *record.runs] if runs else record.runs
+    """The elements of a table within a quote or list."""
+    first, *more = table.as_text((block,))
+    if not isinstance(first, Paragraph):
+        return _elements(first)
+    runs = list(first.runs)
+    for record in more:
+        runs += [Run("\n\n"), *(record.runs if isinstance(record, Paragraph) else ())]
     return [_section(tuple(runs))]
 
 
@@ -264,11 +265,19 @@ class _Lists:
                 self.write(block, indent + 1)
             elif isinstance(block, Paragraph | Heading):
                 text = block.runs if isinstance(block, Paragraph) else _bold(block.runs)
-                self._out.append(_section(_indented(text, INDENT * (indent + 1))))
+                self._further(_indented(text, INDENT * (indent + 1)))
             else:
                 self._out += _elements(block)
         if not shown:
             self._entry(item, tuple(runs), indent)
+
+    def _further(self, runs: Inline) -> None:
+        last = self._out[-1] if self._out else {}
+        elements = last.get("elements")
+        if last.get("type") == "rich_text_section" and isinstance(elements, list):
+            elements += _inline((Run("\n"), *runs))
+        else:
+            self._out.append(_section(runs))
 
     def _entry(self, item: Item, runs: Inline, indent: int) -> None:
         style = "bullet" if item.number is None else "ordered"

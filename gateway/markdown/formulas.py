@@ -24,6 +24,9 @@ _SEARCHED: Final = "formulas_searched_in"
 _NEXT: Final = "ends_of_formulas"
 _ABSENT_LINES: Final = "formula_blocks_not_ended"
 
+ENDS: Final = re.compile(r"\$(?:(?:th|st|nd|rd|s)\b|(?![A-Za-z0-9]))")
+"""A dollar sign that may end a formula: a text without any, and without a backslash, has none."""
+
 _ENVIRONMENT_NAMES: Final = "|".join(sorted(symbols.ENVIRONMENTS | symbols.OTHER_ENVIRONMENTS))
 _BEGIN: Final = re.compile(rf"\\begin\{{({_ENVIRONMENT_NAMES})(\*?)\}}")
 _DOLLAR: Final = re.compile(r"\\[^\n]|\$|`|\n[ \t]*\n")

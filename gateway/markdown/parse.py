@@ -46,7 +46,7 @@ def parse(markdown: str) -> Document:
     A text of more than `MAX_SOURCE` characters is shown literally.
     """
     text = markdown.rstrip(" \n").lstrip("\n")
-    if _ORDINARY.fullmatch(text) and "://" not in text and text.count("$") < 2:
+    if _ORDINARY.fullmatch(text) and "://" not in text and not formulas.ENDS.search(text):
         return tuple(Paragraph((Run(line),)) for line in text.split("\n\n"))
     if _SURROGATES.search(markdown):
         markdown = _SURROGATES.sub("\ufffd", markdown)

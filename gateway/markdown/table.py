@@ -11,6 +11,7 @@ from gateway.markdown.tree import (
     GRID_WIDTH,
     Align,
     Block,
+    CodeBlock,
     Document,
     Inline,
     Paragraph,
@@ -59,15 +60,26 @@ def grid(table: Table) -> str | None:
     return "\n".join(lines)
 
 
-def expanded(blocks: Document) -> Document:
-    """Return the blocks with every table that is no grid as a list of records."""
-    if not any(isinstance(block, Table) for block in blocks):
-        return blocks
-    out: list[Block] = []
-    for block in blocks:
-        wide = isinstance(block, Table) and grid(block) is None
-        out += as_records(block) if wide and isinstance(block, Table) else (block,)
-    return tuple(out)
+def as_text(blocks: Document) -> Document:
+    """Return the blocks with every table as code or as records."""
+    return tuple(block for blocks_of in map(_as_text, blocks) for block in blocks_of)
+
+
+def wide_as_records(blocks: Document) -> Document:
+    """Return the blocks with every table that is no grid as records."""
+    shown = ((b, _as_text(b)) if isinstance(b, Table) else (b, (b,)) for b in blocks)
+    return tuple(
+        part
+        for block, parts in shown
+        for part in ((block,) if isinstance(parts[0], CodeBlock) else parts)
+    )
+
+
+def _as_text(block: Block) -> tuple[Block, ...]:
+    if not isinstance(block, Table):
+        return (block,)
+    text = grid(block)
+    return as_records(block) if text is None else (CodeBlock(text),)
 
 
 def cell_text(cell: Inline) -> str:

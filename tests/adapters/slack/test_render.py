@@ -14,7 +14,8 @@ def blocks_of(markdown: str) -> list[list[dict[str, Any]]]:
     for part in render(markdown, "slack"):
         assert isinstance(part.payload, dict)
         check_message(part.payload["text"], part.payload["blocks"])
-        messages.append(part.payload["blocks"])
+        blocks: Any = part.payload["blocks"]
+        messages.append(blocks)
     return messages
 
 
@@ -56,11 +57,11 @@ def test_a_table_with_too_many_columns_is_a_list_of_records() -> None:
 
 def test_a_further_paragraph_of_an_item_is_indented() -> None:
     ((block,),) = blocks_of(
-        "- a\n  - b\n\n    deep\n    - c\n\n    deeper\n\n  further\n  line\n- d"
+        "- a\n  - b\n\n    deep\n    - c\n\n    deeper\n\n  further\n  line\n\n  last\n- d"
     )
     texts = [
         "".join(leaf["text"] for leaf in element["elements"])
         for element in block["elements"]
         if element["type"] == "rich_text_section"
     ]
-    assert texts == ["\u2003\u2003deeper", "\u2003further\n\u2003line"]
+    assert texts == ["\u2003\u2003deeper\n\u2003further\n\u2003line\n\u2003last"]
