@@ -45,6 +45,9 @@ _PROSE: Final = re.compile(
     r"|[\d)][,.;:]?\s++[^\W\d_]{2,}"
 )
 _LATEX: Final = re.compile(r"\\[A-Za-z{}|,;!%]|[\^]|[A-Za-z0-9)}\]]_[A-Za-z0-9{\\]")
+_ESCAPE: Final = re.compile(r"\\[^A-Za-z]")
+_MARKDOWN_ESCAPE: Final = re.compile(r"(?<!\\)\\[*.+\-<>@?~`]")
+"""Escapes of Markdown that mean nothing in a formula: what holds one is text."""
 _RELATION: Final = re.compile(r"[=<>≤≥≠≈∈→±×·⋅+*/^]|(?<=\w)\s*[-−]\s*(?=\w)")
 _OPERAND: Final = re.compile(r"\w")
 _DANGLING: Final = re.compile(r"^\s*(?:[)\]*/,;.]|\|[^|]*$)|[-+*/=<>,;:(\[]\s*$")
@@ -161,19 +164,18 @@ def _bracketed(state: StateInline, silent: bool, closing: str) -> bool:
     source = state.src[start:end]
     if _BLANK_LINE.search(source) or not is_formula(source):
         return False
-    plain = not _LATEX.search(source) and not _RELATION.search(source)
-    if plain and closing == r"\]" and not (source[0].isspace() and _OPERAND.search(source)):
-        return False
-    before = state.src[state.pos - 1 : state.pos]
-    if plain and closing == r"\)" and before.isascii() and before.isalnum():
-        return False
+    bare = _ESCAPE.sub(" ", source)
+    if not _LATEX.search(bare) and not _RELATION.search(bare):
+        before = state.src[state.pos - 1 : state.pos]
+        if closing == r"\]" or (before.isascii() and before.isalnum()):
+            return False
     return _emit(state, silent, source, end + 2)
 
 
 def is_formula(source: str) -> bool:
     """Return True if the text between two signs is a formula rather than prose or a price."""
     bare = _NAME.sub(" ", _TEXTS.sub(" ", source))
-    if not source.strip() or _PROSE.search(bare):
+    if not source.strip() or _PROSE.search(bare) or _MARKDOWN_ESCAPE.search(source):
         return False
     if _LATEX.search(source):
         return True

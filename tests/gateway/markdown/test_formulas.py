@@ -52,6 +52,8 @@ BRACKETS = {
         "file(s), [1], [x] done, [TODO] and (see below)"
     ),
     r"\[name\](http://e.org)": "[name](http://e.org)",
+    r"\[ x \], \[a\,b\], \[a\|b\] and \[a \+ b\]": "[ x ], [a,b], [a|b] and [a + b]",
+    r"\(2 \* 3 \* 4\)": "(2 * 3 * 4)",
 }
 
 
