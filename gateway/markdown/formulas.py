@@ -268,13 +268,15 @@ def _block(state: StateBlock, start_line: int, end_line: int, silent: bool) -> b
     inside, _, rest = last.partition(closing)
     if not _END.fullmatch(rest):
         return False
+    keeps = closing.startswith("\\end")
+    body = state.getLines(start_line, line, state.blkIndent, False).lstrip()
+    body = body if keeps else body[2:]
+    if not f"{body}{inside}".strip():
+        return False
     if not silent:
-        body = state.getLines(start_line, line, state.blkIndent, False).lstrip()
-        keeps = closing.startswith("\\end")
-        head = body if keeps else body[2:]
         tail = f"{inside}{closing}" if keeps else inside
         token = state.push(BLOCK, "", 0)
-        token.content = f"{head}\n{tail}{rest.strip()}".strip("\n")
+        token.content = f"{body}\n{tail}{rest.strip()}".strip("\n")
         token.map = [start_line, line + 1]
     state.line = line + 1
     return True

@@ -104,7 +104,15 @@ def test_a_bar_in_a_formula_does_not_divide_a_cell() -> None:
 
 @for_each(
     "markdown",
-    ["$$\nx_1 * y", "\\[\nx_1 * y\n\nnext", "\\begin{align}\nx", r"\(x", "$x", "- a\n  $$\n- b"],
+    [
+        "$$\n$$\nx",
+        "$$\nx_1 * y",
+        "\\[\nx_1 * y\n\nnext",
+        "\\begin{align}\nx",
+        r"\(x",
+        "$x",
+        "- a\n  $$\n- b",
+    ],
 )
 def test_a_formula_without_an_end_is_text(markdown: str) -> None:
     shown = PLAIN.document(parse(markdown))
