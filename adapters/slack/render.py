@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, TypeAlias, assert_never
 
+from adapters.slack import tables
 from gateway.immutable import replace
 from gateway.markdown import split, table
 from gateway.markdown.boundaries import units
@@ -27,7 +28,6 @@ from gateway.markdown.tree import (
     Run,
     Table,
     inline_text,
-    without_links,
 )
 from gateway.message import Part
 
@@ -40,16 +40,6 @@ MAX_HEADER: Final = 150
 MAX_MESSAGE_JSON: Final = 12_000
 """Characters of all blocks of a message as compact JSON. Slack publishes no number; about 13,200
 was measured before `msg_blocks_too_long`, structure included (slackapi/bolt-js #2509, #2867)."""
-
-MAX_TABLE_ROWS: Final = 100
-"""Rows of a table, its header included: docs.slack.dev/reference/block-kit/blocks/table-block."""
-
-MAX_TABLE_COLUMNS: Final = 20
-"""Cells of a table row: docs.slack.dev/reference/block-kit/blocks/table-block."""
-
-MAX_TABLE_CHARACTERS: Final = 10_000
-"""Characters in all cells of a message's tables:
-docs.slack.dev/reference/block-kit/blocks/data-table-block."""
 
 MAX_CAPTION: Final = 150
 """Characters of the caption of a data table. Slack publishes no number; that of a header block."""
@@ -66,17 +56,11 @@ _LINKABLE: Final = re.compile(r"(https?://|mailto:|tel:)[^\s<>]+", re.IGNORECASE
 _STYLES: Final = ("bold", "italic", "strike", "code")
 _MARKUP: Final = re.compile(r"[&<>\n]")
 _PLAIN: Final = Run("")
-_TABLE_OVERHEAD: Final = 200
-
-
-class _DataTable(Table, frozen=True):
-    """A table after the first one of a message, which takes one block of type `table` only
-    (`only_one_table_allowed`) and any number of type `data_table`."""
 
 
 def render(blocks: Document) -> list[Part]:
     """The messages, each a dict with `blocks` and `text`, Slack's escaped fallback."""
-    groups = split.pack(_tables(blocks), MAX_MESSAGE_JSON, _size, _may_join)
+    groups = split.pack(tables.arranged(blocks), MAX_MESSAGE_JSON, _size, _may_join)
     return [part for part in map(_part, groups) if part.text.strip()]
 
 
@@ -90,56 +74,22 @@ def _part(blocks: Document) -> Part:
     written: list[Json] = []
     seen = False
     for block in blocks:
-        first = not seen and isinstance(block, Table) and _is_native_table(block)
+        first = not seen and isinstance(block, Table) and tables.is_native(block)
         written.append(_table(block) if first and isinstance(block, Table) else _written(block))
         seen = seen or first
     return Part({"blocks": written, "text": escape(text)}, text)
 
 
-def _tables(blocks: Document) -> Document:
-    """The first table keeps its type, later ones are data tables; wider ones become text."""
-    seen = False
-    out: list[Block] = []
-    for block in blocks:
-        if not isinstance(block, Table):
-            out.append(block)
-        elif not _is_native_table(block):
-            out += table.as_text((block,))
-        else:
-            later = seen and block.rows
-            out.append(_DataTable(block.aligns, block.header, block.rows) if later else block)
-            seen = True
-    return tuple(out)
-
-
 def _may_join(group: Sequence[Block], block: Block) -> bool:
     """True when a message with the blocks of `group` may hold one more."""
-    if len(group) >= MAX_BLOCKS:
-        return False
-    tables = [held for held in group if isinstance(held, Table) and _is_native_table(held)]
-    if not tables or not isinstance(block, Table) or not _is_native_table(block):
-        return True
-    sizes = sum(map(_table_size, (*tables, block)))
-    return isinstance(block, _DataTable) and sizes <= MAX_TABLE_CHARACTERS
-
-
-def _is_native_table(block: Block) -> bool:
-    return isinstance(block, Table) and len(block.header) <= MAX_TABLE_COLUMNS
+    return len(group) < MAX_BLOCKS and tables.may_join(group, block)
 
 
 def _size(block: Block) -> int:
     """Characters that Slack counts of a block; too many for a table with too many rows."""
-    if isinstance(block, Table) and _is_native_table(block):
-        return _table_size(block)
+    if tables.is_native(block):
+        return tables.size(block, MAX_MESSAGE_JSON)
     return units(json.dumps(_written(block), ensure_ascii=False, separators=(",", ":")))
-
-
-def _table_size(block: Table) -> int:
-    # The structure around cells cannot count, or no table could have the rows it may have.
-    cells = [cell for row in (block.header, *block.rows) for cell in row]
-    size = sum(units(inline_text(without_links(cell))) or 1 for cell in cells) + _TABLE_OVERHEAD
-    fits = len(block.rows) < MAX_TABLE_ROWS and size <= MAX_TABLE_CHARACTERS
-    return size if fits else max(size, MAX_MESSAGE_JSON + 1)
 
 
 def _written(block: Block) -> Json:
@@ -149,9 +99,9 @@ def _written(block: Block) -> Json:
         case Heading() if _is_header(block.runs):
             text = {"type": "plain_text", "text": inline_text(block.runs), "emoji": True}
             return {"type": "header", "text": text}
-        case _DataTable() if _is_native_table(block):
+        case tables.DataTable() if tables.is_native(block):
             return _data_table(block)
-        case Table() if _is_native_table(block):
+        case Table() if tables.is_native(block):
             return _table(block)
         case _:
             return {"type": "rich_text", "elements": _elements(block)}

@@ -12,6 +12,7 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 
 from gateway.markdown import latex_symbols as symbols
+from gateway.markdown.formula_content import has_latex, has_operator, is_formula
 from gateway.markdown.latex import MAX_DEPTH
 
 MAX_ARGUMENT: Final = 2_000
@@ -34,25 +35,10 @@ _QUOTED: Final = re.compile(r"\$`([^`\n]{1,2000})`\$")
 _BLANK_LINE: Final = re.compile(r"\n[ \t]*\n")
 _ORDINAL: Final = re.compile(r"(?:th|st|nd|rd|s)\b|(?![A-Za-z0-9_{$])")
 _COMMAND: Final = re.compile(r"\\([A-Za-z]+)")
-_NAME: Final = re.compile(r"\\[A-Za-z]+\*?")
 _CALL: Final = re.compile(r"\\([A-Za-z]{2,})(?![A-Za-z])")
 _BRACED: Final = re.compile(r"[{}]|\\[^A-Za-z]")
 _SCRIPT: Final = re.compile(r"[_^](?:\\[A-Za-z]+|[A-Za-z0-9])")
-_TEXTS: Final = re.compile(r"\\(?:text\w*|mbox|operatorname|math\w+)\s*\{[^{}]*\}")
-_WORDS: Final = re.compile(r"[^\W\d_]{2,}")
-_PROSE: Final = re.compile(
-    r"(?<![^\W\d_])[^\W\d_]{2,}+[,.;:!?]?\s++(?:[^\W\d_]{2,}|\d|[^\W\d_]\s++[^\W\d_]{2,})"
-    r"|[\d)][,.;:]?\s++[^\W\d_]{2,}"
-)
-_LATEX: Final = re.compile(r"\\[A-Za-z{}|,;!%]|[\^]|[A-Za-z0-9)}\]]_[A-Za-z0-9{\\]")
 _ESCAPE: Final = re.compile(r"\\[^A-Za-z]")
-_MARKDOWN_ESCAPE: Final = re.compile(r"(?<!\\)\\[*.+\-<>@?~`]")
-"""Escapes of Markdown that mean nothing in a formula: what holds one is text."""
-_RELATION: Final = re.compile(r"[=<>≤≥≠≈∈→±×·⋅+*/^]|(?<=\w)\s*[-−]\s*(?=\w)")
-_OPERAND: Final = re.compile(r"\w")
-_DANGLING: Final = re.compile(r"^\s*(?:[)\]*/,;.]|\|[^|]*$)|[-+*/=<>,;:(\[]\s*$")
-_SHORT: Final = re.compile(r"\s*[A-Za-z]{1,2}'*\s*|\s*[A-Z]{3}\s*")
-_NUMBER: Final = re.compile(r"\s*[-+]?\d[\d.,]*\s*")
 _MAY_PRECEDE_COMMAND: Final = re.compile(r"[^A-Za-z:/\\._~-]|\Z")
 _ALONE: Final = frozenset((*symbols.SYMBOLS, *symbols.SPACED, *symbols.FUNCTIONS))
 """Commands that are a formula without arguments."""
@@ -127,7 +113,7 @@ def _dollars(state: StateInline, silent: bool) -> bool:
         padded = source[0].isspace(), source[-1].isspace()
         if padded[0] != padded[1] or not _ORDINAL.match(state.src, end + 1):
             return False
-        if padded[0] and not _LATEX.search(source):
+        if padded[0] and not has_latex(source):
             return False
     return is_formula(source) and _emit(state, silent, source, end + run)
 
@@ -165,30 +151,11 @@ def _bracketed(state: StateInline, silent: bool, closing: str) -> bool:
     if _BLANK_LINE.search(source) or not is_formula(source):
         return False
     bare = _ESCAPE.sub(" ", source)
-    if not _LATEX.search(bare) and not _RELATION.search(bare):
+    if not has_latex(bare) and not has_operator(bare):
         before = state.src[state.pos - 1 : state.pos]
         if closing == r"\]" or (before.isascii() and before.isalnum()):
             return False
     return _emit(state, silent, source, end + 2)
-
-
-def is_formula(source: str) -> bool:
-    """Return True if the text between two signs is a formula rather than prose or a price."""
-    bare = _NAME.sub(" ", _TEXTS.sub(" ", source))
-    if not source.strip() or _PROSE.search(bare) or _MARKDOWN_ESCAPE.search(source):
-        return False
-    if _LATEX.search(source):
-        return True
-    if not _OPERAND.search(source) or _DANGLING.search(source) or not _balanced(source):
-        return False
-    if any(len(word) > 3 for word in _WORDS.findall(bare)):
-        return bool(_RELATION.search(source))
-    return bool(
-        _SHORT.fullmatch(source)
-        or _NUMBER.fullmatch(source)
-        or _RELATION.search(source)
-        or not _WORDS.search(bare)
-    )
 
 
 def with_escaped_bars(row: str) -> str:
@@ -199,10 +166,6 @@ def with_escaped_bars(row: str) -> str:
 def _escape_bars(match: re.Match[str]) -> str:
     source = match[0].strip("$") if match[0][0] == "$" else match[0][2:-2]
     return _BAR.sub(r"\\|", match[0]) if is_formula(source) else match[0]
-
-
-def _balanced(source: str) -> bool:
-    return source.count("(") + source.count("[") == source.count(")") + source.count("]")
 
 
 def _command(state: StateInline, silent: bool) -> bool:
