@@ -33,7 +33,10 @@ _BEGIN: Final = re.compile(rf"\\begin\{{({_ENVIRONMENT_NAMES})(\*?)\}}")
 _DOLLAR: Final = re.compile(r"\\[^\n]|\$|`|\n[ \t]*\n")
 _QUOTED: Final = re.compile(r"\$`([^`\n]{1,2000})`\$")
 _BLANK_LINE: Final = re.compile(r"\n[ \t]*\n")
-_ORDINAL: Final = re.compile(r"(?:th|st|nd|rd|s)\b|(?![A-Za-z0-9_{$])")
+_AFTER: Final = re.compile(r"(?:th|st|nd|rd|s)\b|(?![A-Za-z0-9_{$])")
+_PART: Final = re.compile(r"(?:[_^](?:\{[^{}]*\}|[A-Za-z0-9]+|\\[A-Za-z]+))+")
+"""A raised or lowered part of a word outside of the formula: H$_2$O."""
+_UNIT: Final = re.compile(r"[A-Za-z]")
 _COMMAND: Final = re.compile(r"\\([A-Za-z]+)")
 _CALL: Final = re.compile(r"\\([A-Za-z]{2,})(?![A-Za-z])")
 _BRACED: Final = re.compile(r"[{}]|\\[^A-Za-z]")
@@ -102,20 +105,28 @@ def _dollars(state: StateInline, silent: bool) -> bool:
         return _literal_dollars(state, silent)
     if quoted := _QUOTED.match(state.src, start, state.posMax):
         return _emit(state, silent, quoted[1], quoted.end())
-    before = state.src[start - 1 : start]
-    if before.isascii() and before.isalnum():
+    before, after = state.src[start - 1 : start], state.src[start + run : start + run + 1]
+    attached = before.isascii() and before.isalnum()
+    if attached and (run == 2 or after not in ("_", "^")):
         return False
     end = _closing_dollar(state, start + run, run)
     if end < 0:
         return False
     source = state.src[start + run : end]
-    if run == 1:
-        padded = source[0].isspace(), source[-1].isspace()
-        if padded[0] != padded[1] or not _ORDINAL.match(state.src, end + 1):
-            return False
-        if padded[0] and not has_latex(source):
-            return False
+    if run == 1 and not (_PART.fullmatch(source) if attached else _ends_well(state, source, end)):
+        return False
     return is_formula(source) and _emit(state, silent, source, end + run)
+
+
+def _ends_well(state: StateInline, source: str, end: int) -> bool:
+    """Return True if the sign at `end` may end a formula that begins with one dollar sign."""
+    padded = source[0].isspace(), source[-1].isspace()
+    followed = not _AFTER.match(state.src, end + 1)
+    if padded[0] != padded[1] or (followed and not _UNIT.match(state.src, end + 1)):
+        return False
+    if followed and not _COMMAND.search(source):
+        return False
+    return not padded[0] or has_latex(source)
 
 
 def _literal_dollars(state: StateInline, silent: bool) -> bool:

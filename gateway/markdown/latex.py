@@ -118,7 +118,7 @@ class _Reader:
         if name in symbols.SPACED:
             return f" {symbols.SPACED[name]} "
         if name in symbols.FUNCTIONS:
-            return f"{name} " if self._peek()[:1].isalnum() else name
+            return f" {name} " if self._peek()[:1].isalnum() else f" {name}"
         if name in symbols.SPACES:
             return " "
         if name in symbols.SILENT or name == "!":

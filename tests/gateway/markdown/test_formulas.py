@@ -20,6 +20,7 @@ FOUND = {
     r"**$a_1$** and *$b*c$*": "a₁ and b*c",
     r"[name $x_1$](http://e.org)": "name x₁ (http://e.org)",
     r"$`a^2 * b`$": "a² * b",
+    r"H$_2$O, 10$^{-3}$ m, SO$_4^{2-}$ and 5 $\mu$m": "H₂O, 10⁻³ m, SO₄²⁻ and 5 μm",
     r"The ratio \frac{a_1}{b_1} * \sqrt{x_2} is \alpha\beta and 2\pi.": (
         "The ratio a₁/b₁ * √x₂ is αβ and 2π."
     ),
@@ -42,7 +43,7 @@ LEFT_ALONE = [
     "echo $$ and $$",
     "$A$1:$B$2 and $PATH$ and $SELECTION$",
     "$this->foo($bar) . $x and $('#a').val() + $('#b').val()",
-    "${HOME}:${PATH} $(a)/$(b)",
+    "${HOME}:${PATH} $(a)/$(b) $_POST/$_GET $FOO_BAR$BAZ",
     "价格为$5，涨到$6。",
     r"C:\Users\alpha\times and D:\pi\in.txt and \server\share\sum",
     r"regex \d{3} \w+ \u{1F600}",
