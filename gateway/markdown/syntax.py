@@ -10,6 +10,7 @@ from markdown_it.rules_block.table import escapedSplit, getLine
 from markdown_it.rules_inline import StateInline, link
 from markdown_it.rules_inline.state_inline import Delimiter
 
+from gateway.markdown import formulas
 from gateway.markdown.tree import MAX_CONTAINERS, MAX_FILLED_CELLS
 
 _PIPE: Final = ord("|")
@@ -28,6 +29,7 @@ def parser(*, links: bool = True) -> MarkdownIt:
     md = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
     md.block.ruler.before("table", "too_deep", _too_deep)
     md.block.ruler.at("table", read_table, {"alt": ["paragraph", "reference"]})
+    formulas.add_to(md)
     md.inline.ruler.at("image", _image)
     md.inline.ruler.before("strikethrough", "bare_address", _bare_address)
     md.inline.ruler.before("strikethrough", "spoiler", _spoiler)
@@ -151,7 +153,10 @@ def read_table(state: StateBlock, start_line: int, end_line: int, silent: bool) 
     state.level += 1
     outer, state.parentType = state.parentType, "table"
     while state.line < end_line and not _ends(state, end_line):
-        cells = _cells(getLine(state, state.line).strip(), columns)
+        row = getLine(state, state.line).strip()
+        cells = _cells(row, columns)
+        if len(cells) > columns:
+            cells = _cells(formulas.with_escaped_bars(row), columns)
         filled = state.env.get(_FILLED, 0) + max(columns - len(cells), 0)
         if filled > MAX_FILLED_CELLS:
             break
