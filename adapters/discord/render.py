@@ -10,7 +10,7 @@ from typing import Final
 
 from gateway.markdown.inline import Mark
 from gateway.markdown.text_renderer import BREAK, TextRenderer, text_parts, without_fences
-from gateway.markdown.tree import CodeBlock, Document, Heading, Run
+from gateway.markdown.tree import CodeBlock, Document, Heading, Run, shown_address
 from gateway.message import Part
 
 MAX_MESSAGE: Final = 2_000
@@ -28,12 +28,14 @@ _DEEPEST_HEADING: Final = 3
 SPOILER: Final = "||"
 BOLD: Final = "**"
 ITALIC: Final = "_"
+UNDERLINE: Final = "__"
 STRIKE: Final = "~~"
 
 _ENDS: Final = {
     SPOILER: re.compile(r"\|\|"),
     BOLD: re.compile(r"\*\*"),
     ITALIC: re.compile(r"[_*]"),
+    UNDERLINE: re.compile(r"__"),
     STRIKE: re.compile(r"~~"),
 }
 """The signs that end a mark, even where they stand in code."""
@@ -61,6 +63,7 @@ class _DiscordText(TextRenderer):
             (SPOILER, run.spoiler),
             (BOLD, run.bold),
             (ITALIC, run.italic),
+            (UNDERLINE, run.underline),
             (STRIKE, run.strike),
         )
         styles = (sign for sign, is_set in signs if is_set)
@@ -107,7 +110,7 @@ def _link(address: str, inner: str) -> tuple[str, str]:
     if _LINKABLE.fullmatch(address) and not any(sign in inner for sign in ("://", "[", "]")):
         encoded = "".join(_ENCODED.get(char, char) for char in address)
         return ("[", f"]({encoded})")
-    return ("", f" ({address})")
+    return ("", f" ({shown_address(address)})")
 
 
 _TEXT: Final = _DiscordText()

@@ -126,7 +126,7 @@ class TextRenderer:
 
     def pair(self, mark: Mark, inner: str, before: str, after: str) -> tuple[str, str]:
         del inner, before, after
-        return ("", f" ({mark[1]})") if mark[0] == "link" else ("", "")
+        return ("", f" ({tree.shown_address(mark[1])})") if mark[0] == "link" else ("", "")
 
     def text(self, text: str, *, line_start: bool) -> str:
         del line_start

@@ -135,7 +135,7 @@ class _WebTags(_Tags):
 
 WEB_TAGS = (
     "p h1 h2 h3 h4 h5 h6 pre code blockquote ul ol li table thead tbody tr th td "
-    "hr br strong em s span a"
+    "hr br strong em u s span a"
 )
 
 
