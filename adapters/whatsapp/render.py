@@ -78,8 +78,8 @@ class _WhatsAppText(TextRenderer):
         """Inline code; a backtick inside would end it, one at an edge would join the fence."""
         if "`" not in text:
             return f"`{text}`"
-        begin = BREAK if text.startswith("`") else ""
-        end = BREAK if text.endswith("`") else ""
+        begin = " " if text.startswith("`") else ""
+        end = " " if text.endswith("`") else ""
         return f"```{begin}{without_fences(text)}{end}```"
 
     def address(self, address: str, *, alone: bool) -> str:

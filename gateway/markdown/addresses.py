@@ -8,7 +8,7 @@ from markdown_it.rules_inline import StateInline
 from gateway.markdown.characters import UNSPACED, WIDE_PUNCTUATION, kind
 
 _SCHEMES: Final = ("https", "http")
-_NEVER: Final = rf"\s<>\"`|\\\[\]{WIDE_PUNCTUATION}“”„‟…—،؛؟।॥"
+_NEVER: Final = rf"\s<>\"`|\\\[\]{WIDE_PUNCTUATION}«»“”„‟…—،؛؟।॥"
 """Characters at which an address ends; a browser writes them encoded."""
 _ADDRESS: Final = re.compile(rf"://(?:(?!\*\*)[^{_NEVER}]){{1,2000}}")
 _PROSE: Final = re.compile(rf"(?<=[A-Za-z0-9])[{UNSPACED}]")

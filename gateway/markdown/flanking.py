@@ -1,9 +1,10 @@
 """Decides which runs of `*`, `_`, `~~` and `||` may begin or end emphasis.
 
-CommonMark asks only for a letter beside the run, so that `2*3*4` loses its operators, and
-`**注意：**请` keeps its marks. Here a run is emphasis where a reader of prose sees it: it stands at
-the edge of a word. A run inside a word, a number, a pattern or a path is an operator or part of a
-name. Scripts without spaces have no edges of words; their letters and punctuation do not decide.
+CommonMark asks only for a letter beside the run, so that `2*3*4` loses its operators, and bold text
+that ends with a full-width colon keeps its marks. Here a run is emphasis where a reader of prose
+sees it: it stands at the edge of a word. A run inside a word, a number, a pattern or a path is an
+operator or part of a name. Scripts without spaces have no edges of words; there, signs of
+arithmetic nearby decide.
 """
 
 import re
@@ -100,7 +101,7 @@ def _opens(run: Run) -> bool:
         return run.after == run.second == "."
     match run.left:
         case "opening":
-            return run.after not in _PATH
+            return not _begins_pattern(run) and not (run.single and run.after in _PATH)
         case "neutral":
             return run.after != run.before and not _in_name(run)
         case "closing":
@@ -117,16 +118,23 @@ def _opens(run: Run) -> bool:
 
 def _opens_after_space(run: Run) -> bool:
     if not run.single:
-        return not (run.after == "/" and _GLOB.match(run.text, run.end))
+        return not _begins_pattern(run)
     if run.after == ".":
         return run.second == "."
     if run.right == "digit":
-        return kind(run.text[: run.start].rstrip(" ")[-1:]) != "digit" and not _after_bracket(run)
+        return not _after_operand(run)
     return is_wide(run.after) or not (run.right in ("sentence", "closing") or run.after in "/=")
 
 
-def _after_bracket(run: Run) -> bool:
-    return run.text[: run.start].rstrip(" ")[-1:] in (")", "]", "=")
+def _begins_pattern(run: Run) -> bool:
+    """Return True for the beginning of `**/node_modules/**`."""
+    return not run.single and run.after == "/" and bool(_GLOB.match(run.text, run.end))
+
+
+def _after_operand(run: Run) -> bool:
+    """Return True after `5 ` and `(a + b) `, so that the sign multiplies."""
+    last = run.text[max(run.start - _NEAR, 0) : run.start].rstrip(" ")[-1:]
+    return kind(last) == "digit" or last in (")", "]", "=")
 
 
 def _opens_between_wide(run: Run) -> bool:
@@ -188,7 +196,7 @@ def _closes_before_word(run: Run) -> bool:
 def _is_part_to_come(run: Run) -> bool:
     """Return True before a marked part of a word that is letters only, as in `com**pu**ter`."""
     pattern = None if run.single else _TO_COME.get(run.sign)
-    return bool(pattern and pattern.match(run.text, run.end))
+    return bool(pattern and pattern.match(run.text, run.end)) and not _in_equation(run)
 
 
 def _ends_part(run: Run) -> bool:
@@ -203,7 +211,9 @@ def _ends_part(run: Run) -> bool:
     letters = match[1].isalpha() and len(match[1]) > 1 and run.right == "letter"
     if run.single:
         return at_edge and letters
-    return letters or (at_edge and not (run.left == run.right == "digit"))
+    if at_edge:
+        return letters or not run.left == run.right == "digit"
+    return letters and not _in_equation(run)
 
 
 def _is_long_word(run: Run) -> bool:

@@ -10,13 +10,13 @@ from typing import Final
 
 from markdown_it.rules_block import StateBlock
 
-from gateway.markdown.html_tags import BLOCKS, TAG, attribute
+from gateway.markdown.html_tags import BLOCKS, OPENED_BLOCKS, TAG, attribute
 
 MAX_DEPTH: Final = 8
 """Levels of lists within lists that are kept. Ours."""
 
 _SHAPED: Final = frozenset(
-    ["ul", "ol", "dl", "table", "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6"]
+    ("ul", "ol", "dl", "table", "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6")
 )
 """Elements that are read as a whole, to their end."""
 _CODE: Final = r"(?P<code>(?P<fence>`+)[^`]{1,500}(?P=fence)(?!`))"
@@ -24,7 +24,6 @@ _PIECE: Final = re.compile(f"{_CODE}|{TAG.pattern}")
 _COMMENT: Final = re.compile(f"{_CODE}|<!--.*?-->", re.DOTALL)
 _BEGIN: Final = re.compile(r"<(?:!--|/?[A-Za-z])")
 _CLOSED: Final = "html_blocks_closed"
-_KNOWN: Final = "html_blocks_open"
 _UNENDED: Final = "html_comments_unended"
 _LANGUAGE: Final = re.compile(r"(?:language|lang)-(\S+)")
 _BLANK_LINES: Final = re.compile(r"\n{3,}")
@@ -82,7 +81,7 @@ def _end_of_element(state: StateBlock, start_line: int, end_line: int, start: in
     inside = sum(len(one[0]) for one in blocks)
     if inside < len(line_text.rstrip()) and not _is_closed_later(state, start_line, tag):
         return 0
-    opened: set[str] = state.env.setdefault(_KNOWN, set())
+    opened: set[str] = state.env.setdefault(OPENED_BLOCKS, set())
     shaped = next(
         (one for one in blocks if one["name"].lower() in _SHAPED and not one["close"]), None
     )
@@ -112,7 +111,7 @@ def _end_of_shaped(state: StateBlock, start_line: int, end_line: int, name: str)
 def _is_closed_later(state: StateBlock, line: int, tag: re.Match[str]) -> bool:
     name = tag["name"].lower()
     if tag["close"]:
-        return name in state.env.get(_KNOWN, ())
+        return name in state.env.get(OPENED_BLOCKS, ())
     return _closed(state, f"</{name}>") >= line
 
 

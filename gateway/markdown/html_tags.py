@@ -13,62 +13,20 @@ from markdown_it.rules_inline import StateInline
 
 from gateway.markdown.raised import lowered, raised
 
-BREAKS: Final = frozenset(
-    [
-        "p",
-        "div",
-        "ul",
-        "ol",
-        "dl",
-        "table",
-        "tr",
-        "blockquote",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "pre",
-        "summary",
-        "details",
-        "section",
-        "article",
-        "header",
-        "footer",
-        "center",
-        "figure",
-        "figcaption",
-        "dt",
-        "dd",
-        "caption",
-        "li",
-        "hr",
-    ]
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+BREAKS: Final = _names(
+    "p div ul ol dl table tr blockquote h1 h2 h3 h4 h5 h6 pre summary details section article "
+    "header footer center figure figcaption dt dd caption li hr"
 )
 """Elements that begin on a new line."""
-BLOCKS: Final = BREAKS | frozenset(
-    ["thead", "tbody", "tfoot", "td", "th", "main", "nav", "aside", "address"]
-)
+BLOCKS: Final = BREAKS | _names("thead tbody tfoot td th main nav aside address")
 """Elements that contain lines."""
 
-_NOTHING: Final = frozenset(
-    [
-        "span",
-        "font",
-        "small",
-        "big",
-        "label",
-        "abbr",
-        "time",
-        "nobr",
-        "bdi",
-        "bdo",
-        "ruby",
-        "rt",
-        "rp",
-    ]
-)
+_NOTHING: Final = _names("span font small big label abbr time nobr bdi bdo ruby rt rp")
 _STYLES: Final = {
     **dict.fromkeys(("b", "strong"), "strong"),
     **dict.fromkeys(("i", "em", "cite", "dfn"), "em"),
@@ -77,7 +35,8 @@ _STYLES: Final = {
 }
 _CODE: Final = frozenset(("code", "kbd", "samp", "tt", "var"))
 _SHIFTED: Final = {"sup": raised, "sub": lowered}
-_KNOWN: Final = frozenset((*_STYLES, *_NOTHING, *BLOCKS, *_CODE, *_SHIFTED))
+ELEMENTS: Final = frozenset((*_STYLES, *_NOTHING, *BLOCKS, *_CODE, *_SHIFTED)) | {"a"}
+"""Elements with a beginning and an end."""
 _ALONE: Final = frozenset(("br", "hr", "img", "wbr"))
 _QUOTED: Final = r"\"[^\"<>]{0,2000}\"|'[^'<>]{0,2000}'|[^\s\"'=<>`]{1,200}"
 _ATTRIBUTES: Final = rf"(?:\s+[A-Za-z][\w:-]{{0,40}}=(?:{_QUOTED})){{0,12}}|\s+open"
@@ -91,6 +50,8 @@ _LONGEST_ELEMENT: Final = 2_000
 _MOST_OPEN: Final = 8
 _VALUE: Final = re.compile(r"([\w:-]+)=(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
 _OPENED: Final = "html_opened"
+OPENED_BLOCKS: Final = "html_opened_blocks"
+"""Key of the names of elements that began on lines before, in the parser's environment."""
 
 
 def attribute(tag: re.Match[str], name: str) -> str:
@@ -169,7 +130,7 @@ def _element(state: StateInline, tag: re.Match[str], name: str, silent: bool) ->
 def _begin(state: StateInline, tag: re.Match[str], name: str, silent: bool) -> bool:
     address = attribute(tag, "href") if name == "a" else ""
     if (
-        not (name in _KNOWN or address)
+        not ((name in ELEMENTS and name != "a") or address)
         or state.html_terminator_last(f"</{tag['name']}>") < tag.end()
     ):
         return False
@@ -194,7 +155,8 @@ def _begin(state: StateInline, tag: re.Match[str], name: str, silent: bool) -> b
 def _end(state: StateInline, name: str, silent: bool) -> bool:
     opened = _opened(state)
     if name not in opened[-_MOST_OPEN:]:
-        return False
+        # It may end what began in another paragraph.
+        return name in state.env.get(OPENED_BLOCKS, ())
     if silent:
         return True
     while opened.pop() != name:

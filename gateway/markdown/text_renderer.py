@@ -38,8 +38,11 @@ _FENCE = re.compile("`{3,}")
 
 
 def without_fences(code: str) -> str:
-    """Return code whose backticks cannot close the fence around it."""
-    return _FENCE.sub(lambda run: BREAK.join(run[0]), code)
+    """Return code whose backticks cannot close the fence around it.
+
+    The spaces between them are visible: whoever copies the code sees that they do not belong to it.
+    """
+    return _FENCE.sub(lambda run: " ".join(run[0]), code)
 
 
 class TextRenderer:

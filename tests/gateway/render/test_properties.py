@@ -110,7 +110,7 @@ def check(markdown: str, platform: str) -> list[Part]:
             assert units(part.text) <= LIMITS[platform]
             assert part.payload.strip()
             part.payload.encode()
-        if platform in ("discord", "whatsapp"):
+        if platform == "whatsapp":
             assert str(part.payload).count("```") % 2 == 0
         if platform == "slack":
             assert isinstance(part.payload, dict)
