@@ -38,10 +38,13 @@ _SHIFTED: Final = {"sup": raised, "sub": lowered}
 ELEMENTS: Final = frozenset((*_STYLES, *_NOTHING, *BLOCKS, *_CODE, *_SHIFTED)) | {"a"}
 """Elements with a beginning and an end."""
 _ALONE: Final = frozenset(("br", "hr", "img", "wbr"))
+MAX_TAG: Final = 2_000
+"""Characters of a tag or a comment; a longer one is text. Ours: the filter of answers looks as far
+behind one for the rest of a secret."""
 _QUOTED: Final = r"\"[^\"<>]{0,2000}\"|'[^'<>]{0,2000}'|[^\s\"'=<>`]{1,200}"
 _ATTRIBUTES: Final = rf"(?:\s+[A-Za-z][\w:-]{{0,40}}=(?:{_QUOTED})){{0,12}}|\s+open"
 TAG: Final = re.compile(
-    r"<(?P<close>/?)(?P<name>[A-Za-z][A-Za-z0-9]{0,10})"
+    rf"<(?P<close>/?)(?=[^<>]{{0,{MAX_TAG}}}>)(?P<name>[A-Za-z][A-Za-z0-9]{{0,10}})"
     rf"(?P<attributes>{_ATTRIBUTES})\s{{0,8}}/?>"
 )
 """A tag. Attributes have values, so that `a <b and c> d` is none."""
@@ -86,10 +89,13 @@ def html_inline(state: StateInline, silent: bool) -> bool:
 
 
 def _comment(state: StateInline) -> bool:
-    if state.html_terminator_last("-->") < state.pos + len("<!--"):
+    begin = state.pos + len("<!--")
+    if state.html_terminator_last("-->") < begin:
         return False
-    state.pos = state.src.index("-->", state.pos + len("<!--")) + len("-->")
-    return state.pos <= state.posMax
+    end = state.src.find("-->", begin, min(begin + MAX_TAG, state.posMax))
+    if end >= 0:
+        state.pos = end + len("-->")
+    return end >= 0
 
 
 def _alone(state: StateInline, tag: re.Match[str], name: str, silent: bool) -> bool:
