@@ -21,7 +21,7 @@ _SHAPED: Final = frozenset(
 """Elements that are read as a whole, to their end."""
 _CODE: Final = r"(?P<code>(?P<fence>`+)[^`]{1,500}(?P=fence)(?!`))"
 _PIECE: Final = re.compile(f"{_CODE}|{TAG.pattern}")
-_COMMENT: Final = re.compile(rf"{_CODE}|<!--.{{0,{MAX_TAG}}}?-->", re.DOTALL)
+_COMMENT: Final = re.compile(rf"{_CODE}|<!--(?:(?!<!--).){{0,{MAX_TAG}}}?-->", re.DOTALL)
 _BEGIN: Final = re.compile(r"<(?:!--|/?[A-Za-z])")
 _CLOSED: Final = "html_blocks_closed"
 _UNENDED: Final = "html_comments_unended"

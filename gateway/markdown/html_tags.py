@@ -93,9 +93,10 @@ def _comment(state: StateInline) -> bool:
     if state.html_terminator_last("-->") < begin:
         return False
     end = state.src.find("-->", begin, min(begin + MAX_TAG, state.posMax))
-    if end >= 0:
-        state.pos = end + len("-->")
-    return end >= 0
+    if end < 0 or state.src.find("<!--", begin, end) >= 0:
+        return False
+    state.pos = end + len("-->")
+    return True
 
 
 def _alone(state: StateInline, tag: re.Match[str], name: str, silent: bool) -> bool:

@@ -19,8 +19,9 @@ REPLACEMENT: Final = (
 )
 """Replaces an answer with a secret in a public room."""
 _REMOVED: Final = re.compile(
-    r"[\\*]|<!--(?:(?!-->).){0,2000}(?:-->|\Z)|</?[A-Za-z][^<>]{0,2000}(?:>|\Z)|<(?:!-?|/)?\Z",
-    re.DOTALL,
+    r"[\\*]"
+    r"|<!--(?:[^<-]|-(?!->)|<(?!!--)){0,2000}(?:-->|\Z)"
+    r"|</?[A-Za-z][^<>]{0,2000}(?:>|\Z)|<(?:!-?|/)?\Z",
 )
 """What rendering removes: backslashes, stars, and comments and tags of HTML, which may be
 unfinished. None is longer than `gateway.markdown.html_tags` reads."""
