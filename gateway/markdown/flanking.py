@@ -23,7 +23,7 @@ _NEAR: Final = 30
 _WORDS: Final = ("letter", "digit")
 _EQUATION: Final = re.compile(r"[=＝≈×÷+]")
 _DUNDER: Final = re.compile(r"(?:[a-z0-9_]{1,60}|[A-Z0-9_]{1,60})__(?!\w)")
-_GLOB: Final = re.compile(r"/[^\s*]{0,200}/\*\*")
+_GLOB: Final = re.compile(r"/(?:\*|[^\s*]{0,200}/\*\*)")
 _PATH: Final = "/\\"
 _BEFORE_NAMES: Final = "/\\@$#."
 _SHORT_PAUSES: Final = ".,;"
@@ -127,7 +127,7 @@ def _opens_after_space(run: Run) -> bool:
 
 
 def _begins_pattern(run: Run) -> bool:
-    """Return True for the beginning of `**/node_modules/**`."""
+    """Return True for the beginning of `**/*.ts` and `**/node_modules/**`."""
     return not run.single and run.after == "/" and bool(_GLOB.match(run.text, run.end))
 
 

@@ -35,6 +35,7 @@ LITERAL = [
     *("import * as x from 'y'; export * from 'z'", "-*- coding: utf-8 -*-", "-*-"),
     # patterns and paths
     *("*.py and *.md", "**/*.ts", "src/*.py and tests/*.py", "src/**/*.ts, lib/**/*.js"),
+    *("**/*.{js,ts}, !**/*.test.ts", "/usr/*/bin/* and ~/*", "5* hotel and 4* hotel"),
     *("exclude **/node_modules/** and **/dist/**", "Accept: */*", "Accept: text/*, image/*"),
     *('"*.py", "*.js"', '"*" or "*"', "'*' and '*'", "(*) and (*)", "foo*bar* baz*", "copy *.* d:"),
     *("^.*foo.*$", "a.*b.*c and .*", "(.*)-(.*)", "[a-z]*[0-9]*", "*.log* and *.tar*", "a^*b*"),
