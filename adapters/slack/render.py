@@ -1,4 +1,4 @@
-"""Slack's Block Kit: headers, rich text, one table a message; nothing is ever parsed as mrkdwn.
+"""Slack's Block Kit: headers, rich text, tables; nothing is ever parsed as mrkdwn.
 
 Rich text says bold or code beside the text instead of in it, so that no character needs an escape
 and no `<!channel>` in an answer can call anybody.
@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, TypeAlias, assert_never
 
+from adapters.slack import tables
 from gateway.immutable import replace
 from gateway.markdown import split, table
 from gateway.markdown.boundaries import units
@@ -28,7 +29,6 @@ from gateway.markdown.tree import (
     Table,
     inline_text,
     shown_address,
-    without_links,
 )
 from gateway.message import Part
 
@@ -42,22 +42,14 @@ MAX_MESSAGE_JSON: Final = 12_000
 """Characters of all blocks of a message as compact JSON. Slack publishes no number; about 13,200
 was measured before `msg_blocks_too_long`, structure included (slackapi/bolt-js #2509, #2867)."""
 
-MAX_TABLE_ROWS: Final = 100
-"""Rows of a table, its header included: docs.slack.dev/reference/block-kit/blocks/table-block."""
-
-MAX_TABLE_COLUMNS: Final = 20
-"""Cells of a table row: docs.slack.dev/reference/block-kit/blocks/table-block."""
-
-MAX_TABLE_CHARACTERS: Final = 10_000
-"""Characters in all cells of a message's tables: what several senders measured; Slack's pages for
-`data_table` name the same number."""
+MAX_CAPTION: Final = 150
+"""Characters of the caption of a data table. Slack publishes no number; that of a header block."""
 
 MAX_INDENT: Final = 8
 """Deepest `indent` of a rich_text_list that Slack's own composer makes."""
 
-MAX_TABLE_AS_CODE: Final = 3_000
-"""Characters up to which a second table is shown as code; a longer one gets a message to itself.
-Ours."""
+INDENT: Final = "\u2003"
+"""Space before the further paragraphs of a list item, for each level: a section has no indent."""
 
 Json: TypeAlias = dict[str, object]
 
@@ -65,12 +57,11 @@ _LINKABLE: Final = re.compile(r"(https?://|mailto:|tel:)[^\s<>]+", re.IGNORECASE
 _STYLES: Final = ("bold", "italic", "strike", "code")
 _MARKUP: Final = re.compile(r"[&<>\n]")
 _PLAIN: Final = Run("")
-_TABLE_OVERHEAD: Final = 200
 
 
 def render(blocks: Document) -> list[Part]:
     """The messages, each a dict with `blocks` and `text`, Slack's escaped fallback."""
-    groups = split.pack(_one_table(blocks), MAX_MESSAGE_JSON, _size, _may_join)
+    groups = split.pack(tables.arranged(blocks), MAX_MESSAGE_JSON, _size, _may_join)
     return [part for part in map(_part, groups) if part.text.strip()]
 
 
@@ -81,48 +72,25 @@ def escape(text: str) -> str:
 
 def _part(blocks: Document) -> Part:
     text = PLAIN.document(blocks)
-    return Part({"blocks": [_written(block) for block in blocks], "text": escape(text)}, text)
-
-
-def _one_table(blocks: Document) -> Document:
-    """The first table stays one; later ones become code, unless they need a message each."""
+    written: list[Json] = []
     seen = False
-    out: list[Block] = []
     for block in blocks:
-        shown: Block = block
-        if isinstance(block, Table):
-            code = CodeBlock(table.aligned(block)) if seen else None
-            if code and len(code.text) <= MAX_TABLE_AS_CODE:
-                shown = code
-            seen = True
-        out.append(shown)
-    return tuple(out)
+        first = not seen and isinstance(block, Table) and tables.is_native(block)
+        written.append(_table(block) if first and isinstance(block, Table) else _written(block))
+        seen = seen or first
+    return Part({"blocks": written, "text": escape(text)}, text)
 
 
 def _may_join(group: Sequence[Block], block: Block) -> bool:
     """True when a message with the blocks of `group` may hold one more."""
-    if len(group) >= MAX_BLOCKS:
-        return False
-    return not (_is_native_table(block) and any(map(_is_native_table, group)))
-
-
-def _is_native_table(block: Block) -> bool:
-    return isinstance(block, Table) and len(block.header) <= MAX_TABLE_COLUMNS
+    return len(group) < MAX_BLOCKS and tables.may_join(group, block)
 
 
 def _size(block: Block) -> int:
     """Characters that Slack counts of a block; too many for a table with too many rows."""
-    if isinstance(block, Table) and _is_native_table(block):
-        return _table_size(block)
+    if tables.is_native(block):
+        return tables.size(block, MAX_MESSAGE_JSON)
     return units(json.dumps(_written(block), ensure_ascii=False, separators=(",", ":")))
-
-
-def _table_size(block: Table) -> int:
-    # The structure around cells cannot count, or no table could have the rows it may have.
-    cells = [cell for row in (block.header, *block.rows) for cell in row]
-    size = sum(units(inline_text(without_links(cell))) or 1 for cell in cells) + _TABLE_OVERHEAD
-    fits = len(block.rows) < MAX_TABLE_ROWS and size <= MAX_TABLE_CHARACTERS
-    return size if fits else max(size, MAX_MESSAGE_JSON + 1)
 
 
 def _written(block: Block) -> Json:
@@ -132,7 +100,9 @@ def _written(block: Block) -> Json:
         case Heading() if _is_header(block.runs):
             text = {"type": "plain_text", "text": inline_text(block.runs), "emoji": True}
             return {"type": "header", "text": text}
-        case Table() if _is_native_table(block):
+        case tables.DataTable() if tables.is_native(block):
+            return _data_table(block)
+        case Table() if tables.is_native(block):
             return _table(block)
         case _:
             return {"type": "rich_text", "elements": _elements(block)}
@@ -143,6 +113,15 @@ def _is_header(runs: Inline) -> bool:
     text = inline_text(runs)
     plain = all(replace(run, bold=False, text="") == _PLAIN for run in runs)
     return plain and units(text) <= MAX_HEADER and not _MARKUP.search(text)
+
+
+def _data_table(block: Table) -> Json:
+    """A table with pages; its header takes no styles, and it has to have a caption."""
+    names = [" ".join(table.cell_text(cell).split()) for cell in block.header]
+    header: list[Json] = [{"type": "raw_text", "text": name or " "} for name in names]
+    rows = [header, *([_cell(cell) for cell in row] for row in block.rows)]
+    caption = ", ".join(filter(None, names))[:MAX_CAPTION] or "–"
+    return {"type": "data_table", "caption": caption, "rows": rows, "page_size": len(block.rows)}
 
 
 def _table(block: Table) -> Json:
@@ -164,7 +143,7 @@ def _elements(block: Block) -> list[Json]:
         case CodeBlock():
             return [_code(block)]
         case Table():
-            return [_code(CodeBlock(table.aligned(block)))]
+            return _table_as_text(block)
         case Quote():
             return _quote(block)
         case ItemList():
@@ -172,6 +151,17 @@ def _elements(block: Block) -> list[Json]:
         case Rule():
             return [_section((Run(RULE),))]
     assert_never(block)
+
+
+def _table_as_text(block: Table) -> list[Json]:
+    """The elements of a table within a quote or list."""
+    first, *more = table.as_text((block,))
+    if not isinstance(first, Paragraph):
+        return _elements(first)
+    runs = list(first.runs)
+    for record in more:
+        runs += [Run("\n\n"), *(record.runs if isinstance(record, Paragraph) else ())]
+    return [_section(tuple(runs))]
 
 
 def _quote(quote: Quote) -> list[Json]:
@@ -224,10 +214,21 @@ class _Lists:
                 shown = True
             if isinstance(block, ItemList):
                 self.write(block, indent + 1)
+            elif isinstance(block, Paragraph | Heading):
+                text = block.runs if isinstance(block, Paragraph) else _bold(block.runs)
+                self._further(_indented(text, INDENT * (indent + 1)))
             else:
                 self._out += _elements(block)
         if not shown:
             self._entry(item, tuple(runs), indent)
+
+    def _further(self, runs: Inline) -> None:
+        last = self._out[-1] if self._out else {}
+        elements = last.get("elements")
+        if last.get("type") == "rich_text_section" and isinstance(elements, list):
+            elements += _inline((Run("\n"), *runs))
+        else:
+            self._out.append(_section(runs))
 
     def _entry(self, item: Item, runs: Inline, indent: int) -> None:
         style = "bullet" if item.number is None else "ordered"
@@ -244,6 +245,13 @@ class _Lists:
         if item.number is not None and item.number > 1:
             new["offset"] = item.number - 1
         self._out.append(new)
+
+
+def _indented(runs: Inline, indent: str) -> Inline:
+    return (
+        Run(indent),
+        *(replace(run, text=run.text.replace("\n", f"\n{indent}")) for run in runs),
+    )
 
 
 def _is_box(runs: Sequence[Run]) -> bool:

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from gateway.immutable import replace
-from gateway.markdown import syntax
+from gateway.markdown import formulas, latex, syntax
 from gateway.markdown.tree import (
     MAX_BRACKETS,
     MAX_SOURCE,
@@ -53,7 +53,7 @@ def parse(markdown: str) -> Document:
     A text of more than `MAX_SOURCE` characters is shown literally.
     """
     text = markdown.rstrip(" \n").lstrip("\n")
-    if _ORDINARY.fullmatch(text) and "://" not in text:
+    if _ORDINARY.fullmatch(text) and "://" not in text and not formulas.ENDS.search(text):
         return tuple(Paragraph((Run(line),)) for line in text.split("\n\n"))
     if _SURROGATES.search(markdown):
         markdown = _SURROGATES.sub("\ufffd", markdown)
@@ -145,6 +145,8 @@ class _Builder:
         match token.type:
             case "fence" | "code_block":
                 self._code(token)
+            case formulas.BLOCK:
+                self._formula(token.content)
             case "hr":
                 self._add(Rule())
             case "blockquote_open":
@@ -170,9 +172,15 @@ class _Builder:
         text = token.content.removesuffix("\n")
         if token.meta.get("literal"):
             self._add(Paragraph((Run(text.strip()),)))
+        elif text.strip() and token.info.strip() == "math":
+            self._formula(text)
         elif text.strip():
             language = _LANGUAGE.fullmatch(token.info.strip().partition(" ")[0])
             self._add(CodeBlock(text, language.group() if language else ""))
+
+    def _formula(self, source: str) -> None:
+        text = latex.as_text(source, lines=True)
+        self._add(Paragraph((Run(text),)) if text else CodeBlock(source, "latex"))
 
     def _definition(self, token: Token) -> None:
         address = str(token.meta["url"])
@@ -238,6 +246,9 @@ def inline_runs(children: Iterable[Token]) -> Inline:
             runs.close_link()
         elif kind in _STYLES:
             runs.change(_STYLES[kind], 1 if side == "open" else -1)
+        elif token.type == formulas.INLINE:
+            shown = latex.as_text(token.content)
+            runs.add(shown or " ".join(token.content.split()), code=shown is None)
         else:
             runs.add(token.content, code=token.type == "code_inline")
     return runs.finish()

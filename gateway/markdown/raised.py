@@ -1,14 +1,8 @@
-"""Raised and lowered characters of Unicode."""
+"""Text in the raised and lowered characters of Unicode."""
 
-from typing import Final
+from collections.abc import Mapping
 
-RAISED: Final = str.maketrans(
-    "0123456789+-=()abcdefghijklmnoprstuvwxyzABDEGHIJKLMNOPRTUVW−",
-    "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻᴬᴮᴰᴱᴳᴴᴵᴶᴷᴸᴹᴺᴼᴾᴿᵀᵁⱽᵂ⁻",
-)
-LOWERED: Final = str.maketrans(
-    "0123456789+-=()aehijklmnoprstuvx−", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ₋"
-)
+from gateway.markdown.latex_symbols import LOWERED, RAISED
 
 
 def raised(text: str) -> str:
@@ -21,7 +15,8 @@ def lowered(text: str) -> str:
     return _shifted(text, LOWERED, "_")
 
 
-def _shifted(text: str, table: dict[int, int], sign: str) -> str:
-    if all(ord(char) in table or char in " ." for char in text):
-        return text.translate(table)
+def _shifted(text: str, table: Mapping[str, str], sign: str) -> str:
+    text = text.replace("\u2212", "-")
+    if all(char in table or char in " ." for char in text):
+        return "".join(table.get(char, char) for char in text)
     return f"{sign}{text}" if len(text) == 1 else f"{sign}({text})"

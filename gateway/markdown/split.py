@@ -238,7 +238,7 @@ def _split_table(block: Table, first: int, limit: int, measure: Measure) -> list
     """Split a long table by rows, each with the header."""
     if len(block.rows) <= 1 or measure(replace(block, rows=())) > limit // 2:
         pieces: list[Block] = []
-        for paragraph in table.as_paragraphs(block):
+        for paragraph in table.as_records(block):
             pieces += split(paragraph, first, limit, measure)
         return pieces
     middle = len(block.rows) // 2

@@ -7,6 +7,7 @@ from markdown_it.rules_block import StateBlock, table
 from markdown_it.rules_block.table import escapedSplit, getLine
 from markdown_it.rules_inline import StateInline, link
 
+from gateway.markdown import formulas
 from gateway.markdown.addresses import bare_address
 from gateway.markdown.footnotes import use_footnotes
 from gateway.markdown.html_blocks import html_block
@@ -27,6 +28,7 @@ def parser(*, links: bool = True) -> MarkdownIt:
     md.block.ruler.before("table", "too_deep", _too_deep)
     md.block.ruler.at("table", read_table, {"alt": ["paragraph", "reference"]})
     md.block.ruler.at("html_block", html_block, {"alt": ["paragraph", "reference", "blockquote"]})
+    formulas.add_to(md)
     md.inline.ruler.at("image", _image)
     md.inline.ruler.before("strikethrough", "bare_address", bare_address)
     md.inline.ruler.at("html_inline", html_inline)
@@ -74,7 +76,10 @@ def read_table(state: StateBlock, start_line: int, end_line: int, silent: bool) 
     state.level += 1
     outer, state.parentType = state.parentType, "table"
     while state.line < end_line and not _ends(state, end_line):
-        cells = _cells(getLine(state, state.line).strip(), columns)
+        row = getLine(state, state.line).strip()
+        cells = _cells(row, columns)
+        if len(cells) > columns:
+            cells = _cells(formulas.with_escaped_bars(row), columns)
         filled = state.env.get(_FILLED, 0) + max(columns - len(cells), 0)
         if filled > MAX_FILLED_CELLS:
             break

@@ -98,8 +98,8 @@ class TextRenderer:
         return code.text.split("\n")
 
     def table(self, block: Table) -> list[str]:
-        """Return an aligned table, as code where the platform has code."""
-        return self.code_block(CodeBlock(table.aligned(block)))
+        """Return an aligned table, as code where the platform has code, or a list of records."""
+        return self.document(table.as_text((block,))).split("\n")
 
     def quote(self, quote: Quote) -> list[str]:
         """Return a quote: "> " before each line."""
@@ -155,17 +155,18 @@ def plain_parts(blocks: Document) -> list[Part]:
 def text_parts(blocks: Document, writer: TextRenderer, limit: int) -> list[Part]:
     """The messages that `writer` makes of a tree. Payload and text of each are at most `limit`
     UTF-16 units long."""
-    whole = writer.document(blocks)
-    if max(units(whole), units(PLAIN.document(blocks))) <= limit:
-        return _visible([(whole, blocks)])
+    shown = table.as_text(blocks)
+    whole, plain = writer.document(shown), PLAIN.document(shown)
+    if max(units(whole), units(plain)) <= limit:
+        return _visible([(whole, plain)])
 
     def measure(block: Block) -> int:
         return max(units("\n".join(form.block(block))) for form in (writer, PLAIN))
 
-    groups = split.pack(blocks, limit, measure)
-    return _visible([(writer.document(group), group) for group in groups])
+    groups = split.pack(table.wide_as_records(blocks), limit, measure)
+    return _visible([(writer.document(group), PLAIN.document(group)) for group in groups])
 
 
-def _visible(written: Sequence[tuple[str, Document]]) -> list[Part]:
-    parts = (Part(text, PLAIN.document(blocks)) for text, blocks in written)
+def _visible(written: Sequence[tuple[str, str]]) -> list[Part]:
+    parts = (Part(payload, text) for payload, text in written)
     return [part for part in parts if part.text.strip() and str(part.payload).strip()]

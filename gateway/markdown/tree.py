@@ -27,8 +27,10 @@ can ask for a whole row of them. Ours."""
 PLAIN_MESSAGE: Final = 2_000
 """Units of a part for a platform without a renderer: the smallest limit of those we know."""
 
-COLUMN_WIDTH: Final = 40
-"""Columns of an aligned table are padded up to this width; longer cells stick out. Ours."""
+GRID_WIDTH: Final = 40
+"""Columns of text of a table in a fixed-width font. Phones show 30 to 40. Ours."""
+GRID_LINES: Final = 6
+"""Lines of a row of such a table. Ours."""
 
 
 _DIGITS: Final = re.compile(r"[^\d+]")

@@ -8,8 +8,18 @@ from gateway.markdown.html_tags import ELEMENTS
 
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _BLANK: Final = re.compile(r"\n[ \t]*\n")
+_FORMULA: Final = (
+    r"\$\$[^$`]*\$\$|\$[^$`\n]+\$|\\\((?:(?!\\[()]).)*+\\\)|\\\[(?:(?!\\[\[\]]).)*+\\\]"
+)
+_CUT_FORMULA: Final = re.compile(
+    rf"(`+[^`]*+`+|{_FORMULA}|\\[^(\[])"
+    r"|(?:\$\$|\\\(|\\\[)(?:(?!\\[()\[\]]|\$\$|`).){0,500}\Z|\\\Z",
+    re.DOTALL,
+)
+"""An unfinished formula, apart from what is complete."""
 _TOKEN: Final = re.compile(
-    r"\\.|`+|\*+|_+|~~|\|\||[~|]\Z|<(/?)([A-Za-z][A-Za-z0-9]{0,10})(?:\s[^<>\n]{0,300})?>",
+    _FORMULA + r"|\\.|`+|\*+|_+|~~|\|\||[~|]\Z"
+    r"|<(/?)([A-Za-z][A-Za-z0-9]{0,10})(?:\s[^<>\n]{0,300})?>",
     re.DOTALL,
 )
 _INCOMPLETE_TAG: Final = re.compile(
@@ -26,15 +36,17 @@ _MOST_OPEN: Final = 100
 def close_unfinished(markdown: str) -> str:
     """Return the text with open code, emphasis, strikethrough, spoilers and HTML closed.
 
-    An incomplete mark or address at the very end is left out until it is complete. For display
-    only; the complete answer is rendered unchanged. Runs in linear time.
+    An incomplete mark, address or formula at the very end is left out until it is complete. For
+    display only; the complete answer is rendered unchanged. Runs in linear time.
     """
     fence, after = _fences(markdown)
     if fence:
         separator = "" if markdown.endswith("\n") else "\n"
         return f"{markdown}{separator}{fence}"
     start = _last_paragraph(markdown, after)
-    return markdown[:start] + _closed(_without_tag(_LINK.sub(r"\1", markdown[start:])))
+    paragraph = _LINK.sub(r"\1", markdown[start:])
+    paragraph = _CUT_FORMULA.sub(lambda found: found[1] or "", paragraph)
+    return markdown[:start] + _closed(_without_tag(paragraph))
 
 
 def _without_tag(paragraph: str) -> str:
@@ -75,6 +87,8 @@ def _closed(paragraph: str) -> str:
     code = ""
     for match in _TOKEN.finditer(paragraph):
         mark, at_end = match[0], match.end() == len(paragraph)
+        if mark[0] in "$\\" and len(mark) > 2 and not code:
+            continue
         if code:
             if at_end and mark != code and mark[0] == "`":
                 paragraph = paragraph[: match.start()]

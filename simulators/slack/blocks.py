@@ -17,6 +17,7 @@ BLOCK_COST: Final = 50
 """Characters that each block counts beside its text. The measured cases fit 44 to 74."""
 
 TABLE_ROWS: Final = 100
+DATA_TABLE_ROWS: Final = 101
 TABLE_COLUMNS: Final = 20
 TABLE_CHARACTERS: Final = 10_000
 _BLOCK_ID: Final = 255
@@ -36,6 +37,9 @@ def check_message(text: object, blocks: object) -> list[dict[str, object]]:
         raise SlackError("invalid_blocks", *problems)
     if sum(block["type"] == "table" for block in blocks) > 1:
         raise SlackError("invalid_attachments", "only_one_table_allowed")
+    tables = [block for block in blocks if block["type"] in ("table", "data_table")]
+    if sum(_characters(block.get("rows")) for block in tables) > TABLE_CHARACTERS:
+        raise SlackError("invalid_blocks", f"no more than {TABLE_CHARACTERS} characters in tables")
     if sum(_characters(block) + BLOCK_COST for block in blocks) > MAX_TOTAL:
         raise SlackError("msg_blocks_too_long")
     return blocks
@@ -90,6 +94,8 @@ def _block(block: dict[str, object], at: str) -> Iterator[str]:
             yield from check_rich_text(block, at)
         case "table":
             yield from _table(block, at)
+        case "data_table":
+            yield from _data_table(block, at)
         case kind:
             yield f"unsupported type: {kind} [json-pointer:{at}/type]"
 
@@ -190,6 +196,22 @@ def _table(block: dict[str, object], at: str) -> Iterator[str]:
         yield from _count(settings, TABLE_COLUMNS, f"{at}/column_settings")
     if _characters(block.get("rows")) > TABLE_CHARACTERS:
         yield f"must be less than {TABLE_CHARACTERS + 1} characters [json-pointer:{at}/rows]"
+
+
+def _data_table(block: dict[str, object], at: str) -> Iterator[str]:
+    yield from text_within(block.get("caption"), 1, TABLE_CHARACTERS, f"{at}/caption")
+    rows = _list(block.get("rows"))
+    if not 2 <= len(rows) <= DATA_TABLE_ROWS:
+        yield f"must have 2 to {DATA_TABLE_ROWS} rows [json-pointer:{at}/rows]"
+    if len({len(_list(row)) for row in rows}) > 1:
+        yield f"all rows must have the same number of cells [json-pointer:{at}/rows]"
+    for column, cell in enumerate(_list(rows[0] if rows else None)):
+        if not isinstance(cell, dict) or cell.get("type") not in ("raw_text", "raw_number"):
+            yield f"unsupported type in the header [json-pointer:{at}/rows/0/{column}]"
+    size = block.get("page_size", 5)
+    if not isinstance(size, int) or not 1 <= size <= TABLE_ROWS:
+        yield f"must be 1 to {TABLE_ROWS} [json-pointer:{at}/page_size]"
+    yield from _table({"rows": rows[:TABLE_ROWS]}, at)
 
 
 def _count(value: object, most: int, at: str) -> Iterator[str]:

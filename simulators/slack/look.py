@@ -161,7 +161,7 @@ def _block(block: Node, names: Names) -> str:
             return str(reader.disable("image").render(str(block.get("text", ""))))
         case "rich_text":
             return _rich_text(block, names)
-        case "table":
+        case "table" | "data_table":
             return _table(block, names)
         case _:
             return ""

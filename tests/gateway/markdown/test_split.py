@@ -108,14 +108,6 @@ def blocks_of(part: Part) -> list[dict[str, Any]]:
     return blocks
 
 
-def test_slack_gets_one_table_per_message_and_the_next_as_code() -> None:
-    table = "| a | b |\n|---|---|\n| 1 | 2 |"
-    (part,) = render(f"{table}\n\ntext\n\n{table}", "slack")
-    blocks = blocks_of(part)
-    assert [block["type"] for block in blocks] == ["table", "rich_text", "rich_text"]
-    assert blocks[2]["elements"][0]["type"] == "rich_text_preformatted"
-
-
 def test_slack_gets_a_long_table_in_several_messages() -> None:
     rows = "\n".join(f"| {i} | x |" for i in range(250))
     parts = render(f"| n | v |\n|---|---|\n{rows}", "slack")

@@ -20,6 +20,8 @@ ANSWERS = [
     "First.\n\n```python\nx = a * b ** c\n```\n\nThen **more**.",
     "snake_case_name and 2 * 3 * 4 stay as they are",
     "~~~\ntilde **x\n~~~\ndone",
+    r"The value \(x_1 * y_2\) is **not** \(\frac{a}{b}\) but \[x = 2*3*4\] here",
+    "The value $$x_1 * y_2$$ is **not** $$2*3*4 = 24$$ here",
 ]
 
 
@@ -31,8 +33,8 @@ def test_every_prefix_renders_as_a_beginning_of_the_answer(answer: str) -> None:
         text = PLAIN.document(parse(close_unfinished(answer[:end])))
         shown = letters(text.replace("(http://example.org/a/b)", ""))
         shown = shown.replace("(http://example.org/i.png)", "")
-        # A bracket may turn out to be a link's, a backtick the first of two.
-        assert whole.startswith(shown.rstrip("[]!(`~")) or "[" in shown, (answer[:end], shown)
+        # A bracket may turn out to be a link's, a backtick or a dollar sign the first of two.
+        assert whole.startswith(shown.rstrip("[]!(`~$")) or "[" in shown, (answer[:end], shown)
 
 
 @for_each(

@@ -263,6 +263,11 @@ def _slack_block(block: dict[str, Any]) -> str:
             return text
         case "table":
             return _slack_table(block)
+        case "data_table":
+            return _slack_data_table(block)
+        case "raw_text":
+            assert block["text"]
+            return str(block["text"])
         case "rich_text":
             assert block["elements"]
             return "\n".join(map(_slack_element, block["elements"]))
@@ -275,6 +280,17 @@ def _slack_table(block: dict[str, Any]) -> str:
     assert len({len(row) for row in rows}) == 1
     assert 1 <= len(rows[0]) <= 20
     assert len(block["column_settings"]) == len(rows[0])
+    return "\n".join(" ".join(map(_slack_block, row)) for row in rows)
+
+
+def _slack_data_table(block: dict[str, Any]) -> str:
+    rows = block["rows"]
+    assert 2 <= len(rows) <= 101
+    assert 1 <= len(rows[0]) <= 20
+    assert len({len(row) for row in rows}) == 1
+    assert all(cell["type"] == "raw_text" for cell in rows[0])
+    assert block["caption"]
+    assert 1 <= block["page_size"] <= 100
     return "\n".join(" ".join(map(_slack_block, row)) for row in rows)
 
 

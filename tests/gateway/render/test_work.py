@@ -25,6 +25,7 @@ BEGINNINGS = {
     "long cell": "|a|b|\n|-|-|\n|" + "x" * 20_000 + "|y|\n",
     "code": "```py\n",
     "long link": "[x](http://e.org/" + "y" * 5_000 + ") ",
+    "formula in cells": "|a|b|\n|-|-|\n|",
 }
 SEEDS = {
     "brackets": "[",
@@ -50,6 +51,15 @@ SEEDS = {
     "code": "x = 1\n",
     "emoji": "👩\u200d👩\u200d👧",
     "definitions": "[a]: b\n",
+    "formulas": "$x_1^2$ ",
+    "prices": "$a ",
+    "dollars": "$",
+    "opened formulas": r"\(",
+    "formula blocks": "\\[\n",
+    "dollar blocks": "$$\n",
+    "environments": "\\begin{align}\n",
+    "fractions": r"\frac{ {}",
+    "formula in cells": r"\(|",
 }
 ORDINARY = "# Title\n\nSome **bold** text, a [link](http://e.org) and `code`.\n\n- one\n- two\n\n"
 NESTED = "\n".join("  " * depth + "- a" for depth in range(300))

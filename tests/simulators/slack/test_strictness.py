@@ -47,6 +47,13 @@ def cell(text: str) -> dict[str, str]:
 SECTION = {"type": "section", "text": plain("x")}
 TABLE = {"type": "table", "rows": [[cell("a")]]}
 
+
+def data_table(rows: list[object], **fields: object) -> dict[str, object]:
+    return {"type": "data_table", "caption": "c", "rows": rows, **fields}
+
+
+RAW = {"type": "raw_text", "text": "a"}
+
 WRONG: list[tuple[list[Any], str]] = [
     ([SECTION] * 51, "no more than 50 items allowed [json-pointer:/blocks]"),
     ([{"type": "section"}], "missing required field: text"),
@@ -73,6 +80,13 @@ WRONG: list[tuple[list[Any], str]] = [
     ([{"type": "table", "rows": [[cell("a")] * 21]}], "no more than 20 items"),
     ([{"type": "table", "rows": [[cell("")]]}], "must be more than 0 characters"),
     ([{"type": "table", "rows": [[cell("x" * 6000)]] * 2}], "must be less than 10001"),
+    ([data_table([[RAW]])], "must have 2 to 101 rows"),
+    ([data_table([[RAW]] * 102)], "must have 2 to 101 rows"),
+    ([data_table([[{"type": "rich_text", "elements": []}]] * 2)], "unsupported type in the header"),
+    ([data_table([[RAW], [RAW, RAW]])], "the same number of cells"),
+    ([data_table([[RAW]] * 2, page_size=101)], "must be 1 to 100"),
+    ([data_table([[RAW]] * 2, caption=None)], "missing required field: caption"),
+    ([data_table([[RAW], [cell("x" * 6000)]])] * 2, "no more than 10000 characters in tables"),
     ([{"type": "table", "rows": [[{"type": "text", "text": "a"}]]}], "unsupported type: text"),
     ([rich({"type": "section"})], "unsupported type: section"),
     ([rich({"type": "rich_text_section"})], "missing required field: elements"),
