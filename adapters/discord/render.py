@@ -10,7 +10,7 @@ from typing import Final
 
 from gateway.markdown.inline import Mark
 from gateway.markdown.text_renderer import BREAK, TextRenderer, text_parts, without_fences
-from gateway.markdown.tree import CodeBlock, Document, Heading, Run
+from gateway.markdown.tree import CodeBlock, Document, Heading, Run, shown_address
 from gateway.message import Part
 
 MAX_MESSAGE: Final = 2_000
@@ -28,12 +28,14 @@ _DEEPEST_HEADING: Final = 3
 SPOILER: Final = "||"
 BOLD: Final = "**"
 ITALIC: Final = "_"
+UNDERLINE: Final = "__"
 STRIKE: Final = "~~"
 
 _ENDS: Final = {
     SPOILER: re.compile(r"\|\|"),
     BOLD: re.compile(r"\*\*"),
     ITALIC: re.compile(r"[_*]"),
+    UNDERLINE: re.compile(r"__"),
     STRIKE: re.compile(r"~~"),
 }
 """The signs that end a mark, even where they stand in code."""
@@ -51,7 +53,11 @@ class _DiscordText(TextRenderer):
         return [f"{marker} {line}" for line in self.inline(heading.runs)]
 
     def code_block(self, code: CodeBlock) -> list[str]:
-        """A fence; three backticks inside would end it, so they are kept apart."""
+        """A fence. Three backticks inside would end it, and Discord has no longer fences; inline
+        code of several lines, between one or two backticks, takes them unchanged."""
+        ticks = _ticks(code.text) if "```" in code.text else ""
+        if ticks:
+            return _between(ticks, code.text).split("\n")
         return [f"```{code.language}", *without_fences(code.text).split("\n"), "```"]
 
     def marks(self, run: Run) -> tuple[Mark, ...]:
@@ -61,6 +67,7 @@ class _DiscordText(TextRenderer):
             (SPOILER, run.spoiler),
             (BOLD, run.bold),
             (ITALIC, run.italic),
+            (UNDERLINE, run.underline),
             (STRIKE, run.strike),
         )
         styles = (sign for sign, is_set in signs if is_set)
@@ -90,16 +97,25 @@ class _DiscordText(TextRenderer):
 
     def code(self, text: str) -> str:
         """Inline code between one or two backticks: three would begin a block."""
-        lengths = {len(ticks) for ticks in _BACKTICKS.findall(text)}
-        if not lengths <= {1} and not lengths <= {2}:
-            text, lengths = _BACKTICKS.sub(lambda run: BREAK.join(run[0]), text), {1}
-        fence = "``" if 1 in lengths else "`"
-        pad = " " if text.startswith("`") or text.endswith("`") else ""
-        return f"{fence}{pad}{text}{pad}{fence}"
+        ticks = _ticks(text)
+        if not ticks:
+            text, ticks = _BACKTICKS.sub(lambda run: " ".join(run[0]), text), "``"
+        return _between(ticks, text)
 
     def address(self, address: str, *, alone: bool) -> str:
         """Bare, or in angle brackets where what follows would be read as part of it."""
         return address if alone else f"<{address}>"
+
+
+def _ticks(code: str) -> str:
+    """Return the backticks that inline code can stand between, empty if it holds one and two."""
+    lengths = {len(run) for run in _BACKTICKS.findall(code)}
+    return next((ticks for ticks in ("`", "``") if len(ticks) not in lengths), "")
+
+
+def _between(ticks: str, code: str) -> str:
+    pad = " " if code.startswith("`") or code.endswith("`") else ""
+    return f"{ticks}{pad}{code}{pad}{ticks}"
 
 
 def _link(address: str, inner: str) -> tuple[str, str]:
@@ -107,7 +123,7 @@ def _link(address: str, inner: str) -> tuple[str, str]:
     if _LINKABLE.fullmatch(address) and not any(sign in inner for sign in ("://", "[", "]")):
         encoded = "".join(_ENCODED.get(char, char) for char in address)
         return ("[", f"]({encoded})")
-    return ("", f" ({address})")
+    return ("", f" ({shown_address(address)})")
 
 
 _TEXT: Final = _DiscordText()

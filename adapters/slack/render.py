@@ -28,6 +28,7 @@ from gateway.markdown.tree import (
     Run,
     Table,
     inline_text,
+    shown_address,
 )
 from gateway.message import Part
 
@@ -280,9 +281,11 @@ def _element(run: Run) -> Json:
     if run.link and _LINKABLE.fullmatch(run.link):
         element = {"type": "link", "url": run.link, "text": text}
     else:
-        shown = f"{text} ({run.link})" if run.link and not run.is_bare_link else text
+        shown = f"{text} ({shown_address(run.link)})" if run.link and not run.is_bare_link else text
         element = {"type": "text", "text": shown}
-    style = {name: True for name in _STYLES if getattr(run, name)}
+    # Rich text has no underline.
+    shown_run = replace(run, italic=run.italic or run.underline) if run.underline else run
+    style = {name: True for name in _STYLES if getattr(shown_run, name)}
     return {**element, "style": style} if style else element
 
 

@@ -8,17 +8,29 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from gateway.immutable import replace
 from gateway.markdown.inline import Mark
 from gateway.markdown.text_renderer import TextRenderer, text_parts
-from gateway.markdown.tree import Block, CodeBlock, Document, Heading, Quote, Run, Table
+from gateway.markdown.tree import (
+    Block,
+    CodeBlock,
+    Document,
+    Heading,
+    Quote,
+    Run,
+    Table,
+    shown_address,
+)
 from gateway.message import Part
 
 MAX_MESSAGE: Final = 4_096
 """`text` of sendMessage, "after entities parsing": core.telegram.org/bots/api#sendmessage. We hold
 the HTML itself below it, which is never shorter than what Telegram counts."""
 
-_LINKABLE: Final = re.compile(r"(https?|mailto|tel):[^\s<>]+", re.IGNORECASE)
-"""Without `tg:`, because `tg://user?id=…` calls the person of that id."""
+_LINKABLE: Final = re.compile(r"https?:[^\s<>]+", re.IGNORECASE)
+"""Without `tg:`, because `tg://user?id=…` calls the person of that id, and without `mailto:` and
+`tel:`, which Telegram reads as the name of a web server; it finds mail addresses and telephone
+numbers in the text by itself."""
 _LANGUAGE_OPEN: Final = '<pre><code class="language-{}">'
 
 
@@ -56,7 +68,13 @@ class _TelegramText(TextRenderer):
             marks.append(("a", run.link))
         if run.code:
             return tuple(marks) or (("code", ""),)
-        tags = (("tg-spoiler", run.spoiler), ("b", run.bold), ("i", run.italic), ("s", run.strike))
+        tags = (
+            ("tg-spoiler", run.spoiler),
+            ("b", run.bold),
+            ("i", run.italic),
+            ("u", run.underline),
+            ("s", run.strike),
+        )
         return (*marks, *((tag, "") for tag, is_set in tags if is_set))
 
     def pair(self, mark: Mark, inner: str, before: str, after: str) -> tuple[str, str]:
@@ -66,7 +84,7 @@ class _TelegramText(TextRenderer):
             return (f"<{tag}>", f"</{tag}>")
         if _LINKABLE.fullmatch(address):
             return (f'<a href="{escape(address)}">', "</a>")
-        return ("", f" ({escape(address)})")
+        return ("", f" ({escape(shown_address(address))})")
 
     def text(self, text: str, *, line_start: bool) -> str:
         """Literal text."""
@@ -77,8 +95,9 @@ class _TelegramText(TextRenderer):
         return escape(text)
 
     def address(self, address: str, *, alone: bool) -> str:
-        """Telegram finds addresses by itself."""
-        return escape(address)
+        """Bare where Telegram finds the end of an address by itself."""
+        shown = escape(address)
+        return shown if alone else f'<a href="{shown}">{shown}</a>'
 
 
 def escape(text: str) -> str:
@@ -89,7 +108,7 @@ def escape(text: str) -> str:
 
 
 def _bold(run: Run) -> Run:
-    return Run(run.text, True, run.italic, run.strike, run.spoiler, run.code, run.link)
+    return replace(run, bold=True)
 
 
 def _quoted(blocks: Sequence[Block]) -> list[str]:

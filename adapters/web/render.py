@@ -21,6 +21,7 @@ from gateway.markdown.tree import (
     Rule,
     Run,
     Table,
+    shown_address,
 )
 from gateway.message import Part
 
@@ -53,6 +54,7 @@ class _HtmlMarker:
             ('span class="spoiler"', run.spoiler),
             ("strong", run.bold),
             ("em", run.italic),
+            ("u", run.underline),
             ("s", run.strike),
             ("code", run.code),
         )
@@ -66,7 +68,7 @@ class _HtmlMarker:
             return f"<{tag}>", f"</{tag.partition(' ')[0]}>"
         if _LINKABLE.fullmatch(address):
             return f'<a href="{escape(address)}" target="_blank" rel="noopener noreferrer">', "</a>"
-        return "", "" if inner == address else f" ({escape(address)})"
+        return "", "" if inner == address else f" ({escape(shown_address(address))})"
 
     def text(self, text: str, *, line_start: bool) -> str:
         """See `inline.Marker`."""

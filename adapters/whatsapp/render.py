@@ -8,10 +8,11 @@ invisible space.
 import re
 from typing import Final
 
+from gateway.immutable import replace
 from gateway.markdown import inline
 from gateway.markdown.inline import Mark
 from gateway.markdown.text_renderer import BREAK, TextRenderer, text_parts, without_fences
-from gateway.markdown.tree import CodeBlock, Document, Heading, Inline, Run
+from gateway.markdown.tree import CodeBlock, Document, Heading, Inline, Run, shown_address
 from gateway.message import Part
 
 MAX_MESSAGE: Final = 4_096
@@ -40,11 +41,7 @@ class _WhatsAppText(TextRenderer):
 
     def heading(self, heading: Heading) -> list[str]:
         """Bold: there are no headings."""
-        runs = tuple(
-            Run(run.text, True, run.italic, run.strike, False, run.code, run.link)
-            for run in heading.runs
-        )
-        return self.inline(runs)
+        return self.inline(tuple(replace(run, bold=True) for run in heading.runs))
 
     def code_block(self, code: CodeBlock) -> list[str]:
         """Monospace; there are no languages."""
@@ -55,14 +52,14 @@ class _WhatsAppText(TextRenderer):
         link = (("link", run.link),) if run.link and not run.is_bare_link else ()
         if run.code:
             return link
-        signs = ((sign, "") for sign, style in _SIGNS.items() if getattr(run, style))
+        signs = ((sign, "") for sign in _SIGNS if _is_marked(sign, run))
         return (*link, *signs)
 
     def pair(self, mark: Mark, inner: str, before: str, after: str) -> tuple[str, str]:
         """Marks work around whole words only, and around text that has no such sign itself."""
         kind, address = mark
         if kind == "link":
-            return ("", f" ({self.address(address, alone=False)})")
+            return ("", f" ({self.address(shown_address(address), alone=False)})")
         if before.isalnum() or after.isalnum() or kind in inner:
             return ("", "")
         return (kind, kind)
@@ -81,8 +78,8 @@ class _WhatsAppText(TextRenderer):
         """Inline code; a backtick inside would end it, one at an edge would join the fence."""
         if "`" not in text:
             return f"`{text}`"
-        begin = BREAK if text.startswith("`") else ""
-        end = BREAK if text.endswith("`") else ""
+        begin = " " if text.startswith("`") else ""
+        end = " " if text.endswith("`") else ""
         return f"```{begin}{without_fences(text)}{end}```"
 
     def address(self, address: str, *, alone: bool) -> str:
@@ -94,12 +91,17 @@ class _WhatsAppText(TextRenderer):
         return f"`{word[0]}`" if any(sign in word[0] for sign in self._careful) else word[0]
 
 
+def _is_marked(sign: str, run: Run) -> bool:
+    """Return True for a style of the run; italic stands for underlined, which WhatsApp lacks."""
+    return bool(getattr(run, _SIGNS[sign])) or (sign == "_" and run.underline)
+
+
 def _would_mark(sign: str, runs: Inline) -> bool:
     """Return True if a sign in the text could pair with another, or with one of our marks."""
     text = "\0".join(_shown(run) for run in runs)
     if sign not in text:
         return False
-    if any(getattr(run, _SIGNS[sign]) for run in runs):
+    if any(_is_marked(sign, run) for run in runs):
         return _may_mark(sign, text)
     opens = _OPENS[sign].search(text)
     return bool(opens and _CLOSES[sign].search(text, opens.end()))

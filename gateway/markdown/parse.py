@@ -36,8 +36,15 @@ _LINE: Final = rf"[^\W\d_](?:[^{_SIGNS}\r\n]*[^{_SIGNS}\s])?"
 _ORDINARY: Final = re.compile(rf"{_LINE}(?:\n\n{_LINE})*")
 _SURROGATES: Final = re.compile(r"[\ud800-\udfff]")
 _TASK: Final = re.compile(r"\[([ xX])\](?:\s+|$)")
+_ALERT: Final = re.compile(r"\[!([^\W\d_]{1,20})\][+-]?[ \t]*")
 _LANGUAGE: Final = re.compile(r"[A-Za-z0-9_+\-.#]{1,32}")
-_STYLES: Final = {"strong": "bold", "em": "italic", "s": "strike", "spoiler": "spoiler"}
+_STYLES: Final = {
+    "strong": "bold",
+    "em": "italic",
+    "s": "strike",
+    "spoiler": "spoiler",
+    "underline": "underline",
+}
 
 
 def parse(markdown: str) -> Document:
@@ -159,7 +166,7 @@ class _Builder:
 
     def _quote(self, blocks: list[Block]) -> None:
         if blocks:
-            self._add(Quote(tuple(blocks)))
+            self._add(Quote((*_labelled(blocks[0]), *blocks[1:])))
 
     def _code(self, token: Token) -> None:
         text = token.content.removesuffix("\n")
@@ -182,6 +189,19 @@ class _Builder:
         title = f' "{token.meta["title"]}"' if token.meta["title"] else ""
         label, link = Run(f"[{token.meta['label']}]: "), Run(address, link=address)
         self._add(Paragraph((label, link, Run(title)) if title else (label, link)))
+
+
+def _labelled(block: Block) -> Document:
+    """Write the label of an alert, `[!NOTE]` at the beginning of a quote, as a word."""
+    first = block.runs[0] if isinstance(block, Paragraph) else Run("")
+    label = None if first.code or first.link else _ALERT.match(first.text)
+    if label is None or not isinstance(block, Paragraph):
+        return (block,)
+    rest = first.text[label.end() :]
+    if rest.strip() or block.runs[1:]:
+        rest = rest if rest.startswith("\n") else f": {rest}"
+    runs = (Run(label[1].capitalize(), bold=True), replace(first, text=rest), *block.runs[1:])
+    return (Paragraph(tuple(run for run in runs if run.text)),)
 
 
 def _addresses(tokens: Iterable[Token]) -> Iterable[str]:
@@ -218,6 +238,8 @@ def inline_runs(children: Iterable[Token]) -> Inline:
         kind, _, side = token.type.rpartition("_")
         if token.type in ("softbreak", "hardbreak"):
             runs.add("\n")
+        elif token.type in ("break", "edge"):
+            runs.break_line(at_edge=token.type == "edge")
         elif token.type == "link_open":
             runs.open_link(_address(token))
         elif token.type == "link_close":
@@ -242,9 +264,13 @@ class _Runs:
         self._depth = dict.fromkeys(_STYLES.values(), 0)
         self._links: list[str] = []
         self._written = 0
+        self._breaks = 0
 
     def add(self, text: str, *, code: bool = False) -> None:
         """Add text in the current style."""
+        if self._breaks:
+            text = "\n" * self._breaks + text.lstrip(" \n") if text.strip(" \n") else ""
+            self._breaks = 0 if text else self._breaks
         if not text:
             return
         style = {name: depth > 0 for name, depth in self._depth.items()}
@@ -254,6 +280,12 @@ class _Runs:
             self._style = run
         self._texts.append(text)
         self._written += 1
+
+    def break_line(self, *, at_edge: bool) -> None:
+        """Begin a new line before the next text; two breaks leave a blank line, two edges of
+        elements none."""
+        if self._texts or self._done:
+            self._breaks = max(self._breaks, 1) if at_edge else min(self._breaks + 1, 2)
 
     def change(self, style: str, by: int) -> None:
         """Begin or end a style."""

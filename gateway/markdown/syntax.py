@@ -1,22 +1,20 @@
-"""Extensions of CommonMark: spoilers, bare addresses, images as links, bounded nesting, and
-tables that keep every cell."""
+"""Extensions of CommonMark: images as links, bounded nesting, and tables that keep every cell."""
 
-import re
 from typing import Final
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, table
 from markdown_it.rules_block.table import escapedSplit, getLine
 from markdown_it.rules_inline import StateInline, link
-from markdown_it.rules_inline.state_inline import Delimiter
 
 from gateway.markdown import formulas
+from gateway.markdown.addresses import bare_address
+from gateway.markdown.footnotes import use_footnotes
+from gateway.markdown.html_blocks import html_block
+from gateway.markdown.html_tags import html_inline
+from gateway.markdown.marks import use_marks
 from gateway.markdown.tree import MAX_CONTAINERS, MAX_FILLED_CELLS
 
-_PIPE: Final = ord("|")
-_SCHEMES: Final = ("https", "http")
-_ADDRESS: Final = re.compile(r"://[^\s<>\"`|\\\[\]]{1,2000}")
-_TRAILING: Final = ".,;:!?'*_~"
 _FILLED: Final = "filled_cells"
 
 
@@ -29,12 +27,13 @@ def parser(*, links: bool = True) -> MarkdownIt:
     md = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
     md.block.ruler.before("table", "too_deep", _too_deep)
     md.block.ruler.at("table", read_table, {"alt": ["paragraph", "reference"]})
+    md.block.ruler.at("html_block", html_block, {"alt": ["paragraph", "reference", "blockquote"]})
     formulas.add_to(md)
     md.inline.ruler.at("image", _image)
-    md.inline.ruler.before("strikethrough", "bare_address", _bare_address)
-    md.inline.ruler.before("strikethrough", "spoiler", _spoiler)
-    md.inline.ruler2.before("strikethrough", "spoiler", _pair_spoilers)
-    md.inline.add_terminator_char("|")
+    md.inline.ruler.before("strikethrough", "bare_address", bare_address)
+    md.inline.ruler.at("html_inline", html_inline)
+    use_footnotes(md)
+    use_marks(md)
     return md if links else md.disable(["link", "image"])
 
 
@@ -58,82 +57,6 @@ def _image(state: StateInline, silent: bool) -> bool:
         return True
     state.pos = start
     return False
-
-
-def _bare_address(state: StateInline, silent: bool) -> bool:
-    if state.linkLevel > 0 or not state.src.startswith("://", state.pos):
-        return False
-    scheme = next((s for s in _SCHEMES if state.pending.endswith(s)), "")
-    before = state.pending[: -len(scheme)][-1:] if scheme else ""
-    match = _ADDRESS.match(state.src, state.pos, state.posMax)
-    if not scheme or before.isalnum() or match is None:
-        return False
-    rest = _without_punctuation(match.group())
-    if len(rest) <= len("://"):
-        return False
-    if not silent:
-        state.pending = state.pending[: -len(scheme)]
-        token = state.push("link_open", "a", 1)
-        token.attrs = {"href": scheme + rest}
-        token = state.push("text", "", 0)
-        token.content = scheme + rest
-        state.push("link_close", "a", -1)
-    state.pos += len(rest)
-    return True
-
-
-def _without_punctuation(address: str) -> str:
-    """Exclude a sentence's punctuation, and a closing bracket without an opening one."""
-    excess = address.count(")") - address.count("(")
-    end = len(address)
-    while end:
-        last = address[end - 1]
-        if last == ")" and excess > 0:
-            excess -= 1
-        elif last not in _TRAILING:
-            break
-        end -= 1
-    return address[:end]
-
-
-def _spoiler(state: StateInline, silent: bool) -> bool:
-    if silent or not state.src.startswith("||", state.pos):
-        return False
-    scanned = state.scanDelims(state.pos, True)
-    pairs, odd = divmod(scanned.length, 2)
-    if odd:
-        state.push("text", "", 0).content = "|"
-    for _ in range(pairs):
-        state.push("text", "", 0).content = "||"
-        state.delimiters.append(
-            Delimiter(
-                marker=_PIPE,
-                length=0,
-                token=len(state.tokens) - 1,
-                end=-1,
-                open=scanned.can_open,
-                close=scanned.can_close,
-            )
-        )
-    state.pos += scanned.length
-    return True
-
-
-def _pair_spoilers(state: StateInline) -> None:
-    groups = [state.delimiters]
-    groups += [meta["delimiters"] for meta in state.tokens_meta if meta and "delimiters" in meta]
-    for delimiters in groups:
-        for opening in delimiters:
-            if opening.marker == _PIPE and opening.end != -1:
-                closing = delimiters[opening.end]
-                _become(state, opening.token, "spoiler_open", 1)
-                _become(state, closing.token, "spoiler_close", -1)
-
-
-def _become(state: StateInline, index: int, kind: str, nesting: int) -> None:
-    token = state.tokens[index]
-    token.type, token.content = kind, ""
-    token.nesting = 1 if nesting > 0 else -1
 
 
 def read_table(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:

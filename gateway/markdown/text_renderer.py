@@ -38,8 +38,11 @@ _FENCE = re.compile("`{3,}")
 
 
 def without_fences(code: str) -> str:
-    """Return code whose backticks cannot close the fence around it."""
-    return _FENCE.sub(lambda run: BREAK.join(run[0]), code)
+    """Return code whose backticks cannot close the fence around it.
+
+    The spaces between them are visible: whoever copies the code sees that they do not belong to it.
+    """
+    return _FENCE.sub(lambda run: " ".join(run[0]), code)
 
 
 class TextRenderer:
@@ -126,7 +129,7 @@ class TextRenderer:
 
     def pair(self, mark: Mark, inner: str, before: str, after: str) -> tuple[str, str]:
         del inner, before, after
-        return ("", f" ({mark[1]})") if mark[0] == "link" else ("", "")
+        return ("", f" ({tree.shown_address(mark[1])})") if mark[0] == "link" else ("", "")
 
     def text(self, text: str, *, line_start: bool) -> str:
         del line_start

@@ -4,6 +4,7 @@ Inline text is flat: a paragraph is a tuple of `Run`s, each with all of its styl
 then slicing, and only quotes and lists are nested.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
@@ -32,6 +33,8 @@ GRID_LINES: Final = 6
 """Lines of a row of such a table. Ours."""
 
 
+_DIGITS: Final = re.compile(r"[^\d+]")
+
 Align: TypeAlias = Literal["left", "center", "right"]
 
 
@@ -48,11 +51,29 @@ class Run(Struct, frozen=True):
     spoiler: bool = False
     code: bool = False
     link: str = ""
+    underline: bool = False
 
     @property
     def is_bare_link(self) -> bool:
         """True if the text is the address itself."""
-        return bool(self.link) and self.link in (self.text, f"mailto:{self.text}")
+        if not self.link:
+            return False
+        return (
+            self.link == self.text
+            or _is_written_number(self.link, self.text)
+            or (self.link == f"mailto:{self.text}")
+        )
+
+
+def _is_written_number(address: str, text: str) -> bool:
+    """Return True for a telephone number and its address, however its digits are grouped."""
+    return address.startswith("tel:") and _DIGITS.sub("", text) == _DIGITS.sub("", address)
+
+
+def shown_address(address: str) -> str:
+    """Return an address as it is written behind its text: for people, not for a program."""
+    scheme, _, rest = address.partition(":")
+    return rest if scheme.lower() in ("mailto", "tel") and "?" not in rest else address
 
 
 Inline: TypeAlias = tuple[Run, ...]
@@ -152,5 +173,5 @@ def without_links(runs: Inline) -> Inline:
         following = runs[index + 1].link if index + 1 < len(runs) else ""
         shown.append(replace(run, link=""))
         if run.link and not run.is_bare_link and following != run.link:
-            shown.append(Run(f" ({run.link})"))
+            shown.append(Run(f" ({shown_address(run.link)})"))
     return tuple(shown)

@@ -3,6 +3,9 @@
 import re
 from typing import Final
 
+from gateway.markdown.flanking import flanks
+from gateway.markdown.html_tags import ELEMENTS
+
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _BLANK: Final = re.compile(r"\n[ \t]*\n")
 _FORMULA: Final = (
@@ -14,7 +17,16 @@ _CUT_FORMULA: Final = re.compile(
     re.DOTALL,
 )
 """An unfinished formula, apart from what is complete."""
-_TOKEN: Final = re.compile(_FORMULA + r"|\\.|`+|\*{1,3}|_{1,3}|~~|\|\||[~|]\Z", re.DOTALL)
+_TOKEN: Final = re.compile(
+    _FORMULA + r"|\\.|`+|\*+|_+|~~|\|\||[~|]\Z"
+    r"|<(/?)([A-Za-z][A-Za-z0-9]{0,10})(?:\s[^<>\n]{0,300})?>",
+    re.DOTALL,
+)
+_INCOMPLETE_TAG: Final = re.compile(
+    r"<(?:!-{0,2}|!--(?:(?!-->).)*|/?(?:[A-Za-z][A-Za-z0-9]{0,10}"
+    r"(?:\s+[A-Za-z-]{1,40}=\"[^\"<>]{0,2000}\"){0,12}(?:\s*|\s+[A-Za-z-]{1,40}(?:=\"?[^\"<>]{0,2000})?))?)\Z",
+    re.DOTALL,
+)
 _LINK: Final = re.compile(r"!?\[([^\[\]\n]{0,500})\]\([^()\s]{0,2000}$")
 _LOOK_BACK: Final = 20_000
 _MOST_OPEN: Final = 100
@@ -22,7 +34,7 @@ _MOST_OPEN: Final = 100
 
 
 def close_unfinished(markdown: str) -> str:
-    """Return the text with open code, emphasis, strikethrough and spoilers closed.
+    """Return the text with open code, emphasis, strikethrough, spoilers and HTML closed.
 
     An incomplete mark, address or formula at the very end is left out until it is complete. For
     display only; the complete answer is rendered unchanged. Runs in linear time.
@@ -34,7 +46,16 @@ def close_unfinished(markdown: str) -> str:
     start = _last_paragraph(markdown, after)
     paragraph = _LINK.sub(r"\1", markdown[start:])
     paragraph = _CUT_FORMULA.sub(lambda found: found[1] or "", paragraph)
-    return markdown[:start] + _closed(paragraph)
+    return markdown[:start] + _closed(_without_tag(paragraph))
+
+
+def _without_tag(paragraph: str) -> str:
+    """Leave out a tag or a comment that has no end yet."""
+    begin = paragraph.rfind("<!--")
+    if begin < 0 or "-->" in paragraph[begin:]:
+        begin = paragraph.rfind("<")
+    tag = _INCOMPLETE_TAG.match(paragraph, begin) if begin >= 0 else None
+    return paragraph[:begin] if tag else paragraph
 
 
 def _fences(markdown: str) -> tuple[str, int]:
@@ -76,13 +97,11 @@ def _closed(paragraph: str) -> str:
             if at_end:
                 return _with_closers(paragraph[: match.start()], opened)
             code = mark
+        elif mark.startswith("<"):
+            _take_tag(match, opened)
         elif not mark.startswith("\\"):
-            taken = _take(
-                mark,
-                opened,
-                paragraph[match.start() - 1 : match.start()],
-                paragraph[match.end() : match.end() + 1],
-            )
+            opens, closes = flanks(paragraph, match.start(), match.end())
+            taken = _take(mark, opened, opens=opens, closes=closes)
             if at_end and not taken:
                 return _with_closers(paragraph[: match.start()], opened)
     return (
@@ -96,9 +115,9 @@ def _with_closers(text: str, opened: list[str]) -> str:
     return body + "".join(reversed(opened)) + text[len(body) :]
 
 
-def _take(mark: str, opened: list[str], before: str, after: str) -> bool:
+def _take(mark: str, opened: list[str], *, opens: bool, closes: bool) -> bool:
     """Let a mark close or open something; False if it does neither."""
-    if before and not before.isspace():
+    if closes:
         last = next((i for i in range(len(opened) - 1, -1, -1) if opened[i] == mark), None)
         if last is not None:
             del opened[last:]
@@ -106,9 +125,22 @@ def _take(mark: str, opened: list[str], before: str, after: str) -> bool:
         if opened and opened[-1] == mark[0] * 3 and len(mark) < 3:
             opened[-1] = opened[-1][len(mark) :]
             return True
-    if after and not after.isspace() and not (mark[0] == "_" and before.isalnum()):
-        if len(opened) >= _MOST_OPEN:
-            del opened[0]
-        opened.append(mark)
-        return True
-    return False
+    if opens:
+        _open(mark, opened)
+    return opens
+
+
+def _take_tag(tag: re.Match[str], opened: list[str]) -> None:
+    """Let a tag of HTML begin or end an element."""
+    ending = f"</{tag[2]}>"
+    if not tag[1] and tag[2].lower() in ELEMENTS:
+        _open(ending, opened)
+    elif tag[1] and ending in opened:
+        last = max(index for index, held in enumerate(opened) if held == ending)
+        del opened[last:]
+
+
+def _open(closing: str, opened: list[str]) -> None:
+    if len(opened) >= _MOST_OPEN:
+        del opened[0]
+    opened.append(closing)

@@ -1,6 +1,7 @@
 """Keeps credentials out of public rooms, in complete answers and in answers that are being
 streamed."""
 
+import re
 from functools import cache
 from typing import Final
 
@@ -17,6 +18,13 @@ REPLACEMENT: Final = (
     "Please ask in a private channel."
 )
 """Replaces an answer with a secret in a public room."""
+_REMOVED: Final = re.compile(
+    r"[\\*]"
+    r"|<!--(?:[^<-]|-(?!->)|<(?!!--)){0,2000}(?:-->|\Z)"
+    r"|</?[A-Za-z][^<>]{0,2000}(?:>|\Z)|<(?:!-?|/)?\Z",
+)
+"""What rendering removes: backslashes, stars, and comments and tags of HTML, which may be
+unfinished. None is longer than `gateway.markdown.html_tags` reads."""
 _GAP: Final = some(r"\s", 0, 100)
 _QUOTED: Final = (
     *some("[\"']", 0, 1),
@@ -60,8 +68,8 @@ class FilterDecision(Struct, frozen=True):
 def filter_response(text: str, audience: Audience) -> FilterDecision:
     """Return the answer as this audience may read it: unchanged, or replaced.
 
-    Only public rooms are filtered. The text is also searched without Markdown's backslashes,
-    because rendering removes them.
+    Only public rooms are filtered. The text is also searched without the marks that rendering
+    removes.
     """
     if audience is not Audience.PUBLIC_ROOM:
         return FilterDecision(text, "not_public")
@@ -120,8 +128,9 @@ def _any_pattern() -> AnyOf:
 
 
 def _readings(text: str) -> tuple[str, ...]:
-    """Return the text as it is, and without the backslashes that rendering removes."""
-    return (text, text.replace("\\", "")) if "\\" in text else (text,)
+    """Return the text as it is, and without what rendering removes."""
+    shown = _REMOVED.sub("", text)
+    return (text,) if shown == text else (text, shown)
 
 
 def _first_secret(text: str) -> str:
@@ -134,8 +143,12 @@ def _first_secret(text: str) -> str:
 def _safe_length(text: str) -> int:
     """Return the length of the beginning that cannot become part of a secret, whatever follows."""
     safe = _any_pattern().may_begin(text)
-    if "\\" not in text:
+    removed = list(_REMOVED.finditer(text))
+    if not removed:
         return safe
-    kept = [index for index, char in enumerate(text) if char != "\\"]
-    begins = _any_pattern().may_begin(text.replace("\\", ""))
-    return min(safe, kept[begins]) if begins < len(kept) else safe
+    begins = _any_pattern().may_begin(_REMOVED.sub("", text))
+    for piece in removed:
+        if piece.start() > begins:
+            break
+        begins += len(piece[0])
+    return min(safe, begins)

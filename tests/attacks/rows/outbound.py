@@ -107,7 +107,8 @@ async def _secret_in_room(scene: Scene) -> None:
 
 async def _secret_split(scene: Scene) -> None:
     """Markdown between the letters of a key is gone once it is rendered."""
-    for broken in (f"{KEY[:8]}\\{KEY[8:]}", f"{KEY[:8]}****{KEY[8:]}", f"{KEY[:9]}\u200b{KEY[9:]}"):
+    for mark in ("\\", "****", "\u200b", "<b></b>", "<!-- -->", "</p>", "<wbr>"):
+        broken = f"{KEY[:8]}{mark}{KEY[8:]}"
         await scene.say("ben", f"SAY the key of $mark is {broken}", "team")
     shown = [message.text for message in by_bot(scene.sim.shown(scene.room("team")))]
     visible = "\n".join(shown).replace("\u200b", "")

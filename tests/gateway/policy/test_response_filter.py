@@ -29,6 +29,9 @@ SECRETS = [
     ("", "Bearer hunter2"),
     ("", "ghp\\_" + "a1" * 18),
     ("", "password \\= 'hunter2'"),
+    ("", "ghp_" + "a1" * 9 + "<b></b>" + "a1" * 9),
+    ("", "ghp_" + "a1" * 9 + "<!-- x -->" + "a1" * 9),
+    ("", "ghp_" + "a1" * 9 + "****" + "a1" * 9),
 ]
 ORDINARY = [
     "The password is kept in the vault.",
@@ -142,7 +145,19 @@ def test_the_held_back_text_is_limited() -> None:
 
 
 @pytest.mark.parametrize(
-    "seed", ["plain words, ", "password", "eyJabcdefgh", "://a:", "MMMM.", "\\", "bearer   "]
+    "seed",
+    [
+        "plain words, ",
+        "password",
+        "eyJabcdefgh",
+        "://a:",
+        "MMMM.",
+        "\\",
+        "bearer   ",
+        "<b>",
+        "<!--",
+        "eyJ<b",
+    ],
 )
 def test_the_time_grows_linearly_with_the_answer(seed: str) -> None:
     short, long = 8_000, 48_000

@@ -135,7 +135,7 @@ class _WebTags(_Tags):
 
 WEB_TAGS = (
     "p h1 h2 h3 h4 h5 h6 pre code blockquote ul ol li table thead tbody tr th td "
-    "hr br strong em s span a"
+    "hr br strong em u s span a"
 )
 
 
@@ -150,6 +150,9 @@ def web(html: str) -> str:
 
 FENCE = re.compile(r"```(?:([A-Za-z0-9_+\-.#]+?)\n)?\n*([^\n][\s\S]*?)\n*```")
 CODE = re.compile(r"(`+)([\s\S]*?[^`])\1(?!`)")
+SPAN = re.compile(
+    rf"\\[^0-9A-Za-z\s]|{FENCE.pattern}|(?P<ticks>`+)(?P<code>[\s\S]*?[^`])(?P=ticks)(?!`)"
+)
 LABEL = r"(?:\[[^\]]*\]|[^\[\]]|\](?=[^\[]*\]))*"
 DISCORD: list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = [
     (re.compile(r"\\([^0-9A-Za-z\s])"), lambda m: m[1]),
@@ -174,13 +177,17 @@ MENTION = re.compile(r"<(?:@[!&]?|#|/|t:|id:|a?:)[^>\s]*>")
 
 
 def discord(markdown: str) -> str:
-    """Discord's client: fences, then lines, then what stands in them."""
+    """Discord's client: code of several lines, then lines, then what stands in them."""
     out: list[str] = []
     position = 0
-    for fence in FENCE.finditer(markdown):
-        out += [_discord_lines(markdown[position : fence.start()]), fence[2]]
-        position = fence.end()
-    return "\n".join([*out, _discord_lines(markdown[position:])])
+    for span in SPAN.finditer(markdown):
+        code = span[2] or span["code"] or ""
+        if span[2] or "\n" in code:
+            out += [_discord_lines(markdown[position : span.start()]), code]
+            position = span.end()
+    rest = markdown[position:]
+    assert "```" not in SPAN.sub("", rest), "a fence that does not end"
+    return "\n".join([*out, _discord_lines(rest)])
 
 
 def _discord_lines(markdown: str) -> str:

@@ -16,8 +16,6 @@ ANSWERS = answers()
 PLATFORMS = ["discord", "slack", "telegram", "whatsapp", "web", "plain"]
 MARKERS = re.compile(r"^\s*(?:(?:[•\-*☐☑>]|\d+\.)\s+)+", re.MULTILINE)
 GRID = "│─┼"
-PENDING = {"arithmetic", "identifiers", "emphasis", "mixed"}
-"""Kinds that are not yet rendered right on every platform."""
 
 
 def inked(text: str) -> str:
@@ -51,13 +49,7 @@ def test_the_corpus_has_three_hundred_answers_in_twelve_languages() -> None:
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
-@pytest.mark.parametrize(
-    "kind",
-    [
-        pytest.param(kind, marks=pytest.mark.xfail(strict=True)) if kind in PENDING else kind
-        for kind in KINDS
-    ],
-)
+@pytest.mark.parametrize("kind", KINDS)
 def test_readers_see_what_was_written(kind: str, platform: str) -> None:
     chosen = [answer for answer in ANSWERS if answer.kind == kind]
     wrong = [answer.name for answer in chosen if not is_shown(answer, platform)]
