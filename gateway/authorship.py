@@ -16,6 +16,7 @@ Authorship: TypeAlias = Literal[
     "quoted",  # the message that is replied to
     "your_answer",  # the same, where this assistant wrote it
     "room",  # written earlier by another person in the same room
+    "thread",  # an earlier message of the thread, not addressed to this assistant; never stored
     "via_bot",  # made by a bot, sent in the author's name
     "chosen",  # offered by this assistant while the author typed, and sent by the author
     "contact",  # a contact card

@@ -14,6 +14,7 @@ from gateway.ports import (
     CanFetchFiles,
     CanMarkRead,
     CanReact,
+    CanReadThread,
     CanShowLive,
     CanType,
     PlatformAdapter,
@@ -33,6 +34,7 @@ class ConnectedAccount(Struct, frozen=True):
     inline: CanAnswerInline | None = None
     members: CanCheckMembership | None = None
     reactions: CanReact | None = None
+    threads: CanReadThread | None = None
     clears_buttons: bool = False
 
     @classmethod
@@ -50,5 +52,6 @@ class ConnectedAccount(Struct, frozen=True):
             inline=adapter if isinstance(adapter, CanAnswerInline) else None,
             members=adapter if isinstance(adapter, CanCheckMembership) else None,
             reactions=adapter if isinstance(adapter, CanReact) else None,
+            threads=adapter if isinstance(adapter, CanReadThread) else None,
             clears_buttons=isinstance(adapter, CanClearButtons),
         )

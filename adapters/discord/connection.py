@@ -21,12 +21,13 @@ from adapters.discord.send import (
     reaction_route,
 )
 from adapters.discord.socket import GatewayConnection
+from adapters.discord.thread import ThreadReader
 from adapters.shared.connection import AccountAdapter
 from adapters.shared.json_readers import as_mapping, identifier, integer, iso_time
 from gateway.errors import Ambiguous, Permanent, Transient
 from gateway.message import Attachment, Outbound, Place, Receipt
 from gateway.people import Audience
-from gateway.ports import Check, EventSink, Liveness, LiveStyle, LiveView
+from gateway.ports import Check, EventSink, Liveness, LiveStyle, LiveView, ThreadMessages
 
 NOT_A_MEMBER: Final = frozenset({10_004, 10_007, 10_013, 50_001})
 """Unknown guild, unknown member, unknown user, missing access: the bot is not in the server."""
@@ -146,6 +147,14 @@ class DiscordAdapter(AccountAdapter[DiscordSettings]):
                 return False
             raise
         return not (integer(member, "flags") or 0) & GUEST
+
+    async def read_thread(
+        self, place: Place, person: str, before: str, most: int
+    ) -> ThreadMessages:
+        """The messages of a thread before a message. Raises a `DeliveryError`."""
+        connection = self._connected()
+        reader = ThreadReader(connection.rest, connection.client, connection.bot)
+        return await reader.read(place, person, before, most)
 
     async def diagnose(self) -> list[Check]:
         """The checks of `parley doctor`. Never raises."""

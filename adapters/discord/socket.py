@@ -107,6 +107,11 @@ class GatewayConnection:
         await self._receiver.close()
         await self._positions.close()
 
+    @property
+    def bot(self) -> BotIdentity:
+        """The connected bot."""
+        return self._bot
+
     def alive(self) -> Liveness:
         """The verdict by the last acknowledged heartbeat."""
         socket: discord.gateway.DiscordWebSocket | None = self.client.ws

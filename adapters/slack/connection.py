@@ -13,10 +13,11 @@ from adapters.slack.manifest import MANIFEST, SlackSettings, live_style, streams
 from adapters.slack.receive import Receiver
 from adapters.slack.send import Sender
 from adapters.slack.socket import SocketConnection
+from adapters.slack.thread import ThreadReader
 from adapters.slack.webhook import WebhookConnection
 from gateway.errors import Transient
 from gateway.message import Attachment, Place
-from gateway.ports import Check, EventSink, Liveness, LiveStyle
+from gateway.ports import Check, EventSink, Liveness, LiveStyle, ThreadMessages
 
 
 class SlackAdapter(AccountAdapter[SlackSettings], Sender):
@@ -27,6 +28,7 @@ class SlackAdapter(AccountAdapter[SlackSettings], Sender):
     _receiver: Receiver | None = None
     _connection: SocketConnection | WebhookConnection | None = None
     _team_id = ""
+    _threads: ThreadReader | None = None
 
     async def _open(self, sink: EventSink) -> None:
         settings = self._settings
@@ -36,6 +38,7 @@ class SlackAdapter(AccountAdapter[SlackSettings], Sender):
         me = await self._sign_in(client)
         self._team_id = me.team_id
         directory = Directory(client.web, self._context.clock.monotonic, me.team_id)
+        self._threads = ThreadReader(client, directory, me, self._context.assistant_name)
         self._receiver = receiver = Receiver(me, self._context, sink, directory)
         if settings.mode == "socket":
             token = settings.app_token.get_secret_value()
@@ -97,6 +100,16 @@ class SlackAdapter(AccountAdapter[SlackSettings], Sender):
     async def is_member(self, space: str, person: str) -> bool:
         """True when a person is a full member of the workspace. Raises a `DeliveryError`."""
         return await is_member(self._connected().web, self._team_id, space, person)
+
+    async def read_thread(
+        self, place: Place, person: str, before: str, most: int
+    ) -> ThreadMessages:
+        """The messages of a thread before a message. Everybody who writes in a channel reads its
+        threads, and Slack returns nothing that one person alone sees. Raises a `DeliveryError`."""
+        self._connected()
+        if self._threads is None:
+            raise Transient("Slack is not connected")
+        return await self._threads.read(place, before, most)
 
     async def diagnose(self) -> list[Check]:
         """The checks of `parley doctor`. Never raises."""

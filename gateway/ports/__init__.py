@@ -15,6 +15,7 @@ from gateway.ports.abilities import (
     CanFetchFiles,
     CanMarkRead,
     CanReact,
+    CanReadThread,
     CanReconnect,
     CanShowLive,
     CanType,
@@ -23,6 +24,8 @@ from gateway.ports.abilities import (
     Liveness,
     LiveStyle,
     LiveView,
+    ThreadMessage,
+    ThreadMessages,
 )
 from gateway.ports.adapter import (
     AccountSettings,
@@ -99,6 +102,7 @@ __all__ = [
     "CanLoad",
     "CanMarkRead",
     "CanReact",
+    "CanReadThread",
     "CanReconnect",
     "CanReportFindings",
     "CanShowLive",
@@ -132,6 +136,8 @@ __all__ = [
     "StopReason",
     "TextBlock",
     "TextDelta",
+    "ThreadMessage",
+    "ThreadMessages",
     "ToolCall",
     "ToolOutcome",
     "ToolProvider",

@@ -5,7 +5,7 @@ from typing import Final, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from gateway.message import Attachment, Button, Outbound, Part, Place, Receipt
+from gateway.message import Attachment, Button, ChatMessage, Outbound, Part, Place, Receipt
 
 
 class LiveStyle(Struct, frozen=True):
@@ -110,6 +110,44 @@ class CanCheckMembership(Protocol):
         not answer."""
 
 
+@dataclass(frozen=True, slots=True)
+class ThreadMessage:
+    """A message of a thread as it reads now. `own`: this assistant wrote it."""
+
+    message: ChatMessage
+    own: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadMessages:
+    """The messages of a thread before a question, without deleted ones and notices.
+
+    `title` is the thread's name, empty where threads have none. `first` began it; None if it is
+    deleted or unknown. `latest` follow it, oldest first. `between`: so many messages between the
+    two are missing; with `or_more`, at least so many. `newest_missing`: later ones could not be
+    read. `hidden`: the person may not read the thread's earlier messages, and none are given.
+    """
+
+    first: ThreadMessage | None = None
+    latest: tuple[ThreadMessage, ...] = ()
+    between: int = 0
+    or_more: bool = False
+    newest_missing: bool = False
+    hidden: bool = False
+    title: str = ""
+
+
+@runtime_checkable
+class CanReadThread(Protocol):
+    async def read_thread(
+        self, place: Place, person: str, before: str, most: int
+    ) -> ThreadMessages:
+        """Return the messages of the thread `place.thread_id` that were written before the message
+        `before`, as far as the person may read them: the first one, and at most `most` of the
+        latest. Raises a `DeliveryError`; its text names a permission that the account lacks, and
+        the step that grants it. Nothing of it may be stored."""
+
+
 REMOTE_ABILITIES: Final[tuple[type, ...]] = (
     CanType,
     CanMarkRead,
@@ -117,6 +155,7 @@ REMOTE_ABILITIES: Final[tuple[type, ...]] = (
     CanReact,
     CanCheckMembership,
     CanClearButtons,
+    CanReadThread,
 )
 """Those that a process uses which holds no connection, and that its manifest has to name for it."""
 

@@ -137,12 +137,26 @@ class KnowledgeItem(Struct, frozen=True):
     ranks: tuple[tuple[str, int], ...] = ()
 
 
+class ThreadText(NamedTuple):
+    """The earlier messages of a thread for one question, each as it stands in the prompt. `first`
+    and `title` are empty if they are not known; `latest` are oldest first. `between`: so many
+    messages between the two are missing, with `or_more` at least; `newest_missing`: later ones
+    are missing."""
+
+    first: str
+    latest: tuple[str, ...]
+    between: int = 0
+    or_more: bool = False
+    newest_missing: bool = False
+    title: str = ""
+
+
 class ContextParts(Struct, frozen=True):
     """Everything that may go into a prompt, before it is cut to fit.
 
     `own` is the operator's text with the program's rules, which is never cut. `skills` are left out
     as a whole if they do not fit. `personal` belongs to the System block, `project` to the Project
-    block. `summary` covers the time before `turns`.
+    block. `summary` covers the time before `turns`. `thread` belongs to the History block.
     """
 
     own: str
@@ -152,6 +166,7 @@ class ContextParts(Struct, frozen=True):
     task: Task | None = None
     summary: str = ""
     turns: tuple[DialogueTurn, ...] = ()
+    thread: ThreadText | None = None
     knowledge: tuple[KnowledgeItem, ...] = ()
 
 
@@ -183,7 +198,8 @@ class Block(NamedTuple):
 
 class Assembled(Struct, frozen=True):
     """A prompt that fits. `blocks` are in the order of the prompt; `total` is their common limit.
-    `turns` are sent unchanged, `summary` replaces the rest."""
+    `turns` are sent unchanged, `summary` replaces the rest, and `thread` are messages of the thread
+    that are not in the conversation."""
 
     blocks: tuple[Block, ...]
     total: int
@@ -191,6 +207,7 @@ class Assembled(Struct, frozen=True):
     summary: str = ""
     taken: tuple[str, ...] = field(default=())
     """The ids of the knowledge items in the prompt."""
+    thread: str = ""
 
     @property
     def tokens(self) -> int:

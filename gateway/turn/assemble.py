@@ -22,6 +22,7 @@ from gateway.ports.prompt_blocks import (
     PromptParts,
     Section,
     Task,
+    ThreadText,
 )
 from gateway.turn.audit import AuditedTools
 from gateway.turn.context.assembler import assemble as assemble_blocks
@@ -51,6 +52,8 @@ AGE: Final = 90
 """Tokens of the sentences about an old question."""
 MISSING: Final = 60
 """Tokens of the sentences about missing parts of memory."""
+THREAD: Final = 60
+"""Tokens of the sentences about messages of a thread that the model does not see."""
 DAY: Final = 20
 """Tokens of the line with the date."""
 
@@ -72,12 +75,13 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
     turn.tools, question = tools_of(turn, services), question_of(turn)
     title = turn.connected.manifest.title
     facts = PromptFacts(assistant.name, title, place.audience, persona.persona)
-    parts = parts_of(own_text(facts), turn.prompt_parts, turn.opened, place.audience)
+    parts = parts_of(own_text(facts), turn.prompt_parts, turn.opened, place.audience, turn.thread)
     total = budget.blocks_total
     if window < ROOMY:
         question_tokens = estimate_messages((ModelMessage("user", question),), steady)
         question_tokens += AGE if turn.late is not None else 0
         question_tokens += MISSING if turn.missing else 0
+        question_tokens += THREAD if turn.thread_note else 0
         offered = estimate_tools(await turn.tools.tools(), steady) + round(steady.constant)
         total = room_for_blocks(window, budget, offered, question_tokens)
     # Checked at the start; a later calibration of token counts must not make it fail.
@@ -101,6 +105,7 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
             today_text(services.clock.now().date()),
             turn.late.for_model if turn.late is not None else "",
             MEMORY_MISSING if turn.missing else "",
+            turn.thread_note,
         ),
         gaps=gaps_of(turn.opened.turns, services.clock.now()),
         web=assistant.web and bool(_permit(turn, services)((WEB_SEARCH,))),
@@ -171,7 +176,11 @@ def words_for(message: ChatMessage) -> str:
 
 
 def parts_of(
-    own: str, prompt_parts: PromptParts, opened: LoadedHistory, audience: Audience
+    own: str,
+    prompt_parts: PromptParts,
+    opened: LoadedHistory,
+    audience: Audience,
+    thread: ThreadText | None = None,
 ) -> ContextParts:
     """Return all input of the blocks except knowledge."""
     task, summary = opened.task, opened.summary
@@ -190,6 +199,7 @@ def parts_of(
         task=Task(task.text, who_set(task)) if task is not None else None,
         summary=summary.text if summary is not None else "",
         turns=dialogue_turns(opened.turns, audience),
+        thread=thread,
     )
 
 
@@ -215,11 +225,11 @@ def dialogue(made: Assembled) -> tuple[ModelMessage, ...]:
 
 
 def user_blocks(made: Assembled, question: tuple[ContentBlock, ...]) -> tuple[ContentBlock, ...]:
-    """Return the question, the person's own words last: before it the task, the recalled memories,
-    and the summary if there is no history. All of these are material, apart from the program's own
-    rules."""
+    """Return the question, the person's own words last: before it the task, the earlier messages of
+    the thread, the recalled memories, and the summary if there is no history. All of these are
+    material, apart from the program's own rules."""
     summary = made[BlockKind.HISTORY].text if not made.turns else ""
-    before = (summary, made[BlockKind.TASK].text, made[BlockKind.KNOWLEDGE].text)
+    before = (summary, made[BlockKind.TASK].text, made.thread, made[BlockKind.KNOWLEDGE].text)
     return (*(TextBlock(text) for text in before if text), *question)
 
 

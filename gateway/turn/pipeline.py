@@ -64,6 +64,7 @@ from gateway.turn.save import report, save, settle
 from gateway.turn.services import Policies, Services
 from gateway.turn.slots import NO_WAIT
 from gateway.turn.takeover import hand_over, is_taken_over
+from gateway.turn.thread import read_thread
 from gateway.turn.turn_context import TurnContext
 
 Stage = Callable[[TurnContext, Services], Awaitable[Decision]]
@@ -84,6 +85,7 @@ TURN: tuple[Stage, ...] = (
     reserve_budget,
     open_memory,
     read_history,
+    read_thread,
     read_attachments,
     recall,
     assemble,

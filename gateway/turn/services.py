@@ -52,6 +52,7 @@ from gateway.stores.feedback import FeedbackStore
 from gateway.stores.traces import Traces
 from gateway.stores.usage import UsageLedger
 from gateway.turn.slots import Slots, StorePlaces
+from gateway.turn.thread_failures import ThreadFailures
 from gateway.turn.toolbox import Toolbox
 from gateway.turn.types import TurnLimits
 
@@ -91,6 +92,7 @@ class Policies:
     summaries: SummaryPolicy = field(default_factory=SummaryPolicy)
     turn: TurnLimits = field(default_factory=TurnLimits)
     ranks: tuple[BlockKind, ...] = CHAT_RANKS
+    reads_threads: bool = True
     live: bool = True
     acknowledge: str = ""
     takeover_idle: timedelta = timedelta(hours=8)
@@ -133,6 +135,7 @@ class Services:
     calibrations: TokenCalibrations = field(default_factory=TokenCalibrations)
     windows: KnownWindows = field(default_factory=KnownWindows)
     recent_secrets: RecentSecrets = field(default_factory=RecentSecrets)
+    thread_failures: ThreadFailures = field(default_factory=ThreadFailures)
     slots: Slots = field(default_factory=Slots)
     store_places: StorePlaces = field(default_factory=partial(StorePlaces.for_connections, 0))
     signs: BackgroundTasks = field(default_factory=lambda: BackgroundTasks("sign_failed"))

@@ -18,7 +18,13 @@ from gateway.policy.refusals import Sharing
 from gateway.ports import ContentBlock, ToolProvider
 from gateway.ports.memory import NO_FOOTER, AnswerFooter, TurnMemory
 from gateway.ports.observer import Timing
-from gateway.ports.prompt_blocks import NO_PROMPT_PARTS, KnowledgeItem, MissingPart, PromptParts
+from gateway.ports.prompt_blocks import (
+    NO_PROMPT_PARTS,
+    KnowledgeItem,
+    MissingPart,
+    PromptParts,
+    ThreadText,
+)
 from gateway.ports.traces import NO_CONVERSATION, Duration, Trace, ring_slot
 from gateway.ports.unit_of_work import CompletedTurn
 from gateway.turn.context.history import NO_HISTORY, LoadedHistory
@@ -51,6 +57,8 @@ class TurnContext:
     is set if its answer may have been sent before. `attempt` names this attempt to answer.
     `asked_at` is when its message was written; `late` is set if that is long ago. `command` is the
     name of a command.
+    `thread` are earlier messages of the thread, for this question alone; `thread_note` tells the
+    model about those that it does not see.
     `missing` are the parts of memory that could not be read.
     `footer` stands under the answer for its author alone, `beneath` for everybody who reads it;
     neither is part of it. `kept` are the messages as they are stored; `mended` is the id of an
@@ -87,6 +95,8 @@ class TurnContext:
     meter: Meter | None = None
     memory: TurnMemory | None = None
     opened: LoadedHistory = NO_HISTORY
+    thread: ThreadText | None = None
+    thread_note: str = ""
     prompt_parts: PromptParts = NO_PROMPT_PARTS
     knowledge: Sequence[KnowledgeItem] = ()
     missing: tuple[MissingPart, ...] = ()

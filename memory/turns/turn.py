@@ -52,7 +52,7 @@ do not know."""
 
 MEMORY_OFF: Final = """\
 ## Remembering
-This person has switched memory off: you see no earlier message, and nothing of this one is \
+This person has switched memory off: you see no stored message, and nothing of this one is \
 stored. Do not offer to remember. `/privacy memory on` switches memory on."""
 
 
@@ -160,6 +160,8 @@ class MemoryTurn:
         footer = await self._footer(without)
         if self._external.from_repository:
             answer, footer = "", replace(footer, derived=(Material("repository", ""),))
+        if self._external.from_thread:
+            answer = ""
         if not self._stores_turn:
             return footer
         caller = self._caller

@@ -36,6 +36,9 @@ class ExternalText:
         """True after text of a repository that not everybody may read, or after an answer that was
         made from it. A memory is recalled in other places than the repository, so the turn leaves
         none but the person's own sentences."""
+        self.from_thread = False
+        """True after messages of a thread that were not addressed to the assistant. Nothing of them
+        is kept, so the turn leaves none but the person's own sentences."""
         for piece in pieces:
             self.add(piece)
 
@@ -45,6 +48,7 @@ class ExternalText:
             return
         self.any = True
         self.from_repository |= piece.authorship == "repository"
+        self.from_thread |= piece.authorship == "thread"
         if len(self._texts) < MAX_TEXTS and piece.text.strip():
             way = WAYS.get(piece.authorship, InputKind.OTHERS_WORDS)
             self._texts.append((way, piece.text[:MAX_TEXT]))

@@ -419,6 +419,10 @@ class Context(Section):
     summary_model: str | None = Field(default=None, max_length=200)
     """Name of the model that writes summaries, at the provider of `model`. Empty: the cheapest of
     the configured models of that provider, by the known prices."""
+    thread_history: Literal["mention", "off"] = "mention"
+    """Earlier messages of a thread into which the assistant is called: `mention` reads those of
+    this thread for the question, and stores none of them; `off` reads nothing, and the model is
+    told that it does not know them. Platforms: Slack and Discord."""
 
 
 class Conversation(Section):

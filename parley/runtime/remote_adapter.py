@@ -1,5 +1,5 @@
 """An account that another process is connected to. Through it a worker shows typing and live
-answers, and fetches files.
+answers, fetches files and reads threads.
 
 The process with the connection serves these calls (`parley/runtime/remote_adapter.py`). Sends,
 including the final answer, go through the outbox instead.
@@ -30,12 +30,14 @@ from gateway.ports import (
     CanFetchFiles,
     CanMarkRead,
     CanReact,
+    CanReadThread,
     CanType,
     Capabilities,
     EventSink,
     LiveStyle,
     LiveView,
     PlatformAdapter,
+    ThreadMessages,
 )
 from gateway.stores.redis.rpc import RemoteFailure, RpcClient
 
@@ -76,10 +78,22 @@ class Belongs:
     person: str
 
 
+@dataclass(frozen=True)
+class ThreadBefore:
+    """The thread of a place before a message, for a person; at most so many messages."""
+
+    place: Place
+    person: str
+    before: str
+    most: int
+
+
 SIGN: TypeAdapter[Sign] = TypeAdapter(Sign)
 FETCH: TypeAdapter[Fetch] = TypeAdapter(Fetch)
 REACTION: TypeAdapter[Reaction] = TypeAdapter(Reaction)
 BELONGS: TypeAdapter[Belongs] = TypeAdapter(Belongs)
+THREAD_BEFORE: TypeAdapter[ThreadBefore] = TypeAdapter(ThreadBefore)
+THREAD: TypeAdapter[ThreadMessages] = TypeAdapter(ThreadMessages)
 VIEW: TypeAdapter[LiveView] = TypeAdapter(LiveView)
 
 
@@ -118,6 +132,11 @@ def handlers_of(
         members = _required(connected.members, "list of members")
         return b"yes" if await members.is_member(call.space, call.person) else b"no"
 
+    async def read_thread(call: ThreadBefore) -> bytes:
+        threads = _required(connected.threads, "threads that can be read")
+        read = await threads.read_thread(call.place, call.person, call.before, call.most)
+        return THREAD.dump_json(read)
+
     async def show_live(view: LiveView) -> bytes:
         return (await shown(view, connected, deliverer, state)).encode()
 
@@ -129,6 +148,7 @@ def handlers_of(
         "unreact": _handler(REACTION, unreact),
         "fetch": _handler(FETCH, fetch),
         "is_member": _handler(BELONGS, is_member),
+        "read_thread": _handler(THREAD_BEFORE, read_thread),
         "show_live": _handler(VIEW, show_live),
     }
 
@@ -273,6 +293,13 @@ class RemoteAdapter:
         payload = BELONGS.dump_json(Belongs(space, person))
         return await self._deliver("is_member", payload, SIGN_SECONDS) == b"yes"
 
+    async def read_thread(
+        self, place: Place, person: str, before: str, most: int
+    ) -> ThreadMessages:
+        """The messages of a thread before a message. Raises a `DeliveryError`."""
+        payload = THREAD_BEFORE.dump_json(ThreadBefore(place, person, before, most))
+        return THREAD.validate_json(await self._deliver("read_thread", payload, SIGN_SECONDS))
+
     def live_style(self, place: Place) -> LiveStyle | None:
         """The platform's style; None when its manifest has none."""
         return self._manifest.live(place) if self._manifest.live is not None else None
@@ -307,5 +334,6 @@ class RemoteAdapter:
             live=self if self._manifest.live is not None else None,
             members=self if CanCheckMembership in has else None,
             reactions=self if CanReact in has else None,
+            threads=self if CanReadThread in has else None,
             clears_buttons=CanClearButtons in has,
         )

@@ -81,6 +81,7 @@ def policies_of(settings: Settings) -> Policies:
             seconds=settings.model.turn_seconds, retry_seconds=settings.model.retry_seconds
         ),
         ranks=ANSWER_RANKS if settings.context.keep == "knowledge" else CHAT_RANKS,
+        reads_threads=settings.context.thread_history == "mention",
         live=settings.delivery.live,
         acknowledge=settings.delivery.acknowledge.strip(),
         takeover_idle=timedelta(hours=settings.console.takeover_hours),

@@ -6,8 +6,10 @@ from typing import Final
 from simulators.discord.world import (
     COMMAND_ANSWER,
     DM,
+    EVERYONE_MAY,
     REPLY,
     SLASH,
+    THREAD_STARTER,
     THREADS,
     Channel,
     Interaction,
@@ -20,9 +22,7 @@ from simulators.discord.world import (
 Json = dict[str, object]
 
 VIEW_CHANNEL: Final = 1 << 10
-EVERYONE_MAY: Final = (
-    VIEW_CHANNEL | 1 << 6 | 1 << 11 | 1 << 14 | 1 << 15 | 1 << 16 | 1 << 31 | 1 << 38
-)
+READ_HISTORY: Final = 1 << 16
 MEMBERS_LIMITED_FLAG: Final = 1 << 15
 MESSAGE_CONTENT_LIMITED_FLAG: Final = 1 << 19
 """The application may read message content: switched on in the portal by a bot that is not
@@ -188,12 +188,19 @@ def channel_json(world: World, channel: Channel) -> Json:
 
 
 def _overwrites(world: World, channel: Channel) -> list[Json]:
+    """Discord, "Overwrite Object": type 0 is a role, type 1 a member."""
+    history = str(READ_HISTORY)
+    denied: list[Json] = [
+        {"id": user, "type": 1, "allow": "0", "deny": history}
+        for user in sorted(channel.without_history)
+    ]
     if not channel.hidden_from_everyone:
-        return []
+        return denied
     view = str(VIEW_CHANNEL)
     return [
         {"id": world.guild_id, "type": 0, "allow": "0", "deny": view},
         {"id": world.bot_role_id, "type": 0, "allow": view, "deny": "0"},
+        *denied,
     ]
 
 
@@ -270,13 +277,16 @@ def _snapshot(world: World, message: Message) -> Json:
 
 
 def _add_reference(world: World, message: Message, cdn: str, data: Json) -> None:
-    original = world.message(message.channel_id, message.reply_to_id)
+    starter = message.type == THREAD_STARTER  # it refers to a message of the channel
+    channel_id = message.channel_id
+    channel_id = world.channels[channel_id].parent_id if starter else channel_id
+    original = world.message(channel_id, message.reply_to_id)
     data["message_reference"] = {
         "type": 0,
         "message_id": message.reply_to_id,
-        "channel_id": message.channel_id,
+        "channel_id": channel_id,
     }
-    if message.type in (REPLY, COMMAND_ANSWER):
+    if message.type in (REPLY, COMMAND_ANSWER, THREAD_STARTER):
         data["referenced_message"] = (
             message_json(world, original, cdn, nested=True) if original else None
         )

@@ -56,9 +56,8 @@ class AccountRoutes:
 
     async def guilds(self, _: web.Request) -> web.Response:
         """GET /users/@me/guilds."""
-        return json_answer(
-            [{"id": self._world.guild_id, "name": "Simulated server", "owner": False}]
-        )
+        about = {"id": self._world.guild_id, "name": "Simulated server", "owner": False}
+        return json_answer([about | {"permissions": str(self._world.bot_permissions)}])
 
     async def member(self, request: web.Request) -> web.Response:
         """GET /guilds/{guild}/members/{user}."""

@@ -12,6 +12,7 @@ from simulators.discord.errors import (
     MISSING_PERMISSIONS,
     NOT_THE_AUTHOR,
     UNKNOWN_CHANNEL,
+    UNKNOWN_MEMBER,
     UNKNOWN_MESSAGE,
     UNKNOWN_USER,
     invalid_form,
@@ -45,6 +46,7 @@ class ChannelRoutes:
         app.router.add_get(channel + "/messages", self.history)
         app.router.add_post(channel + "/messages", self.create)
         app.router.add_post(channel + "/messages/bulk-delete", self.delete_many)
+        app.router.add_get(channel + "/thread-members/{user}", self.thread_member)
         app.router.add_get(message, self.show)
         app.router.add_patch(message, self.edit)
         app.router.add_delete(message, self.delete)
@@ -79,9 +81,11 @@ class ChannelRoutes:
         )
         if not 1 <= limit <= MAX_HISTORY:
             raise invalid_form("limit", "NUMBER_TYPE_MAX", "int value should be 1 to 100.")
+        above = self._world.channels.get(channel.parent_id, channel)
+        denied = self._world.bot.id in above.without_history  # then "no messages will be returned"
         messages = [
             message
-            for message in channel.messages.values()
+            for message in (() if denied else channel.messages.values())
             if after < int(message.id) < before
             and not message.deleted
             and not message.flags & EPHEMERAL
@@ -89,6 +93,15 @@ class ChannelRoutes:
         chosen = messages[:limit] if "after" in request.query else messages[-limit:]
         cdn = self._announcer.cdn()
         return json_answer([message_json(self._world, m, cdn) for m in reversed(chosen)])
+
+    async def thread_member(self, request: web.Request) -> web.Response:
+        """GET /channels/{id}/thread-members/{user}."""
+        channel, user = self._channel(request), request.match_info["user"]
+        if user not in channel.members:
+            raise refuse(UNKNOWN_MEMBER)
+        joined = self._world.joined_at.isoformat()
+        member = {"id": channel.id, "user_id": user, "join_timestamp": joined, "flags": 0}
+        return json_answer(member)
 
     async def create(self, request: web.Request) -> web.Response:
         """POST /channels/{id}/messages."""

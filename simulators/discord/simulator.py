@@ -26,7 +26,7 @@ from simulators.base import (
 from simulators.discord.announcer import Announcer
 from simulators.discord.gateway import ALL_INTENTS, Gateway
 from simulators.discord.markdown import look
-from simulators.discord.payloads import Json, interaction_json, user_json
+from simulators.discord.payloads import Json, channel_json, interaction_json, user_json
 from simulators.discord.requests import API, Front, RateLimit, RateLimiter
 from simulators.discord.rest_account import AccountRoutes
 from simulators.discord.rest_channels import ChannelRoutes, direct_channel
@@ -37,11 +37,13 @@ from simulators.discord.world import (
     FORUM,
     LOADING,
     PLAIN,
+    PRIVATE_THREAD,
     PUBLIC_THREAD,
     REPLY,
     SLASH,
     TEXT,
     THREAD_CREATED,
+    THREAD_STARTER,
     Channel,
     Interaction,
     Message,
@@ -186,6 +188,37 @@ class DiscordSimulator:
             self.announcer.post(notice)
         return SimRoom(room.id, room.kind, title, thread.id)
 
+    async def thread_from(
+        self, person: SimPerson, room: SimRoom, message_id: str, title: str
+    ) -> SimRoom:
+        """A thread that begins at a message of the room, and has its id."""
+        thread = self.world.add_channel(
+            PUBLIC_THREAD, message_id, name=title, parent_id=room.id, owner_id=person.id
+        )
+        self.announcer.open_channel(thread)
+        starter = Message(self.world.next_id(), thread.id, person.id, type=THREAD_STARTER)
+        starter.reply_to_id = message_id
+        self.world.add_message(starter)
+        return SimRoom(room.id, room.kind, title, thread.id)
+
+    async def open_private_thread(
+        self, person: SimPerson, room: SimRoom, title: str, *others: SimPerson
+    ) -> SimRoom:
+        """A thread that only its members read: the person, the others and the bot."""
+        thread = self.world.add_channel(
+            PRIVATE_THREAD, name=title, parent_id=room.id, owner_id=person.id
+        )
+        thread.members.update(one.id for one in (person, *others))
+        thread.members.add(self.world.bot.id)
+        self.announcer.open_channel(thread)
+        return SimRoom(room.id, room.kind, title, thread.id)
+
+    def deny_history(self, room: SimRoom, person: SimPerson | None = None) -> None:
+        """Deny a person, or the bot, to read the earlier messages of a room and its threads."""
+        channel = self.world.channels[room.id]
+        channel.without_history.add(self.world.bot.id if person is None else person.id)
+        self.announcer.raw("CHANNEL_UPDATE", channel_json(self.world, channel))
+
     # --- what people do -------------------------------------------------------------------------
 
     async def say(
@@ -307,7 +340,7 @@ class DiscordSimulator:
         return [
             self._shown(room, message)
             for message in self._channel(room).messages.values()
-            if not message.flags & LOADING and message.type != THREAD_CREATED
+            if not message.flags & LOADING and message.type not in (THREAD_CREATED, THREAD_STARTER)
         ]
 
     def waiting_commands(self, room: SimRoom) -> int:

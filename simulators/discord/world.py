@@ -8,10 +8,12 @@ from typing import Final
 
 TEXT, DM, NEWS_THREAD, PUBLIC_THREAD, PRIVATE_THREAD, FORUM = 0, 1, 10, 11, 12, 15
 THREADS: Final = (NEWS_THREAD, PUBLIC_THREAD, PRIVATE_THREAD)
-PLAIN, THREAD_CREATED, REPLY, COMMAND_ANSWER = 0, 18, 19, 20
+PLAIN, THREAD_CREATED, REPLY, COMMAND_ANSWER, THREAD_STARTER = 0, 18, 19, 20, 21
 EPHEMERAL, LOADING = 1 << 6, 1 << 7
 SLASH, COMPONENT = 2, 3
 
+EVERYONE_MAY: Final = sum(1 << bit for bit in (6, 10, 11, 14, 15, 16, 31, 38))
+"""Permissions of everybody in the server, the bot included (Discord: permissions)."""
 MAX_MESSAGES: Final = 5_000
 """Messages kept per channel; the oldest go first."""
 MAX_NONCES: Final = 10_000
@@ -41,6 +43,10 @@ class Channel:
     recipient_id: str = ""
     hidden_from_everyone: bool = False
     hidden_from_bot: bool = False
+    without_history: set[str] = field(default_factory=set)
+    """Users whom the channel denies Read Message History."""
+    members: set[str] = field(default_factory=set)
+    """Members of a private thread."""
     messages: OrderedDict[str, "Message"] = field(default_factory=OrderedDict)
 
     @property
@@ -108,6 +114,7 @@ class World:
         self.application_id = self.next_id()
         self.bot = User(self.next_id(), bot_name, is_bot=True)
         self.bot_role_id = self.next_id()
+        self.bot_permissions = EVERYONE_MAY
         self.users: dict[str, User] = {self.bot.id: self.bot}
         self.owner = self.add_user("owner")
         self.gone: set[str] = set()
@@ -131,9 +138,9 @@ class World:
         self.users[user.id] = user
         return user
 
-    def add_channel(self, kind: int, **facts: object) -> Channel:
+    def add_channel(self, kind: int, channel_id: str = "", **facts: object) -> Channel:
         """A channel of this type; `facts` are fields of `Channel`."""
-        channel = Channel(self.next_id(), kind, **facts)  # type: ignore[arg-type]  # checked at run
+        channel = Channel(channel_id or self.next_id(), kind, **facts)  # type: ignore[arg-type]  # checked at run
         self.channels[channel.id] = channel
         return channel
 

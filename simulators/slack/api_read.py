@@ -7,6 +7,9 @@ from simulators.slack.errors import SlackError
 from simulators.slack.events import file_object, message_body, user_object
 from simulators.slack.world import Channel, Message, StoredFile
 
+MAX_REPLIES: Final = 1_000
+"""Messages of one page of a thread (docs.slack.dev, conversations.replies)."""
+_HISTORY: Final = {"public": "channels", "private": "groups", "direct": "im"}
 MAX_FILE: Final = 1_000_000_000
 """Bytes of one file (docs.slack.dev, files.getUploadURLExternal)."""
 
@@ -67,13 +70,29 @@ def open_channel(call: Call) -> Answer:
 
 
 def replies(call: Call) -> Answer:
+    """A thread, its beginning first; its first message is in the answer whatever the bounds
+    (docs.slack.dev, conversations.replies: scopes, `limit`, `cursor`, `latest`, `oldest`)."""
     channel = call.channel()
+    call.require(f"{_HISTORY[channel.kind]}:history")
     first = call.world.find(channel.id, call.needed("ts"))
     if first is None or first.only_for:
         raise SlackError("thread_not_found")
-    messages = [m for m in call.world.thread(channel.id, first.ts) if not (m.deleted or m.only_for)]
-    bodies = [message_body(call.world, m, call.base) for m in messages]
-    return {"ok": True, "messages": bodies, "has_more": False}
+    limit = int(call.text("limit") or MAX_REPLIES)
+    if not 1 <= limit <= MAX_REPLIES:
+        raise SlackError("invalid_limit")
+    thread = [m for m in call.world.thread(channel.id, first.ts) if not (m.deleted or m.only_for)]
+    oldest, latest = call.text("oldest") or "0", call.text("latest") or "9999999999"
+    within = [m for m in thread[1:] if float(oldest) < float(m.ts) < float(latest)]
+    start = int(call.text("cursor").removeprefix("after:") or 0)
+    shown = within[start : start + limit - (not start)]
+    bodies = [message_body(call.world, m, call.base) for m in ([first] if not start else [])]
+    for body in bodies:
+        body |= {"reply_count": len(thread) - 1, "latest_reply": thread[-1].ts}
+    bodies += [message_body(call.world, m, call.base) for m in shown]
+    end = start + len(shown)
+    more = end < len(within)
+    following = {"response_metadata": {"next_cursor": f"after:{end}"}} if more else {}
+    return {"ok": True, "messages": bodies, "has_more": more, **following}
 
 
 def user_info(call: Call) -> Answer:
@@ -147,7 +166,7 @@ READING: Final = {
     "bots.info": Method(bot_info, "users:read"),
     "conversations.info": Method(channel_info),
     "conversations.open": Method(open_channel, "im:write"),
-    "conversations.replies": Method(replies, "channels:history"),
+    "conversations.replies": Method(replies),
     "users.info": Method(user_info, "users:read"),
     "files.info": Method(file_info, "files:read"),
     "files.getUploadURLExternal": Method(upload_url, "files:write"),

@@ -27,6 +27,7 @@ from gateway.turn.context import knowledge
 from gateway.turn.context.budgets import TokenBudget, allot
 from gateway.turn.context.history import HistoryFitter
 from gateway.turn.context.sentence_cut import shortened
+from gateway.turn.context.thread import ThreadFitter
 from gateway.turn.prompt import escaped, tagged
 
 GAP: Final = "\n\n"
@@ -136,6 +137,7 @@ class _Fit(NamedTuple):
     turns: tuple[DialogueTurn, ...] = ()
     summary: str = ""
     taken: tuple[str, ...] = ()
+    thread: str = ""
 
 
 def assemble(
@@ -180,7 +182,8 @@ def assemble(
         for kind in KINDS
     )
     talk = fits[BlockKind.HISTORY]
-    return Assembled(blocks, room, talk.turns, talk.summary, fits[BlockKind.KNOWLEDGE].taken)
+    taken = fits[BlockKind.KNOWLEDGE].taken
+    return Assembled(blocks, room, talk.turns, talk.summary, taken, talk.thread)
 
 
 def task_text(task: Task) -> str:
@@ -222,6 +225,7 @@ class _Filling:
         self._parts = parts
         self._count = count
         self._talk = HistoryFitter(parts.summary, parts.turns, count)
+        self._thread = ThreadFitter(parts.thread, count)
         self._entries = [knowledge.item_text(item) for item in parts.knowledge]
 
     def all_of(self, kind: BlockKind) -> _Fit:
@@ -235,8 +239,7 @@ class _Filling:
             case BlockKind.TASK:
                 return self._text(task_text(parts.task) if parts.task else "")
             case BlockKind.HISTORY:
-                fit = self._talk.whole
-                return _Fit(fit.text, fit.tokens, (), fit.turns, fit.summary)
+                return self._history(self._talk.whole.tokens, self._thread.tokens)
             case BlockKind.KNOWLEDGE:
                 fit_text = self._text(knowledge.block_text(self._entries))
                 ids = tuple(item.id for item in parts.knowledge)
@@ -255,13 +258,25 @@ class _Filling:
             case BlockKind.TASK:
                 return self._task(limit)
             case BlockKind.HISTORY:
-                fit = self._talk.within(limit)
-                return _Fit(fit.text, fit.tokens, fit.losses, fit.turns, fit.summary)
+                needs = (self._talk.whole.tokens, self._thread.tokens)
+                return self._history(*allot(needs, (limit // 2, limit // 2), limit))
             case BlockKind.KNOWLEDGE:
                 text, taken, losses = knowledge.fit_items(
                     parts.knowledge, self._entries, limit, count
                 )
                 return _Fit(text, count(text), losses, taken=taken)
+
+    def _history(self, talk: int, thread: int) -> _Fit:
+        """Return the conversation and the messages of the thread, each within so many tokens."""
+        fit, (text, tokens, losses) = self._talk.within(talk), self._thread.within(thread)
+        return _Fit(
+            fit.text,
+            fit.tokens + tokens,
+            (*fit.losses, *losses),
+            fit.turns,
+            fit.summary,
+            thread=text,
+        )
 
     def _text(self, text: str, losses: tuple[Loss, ...] = ()) -> _Fit:
         return _Fit(text, self._count(text) if text else 0, losses)

@@ -1,0 +1,143 @@
+"""The earlier messages of a thread, read from Slack for one question.
+
+Source: docs.slack.dev, conversations.replies. Slack returns the beginning of a thread first, so the
+latest messages of a long one are asked for by their time.
+"""
+
+import asyncio
+from typing import Final
+
+from msgspec import Struct
+
+from adapters.shared.json_readers import JsonObject, as_mapping, identifier, integer, items, mapping
+from adapters.shared.json_readers import text as text_at
+from adapters.slack.client import SlackClient
+from adapters.slack.directory import Directory
+from adapters.slack.errors import delivery_errors
+from adapters.slack.event_context import BotIdentity, EventContext, message_ts
+from adapters.slack.messages import message_events
+from gateway.errors import DeliveryError
+from gateway.immutable import replace
+from gateway.message import MessageReceived, Place
+from gateway.ports import ThreadMessage, ThreadMessages
+
+FIRST_PAGE: Final = 200
+"""Messages of the first request, Slack's advice; nearly every thread is shorter."""
+PAGE: Final = 999
+"""The highest limit of a request."""
+NEAR: Final = 300
+"""Messages that a request by time is expected to return."""
+TRIES: Final = 3
+"""Requests by time: the first guess is the average rate of the thread."""
+STEP: Final = 8.0
+"""The factor between two guesses."""
+MAX_NAMES: Final = 20
+"""Authors whose names are looked up."""
+
+
+class _Page(Struct, frozen=True):
+    messages: list[JsonObject]
+    cursor: str = ""
+
+
+class ThreadReader:
+    """Reads the threads of one account. `name` is the assistant's."""
+
+    def __init__(
+        self, client: SlackClient, directory: Directory, me: BotIdentity, name: str
+    ) -> None:
+        self._client = client
+        self._directory = directory
+        self._me = me
+        self._name = name
+
+    async def read(self, place: Place, before: str, most: int) -> ThreadMessages:
+        """Return the messages of a thread before a message. Raises a `DeliveryError`."""
+        thread, latest = place.thread_id, message_ts({"ts": before}, "ts")
+        page = await self._page(place, latest)
+        parent = next((one for one in page.messages if one.get("ts") == thread), {})
+        replies, total = page.messages, None
+        newest_missing = False
+        if page.cursor:
+            total = integer(parent, "reply_count")
+            try:
+                rest = await self._rest(place, latest, page, total)
+                newest_missing = bool(rest.cursor)
+                replies = rest.messages
+            except DeliveryError:  # the beginning is better than nothing
+                newest_missing = True
+        replies = [one for one in replies if one.get("ts") != thread]
+        shown = replies[-most:]
+        between = len(replies) - len(shown)
+        if total is not None and not newest_missing:
+            between = max(between, total - len(shown) - 1)  # the question is a reply, too
+        await self._look_up([parent, *shown])
+        read = [self._message(one, place) for one in (parent, *shown)]
+        return ThreadMessages(
+            first=read[0],
+            latest=tuple(one for one in read[1:] if one is not None),
+            between=between,
+            newest_missing=newest_missing,
+        )
+
+    async def _rest(self, place: Place, latest: str, page: _Page, total: int | None) -> _Page:
+        """Return the replies up to the question, without the middle of a very long thread; with a
+        cursor if the latest are missing."""
+        if total is None or not latest or total - len(page.messages) < PAGE:
+            rest = await self._page(place, latest, cursor=page.cursor, limit=PAGE)
+            return _Page([*page.messages, *rest.messages], rest.cursor)
+        end = float(latest)
+        reach = (end - float(place.thread_id)) * NEAR / total
+        best = page
+        for _ in range(TRIES):
+            found = await self._page(place, latest, oldest=f"{end - reach:.6f}", limit=PAGE)
+            if found.cursor:
+                reach /= STEP
+                continue
+            best = found
+            if len(found.messages) > NEAR / STEP:
+                break
+            reach *= STEP
+        return best
+
+    async def _page(
+        self,
+        place: Place,
+        latest: str,
+        *,
+        oldest: str = "",
+        cursor: str = "",
+        limit: int = FIRST_PAGE,
+    ) -> _Page:
+        with delivery_errors(sends=False):
+            answer = await self._client.web.conversations_replies(
+                channel=place.channel_id,
+                ts=place.thread_id,
+                limit=limit,
+                latest=latest or None,
+                oldest=oldest or None,
+                cursor=cursor or None,
+            )
+        body = as_mapping(answer.data)
+        cursor = text_at(mapping(body, "response_metadata"), "next_cursor", 500)
+        return _Page(items(body, "messages", limit + 1), cursor if body.get("has_more") else "")
+
+    async def _look_up(self, messages: list[JsonObject]) -> None:
+        authors = dict.fromkeys(identifier(one, "user") for one in messages)
+        unknown = [
+            user
+            for user in authors
+            if user and user != self._me.user_id and user not in self._directory.names
+        ]
+        await asyncio.gather(*(self._directory.person(user) for user in unknown[:MAX_NAMES]))
+
+    def _message(self, raw: JsonObject, place: Place) -> ThreadMessage | None:
+        """Return a message as it reads now; None for notices and deleted messages."""
+        names = {**self._directory.names, self._me.user_id: self._name}
+        nobody = replace(self._me, user_id="", bot_id="", names=names)  # reads own messages, too
+        context = EventContext(nobody, place.workspace_id, "", "")
+        found = message_events({**raw, "channel": place.channel_id}, context, addressed=False)
+        if len(found) != 1 or not isinstance(found[0], MessageReceived):
+            return None
+        own = EventContext(self._me, place.workspace_id, "", "").is_me(raw)
+        return ThreadMessage(found[0].message, own)
