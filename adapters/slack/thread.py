@@ -27,8 +27,11 @@ PAGE: Final = 999
 """The highest limit of a request."""
 NEAR: Final = 300
 """Messages that a request by time is expected to return."""
+PAGES: Final = 3
+"""Pages of `PAGE` messages that are read one after the other; of a longer thread the end is asked
+for by its time."""
 TRIES: Final = 3
-"""Requests by time: the first guess is the average rate of the thread."""
+"""Requests by time."""
 STEP: Final = 8.0
 """The factor between two guesses."""
 MAX_NAMES: Final = 20
@@ -83,18 +86,27 @@ class ThreadReader:
     async def _rest(self, place: Place, latest: str, page: _Page, total: int | None) -> _Page:
         """Return the replies up to the question, without the middle of a very long thread; with a
         cursor if the latest are missing."""
-        if total is None or not latest or total - len(page.messages) < PAGE:
-            rest = await self._page(place, latest, cursor=page.cursor, limit=PAGE)
-            return _Page([*page.messages, *rest.messages], rest.cursor)
-        end = float(latest)
+        if total is not None and latest and total - len(page.messages) > PAGES * PAGE:
+            return await self._end(place, latest, page, total)
+        for _ in range(PAGES):
+            more = await self._page(place, latest, cursor=page.cursor, limit=PAGE)
+            page = _Page([*page.messages, *more.messages], more.cursor)
+            if not page.cursor:
+                break
+        return page
+
+    async def _end(self, place: Place, latest: str, page: _Page, total: int) -> _Page:
+        """Return the end of a thread, asked for by its time: the first guess is the average rate
+        of its messages."""
+        end, best = float(latest), page
         reach = (end - float(place.thread_id)) * NEAR / total
-        best = page
         for _ in range(TRIES):
             found = await self._page(place, latest, oldest=f"{end - reach:.6f}", limit=PAGE)
             if found.cursor:
                 reach /= STEP
                 continue
-            best = found
+            if len(found.messages) > 1:  # the first message is in every answer
+                best = found
             if len(found.messages) > NEAR / STEP:
                 break
             reach *= STEP

@@ -27,6 +27,10 @@ FROM_REPOSITORY: Final = (
     "Nothing was stored: this conversation contains text of a private repository, and a memory is "
     "recalled in other places. Only the person's own sentence can be stored: give it as `quote`."
 )
+FROM_THREAD: Final = (
+    "Nothing was stored: this question comes with earlier messages of a thread, of which nothing "
+    "is kept. Only the person's own sentence can be stored: give it as `quote`."
+)
 
 
 class MemoryWriter(RequestMemory, frozen=True):
@@ -42,7 +46,8 @@ class MemoryWriter(RequestMemory, frozen=True):
         If the quote is part of what the person wrote, their own sentence is stored in place of the
         model's wording; otherwise the memory is an inference. In a turn with `external` text an
         inference is never approved automatically and replaces no other memory; after text of a
-        repository that not everybody may read there is none, and the sentence has no tags.
+        repository that not everybody may read, and after messages of a thread, there is none, and
+        the sentence has no tags.
         """
         if not self.choices.remembered:
             return _refused("memory_off", MEMORY_OFF)
@@ -50,15 +55,17 @@ class MemoryWriter(RequestMemory, frozen=True):
         if not await people.use(session, "stores"):
             return _refused("session_limit", "A session stores at most 20 memories.")
         has_external = external is not None and external.any
-        from_repository = external is not None and external.from_repository
+        confined = external is not None and (external.from_repository or external.from_thread)
         statement = find_statement(draft.quote or draft.content, self.request.words)
         if statement is not None:
             replaced = "" if has_external else draft.supersedes
-            tags = () if from_repository else draft.tags
+            tags = () if confined else draft.tags
             own = replace(draft, content=statement, quote="", supersedes=replaced, tags=tags)
             return await self._write(own, InputKind.OWN_WORDS, by_model=True)
-        if from_repository:
+        if external is not None and external.from_repository:
             return _refused("from_repository", FROM_REPOSITORY)
+        if external is not None and external.from_thread:
+            return _refused("from_thread", FROM_THREAD)
         if external is None or not external.any:
             return await self._write(draft, InputKind.ASSISTANT, by_model=True)
         kind = external.kind_of_input(draft.content, draft.quote)

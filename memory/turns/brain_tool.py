@@ -13,7 +13,7 @@ from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import MAX_ARGUMENT, MAX_DOCUMENT, Draft, Kind
 from memory.model.trust import InputKind
 from memory.service.handle import MemoryHandle
-from memory.service.write import FROM_REPOSITORY
+from memory.service.write import FROM_REPOSITORY, FROM_THREAD
 from memory.turns.arguments import Arguments, read_arguments
 from memory.turns.short_ids import ShownIds
 from memory.write.external_text import ExternalText
@@ -102,6 +102,8 @@ class BrainTool:
             return await self._remember(update)
         if self._external.from_repository:
             return as_json({"success": False, "error": FROM_REPOSITORY})
+        if self._external.from_thread:
+            return as_json({"success": False, "error": FROM_THREAD})
         try:
             written = await self._brain.write(
                 self._handle.request,

@@ -18,6 +18,7 @@ from gateway.ports import (
     CanFetchFiles,
     CanMarkRead,
     CanReact,
+    CanReadThread,
     CanShowLive,
     CanType,
 )
@@ -28,6 +29,7 @@ PROTOCOLS: Final[Mapping[str, type]] = {
     "typing": CanType,
     "read_marks": CanMarkRead,
     "reactions": CanReact,
+    "reads_threads": CanReadThread,
     "inline_queries": CanAnswerInline,
     "files_in": CanFetchFiles,
     "live": CanShowLive,

@@ -16,6 +16,7 @@ from gateway.ports import (
     CanFetchFiles,
     CanMarkRead,
     CanReact,
+    CanReadThread,
     CanShowLive,
     CanType,
     LiveView,
@@ -50,6 +51,36 @@ async def test_members_of_a_room_are_members_and_others_are_not(stage: Stage) ->
     nobody, nowhere = "999999999999", "999999999999"
     for space_id, person_id in ((space, nobody), (nowhere, stage.person.id), ("-", "?")):
         assert not await stage.adapter.is_member(space_id, person_id)
+
+
+@proves("reads_threads")
+async def test_the_earlier_messages_of_a_thread_are_read_and_no_others(stage: Stage) -> None:
+    platform, room = stage.platform, stage.platform.room("general")
+    bob, adapter = platform.person("Bob"), stage.adapter
+    assert isinstance(adapter, CanReadThread)
+    thread = await platform.open_thread(stage.person, room, "the deploy failed")
+    beside = await platform.open_thread(stage.person, room, "another thread")
+    await platform.say(bob, beside, "beside it")
+    await platform.say(bob, room, "in the room")
+    first = await platform.say(bob, thread, "out of memory")
+    gone = await platform.say(bob, thread, "never mind")
+    await platform.delete(bob, thread, gone)
+    await platform.edit(bob, thread, first, "out of disk")
+    question = await stage.hear("what happened?", thread, mention=True)
+    await stage.send("I look into it", question.place)
+    await platform.say(bob, thread, "said later")
+    again = await stage.hear("and now?", thread, mention=True)
+    read = await adapter.read_thread(question.place, stage.person.id, question.id, 10)
+    texts = [one.message.content for one in (read.first, *read.latest) if one is not None]
+    assert [read.title or texts[0], texts[-1]] == ["the deploy failed", "out of disk"]
+    assert len(texts) == (1 if read.title else 2)
+    assert (read.between, read.newest_missing, read.hidden) == (0, False, False)
+    later = await adapter.read_thread(again.place, stage.person.id, again.id, 2)
+    assert [(one.own, one.message.content) for one in later.latest] == [
+        (True, "I look into it"),
+        (False, "said later"),
+    ]
+    assert later.between > 0
 
 
 @proves("typing")
