@@ -5,6 +5,7 @@ latest messages of a long one are asked for by their time.
 """
 
 import asyncio
+import math
 from typing import Final
 
 from msgspec import Struct
@@ -30,7 +31,7 @@ NEAR: Final = 300
 PAGES: Final = 3
 """Pages of `PAGE` messages that are read one after the other; of a longer thread the end is asked
 for by its time."""
-TRIES: Final = 3
+TRIES: Final = 5
 """Requests by time."""
 STEP: Final = 8.0
 """The factor between two guesses."""
@@ -99,17 +100,20 @@ class ThreadReader:
         """Return the end of a thread, asked for by its time: the first guess is the average rate
         of its messages."""
         end, best = float(latest), page
-        reach = (end - float(place.thread_id)) * NEAR / total
+        reach, few, many = (end - float(place.thread_id)) * NEAR / total, 0.0, 0.0
         for _ in range(TRIES):
             found = await self._page(place, latest, oldest=f"{end - reach:.6f}", limit=PAGE)
             if found.cursor:
-                reach /= STEP
-                continue
-            if len(found.messages) > 1:  # the first message is in every answer
-                best = found
-            if len(found.messages) > NEAR / STEP:
-                break
-            reach *= STEP
+                many = reach
+            else:
+                few = reach
+                best = found if len(found.messages) > 1 else best  # the first one is always there
+                if len(found.messages) > NEAR / STEP:
+                    break
+            if few and many:
+                reach = math.sqrt(few * many)
+            else:
+                reach = reach / STEP if many else reach * STEP
         return best
 
     async def _page(

@@ -107,9 +107,10 @@ async def test_a_bot_without_read_message_history_names_the_step(
 
     async def is_refused() -> bool:
         try:
-            return not await read(rig, thread, ada)
+            await read(rig, thread, ada)
         except Permanent as error:
             return "Give the bot View Channel and Read Message History" in str(error)
+        return False
 
     await eventually(is_refused)
 
