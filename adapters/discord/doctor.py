@@ -1,6 +1,7 @@
 """The checks of a Discord account for `parley doctor`."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Final
 
 import aiohttp
@@ -25,6 +26,8 @@ READS_MESSAGES: Final = 1 << 18 | 1 << 19
 """Application flags GATEWAY_MESSAGE_CONTENT and GATEWAY_MESSAGE_CONTENT_LIMITED."""
 SEES_MEMBERS: Final = 1 << 14 | 1 << 15
 """Application flags GATEWAY_GUILD_MEMBERS and GATEWAY_GUILD_MEMBERS_LIMITED."""
+READS_HISTORY: Final = 1 << 16
+ADMINISTRATOR: Final = 1 << 3
 PERMISSIONS: Final = 1 << 6 | 1 << 10 | 1 << 11 | 1 << 14 | 1 << 15 | 1 << 16 | 1 << 38
 """Add reactions, view channels, send, embed links, attach files, read history, send in threads."""
 
@@ -43,7 +46,9 @@ async def diagnose(settings: DiscordSettings, commands: tuple[CommandSpec, ...])
             application_id = identifier(application, "id")
             checks += [_application(settings, application), _intent(application)]
             checks += [_members(application)] if settings.members_intent else []
-            checks.append(_servers(application_id, await http.get_guilds(200)))
+            guilds = objects(await http.get_guilds(200), 200)
+            checks.append(_servers(application_id, guilds))
+            checks += _histories(application_id, guilds)
             checks.append(await _commands(http, application_id, settings, commands))
     except _TROUBLE as error:
         checks.append(_failed(error, first=not checks))
@@ -87,8 +92,27 @@ def _members(application: JsonObject) -> Check:
     return Check("server members intent", False, detail, advice, "permission")
 
 
-def _servers(application_id: str, guilds: object) -> Check:
-    names = [text(guild, "name", 50) for guild in objects(guilds, 200)]
+def _histories(application_id: str, guilds: Sequence[JsonObject]) -> list[Check]:
+    """A failed check for servers in which the bot may not read earlier messages. Discord names the
+    bot's permissions in a server; a channel can still deny them."""
+    permissions = ((guild, text(guild, "permissions", 40)) for guild in guilds)
+    names = [
+        text(guild, "name", 50)
+        for guild, bits in permissions
+        if bits.isdecimal() and not int(bits) & (READS_HISTORY | ADMINISTRATOR)
+    ]
+    if not names:
+        return []
+    detail = f"the bot may not read earlier messages in {', '.join(names[:5])}"
+    advice = (
+        "Without them it sees no thread that it is called into, and misses messages of an outage."
+        f" Give its role Read Message History, or invite it again: {invite(application_id)}"
+    )
+    return [Check("read message history", False, detail, advice, "permission")]
+
+
+def _servers(application_id: str, guilds: Sequence[JsonObject]) -> Check:
+    names = [text(guild, "name", 50) for guild in guilds]
     if names:
         return Check("servers", True, f"the bot is in {len(names)}: {', '.join(names[:5])}")
     advice = f"Invite it: {invite(application_id)}"

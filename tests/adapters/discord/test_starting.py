@@ -262,6 +262,17 @@ async def test_unregistered_commands_are_a_note(sim: DiscordSimulator) -> None:
     assert "`parley run` registers them" in checks["commands"].advice
 
 
+async def test_the_doctor_names_servers_whose_earlier_messages_are_hidden(
+    sim: DiscordSimulator,
+) -> None:
+    sim.world.bot_permissions &= ~(1 << 16)
+    checks = {check.name: check for check in await Rig(sim).adapter.diagnose()}
+    failed = checks["read message history"]
+    assert (failed.ok, failed.cause) == (False, "permission")
+    assert "Simulated server" in failed.detail
+    assert "permissions=" in failed.advice
+
+
 async def test_the_doctor_raises_nothing(sim: DiscordSimulator) -> None:
     (check,) = await Rig(sim, token="wrong").adapter.diagnose()
     assert (check.name, check.ok) == ("token", False)

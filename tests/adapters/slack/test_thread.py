@@ -79,7 +79,7 @@ async def test_files_and_the_text_of_an_alert_are_read(socket_rig: Rig) -> None:
         ([float(n + 1) for n in range(900)], 2),
         ([float(n + 1) for n in range(3_000)], 4),
         ([400.0 * n for n in range(1, 4_500)], 6),
-        ([*(n / 100 for n in range(1, 4_000)), 1e6], 4),
+        ([*(n / 100 for n in range(1, 4_000)), 1e6], 6),
         ([1.0, *(1.99e6 + n for n in range(4_000))], 6),
     ],
     ids=["two pages", "four pages", "even", "quiet at the end", "busy at the end"],

@@ -18,6 +18,7 @@ from tests.attacks.rows.quotes import QUOTES
 from tests.attacks.rows.repositories import REPOSITORIES
 from tests.attacks.rows.secrets import SECRETS
 from tests.attacks.rows.tenants import TENANTS
+from tests.attacks.rows.threads import THREAD_ATTACKS
 from tests.attacks.rows.tokens import TOKENS
 from tests.attacks.rows.webhooks import WEBHOOKS
 from tests.attacks.rows.words import WORDS
@@ -39,6 +40,7 @@ ATTACKS: Final[Sequence[Attack]] = (
     *REPOSITORIES,
     *SECRETS,
     *TENANTS,
+    *THREAD_ATTACKS,
     *TOKENS,
     *WEBHOOKS,
     *AVAILABILITY,
