@@ -140,7 +140,7 @@ async def _closed(scene: Scene) -> None:
 THREAD_ATTACKS: Final = (
     Attack("thread-orders", "member", POISON, THREADS, (_orders,)),
     Attack("thread-own-words", "member", POISON, THREADS, (_own_words,)),
-    Attack("thread-poses", "stranger", POISON, THREADS, (_poses,)),
+    Attack("thread-poses", "member", POISON, THREADS, (_poses,)),
     Attack("thread-stored", "thief of a backup", KEEP, THREADS, (_stored,)),
     Attack("thread-secrets", "member", READ, THREADS, (_secrets,)),
     Attack("thread-closed", "member", READ, THREADS, (_closed,)),
