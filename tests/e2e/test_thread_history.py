@@ -3,11 +3,14 @@ kept; where it cannot be read, the model is told so."""
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import psycopg
 import pytest
+from psycopg import sql
+from redis.asyncio import Redis
 from structlog.testing import capture_logs
 
 from simulators.anthropic import Answer, AnthropicSimulator, UseTool
@@ -16,8 +19,11 @@ from simulators.discord import DiscordSimulator
 from simulators.slack import SlackSimulator
 from simulators.telegram import TelegramSimulator
 from tests.attacks.model import system_text, whole_text
-from tests.e2e.conftest import only, open_lab_with_model
-from tests.e2e.harness import FAST, Lab
+from tests.e2e.conftest import VARIANTS, only, open_lab_with_model
+from tests.e2e.harness import FAST, Lab, running_as_processes
+from tests.support.databases import migrated_database
+from tests.support.patience import PATIENCE
+from tests.support.servers import PostgresServer, RedisServer
 
 THREADS: Final = only("discord", "slack-socket")
 READ: Final = {"slack": "conversations.replies", "discord": "GET /channels/{id}/messages"}
@@ -253,3 +259,65 @@ async def test_discord_reads_only_what_the_person_may_read(variant: str, tmp_pat
         assert "may not read the earlier messages of this thread" in system_text(body)
         assert talk.reads() == 0
         assert CANARY in whole_text(await talk.ask("summarise", "Cyd"))
+
+
+@pytest.mark.xdist_group("databases")
+@THREADS
+async def test_a_worker_reads_the_thread_through_the_process_with_the_connection(
+    variant: str, tmp_path: Path, redis: RedisServer, postgres: PostgresServer
+) -> None:
+    sim, database = VARIANTS[variant](), migrated_database(postgres)
+    assert isinstance(sim, SlackSimulator | DiscordSimulator)
+    model = AnthropicSimulator(reply=lambda _: Answer("It was memory."))
+    await model.start()
+    stores = {
+        "storage": {"url": redis.url},
+        "database": {"url": database},
+        "model": {
+            "provider": "anthropic",
+            "api_key": model.api_key,
+            "base_url": model.base_url,
+        },
+        "server": {"port": 0, "token_key": "5" * 64},
+    }
+    async with running_as_processes(("adapter", "worker"), sim, tmp_path, stores):
+        ada, room = sim.person("Ada"), sim.room("general")
+        thread = await sim.open_thread(ada, room, "Deploy 137")
+        await sim.say(sim.person("Bob"), thread, f"I think memory ran out {CANARY}")
+        await sim.say(ada, thread, "summarise this", mention=True)
+        await sim.wait_for(thread, lambda shown: any(m.by_bot for m in shown), PATIENCE)
+    await model.stop()
+    assert "memory ran out" in whole_text(model.bodies[0])
+    stored = await _redis_cells(redis.url) + _postgres_cells(database)
+    assert "summarise this" in stored
+    assert CANARY not in stored
+
+
+async def _redis_cells(url: str) -> str:
+    """Everything in Redis."""
+    client = Redis.from_url(url)
+    readers: dict[Any, Callable[[Any], Any]] = {
+        b"string": client.get,
+        b"list": lambda key: client.lrange(key, 0, -1),
+        b"hash": client.hgetall,
+        b"set": client.smembers,
+        b"zset": lambda key: client.zrange(key, 0, -1),
+        b"stream": client.xrange,
+    }
+    cells = [str(await readers[await client.type(key)](key)) for key in await client.keys()]
+    await client.aclose()
+    return "\n".join(cells)
+
+
+def _postgres_cells(url: str) -> str:
+    """Every cell of the database."""
+    with psycopg.connect(url) as connection:
+        tables = connection.execute(
+            "SELECT table_schema, table_name FROM information_schema.tables"
+            " WHERE table_schema NOT IN ('pg_catalog', 'information_schema')"
+        ).fetchall()
+        rows = [
+            connection.execute(sql.SQL("SELECT * FROM {}").format(sql.Identifier(*name))).fetchall()
+            for name in tables
+        ]
+    return str(rows)
