@@ -19,6 +19,7 @@ from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import redact_for_history, redact_messages, redact_name
 from gateway.ports import ThreadMessage, ThreadMessages
 from gateway.ports.prompt_blocks import ThreadText
+from gateway.turn.context.history import NO_HISTORY
 from gateway.turn.prompt import clean_name, clip, escaped, marked, readable
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
@@ -67,6 +68,8 @@ async def read_thread(turn: TurnContext, services: Services) -> Decision:
             turn.thread_note = CHAIN
             return Decision(STAGE, True, "reply_chain")
         return Decision(STAGE, True, "none")
+    if asked.is_direct_message and (threads is None or turn.opened != NO_HISTORY):
+        return Decision(STAGE, True, "known")  # every message was addressed to the assistant
     if not services.policies.reads_threads or threads is None:
         turn.thread_note = UNKNOWN
         return Decision(STAGE, True, "not_offered" if threads is None else "off")

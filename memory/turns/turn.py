@@ -160,8 +160,8 @@ class MemoryTurn:
         footer = await self._footer(without)
         if self._external.from_repository:
             answer, footer = "", replace(footer, derived=(Material("repository", ""),))
-        if self._external.from_thread:
-            answer = ""
+        elif self._external.from_thread:
+            answer, footer = "", replace(footer, derived=(Material("thread", ""),))
         if not self._stores_turn:
             return footer
         caller = self._caller

@@ -37,8 +37,9 @@ class ExternalText:
         made from it. A memory is recalled in other places than the repository, so the turn leaves
         none but the person's own sentences."""
         self.from_thread = False
-        """True after messages of a thread that were not addressed to the assistant. Nothing of them
-        is kept, so the turn leaves none but the person's own sentences."""
+        """True after messages of a thread that were not addressed to the assistant, or after an
+        answer that was made from them. Nothing of them is kept, so the turn leaves none but the
+        person's own sentences."""
         for piece in pieces:
             self.add(piece)
 

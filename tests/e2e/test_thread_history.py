@@ -210,7 +210,7 @@ async def test_on_telegram_the_model_is_told_that_it_does_not_see_topics_and_cha
         assert isinstance(sim, TelegramSimulator)
         ada, bob, room = sim.person("Ada"), sim.person("Bob"), sim.room("general")
         earlier = await sim.say(bob, room, "it failed with code 137")
-        model.script("I see this one.", "No.", "Plain.")
+        model.script("I see this one.", "No.", "Plain.", "Plain.")
         await sim.say(ada, room, "why?", mention=True, reply_to=earlier)
         await lab.answer(room)
         assert "you cannot see the earlier messages of this thread of replies" in system_text(
@@ -222,7 +222,9 @@ async def test_on_telegram_the_model_is_told_that_it_does_not_see_topics_and_cha
         assert "You do not know the earlier messages of this thread" in system_text(model.bodies[1])
         await sim.say(ada, room, "hello", mention=True)
         await lab.answer(room, after=1)
-        assert "this thread" not in system_text(model.bodies[2])
+        await sim.say(ada, sim.direct(ada), "hello")
+        await lab.answer(sim.direct(ada))
+        assert "this thread" not in system_text(model.bodies[2]) + system_text(model.bodies[3])
 
 
 @THREADS
@@ -243,6 +245,27 @@ async def test_a_text_of_the_thread_proves_no_memory_and_leaves_none(
         assert CANARY not in await cells(lab)
         refused = json.dumps(model.bodies[-1]["messages"][-1])
         assert "of which nothing is kept" in refused
+
+
+@only("slack-socket")
+async def test_in_a_direct_message_only_the_first_question_of_a_thread_reads_it(
+    variant: str, tmp_path: Path
+) -> None:
+    async with open_lab_with_model(variant, tmp_path) as (lab, model):
+        sim, ada = lab.platform, lab.platform.person("Ada")
+        room = sim.direct(ada)
+        model.script("The code is 137.", "It means no memory.", "Yes.")
+        await sim.say(ada, room, "what failed?")
+        answer = await lab.answer(room)
+        thread = SimRoom(room.id, "direct", room.title, answer.id)
+        await sim.say(ada, thread, "what does it mean?")
+        await lab.answer(thread, after=1)
+        assert "[yours, " in whole_text(model.bodies[1])
+        assert "The code is 137." in whole_text(model.bodies[1])
+        await sim.say(ada, thread, "sure?")
+        await lab.answer(thread, after=2)
+        assert "[yours, " not in whole_text(model.bodies[2])
+        assert sum(call.method == READ["slack"] for call in sim.calls) == 1
 
 
 @only("discord")
