@@ -26,8 +26,10 @@ from gateway.turn.turn_context import TurnContext
 
 STAGE: Final = "thread"
 READ_SECONDS: Final = 5.0
+READ: Final = 100
+"""The latest messages that are read, besides the first one: some are in the conversation."""
 MOST: Final = 50
-"""The latest messages that are read, besides the first one."""
+"""Of these, the latest that the prompt gets."""
 MAX_TEXT: Final = 2_000
 """Characters of one message in the prompt."""
 MAX_READ: Final = 2 * MAX_TEXT
@@ -78,7 +80,7 @@ async def read_thread(turn: TurnContext, services: Services) -> Decision:
         return _unread(turn, services, "rate_limited")
     try:
         async with asyncio.timeout(READ_SECONDS):
-            found = await threads.read_thread(asked.place, asked.author.id, asked.id, MOST)
+            found = await threads.read_thread(asked.place, asked.author.id, asked.id, READ)
     except TimeoutError:
         return _unread(turn, services, "too_slow", f"no answer within {READ_SECONDS:g} s")
     except ParleyError as error:

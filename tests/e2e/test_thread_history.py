@@ -269,6 +269,33 @@ async def test_in_a_direct_message_only_the_first_question_of_a_thread_reads_it(
 
 
 @only("discord")
+async def test_a_slash_command_in_a_thread_reads_it(variant: str, tmp_path: Path) -> None:
+    async with open_lab_with_model(variant, tmp_path) as (lab, model):
+        talk = await Talk.begun(lab, model)
+        await talk.say("Bob", CANARY)
+        model.script("It failed.")
+        ada = lab.platform.person("Ada")
+        await lab.platform.command(ada, talk.thread, "ask", "what happened?")
+        await lab.answer(talk.thread)
+        assert CANARY in whole_text(model.bodies[0])
+
+
+@THREADS
+async def test_what_was_said_before_many_questions_is_still_read(
+    variant: str, tmp_path: Path
+) -> None:
+    async with open_lab_with_model(variant, tmp_path) as (lab, model):
+        talk = await Talk.begun(lab, model)
+        await talk.say("Bob", f"before {CANARY}")
+        model.script(*["Yes."] * 4)
+        for number in range(3):
+            await talk.ask(f"question {number}")
+        read = whole_text(await talk.ask("and now?"))
+        assert read.count(CANARY) == 1
+        assert read.count("question 1") == 1
+
+
+@only("discord")
 async def test_discord_reads_only_what_the_person_may_read(variant: str, tmp_path: Path) -> None:
     async with open_lab_with_model(variant, tmp_path, {"delivery": FAST}) as (lab, model):
         sim = lab.platform
