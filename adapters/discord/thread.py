@@ -12,12 +12,13 @@ from discord.http import Route
 from adapters.discord.client import RestClient
 from adapters.discord.errors import RequestRefused, delivery_error
 from adapters.discord.event_context import BotIdentity
-from adapters.discord.messages import message_of
+from adapters.discord.messages import DiscordExtras, message_of
 from adapters.shared.json_readers import JsonObject, identifier, mapping
 from gateway.errors import Permanent
 from gateway.immutable import replace
 from gateway.message import Place
 from gateway.ports import ThreadMessage, ThreadMessages
+from gateway.ports.adapter import unpacked
 
 PAGE: Final = 100
 """Messages that Discord returns at once, at most."""
@@ -135,7 +136,12 @@ class ThreadReader:
         message = message_of(located, everybody)
         if message is None:
             return None
-        return ThreadMessage(message, message.author.id == self._bot.user_id)
+        me, quote = self._bot.user_id, message.quote
+        extras = unpacked(DiscordExtras, message.extras)
+        own_role = self._bot.directory.own_role(place.workspace_id)
+        addressed = me in extras.mentions or own_role in extras.role_mentions
+        replies = quote is not None and quote.author_id == me
+        return ThreadMessage(message, message.author.id == me, addressed or replies)
 
 
 def _has_history(thread: discord.Thread, member: discord.Member | None) -> bool:

@@ -16,11 +16,12 @@ from adapters.slack.client import SlackClient
 from adapters.slack.directory import Directory
 from adapters.slack.errors import delivery_errors
 from adapters.slack.event_context import BotIdentity, EventContext, message_ts
-from adapters.slack.messages import message_events
+from adapters.slack.messages import SlackExtras, message_events
 from gateway.errors import DeliveryError
 from gateway.immutable import replace
 from gateway.message import MessageReceived, Place
 from gateway.ports import ThreadMessage, ThreadMessages
+from gateway.ports.adapter import unpacked
 
 FIRST_PAGE: Final = 200
 """Messages of the first request, Slack's advice; nearly every thread is shorter."""
@@ -156,4 +157,6 @@ class ThreadReader:
         if len(found) != 1 or not isinstance(found[0], MessageReceived):
             return None
         own = EventContext(self._me, place.workspace_id, "", "").is_me(raw)
-        return ThreadMessage(found[0].message, own)
+        message = found[0].message
+        mentions = unpacked(SlackExtras, message.extras).mentions
+        return ThreadMessage(message, own, self._me.user_id in mentions)

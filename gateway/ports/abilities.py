@@ -112,10 +112,12 @@ class CanCheckMembership(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ThreadMessage:
-    """A message of a thread as it reads now. `own`: this assistant wrote it."""
+    """A message of a thread as it reads now. `own`: this assistant wrote it. `addressed`: it
+    mentions this assistant, or replies to it."""
 
     message: ChatMessage
     own: bool = False
+    addressed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

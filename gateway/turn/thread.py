@@ -5,7 +5,7 @@ notes only that the model read it.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import structlog
@@ -14,14 +14,14 @@ from gateway.authorship import Material
 from gateway.errors import DeliveryError, ParleyError, Transient
 from gateway.message import ChatMessage
 from gateway.people import Audience
-from gateway.policy.access import AccessPolicy, listed
+from gateway.policy.access import listed
 from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import redact_for_history, redact_messages, redact_name
 from gateway.ports import ThreadMessage, ThreadMessages
 from gateway.ports.prompt_blocks import ThreadText
 from gateway.turn.context.history import NO_HISTORY
 from gateway.turn.prompt import clean_name, clip, escaped, marked, readable
-from gateway.turn.services import Services
+from gateway.turn.services import Policies, Services
 from gateway.turn.turn_context import TurnContext
 
 STAGE: Final = "thread"
@@ -72,6 +72,9 @@ async def read_thread(turn: TurnContext, services: Services) -> Decision:
         return Decision(STAGE, True, "none")
     if asked.is_direct_message and (threads is None or turn.opened != NO_HISTORY):
         return Decision(STAGE, True, "known")  # every message was addressed to the assistant
+    if turn.unkept:
+        turn.thread_note = UNKNOWN
+        return Decision(STAGE, True, "memory_off")
     if not services.policies.reads_threads or threads is None:
         turn.thread_note = UNKNOWN
         return Decision(STAGE, True, "not_offered" if threads is None else "off")
@@ -124,10 +127,10 @@ def _unread(turn: TurnContext, services: Services, reason: str, error: str = "")
 
 async def _taken(turn: TurnContext, services: Services, found: ThreadMessages) -> Decision:
     """Take the messages that the conversation does not have already."""
-    place, policy = turn.last.place, services.policies.access
-    wanted = wanted_of(turn, policy)
-    first = found.first if found.first is not None and wanted(found.first) else None
-    chosen = [one for one in found.latest if wanted(one)]
+    place = turn.last.place
+    wanted = not_addressed(turn, found, services.policies)
+    first = wanted[0] if wanted and wanted[0] is found.first else None
+    chosen = wanted[1:] if first is not None else wanted
     latest = _newest(chosen, MAX_ALL)
     messages = (*([first] if first else []), *latest)
     title = redact_for_history(found.title[:MAX_TITLE])
@@ -137,8 +140,8 @@ async def _taken(turn: TurnContext, services: Services, found: ThreadMessages) -
     texts = await asyncio.to_thread(redacted_texts, messages, known)
     entries = [entry_of(one, text) for one, text in zip(messages, texts, strict=True)]
     if turn.memory is not None:
-        read = zip(messages, texts, strict=True)
-        pieces = [_material(one, text) for one, text in read if not one.own]
+        shown = zip(messages, texts, strict=True)
+        pieces = [_material(one, text) for one, text in shown if not one.own]
         turn.memory.reads([*pieces, *([Material("thread", title)] if title else [])])
     turn.thread = ThreadText(
         first=entries[0] if first else "",
@@ -152,22 +155,35 @@ async def _taken(turn: TurnContext, services: Services, found: ThreadMessages) -
     return Decision(STAGE, True, "read", f"{len(messages)} messages in {place.platform}{missing}")
 
 
-def wanted_of(turn: TurnContext, policy: AccessPolicy) -> Callable[[ThreadMessage], bool]:
-    """Return the test for messages that are neither in the conversation already, nor part of the
-    question, nor of a blocked person."""
-    turns, opened = turn.opened.turns, turn.opened
+def not_addressed(
+    turn: TurnContext, found: ThreadMessages, policies: Policies
+) -> list[ThreadMessage]:
+    """Return the messages that were not addressed to the assistant, without those of blocked
+    people, and what it wrote before it was first addressed.
+
+    The others are a conversation with it: the history has what may be used of them, and not what
+    was cleared, or what a person with memory off wrote.
+    """
+    turns, first = turn.opened.turns, found.first
     known = {each.message_id for each in turns if each.role == "user"}
     known.update(id_ for message in turn.messages for id_ in (message.id, message.replaces))
+    prefix = policies.invocation.rule_for(turn.place.platform, turn.place.channel_id)[1]
     begins = turns[0].at if turns else None
-
-    def is_wanted(one: ThreadMessage) -> bool:
+    kept: list[ThreadMessage] = []
+    begun = False
+    for one in (*([first] if first is not None else []), *found.latest):
         message = one.message
-        if one.own:  # answers that are in the history or in its summary
-            return opened.summary is None and (begins is None or message.timestamp < begins)
-        blocked = listed(policy.blocked_users, message.platform, (message.author.id,))
-        return message.id not in known and not blocked
-
-    return is_wanted
+        if one.own:
+            before = begins is None or message.timestamp < begins
+            if before and not begun and (one is first or not found.between):
+                kept.append(one)
+            continue
+        called = one.addressed or (bool(prefix) and message.content.startswith(prefix or ""))
+        if called or message.id in known:
+            begun = True
+        elif not listed(policies.access.blocked_users, message.platform, (message.author.id,)):
+            kept.append(one)
+    return kept
 
 
 def _newest(messages: Sequence[ThreadMessage], room: int) -> list[ThreadMessage]:

@@ -52,7 +52,7 @@ do not know."""
 
 MEMORY_OFF: Final = """\
 ## Remembering
-This person has switched memory off: you see no stored message, and nothing of this one is \
+This person has switched memory off: you see no earlier message, and nothing of this one is \
 stored. Do not offer to remember. `/privacy memory on` switches memory on."""
 
 

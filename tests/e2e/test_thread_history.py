@@ -268,6 +268,23 @@ async def test_in_a_direct_message_only_the_first_question_of_a_thread_reads_it(
         assert sum(call.method == READ["slack"] for call in sim.calls) == 1
 
 
+@THREADS
+async def test_for_a_person_with_memory_off_the_thread_is_not_read(
+    variant: str, tmp_path: Path
+) -> None:
+    async with open_lab_with_model(variant, tmp_path) as (lab, model):
+        talk = await Talk.begun(lab, model)
+        await talk.say("Bob", CANARY)
+        sim, ada = lab.platform, lab.platform.person("Ada")
+        await sim.command(ada, sim.direct(ada), "privacy", "memory off")
+        await lab.answer(sim.direct(ada))
+        model.script("I do not see it.", "I do.")
+        body = await talk.ask("summarise")
+        assert "You do not know the earlier messages of this thread" in system_text(body)
+        assert (talk.reads(), CANARY in whole_text(body)) == (0, False)
+        assert CANARY in whole_text(await talk.ask("summarise", "Cyd"))
+
+
 @only("discord")
 async def test_a_slash_command_in_a_thread_reads_it(variant: str, tmp_path: Path) -> None:
     async with open_lab_with_model(variant, tmp_path) as (lab, model):
@@ -293,6 +310,25 @@ async def test_what_was_said_before_many_questions_is_still_read(
         read = whole_text(await talk.ask("and now?"))
         assert read.count(CANARY) == 1
         assert read.count("question 1") == 1
+
+
+@THREADS
+async def test_what_was_cleared_does_not_come_back_from_the_thread(
+    variant: str, tmp_path: Path
+) -> None:
+    async with open_lab_with_model(variant, tmp_path) as (lab, model):
+        talk = await Talk.begun(lab, model)
+        await talk.say("Bob", "the deploy failed")
+        model.script(f"Noted {CANARY}.", "Yes.")
+        await talk.ask(f"the code is {CANARY}")
+
+        def clear(db: sqlite3.Connection) -> None:
+            db.execute("DELETE FROM turns")
+
+        await lab.app.storage.long_lived.run_job(clear)
+        read = whole_text(await talk.ask("and now?"))
+        assert "the deploy failed" in read
+        assert CANARY not in read
 
 
 @only("discord")
