@@ -14,6 +14,8 @@ from gateway.markdown.html_tags import BLOCKS, MAX_TAG, OPENED_BLOCKS, TAG, attr
 
 MAX_DEPTH: Final = 8
 """Levels of lists within lists that are kept. Ours."""
+MAX_NESTED: Final = 4
+"""Elements within the text of an element that are read as such; deeper ones are text. Ours."""
 
 _SHAPED: Final = frozenset(
     ("ul", "ol", "dl", "table", "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6")
@@ -24,6 +26,7 @@ _PIECE: Final = re.compile(f"{_CODE}|{TAG.pattern}")
 _COMMENT: Final = re.compile(rf"{_CODE}|<!--(?:(?!<!--).){{0,{MAX_TAG}}}?-->", re.DOTALL)
 _BEGIN: Final = re.compile(r"<(?:!--|/?[A-Za-z])")
 _CLOSED: Final = "html_blocks_closed"
+_NESTED: Final = "html_blocks_nested"
 _UNENDED: Final = "html_comments_unended"
 _LANGUAGE: Final = re.compile(r"(?:language|lang)-(\S+)")
 _BLANK_LINES: Final = re.compile(r"\n{3,}")
@@ -35,19 +38,27 @@ def html_block(state: StateBlock, start_line: int, end_line: int, silent: bool) 
     if state.is_code_block(start_line) or not _BEGIN.match(state.src, start, last):
         return False
     if state.src.startswith("<!--", start):
-        end = _end_of_comment(state, start_line, end_line, start)
+        end, shown = _end_of_comment(state, start_line, end_line, start), False
     else:
-        end = _end_of_element(state, start_line, end_line, start)
-    if end <= start_line:
+        end, shown = _end_of_element(state, start_line, end_line, start), True
+    if end <= start_line or state.env.get(_NESTED, 0) >= MAX_NESTED:
         return False
-    if silent:
-        return True
+    if not silent:
+        if shown:
+            _parse_inside(state, start_line, end)
+        state.line = end
+    return True
+
+
+def _parse_inside(state: StateBlock, start_line: int, end: int) -> None:
+    """Parse what an element contains, in place of the element."""
     lines = _without_comments(state.getLines(start_line, end, state.blkIndent, False))
     markdown = _BLANK_LINES.sub("\n\n", Rewriter().rewrite(lines)).strip("\n")
-    if markdown.strip():
-        state.md.block.parse(markdown, state.md, state.env, state.tokens)
-    state.line = end
-    return True
+    if not markdown.strip():
+        return
+    state.env[_NESTED] = state.env.get(_NESTED, 0) + 1
+    state.md.block.parse(markdown, state.md, state.env, state.tokens)
+    state.env[_NESTED] -= 1
 
 
 def _without_comments(source: str) -> str:

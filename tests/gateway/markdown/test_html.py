@@ -118,6 +118,16 @@ def test_elements_of_lines_become_blocks() -> None:
     assert code == CodeBlock("a < b\n  c", "js")
 
 
+@pytest.mark.parametrize("inside", ["a\n" * 10_000, "<!-- a\nb", "x" * 3_000])
+def test_a_comment_of_any_length_is_not_shown(inside: str) -> None:
+    assert text(f"a\n\n<!--{inside}-->\n\nb") == "a\n\nb"
+
+
+def test_elements_within_elements_are_read() -> None:
+    deep = "<details><summary>s</summary>\n\n" * 9 + "<ul><li>x</li></ul>\n\n" + "</details>\n" * 9
+    assert "<" not in text(deep)
+
+
 def test_a_comment_over_lines_is_not_shown() -> None:
     assert text("<!-- a\n\nb -->\nText") == "Text"
 
