@@ -227,8 +227,8 @@ SEEDS = [
 
 @pytest.mark.parametrize("end", ["", "</ul>", "-->", "</b></code></sup>"])
 @for_each("seed", SEEDS)
-def test_a_hundred_thousand_characters_of_html_are_read_quickly(seed: str, end: str) -> None:
-    markdown = (seed * 100_000)[:100_000] + end
+def test_many_characters_of_html_are_read_quickly(seed: str, end: str) -> None:
+    markdown = (seed * 30_000)[:30_000] + end
     begun = time.process_time()
     parse(markdown)
-    assert time.process_time() - begun < 5
+    assert time.process_time() - begun < 1.5
