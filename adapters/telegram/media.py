@@ -8,10 +8,10 @@ from adapters.shared.json_readers import (
     integer,
     items,
     mapping,
-    number,
     numeric_id,
     text,
 )
+from adapters.telegram.rich_message import files_in, location_line
 from gateway.authorship import Authorship, Material
 from gateway.message import Attachment, AttachmentKind
 
@@ -19,6 +19,8 @@ MAX_NAME: Final = 200
 """Characters kept of a name. Telegram allows 64 for each of first and last name."""
 MAX_OPTIONS: Final = 12
 MAX_TASKS: Final = 30
+MAX_PAID: Final = 10
+"""Files of one paid message (Bot API)."""
 
 _FILES: Final[tuple[tuple[str, AttachmentKind, str, str], ...]] = (
     ("animation", "video", "video/mp4", "animation"),
@@ -30,7 +32,9 @@ _FILES: Final[tuple[tuple[str, AttachmentKind, str, str], ...]] = (
     ("voice", "audio", "audio/ogg", "voice message"),
 )
 """Field, kind, default MIME type and default name of each kind of file."""
-_CARRIERS: Final = frozenset({"photo", *(field for field, *_ in _FILES)})
+_HOLDERS: Final = frozenset({"paid_media", "rich_message"})
+"""Fields with files inside."""
+_CARRIERS: Final = frozenset({"photo", *_HOLDERS, *(field for field, *_ in _FILES)})
 
 
 def attachments_of(message: JsonObject) -> tuple[Attachment, ...]:
@@ -38,6 +42,9 @@ def attachments_of(message: JsonObject) -> tuple[Attachment, ...]:
     if _CARRIERS.isdisjoint(message):
         return ()
     files = [] if (photo := _photo(message)) is None else [photo]
+    for held in (*items(mapping(message, "paid_media"), "paid_media", MAX_PAID), *_rich(message)):
+        if _HOLDERS.isdisjoint(held):
+            files += attachments_of(held)
     for field, kind, mime, name in _FILES:
         if field == "document" and "animation" in message:  # the same file again
             continue
@@ -45,6 +52,10 @@ def attachments_of(message: JsonObject) -> tuple[Attachment, ...]:
         if ref := text(file, "file_id"):
             files.append(_attachment(file, field, kind, mime, name, ref))
     return tuple(files)
+
+
+def _rich(message: JsonObject) -> list[JsonObject]:
+    return files_in(mapping(message, "rich_message"))
 
 
 def _attachment(
@@ -86,14 +97,7 @@ def card_in(message: JsonObject) -> Material | None:
 
 def _venue(raw: JsonObject) -> str:
     named = ", ".join(part for part in (text(raw, "title"), text(raw, "address")) if part)
-    return _location(mapping(raw, "location")) + (f" ({named})" if named else "")
-
-
-def _location(raw: JsonObject) -> str:
-    latitude, longitude = number(raw, "latitude"), number(raw, "longitude")
-    if latitude is None or longitude is None:
-        return "Location"
-    return f"Location: {latitude:.6f}, {longitude:.6f}"
+    return location_line(mapping(raw, "location")) + (f" ({named})" if named else "")
 
 
 def _contact(raw: JsonObject) -> str:
@@ -114,6 +118,19 @@ def _checklist(raw: JsonObject) -> str:
     return "\n".join([f"Checklist: {text(raw, 'title')}", *tasks])
 
 
+def _paid_media(raw: JsonObject) -> str:
+    """Who has not paid sees a preview without content, and so does the bot."""
+    media = items(raw, "paid_media", MAX_PAID)
+    hidden = sum(text(one, "type", 20) == "preview" for one in media)
+    stars = integer(raw, "star_count") or 0
+    return f"Paid media: {len(media)} for {stars} Stars, {hidden} of them not visible"
+
+
+def _giveaway(raw: JsonObject) -> str:
+    prize, winners = text(raw, "prize_description"), integer(raw, "winner_count")
+    return "Giveaway" + (f": {prize}" if prize else "") + (f", {winners} winners" * bool(winners))
+
+
 def _story(raw: JsonObject) -> str:
     writer = text(mapping(raw, "chat"), "title")
     return f"Story of {writer}" if writer else "Story"
@@ -123,7 +140,7 @@ _Describe: TypeAlias = Callable[[JsonObject], str]
 
 _CARDS: Final[tuple[tuple[str, Authorship, _Describe], ...]] = (
     ("venue", "location", _venue),
-    ("location", "location", _location),
+    ("location", "location", location_line),
     ("contact", "contact", _contact),
     ("poll", "card", _poll),
     ("checklist", "card", _checklist),
@@ -132,4 +149,7 @@ _CARDS: Final[tuple[tuple[str, Authorship, _Describe], ...]] = (
     ("game", "card", lambda raw: f"Game: {text(raw, 'title')}"),
     ("invoice", "card", lambda raw: f"Invoice: {text(raw, 'title')}"),
     ("story", "card", _story),
+    ("paid_media", "card", _paid_media),
+    ("giveaway", "card", _giveaway),
+    ("giveaway_winners", "card", _giveaway),
 )

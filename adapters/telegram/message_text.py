@@ -1,26 +1,33 @@
-"""The text of a message and the entities in it: mentions, commands, hashtags, links.
+"""The text of a message and the entities in it: mentions, commands, hashtags, links, formatting."""
 
-Telegram counts offsets in UTF-16 units (https://core.telegram.org/api/entities).
-"""
-
-from dataclasses import dataclass, field
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from msgspec import Struct
 
-from adapters.shared.json_readers import (
-    JsonObject,
-    array,
-    as_mapping,
-    integer,
-    mapping,
-    numeric_id,
-    text,
+from adapters.shared.json_readers import JsonObject, array, mapping, numeric_id, text
+from adapters.telegram.entities import (
+    LINE_START,
+    QUOTES,
+    Change,
+    Entity,
+    Units,
+    changed,
+    entities_in,
+    lines_of,
+    outermost,
+    units_of,
 )
+from adapters.telegram.formatting import marks, struck_out
+from adapters.telegram.rich_message import flattened
 
-_QUOTES: Final = ("blockquote", "expandable_blockquote")
-MAX_ENTITIES: Final = 100
-"""Entities read of one message; the Bot API itself delivers at most 100."""
+_FORMATS: Final = frozenset({"bold", "italic", "underline", "spoiler", "custom_emoji"})
+"""Formatting that changes nothing about a mention in it."""
+_NAMED: Final = ("mention", "text_mention", "bot_command", "url", "email", "pre", "text_link")
+"""Entities in which a name is read by the kind of the entity, or is no mention."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +42,17 @@ class BotIdentity:
         """True for this bot's username, with or without `@`, in any case."""
         return bool(self.username) and name.lstrip("@").lower() == self.username.lower()
 
+    def is_linked(self, url: str) -> bool:
+        """True for an address of this bot's account, as some apps write a mention."""
+        return bool(self.id) and url in (f"tg://user?id={self.id}", f"tg://user/?id={self.id}")
+
 
 class MessageText(Struct, frozen=True):
     """A text and its entities.
 
-    `content` has this bot's own mention removed, and "> " before each line of a quotation.
-    `command` is lower case, without slash and bot name; `for_other_bot` is true when the command
-    names another bot.
+    `content` has this bot's own mention removed, "> " before each line of a quotation, and the
+    Markdown of struck-out words and code. `command` is lower case, without slash and bot name;
+    `for_other_bot` is true when the command names another bot.
     """
 
     content: str = ""
@@ -54,47 +65,52 @@ class MessageText(Struct, frozen=True):
     hashtags: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Entity:
-    """A range of the text, in UTF-16 units."""
-
-    kind: str
-    start: int
-    end: int
-    words: str
-    raw: JsonObject = field(repr=False)
-
-
 def read_text(source: str, entities: object, me: BotIdentity) -> MessageText:
     """The parsed text, as the bot `me` sees it."""
     if not isinstance(entities, list) or not entities:
         return MessageText(content=source)
-    known = _entities(source, entities)
+    units = Units(source)
+    known = entities_in(units, entities)
+    quotations = outermost(entity for entity in known if entity.kind in QUOTES)
+    is_quoted, struck = _inside(quotations), struck_out(units, known)
+    is_struck = _inside(struck)
     mentions: list[tuple[str, bool]] = []
     hashtags: list[str] = []
     command, for_other_bot, command_names_me = "", False, False
-    quotations = _outermost([entity for entity in known if entity.kind in _QUOTES])
-    changes = [(at, at, "> ") for quotation in quotations for at in _line_starts(quotation)]
-    for entity in _outside(known, quotations):
+    changes = [
+        Change(at, at, "> ", LINE_START) for quote in quotations for at, _ in lines_of(quote)
+    ]
+    # A quoted command is no command, and a quoted mention addresses nobody.
+    own = [entity for entity in known if not is_quoted(entity)]
+    for entity in own:
         match entity.kind:
             case "mention" | "text_mention":
                 name, ours = _mentioned(entity, me)
                 mentions.append((name, ours))
                 if ours:
-                    changes.append((entity.start, entity.end, ""))
-            case "bot_command" if entity.start == 0 and entity.words.startswith("/"):
+                    changes.append(Change(entity.start, entity.end, ""))
+            case "bot_command" if _is_command(entity) and not is_struck(entity):
                 command, _, target = entity.words.removeprefix("/").partition("@")
                 for_other_bot = bool(target and me.username) and not me.is_named(target)
                 command_names_me = me.is_named(target)
                 if target and not for_other_bot:
-                    changes.append((1 + len(command), entity.end, ""))
+                    changes.append(Change(1 + len(command), entity.end, ""))
             case "hashtag":
                 hashtags.append(entity.words.removeprefix("#"))
             case "text_link":
                 url = text(entity.raw, "url")
-                if url and url.rstrip("/") != entity.words.rstrip("/"):
-                    changes.append((entity.end, entity.end, f" ({url})"))
-    content = _replaced(source, changes)
+                if me.is_linked(url):
+                    mentions.append((entity.words.removeprefix("@"), True))
+                    changes.append(Change(entity.start, entity.end, ""))
+                elif url and url.rstrip("/") != entity.words.rstrip("/"):
+                    changes.append(Change(entity.end, entity.end, f" ({url})"))
+    for start, end in _formatted_mentions(units, known, is_quoted, me):
+        mentions.append((me.username, True))
+        changes.append(Change(start, end, ""))
+    removed = {(one.start, one.end) for one in changes if not one.words}
+    marked = [entity for entity in known if (entity.start, entity.end) not in removed]
+    struck = [entity for entity in struck if (entity.start, entity.end) not in removed]
+    content = changed(units, changes + marks(units, marked, struck, is_quoted))
     return MessageText(
         content=content,
         command=command.lower(),
@@ -107,7 +123,11 @@ def read_text(source: str, entities: object, me: BotIdentity) -> MessageText:
     )
 
 
-def _mentioned(entity: _Entity, me: BotIdentity) -> tuple[str, bool]:
+def _is_command(entity: Entity) -> bool:
+    return entity.start == 0 and entity.words.startswith("/")
+
+
+def _mentioned(entity: Entity, me: BotIdentity) -> tuple[str, bool]:
     """A username without `@`, or an id where there is none; and whether it is this bot's."""
     if entity.kind == "text_mention":
         user_id = numeric_id(mapping(entity.raw, "user"), "id")
@@ -115,88 +135,61 @@ def _mentioned(entity: _Entity, me: BotIdentity) -> tuple[str, bool]:
     return entity.words.removeprefix("@"), me.is_named(entity.words)
 
 
-def _outside(entities: list[_Entity], quotations: list[_Entity]) -> list[_Entity]:
-    """The entities outside of quotations: a quoted command is no command, and a quoted mention
-    addresses nobody."""
-    return [
-        entity
-        for entity in entities
-        if not any(quotation.start <= entity.start < quotation.end for quotation in quotations)
-    ]
+def _inside(ranges: list[Entity]) -> Callable[[Entity], bool]:
+    """A test if an entity begins inside one of these ranges, which do not overlap."""
+    starts = [one.start for one in ranges]
+
+    def is_inside(entity: Entity) -> bool:
+        at = bisect_right(starts, entity.start) - 1
+        return at >= 0 and entity.start < ranges[at].end
+
+    return is_inside
 
 
-def _outermost(entities: list[_Entity]) -> list[_Entity]:
-    """The entities, in order, without those that begin inside another one."""
-    kept: list[_Entity] = []
-    for entity in entities:
-        if not kept or entity.start >= kept[-1].end:
-            kept.append(entity)
-    return kept
+def _formatted_mentions(
+    source: Units, known: list[Entity], is_quoted: Callable[[Entity], bool], me: BotIdentity
+) -> Iterator[tuple[int, int]]:
+    """The ranges of this bot's name in formatted words that have no entity of a mention.
 
-
-def _line_starts(entity: _Entity) -> list[int]:
-    """The offsets of the lines of a range, in UTF-16 units."""
-    starts, at = [entity.start], entity.start
-    for line in entity.words.split("\n")[:-1]:
-        at += len(line.encode("utf-16-le")) // 2 + 1
-        starts.append(at)
-    return [start for start in starts if start < entity.end]
-
-
-def _entities(source: str, entities: list[object]) -> list[_Entity]:
-    """The entities that lie inside the text, in order."""
-    plain = source.isascii()
-    raw = b"" if plain else source.encode("utf-16-le")
-    units = len(source) if plain else len(raw) // 2
-    parsed: list[_Entity] = []
-    for entity in entities[:MAX_ENTITIES]:
-        raw_entity = as_mapping(entity)
-        start, length = integer(raw_entity, "offset"), integer(raw_entity, "length")
-        if start is None or length is None or start < 0 or length <= 0 or start + length > units:
+    Code is mostly an example, so there a name is a mention only where the code is nothing else, or
+    is the whole message and begins with it.
+    """
+    if not me.username or f"@{me.username}".lower() not in source.cut(0).lower():
+        return
+    name = re.compile(_MENTION.format(re.escape(me.username)), re.ASCII | re.IGNORECASE)
+    taken = _inside(outermost(entity for entity in known if entity.kind in _NAMED))
+    seen: set[int] = set()
+    for entity in known:
+        is_code = entity.kind == "code"
+        if not (is_code or entity.kind in _FORMATS) or is_quoted(entity):
             continue
-        end = start + length
-        words = source[start:end] if plain else _decode(raw[2 * start : 2 * end])
-        parsed.append(_Entity(text(raw_entity, "type"), start, end, words, raw_entity))
-    parsed.sort(key=lambda entity: entity.start)
-    return parsed
+        # With the characters around it, so that a part of a longer name is none.
+        lead = min(entity.start, 1)
+        words = source.cut(entity.start - lead, min(entity.end + 2, source.length))
+        for match in name.finditer(words):
+            start = entity.start - lead + units_of(words[: match.start()])
+            end = start + len(match[0])
+            if not entity.start <= start < end <= entity.end or start in seen:
+                continue
+            whole = (entity.start, entity.end) == (0, source.length) and start == 0
+            if is_code and not (whole or (start, end) == (entity.start, entity.end)):
+                continue
+            if taken(Entity("", start, end, "", {})):
+                continue
+            seen.add(start)
+            yield start, end
 
 
-def _decode(raw: bytes) -> str:
-    return raw.decode("utf-16-le", "replace")
-
-
-def _replaced(source: str, changes: list[tuple[int, int, str]]) -> str:
-    """The text with these ranges (UTF-16 units) replaced; a removed one takes one space along."""
-    if not changes:
-        return source
-    raw = source.encode("utf-16-le")
-    kept: list[str] = []
-    at = 0
-    for start, end, words in sorted(changes):
-        if start < at:
-            continue
-        before = _decode(raw[2 * at : 2 * start])
-        kept += (before, words)
-        at = end
-        if not words:
-            at = _after_cut("".join(kept), raw, end)
-    kept.append(_decode(raw[2 * at :]))
-    return "".join(kept).strip()
-
-
-def _after_cut(before: str, raw: bytes, end: int) -> int:
-    """The offset at which the text continues behind a removed mention."""
-    if not before.strip():
-        while raw[2 * end : 2 * end + 2] in (b",\x00", b":\x00", b" \x00", b"\n\x00"):
-            end += 1
-    elif before[-1].isspace() and raw[2 * end : 2 * end + 2] == b" \x00":
-        end += 1
-    return end
+_MENTION: Final = r"(?<![\w@/.+-])@{}(?!\w|[-.@/]\w)"
+"""A username, not as a part of another name, an address or a path."""
 
 
 def entities_of(message: JsonObject) -> tuple[str, list[object]]:
-    """The text of a message, or its caption, with the entities that belong to it."""
+    """The text of a message, its caption, or the text of a rich message, with the entities that
+    belong to it."""
     body = text(message, "text")
     if body:
         return body, array(message, "entities")
-    return text(message, "caption"), array(message, "caption_entities")
+    if caption := text(message, "caption"):
+        return caption, array(message, "caption_entities")
+    return flattened(mapping(message, "rich_message"))

@@ -140,7 +140,7 @@ def read_message(raw: JsonObject, me: BotIdentity) -> tuple[ChatMessage, Message
         return None
     source, entities = entities_of(raw)
     attachments = attachments_of(raw)
-    card = None if source else card_in(raw)
+    card = None if source and "paid_media" not in raw else card_in(raw)
     if author.id == me.id or not (source or card or attachments):
         return None
     written = read_text(source, entities, me)
@@ -227,18 +227,25 @@ def _forwarded_from(raw: JsonObject) -> str:
     return chat.name if chat else ""
 
 
+def _selected(quote: JsonObject) -> str:
+    """The part of the other message that the author chose to quote."""
+    words = read_text(text(quote, "text", MAX_QUOTE), quote.get("entities"), _UNKNOWN).content
+    return words[:MAX_QUOTE]
+
+
 def _quote(raw: JsonObject, me: BotIdentity) -> Quote | None:
     """The message that this one replies to. In a topic, every message replies to its first one."""
     reply = raw.get("reply_to_message")
-    selected = text(mapping(raw, "quote"), "text", MAX_QUOTE)
+    selected = _selected(mapping(raw, "quote"))
     if not isinstance(reply, dict):
         other = mapping(raw, "external_reply")
         if not other and not selected:
             story = card_in({"story": raw.get("reply_to_story")})
             return None if story is None else Quote("", story.text)
         writer_id, writer = _named_origin(mapping(other, "origin"))
+        content = read_text(*entities_of(other), _UNKNOWN).content[:MAX_QUOTE]
         card = card_in(other)
-        shown = selected or (card.text if card else "")
+        shown = selected or content or (card.text if card else "")
         return Quote("", shown, writer_id, writer, attachments=attachments_of(other))
     message_id = numeric_id(reply, "message_id")
     if "forum_topic_created" in reply or not message_id:
