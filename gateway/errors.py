@@ -8,7 +8,8 @@ ParleyError
 │   ├── Transient             try again, not before `retry_after` seconds
 │   │   └── Busy              the chat has no capacity for an optional request
 │   ├── Permanent             will never succeed
-│   │   └── WindowClosed      the person wrote too long ago: only a template may be sent
+│   │   ├── WindowClosed      the person wrote too long ago: only a template may be sent
+│   │   └── AddressGone       the thread or the message that is replied to is gone
 │   ├── FormatRejected        the platform refused the markup: send the plain text instead
 │   └── Ambiguous             the request has no response: it may have been delivered
 │       └── PlatformFailed    the platform failed during the request: it may have been delivered
@@ -87,6 +88,15 @@ class Permanent(DeliveryError):
 
 class WindowClosed(Permanent):
     """The person wrote too long ago: the platform takes a prepared template only."""
+
+
+class AddressGone(Permanent):
+    """What the send refers to was deleted or closed: the thread of its place if `thread` is set,
+    otherwise the message that it replies to. The same send without it may succeed."""
+
+    def __init__(self, reason: str, *, thread: bool = False) -> None:
+        super().__init__(reason)
+        self.thread = thread
 
 
 class FormatRejected(DeliveryError):

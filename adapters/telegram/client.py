@@ -9,7 +9,7 @@ JSON document instead of a form, and errors tell whether a request can have reac
 import io
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, cast
 
 import aiohttp
@@ -18,14 +18,18 @@ from yarl import URL
 from adapters.shared.http import read_body
 from adapters.shared.json_readers import as_mapping, mapping, number
 from adapters.telegram.library import (
+    BadRequest,
     BaseRequest,
     Bot,
+    ChatMigrated,
     EndPointNotFound,
     InvalidToken,
     NetworkError,
     RequestData,
     TimedOut,
 )
+from adapters.telegram.upgraded_groups import MessageLeftBehind, UpgradedGroups
+from db.errors import StoreUnavailable
 from gateway.errors import BadInput
 
 MAX_ANSWER: Final = 32 * 1024 * 1024
@@ -59,6 +63,13 @@ class RateLimited(NetworkError):
     def __init__(self, seconds: float) -> None:
         super().__init__(f"Telegram asks to wait {seconds:g} s")
         self.seconds = seconds
+
+
+class GroupUpgraded(NetworkError):
+    """The group has another id since it became a supergroup. Nothing was sent; the same call
+    reaches the supergroup."""
+
+    __slots__ = ()
 
 
 class JsonRequestData:
@@ -223,18 +234,50 @@ class RawBot(Bot):
     here uses. The token check, URLs, encoding and errors are the library's.
     """
 
+    _groups: UpgradedGroups | None = None
+
+    def translate(self, groups: UpgradedGroups) -> None:
+        """Translate the ids of groups that became supergroups from now on."""
+        self._groups = groups
+
     async def call(
         self, method: str, data: dict[str, object], read_timeout: float | None = None
     ) -> Any:
         """Call a Bot API method by name, without files. Raises a `telegram.error.TelegramError`."""
         if read_timeout is not None:  # a poll, which has a connection of its own
             return await self._request_api(method, data, read_timeout)
-        body = cast("RequestData", JsonRequestData(data))
-        return await self.request.post(f"{self.base_url}/{method}", body)
+        return await self._in_chat(
+            data,
+            lambda body: self.request.post(
+                f"{self.base_url}/{method}", cast("RequestData", JsonRequestData(body))
+            ),
+        )
 
     async def upload(self, method: str, data: dict[str, object]) -> Any:
         """Call a Bot API method with a file among its data. Raises as `call` does."""
-        return await self._request_api(method, data, None)
+        return await self._in_chat(data, lambda body: self._request_api(method, body, None))
+
+    async def _in_chat(
+        self, data: dict[str, object], request: Callable[[dict[str, object]], Awaitable[object]]
+    ) -> object:
+        """Make a request under the present id of its chat. Raises `GroupUpgraded` when it had
+        another id until now: the same call then succeeds."""
+        groups, former = self._groups, data.get("chat_id")
+        if groups is None or former is None:
+            return await request(data)
+        try:
+            body, present = await groups.addressed(data)
+        except StoreUnavailable as error:
+            raise NotSent("the store is unavailable") from error
+        except MessageLeftBehind:
+            raise BadRequest("message to edit or to delete not found: it is older") from None
+        try:
+            return groups.answered(await request(body), former, present)
+        except ChatMigrated as error:
+            new = error.new_chat_id
+            if present or type(former) is not int or not await groups.learn(former, new):
+                raise BadRequest(f"the chat has another id again: {new}") from error
+            raise GroupUpgraded("the group became a supergroup") from error
 
     async def _request_api(
         self, method: str, data: dict[str, object], read_timeout: float | None

@@ -19,6 +19,7 @@ from adapters.telegram.messages import is_present
 from adapters.telegram.parse import ALLOWED_UPDATES
 from adapters.telegram.polling import Poller
 from adapters.telegram.receive import Receiver
+from adapters.telegram.upgraded_groups import UpgradedGroups
 from adapters.telegram.webhook import SECRET_HEADER, WebhookReceiver
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput, Permanent, StartError, Transient
@@ -49,9 +50,11 @@ class TelegramAdapter(AccountAdapter[TelegramSettings]):
     async def _open(self, sink: EventSink) -> None:
         try:
             self._bot = bot = self._make_bot()
+            groups = UpgradedGroups(self._context.state, self.account)
+            bot.translate(groups)
             await bot.initialize()
             me = BotIdentity(str(bot.bot.id), bot.bot.username or "", self.account)
-            self._receiver = Receiver(me, self._context, sink, self._answer_button)
+            self._receiver = Receiver(me, self._context, sink, self._answer_button, groups)
             if self._settings.mode == "polling":
                 await self._start_polling(bot, self._receiver)
             else:

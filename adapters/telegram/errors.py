@@ -2,10 +2,9 @@
 
 from typing import Final
 
-from adapters.telegram.client import NotSent, RateLimited, ServerFailed
+from adapters.telegram.client import GroupUpgraded, NotSent, RateLimited, ServerFailed
 from adapters.telegram.library import (
     BadRequest,
-    ChatMigrated,
     Conflict,
     Forbidden,
     InvalidToken,
@@ -13,6 +12,7 @@ from adapters.telegram.library import (
     TelegramError,
 )
 from gateway.errors import (
+    AddressGone,
     Ambiguous,
     DeliveryError,
     FormatRejected,
@@ -27,6 +27,17 @@ ASK_BOTFATHER: Final = (
 )
 
 
+_NO_TOPIC: Final = (
+    *("message thread not found", "topic_closed", "topic_deleted", "topic_id_invalid"),
+    "topic closed",
+)
+_NO_REPLY: Final = (
+    *("message to be replied not found", "replied message not found"),
+    *("message to reply not found", "reply_message_id_invalid"),
+)
+"""Errors for a topic or message that is gone. Telegram documents none of them."""
+
+
 def delivery_error(error: TelegramError, *, repeatable: bool = False) -> DeliveryError:
     """The meaning of a failed call for the message. `repeatable`: a second one does no harm."""
     match error:
@@ -36,12 +47,10 @@ def delivery_error(error: TelegramError, *, repeatable: bool = False) -> Deliver
             return Transient(error.message)
         case ServerFailed():
             return Transient(error.message) if repeatable else PlatformFailed(error.message)
-        case ChatMigrated():
-            return Permanent(f"the group became a supergroup with the id {error.new_chat_id}")
-        case BadRequest() if "can't parse entities" in error.message.lower():
-            return FormatRejected(error.message)
+        case GroupUpgraded():
+            return Transient(error.message, retry_after=0.0)
         case BadRequest():
-            return Permanent(error.message)
+            return _refused(error)
         case Forbidden():
             return Permanent(f"the bot may not write there: {error.message}")
         case InvalidToken():
@@ -54,6 +63,21 @@ def delivery_error(error: TelegramError, *, repeatable: bool = False) -> Deliver
             return Ambiguous(error.message)
         case _:
             return Permanent(error.message)
+
+
+def _refused(error: BadRequest) -> DeliveryError:
+    if "can't parse entities" in error.message.lower():
+        return FormatRejected(error.message)
+    if _is_one_of(error, _NO_TOPIC):
+        return AddressGone(error.message, thread=True)
+    if _is_one_of(error, _NO_REPLY):
+        return AddressGone(error.message)
+    return Permanent(error.message)
+
+
+def _is_one_of(error: TelegramError, known: tuple[str, ...]) -> bool:
+    reason = error.message.lower()
+    return any(one in reason for one in known)
 
 
 def is_unmodified(error: TelegramError) -> bool:

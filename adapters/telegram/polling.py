@@ -130,6 +130,10 @@ class Poller:
 
     async def _store_batch(self, batch: list[JsonObject]) -> bool:
         """Store the new updates, chats side by side. False when the store refused one."""
+        try:  # before any other: a group and its supergroup are two chats here
+            batch = [await self._receiver.translated(update) for update in batch]
+        except StoreUnavailable:
+            return False
         chats: dict[str, list[_Step]] = {}
         numbers: list[int] = []
         for update in batch:

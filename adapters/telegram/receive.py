@@ -11,6 +11,7 @@ from adapters.shared.receive_queue import ReceiveQueue
 from adapters.telegram.media import MAX_NAME
 from adapters.telegram.message_text import BotIdentity
 from adapters.telegram.parse import kind_of, parse
+from adapters.telegram.upgraded_groups import UpgradedGroups
 from gateway.authorship import within_bounds
 from gateway.immutable import replace
 from gateway.message import (
@@ -44,13 +45,20 @@ class Receiver:
         context: AdapterContext,
         sink: EventSink,
         answer_button: AnswerButton,
+        groups: UpgradedGroups | None = None,
     ) -> None:
         self._me = me
+        self._groups = groups or UpgradedGroups(context.state, context.account)
         self._queue = ReceiveQueue("telegram", context, sink)
         self._sink = sink
         self._count = context.count
         self._answer_button = answer_button
         self._answers: set[asyncio.Task[None]] = set()
+
+    async def translated(self, update: JsonObject) -> JsonObject:
+        """The update with the first id of a group that became a supergroup. Raises
+        `StoreUnavailable`."""
+        return await self._groups.translated(update)
 
     def read(self, update: JsonObject) -> list[InboundEvent]:
         """The events of an update. One without events is counted."""

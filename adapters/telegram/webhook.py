@@ -167,6 +167,7 @@ class WebhookReceiver:
         return WebhookResponse(200)
 
     async def _store(self, update: JsonObject) -> None:
+        update = await self._receiver.translated(update)
         events = self._receiver.read(update)
         album, chat = album_of(update), ordering_key(update)
         if album and (self.pending.holds(album) or any(map(_is_addressed, events))):

@@ -13,6 +13,7 @@ import structlog
 from db.errors import StoreUnavailable
 from gateway.background_tasks import BackgroundTasks
 from gateway.errors import (
+    AddressGone,
     Ambiguous,
     DeliveryError,
     WindowClosed,
@@ -28,6 +29,7 @@ from gateway.outbound.retry_decision import (
     pause_after,
 )
 from gateway.outbound.send_attempt import (
+    ELSEWHERE_NOTE,
     LOST_NOTE,
     Send,
     note,
@@ -48,6 +50,8 @@ AT_START = 10_000
 """Sends that are loaded from the outbox at the start."""
 SEND_SECONDS = 5.0
 """The time for which a shutdown waits for running sends."""
+MAX_ELSEWHERE = 1_000
+"""Answers outside of their thread that are remembered, so that one note stands above all parts."""
 QUARANTINED = "Quarantined: the program crashed each time it sent this"
 CUT_SHORT = "Ambiguous: the program stopped while it sent this"
 UNANNOUNCED = "Ambiguous: this may have arrived, and the note above a repetition was not sent"
@@ -97,6 +101,7 @@ class Deliverer:
         self._sending: set[asyncio.Task[Any] | None] = set()
         self._held: set[str] = set()
         self._begun: set[str] = set()
+        self._elsewhere: deque[str] = deque(maxlen=MAX_ELSEWHERE)
         self._closed = False
 
     @property
@@ -259,10 +264,9 @@ class Deliverer:
             problem = reason_of(error)
             if not self._repetitions.prepare_next(error, line, send):
                 await self._give_up(send.outbound, waiting, problem)
-                unclear = send.unsure or isinstance(error, Ambiguous | WindowClosed)
-                if not (unclear or send.outbound.is_empty):
-                    await self._send_note(line, send.outbound, LOST_NOTE)
+                await self._note_lost(line, send, error)
                 return
+            await self._note_elsewhere(line, send.outbound, error)
 
     async def _try(self, line: AccountSender, send: Send) -> Exception | None:
         """Send once and record the result; returns the error, if there was one."""
@@ -351,6 +355,21 @@ class Deliverer:
         failed = "" if error is None else type(error).__name__
         seconds = self._clock.monotonic() - began
         self._observer.attempted(SendAttempt(send.outbound, began, seconds, failed))
+
+    async def _note_lost(self, line: AccountSender, send: Send, error: Exception) -> None:
+        """Say that a part is missing, unless it may have arrived or the note cannot."""
+        unclear = send.unsure or isinstance(error, Ambiguous | WindowClosed)
+        if not (unclear or send.outbound.is_empty):
+            await self._send_note(line, send.outbound, LOST_NOTE)
+
+    async def _note_elsewhere(
+        self, line: AccountSender, outbound: Outbound, error: Exception
+    ) -> None:
+        """Say once, above the first part, that an answer does not stand in its thread."""
+        moved = isinstance(error, AddressGone) and error.thread and not outbound.is_empty
+        if moved and outbound.group not in self._elsewhere:
+            self._elsewhere.append(outbound.group)
+            await self._send_note(line, outbound, ELSEWHERE_NOTE)
 
     async def _send_note(self, line: AccountSender, of: Outbound, part: Part) -> None:
         """Send a note about a send to the chat; one attempt."""

@@ -9,6 +9,7 @@ import structlog
 from msgspec import Struct, field
 
 from gateway.errors import (
+    AddressGone,
     Ambiguous,
     DeliveryError,
     FormatRejected,
@@ -16,7 +17,14 @@ from gateway.errors import (
     Transient,
 )
 from gateway.outbound.pacing import Pacer
-from gateway.outbound.send_attempt import REPEAT_NOTE, Send, note, recognised, simpler
+from gateway.outbound.send_attempt import (
+    REPEAT_NOTE,
+    Send,
+    note,
+    readdressed,
+    recognised,
+    simpler,
+)
 from gateway.ports import PlatformAdapter
 
 REPEATS = 5
@@ -76,6 +84,10 @@ class Repetitions:
                 return True
             case FormatRejected():
                 form = simpler(send.outbound)
+                send.outbound = form or send.outbound
+                return form is not None
+            case AddressGone():
+                form = readdressed(send.outbound, error)
                 send.outbound = form or send.outbound
                 return form is not None
             case Ambiguous():

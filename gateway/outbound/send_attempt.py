@@ -3,7 +3,7 @@ send. Pure."""
 
 from dataclasses import dataclass
 
-from gateway.errors import DeliveryError
+from gateway.errors import AddressGone, DeliveryError
 from gateway.immutable import replace
 from gateway.message import Outbound, Part
 from gateway.people import Audience
@@ -11,8 +11,12 @@ from gateway.ports import Capabilities
 
 _REPEAT = "(You may see the next message twice: the connection broke while I sent it.)"
 _LOST = "(A part of my answer could not be sent here.)"
+_ELSEWHERE = (
+    "(The topic of this question was closed or deleted meanwhile, so my answer follows here.)"
+)
 REPEAT_NOTE = Part(_REPEAT, _REPEAT)
 LOST_NOTE = Part(_LOST, _LOST)
+ELSEWHERE_NOTE = Part(_ELSEWHERE, _ELSEWHERE)
 
 
 @dataclass(slots=True)
@@ -62,6 +66,19 @@ def simpler(outbound: Outbound) -> Outbound | None:
     if part is not None and outbound.buttons:
         return replace(outbound, buttons=())
     return None
+
+
+def readdressed(outbound: Outbound, error: AddressGone) -> Outbound | None:
+    """Return the send without what is gone: without the message it replies to, or to the channel of
+    its thread; None if the channel has other readers than the thread, or there is nothing left."""
+    place = outbound.place
+    if not error.thread:
+        return replace(outbound, reply_to_id="") if outbound.reply_to_id else None
+    if not place.thread_id or place.closed_thread:
+        return None
+    # A reply to a message of the thread would lead there again.
+    outside = replace(place, thread_id="")
+    return replace(outbound, place=outside, reply_to_id="", replaces="")
 
 
 def note(outbound: Outbound, part: Part) -> Outbound:
