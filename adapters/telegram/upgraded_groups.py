@@ -134,12 +134,10 @@ def _upgrade_in(update: JsonObject) -> tuple[int, int] | None:
     if not message or not _NO_NOTICE.isdisjoint(message):
         return None
     chat = integer(mapping(message, "chat"), "id") or 0
-    kind = mapping(message, "chat").get("type")
-    present = integer(message, "migrate_to_chat_id")
-    if present and kind == "group":
+    if present := integer(message, "migrate_to_chat_id"):
         return chat, present
     former = integer(message, "migrate_from_chat_id")
-    return (former, chat) if former and kind == "supergroup" else None
+    return (former, chat) if former else None
 
 
 def _chat_of(update: JsonObject) -> int:

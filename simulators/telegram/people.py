@@ -134,6 +134,20 @@ class People:
         self._deliver("message", chat.id, message.as_json(self._world.me))
         return message.id
 
+    def upgrade(self, person: SimPerson, room: SimRoom, *, notify: bool = True) -> Chat:
+        """Make a group a supergroup. With `notify`, the bot gets Telegram's two notices."""
+        group = self._chat(room)
+        supergroup = self._world.upgrade(group)
+        for chat, notice in (
+            (group, {"migrate_to_chat_id": supergroup.id}),
+            (supergroup, {"migrate_from_chat_id": group.id}),
+        ):
+            message = self._post(person, SimRoom(str(chat.id), "private"), "", dict(notice))
+            message.service = True
+            if notify:
+                self._deliver("message", chat.id, message.as_json(self._world.me))
+        return supergroup
+
     def press(self, person: SimPerson, room: SimRoom, message_id: str, label: str) -> None:
         """Press a button under a message of the bot."""
         message = self.message(room, message_id)

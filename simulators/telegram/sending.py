@@ -41,6 +41,12 @@ class Sending:
         target = self._world.chats.get(params.integer("chat_id"))
         if target is None:
             raise bad_request("chat not found")
+        if target.upgraded_to:
+            raise ApiError(
+                400,
+                "Bad Request: group chat was upgraded to a supergroup chat",
+                {"migrate_to_chat_id": target.upgraded_to},
+            )
         if target.id in self.blocked:
             why = (
                 "blocked by the user" if target.type == "private" else "kicked from the group chat"
@@ -286,6 +292,8 @@ def _topic(chat: Chat, params: Params) -> int:
     thread = params.integer("message_thread_id")
     if thread and (thread == GENERAL_TOPIC or thread not in chat.topics):
         raise bad_request("message thread not found")
+    if thread in chat.closed:
+        raise bad_request("TOPIC_CLOSED")
     return thread
 
 

@@ -168,6 +168,20 @@ class TelegramSimulator:
         topic = self.people.open_topic(person, room, title)
         return SimRoom(room.id, room.kind, title, str(topic))
 
+    def upgrade(self, person: SimPerson, room: SimRoom, *, notify: bool = True) -> SimRoom:
+        """Make a group a supergroup, which has another id; without `notify`, the bot learns it only
+        from the answers to its requests."""
+        chat = self.people.upgrade(person, room, notify=notify)
+        return SimRoom(str(chat.id), room.kind, room.title)
+
+    def close_topic(self, topic: SimRoom, *, delete: bool = False) -> None:
+        """Close a topic, so that the bot cannot write in it, or delete it."""
+        chat = self.world.chats[int(topic.id)]
+        if delete:
+            del chat.topics[int(topic.thread_id)]
+        else:
+            chat.closed.add(int(topic.thread_id))
+
     async def edit(self, person: SimPerson, room: SimRoom, message_id: str, text: str) -> None:
         self.people.edit(person, room, message_id, text)
         self._signal.notify()

@@ -14,8 +14,9 @@ MAX_MESSAGES: Final = 500_000
 
 @dataclass(slots=True)
 class Chat:
-    """A chat, named as in the Bot API; `topics` maps a topic's id to its title. `gone` are people
-    who left, or were removed: everybody else is in it."""
+    """A chat, named as in the Bot API; `topics` maps a topic's id to its title, `closed` are those
+    in which the bot may not write. `gone` are people who left, or were removed: everybody else is
+    in it. `upgraded_to` is the id of the supergroup that this group became."""
 
     id: int
     type: str
@@ -24,6 +25,8 @@ class Chat:
     is_forum: bool = False
     is_direct_messages: bool = False
     topics: dict[int, str] = field(default_factory=dict)
+    closed: set[int] = field(default_factory=set)
+    upgraded_to: int = 0
     gone: dict[int, str] = field(default_factory=dict)
     messages: list["Posted"] = field(default_factory=list)
 
@@ -159,6 +162,14 @@ class World:
             chat = Chat(-1_000_000_000_000 - number, "supergroup", title, username)
             self._rooms[title] = self.chats[chat.id] = chat
         return chat
+
+    def upgrade(self, group: Chat) -> Chat:
+        """The supergroup that a group becomes, with its title and without its messages."""
+        group.type = "group"
+        title = f"{group.title} (supergroup)"
+        supergroup = self.group(title, public=False)
+        supergroup.title, group.upgraded_to = group.title, supergroup.id
+        return supergroup
 
     def direct_messages(self, title: str, person: SimPerson) -> Chat:
         """The direct messages of the channel of that title, with a topic for this person."""
