@@ -36,6 +36,10 @@ class Directory:
         """The role's name, or ""."""
         return ""
 
+    def person_name(self, guild_id: str, user_id: str) -> str:
+        """The name of a person in a server, or ""."""
+        return ""
+
     def own_role(self, guild_id: str) -> str:
         """The id of the role that Discord made for this bot, or ""."""
         return ""

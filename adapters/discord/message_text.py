@@ -3,10 +3,12 @@
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Final
 
 from msgspec import Struct
 
+from adapters.discord.components import text_of_components
 from adapters.discord.event_context import BotIdentity
 from adapters.shared.json_readers import (
     JsonObject,
@@ -19,9 +21,11 @@ from adapters.shared.json_readers import (
     text,
 )
 from gateway.authorship import in_one_word
-from gateway.message import MessageAuthor
+from gateway.message import MAX_CONTENT, MessageAuthor
 
 MAX_NAME: Final = 200
+MAX_NAMED: Final = 100
+"""People whose names are read for one command."""
 _MARK: Final = re.compile(
     r"(?P<code>```(?:[^`]|`[^`]|``[^`])*```|`[^`\n]+`)"
     r"|<(?:@!?(?P<user>\d{1,20})|@&(?P<role>\d{1,20})|\#(?P<channel>\d{1,20})"
@@ -66,12 +70,12 @@ def name_of(user: JsonObject, member: JsonObject) -> str:
 
 
 def message_text_of(data: JsonObject, bot: BotIdentity) -> MessageText:
-    """The text of a message and its mentions.
+    """The text of a message, with that of its components, and its mentions.
 
     Discord lists the author of the message that is replied to among the mentions. In a reply, only
     mentions in the text count.
     """
-    raw = text(data, "content")
+    raw = "\n".join(filter(None, (text(data, "content"), text_of_components(data))))[:MAX_CONTENT]
     people = {identifier(user, "id"): user for user in items(data, "mentions")}
     people.pop("", None)
     roles, guild_id = identifiers(data, "mention_roles"), identifier(data, "guild_id")
@@ -92,24 +96,43 @@ def message_text_of(data: JsonObject, bot: BotIdentity) -> MessageText:
     )
 
 
+def readable_arguments(words: str, resolved: JsonObject, guild_id: str, bot: BotIdentity) -> str:
+    """The arguments of a command with the names of what they mention. `resolved` is Discord's own
+    table of names by id; an id that is not in it, and in no directory, stays an id."""
+    users, members = mapping(resolved, "users"), mapping(resolved, "members")
+    people = {
+        id_: {**mapping(users, id_), "member": mapping(members, id_)}
+        for id_ in list(users)[:MAX_NAMED]
+    }
+    return _readable(words, people, "", guild_id, bot, resolved)
+
+
 def _readable(
-    raw: str, people: Mapping[str, JsonObject], own_role: str, guild_id: str, bot: BotIdentity
+    raw: str,
+    people: Mapping[str, JsonObject],
+    own_role: str,
+    guild_id: str,
+    bot: BotIdentity,
+    resolved: JsonObject = MappingProxyType({}),
 ) -> str:
     def user(id_: str) -> str | None:
         if id_ == bot.user_id and id_ in people:
             return _GONE
         person = people.get(id_)
         if not person:
-            return None
+            known = in_one_word(bot.directory.person_name(guild_id, id_))
+            return f"@{known}" if known else None
         return f"@{in_one_word(name_of(person, mapping(person, 'member'))) or id_}"
 
     def role(id_: str) -> str:
-        name = bot.directory.role_name(guild_id, id_).removeprefix("@")
+        name = bot.directory.role_name(guild_id, id_) or _name_in(resolved, "roles", id_)
+        name = name.removeprefix("@")
         return _GONE if id_ == own_role else f"@{in_one_word(name) or 'role'}"
 
     def channel(id_: str) -> str:
         facts = bot.directory.channel(guild_id, id_)
-        return f"#{in_one_word(facts.name if facts else '') or 'channel'}"
+        name = facts.name if facts else _name_in(resolved, "channels", id_)
+        return f"#{in_one_word(name) or 'channel'}"
 
     readers: dict[str, Callable[[str], str | None]] = {
         "user": user,
@@ -127,6 +150,10 @@ def _readable(
 
     content = _MARK.sub(replace, raw)
     return content if content == raw else _tidy(content)
+
+
+def _name_in(resolved: JsonObject, kind: str, id_: str) -> str:
+    return text(mapping(mapping(resolved, kind), id_), "name", MAX_NAME)
 
 
 def _tidy(content: str) -> str:

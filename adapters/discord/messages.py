@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
+from adapters.discord.components import media_of_components
+from adapters.discord.embeds import media_of_embeds, texts_of_embeds
 from adapters.discord.event_context import BotIdentity, place_of
 from adapters.discord.message_text import MAX_NAME, author_of, message_text_of, name_of
 from adapters.shared.json_readers import (
@@ -59,9 +61,6 @@ MAX_ATTACHMENTS: Final = 25
 MAX_URL: Final = 2000
 MAX_SNAPSHOTS: Final = 5
 """Messages that one message forwards; Discord sends one."""
-MAX_EMBEDS: Final = 10
-MAX_FIELDS: Final = 25
-"""Embeds of one message, and fields of one embed (Discord)."""
 MAX_ANSWERS: Final = 10
 """Answers of a poll (Discord)."""
 
@@ -147,9 +146,17 @@ def _all_attachments(data: JsonObject) -> tuple[Attachment, ...]:
 
 
 def _attachments(data: JsonObject) -> list[Attachment]:
-    files = map(_attachment, items(data, "attachments"))
-    stickers = map(_sticker, items(data, "sticker_items"))
-    return [file for file in (*files, *stickers) if file is not None]
+    """The files of a message: sent with it, shown in its components and embeds, and stickers. Each
+    once: what is sent with a message is often shown in it."""
+    shown = (*items(data, "attachments"), *media_of_components(data), *media_of_embeds(data))
+    files = (*map(_attachment, shown), *map(_sticker, items(data, "sticker_items")))
+    known = {_address(file.ref): file for file in reversed(files) if file is not None}
+    return list(reversed(known.values()))
+
+
+def _address(url: str) -> str:
+    """An address without its signature and without the host, which the media proxy changes."""
+    return url.partition("?")[0].partition("://")[2].partition("/")[2] or url
 
 
 def _attachment(item: JsonObject) -> Attachment | None:
@@ -182,7 +189,7 @@ def _snapshots(data: JsonObject) -> list[JsonObject]:
 def _material(data: JsonObject, bot: BotIdentity) -> tuple[Material, ...]:
     """Text of others in a message. Discord does not name the author of a forwarded message."""
     forwarded = [Material("forwarded", _all_text(one, bot)) for one in _snapshots(data)]
-    previews = [Material("preview", embed) for embed in _embeds(data)]
+    previews = [Material("preview", embed) for embed in texts_of_embeds(data)]
     return within_bounds((*forwarded, Material("card", _poll(data)), *previews))
 
 
@@ -191,31 +198,29 @@ def _all_text(data: JsonObject, bot: BotIdentity) -> str:
     parts = [
         part
         for one in (data, *_snapshots(data))
-        for part in (message_text_of(one, bot).content, _poll(one), *_embeds(one))
+        for part in (message_text_of(one, bot).content, _poll(one), *texts_of_embeds(one))
     ]
     return "\n".join(filter(None, parts))
 
 
 def _poll(data: JsonObject) -> str:
     poll = mapping(data, "poll")
-    question = text(mapping(poll, "question"), "text")
-    if not question:
+    answers = items(poll, "answers", MAX_ANSWERS)
+    if not answers and not mapping(poll, "question"):
         return ""
-    answers = (mapping(one, "poll_media") for one in items(poll, "answers", MAX_ANSWERS))
-    return "\n".join([f"Poll: {question}", *(f"- {text(one, 'text')}" for one in answers)])
+    counts = items(mapping(poll, "results"), "answer_counts", MAX_ANSWERS)
+    votes = {integer(one, "id"): integer(one, "count") or 0 for one in counts}
+    lines = [f"Poll: {_poll_media(mapping(poll, 'question'))}".rstrip()]
+    for one in answers:
+        count = votes.get(integer(one, "answer_id"))
+        tail = "" if count is None else f" ({count} {'vote' if count == 1 else 'votes'})"
+        lines.append(f"- {_poll_media(mapping(one, 'poll_media'))}{tail}")
+    return "\n".join(lines)
 
 
-def _embeds(data: JsonObject) -> list[str]:
-    return [content for one in items(data, "embeds", MAX_EMBEDS) if (content := _embed(one))]
-
-
-def _embed(embed: JsonObject) -> str:
-    fields = items(embed, "fields", MAX_FIELDS)
-    parts = [
-        text(mapping(embed, "author"), "name"),
-        text(embed, "title"),
-        text(embed, "description"),
-        *(f"{text(field, 'name')}: {text(field, 'value')}" for field in fields),
-        text(mapping(embed, "footer"), "text"),
-    ]
-    return "\n".join(part for part in parts if part.strip())
+def _poll_media(media: JsonObject) -> str:
+    """A question or an answer: a text, an emoji, or both."""
+    emoji = mapping(media, "emoji")
+    name = text(emoji, "name", 100)
+    shown = f":{name or 'emoji'}:" if identifier(emoji, "id") else name
+    return " ".join(filter(None, (shown, text(media, "text"))))

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final
 
 from adapters.discord.event_context import PLATFORM, BotIdentity, InteractionHandle, place_of
-from adapters.discord.message_text import author_of, name_of
+from adapters.discord.message_text import author_of, name_of, readable_arguments
 from adapters.discord.messages import message_of
 from adapters.shared.json_readers import (
     JsonObject,
@@ -46,6 +46,8 @@ SUBCOMMANDS: Final = (1, 2)
 MAX_DEPTH: Final = 3
 """A group, a subcommand, its options: Discord has no deeper level."""
 MAX_TOKEN: Final = 1000
+_MARKS: Final = {6: "@", 7: "#", 8: "@&"}
+"""Options whose value is the id of a person, a channel or a role, and the mark of a mention."""
 
 Reader = Callable[[JsonObject, BotIdentity, str], list[InboundEvent]]
 """(data, bot, delivery id) to events; the delivery id is unique, or empty when unknown."""
@@ -106,7 +108,8 @@ def _interaction(data: JsonObject, bot: BotIdentity, _: str) -> list[InboundEven
         if not 0 < len(name) <= 32:
             return []
         handle = InteractionHandle("command", application_id, event_id, token)
-        arguments = _arguments(details)[:MAX_CONTENT]
+        resolved, guild_id = mapping(details, "resolved"), identifier(data, "guild_id")
+        arguments = readable_arguments(_arguments(details), resolved, guild_id, bot)[:MAX_CONTENT]
         return [CommandInvoked(event_id, place, author, name, arguments, reply_handle=str(handle))]
     value = _value(details)
     if kind != COMPONENT or not value:
@@ -132,7 +135,9 @@ def _arguments(details: JsonObject, depth: int = 0) -> str:
         if integer(option, "type") in SUBCOMMANDS and depth < MAX_DEPTH:
             words += [text(option, "name"), _arguments(option, depth + 1)]
             continue
-        value = option.get("value")
+        value, mark = option.get("value"), _MARKS.get(integer(option, "type") or 0)
+        if mark is not None and isinstance(value, str) and value.isdecimal():
+            value = f"<{mark}{value}>"
         words.append(str(value) if isinstance(value, bool | int | float) else as_text(value))
     return " ".join(word for word in words if word)
 

@@ -270,6 +270,15 @@ class CacheDirectory(Directory):
         role = guild.get_role(int(role_id)) if guild and role_id.isdecimal() else None
         return role.name if role else ""
 
+    def person_name(self, guild_id: str, user_id: str) -> str:
+        """The name of a person in a server, "" where discord.py has not seen them."""
+        if not user_id.isdecimal():
+            return ""
+        guild = self._guild(guild_id)
+        known = guild.get_member(int(user_id)) if guild else None
+        person = known or self._client.get_user(int(user_id))
+        return person.display_name if person else ""
+
     def own_role(self, guild_id: str) -> str:
         """The id of the role that Discord made for this bot, or ""."""
         guild = self._guild(guild_id)
