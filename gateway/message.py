@@ -43,7 +43,8 @@ class Place:
     outside a thread and unique to the thread. `closed_thread` is true if a thread has fewer readers
     than its channel, as Discord's private threads. `outsiders` is true if people without access to
     any project read the place: a Slack channel that is shared with another company, a topic of a
-    Telegram channel's direct messages.
+    Telegram channel's direct messages. `present_channel_id` is the channel's id at a platform that
+    gave it another one: `channel_id` stays the first.
     """
 
     platform: str
@@ -54,6 +55,13 @@ class Place:
     thread_id: str = ""
     closed_thread: bool = False
     outsiders: bool = False
+    present_channel_id: str = field(default="", compare=False)
+
+    @property
+    def channel_ids(self) -> tuple[str, ...]:
+        """The ids by which settings can name the channel."""
+        present = self.present_channel_id
+        return (self.channel_id, present) if present else (self.channel_id,)
 
 
 @dataclass(frozen=True, slots=True)

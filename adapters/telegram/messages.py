@@ -17,6 +17,7 @@ from adapters.shared.json_readers import (
 )
 from adapters.telegram.media import MAX_NAME, attachments_of, card_in
 from adapters.telegram.message_text import BotIdentity, MessageText, entities_of, read_text
+from adapters.telegram.upgraded_groups import PRESENT
 from gateway.authorship import Authorship, Material, within_bounds
 from gateway.immutable import replace
 from gateway.message import MAX_CONTENT, ChatMessage, MessageAuthor, Place, Quote
@@ -101,7 +102,14 @@ def place_of(chat: JsonObject, account: str, message: JsonObject | None = None) 
         )
     in_topic = fields.get("is_topic_message") is True
     thread = numeric_id(fields, "message_thread_id") if in_topic else ""
-    return Place(PLATFORM, account, channel, audience_of(chat), thread_id=thread)
+    return Place(
+        PLATFORM,
+        account,
+        channel,
+        audience_of(chat),
+        thread_id=thread,
+        present_channel_id=numeric_id(chat, PRESENT),
+    )
 
 
 def is_present(member: JsonObject) -> bool:

@@ -21,6 +21,8 @@ log = structlog.get_logger(__name__)
 
 RENUMBERED: Final = 2**40
 """Above every message id of Telegram, which has at most 32 bits."""
+PRESENT: Final = "present_id"
+"""The field of a chat with its present id, where `id` is its first one."""
 KEEP: Final = timedelta(days=3_650)
 MAX_KNOWN: Final = 10_000
 """Chats whose answer of the store is kept in memory."""
@@ -157,7 +159,7 @@ def _renamed(value: object, present: int, former: int, depth: int) -> object:
         return [_renamed(one, present, former, depth - 1) for one in value]
     renamed = {key: _renamed(one, present, former, depth - 1) for key, one in value.items()}
     if value.get("id") == present and value.get("type") in _CHATS:
-        renamed["id"] = former
+        renamed["id"], renamed[PRESENT] = former, present
     number = integer(value, "message_id")
     if number is not None and mapping(value, "chat").get("id") == present:
         renamed["message_id"] = number + RENUMBERED

@@ -213,7 +213,7 @@ class Intake:
         if not (message.thread_id and connected.manifest.capabilities.joins_threads):
             return False
         policy = self._services.policies.invocation
-        triggers, _ = policy.rule_for(message.platform, message.channel_id)
+        triggers, _ = policy.rule_for(message.platform, *message.place.channel_ids)
         if Trigger.THREAD not in triggers:
             return False
         return await self._services.stores.conversations.takes_part(key)

@@ -1,7 +1,8 @@
 """Access control by ids: decides whether a person may use the assistant in a place."""
 
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 from msgspec import Struct
 
@@ -9,6 +10,7 @@ from gateway.message import Place
 from gateway.people import Audience, PersonId
 from gateway.policy.decision import Decision
 
+T = TypeVar("T")
 STAGE = "access"
 ANY = "*"
 """Stands for a workspace id: matches every place of the platform, with or without a workspace."""
@@ -58,6 +60,12 @@ def listed(names: AbstractSet[str], platform: str, ids: tuple[str, ...]) -> bool
     return bool(names) and any(i in names or f"{platform}:{i}" in names for i in ids if i)
 
 
+def named_channel(channels: Mapping[str, T], platform: str, ids: Iterable[str]) -> T | None:
+    """Return the entry of a channel, named "platform:id" or by a bare id."""
+    names = (name for id_ in ids for name in (f"{platform}:{id_}", id_))
+    return next((channels[name] for name in names if name in channels), None)
+
+
 def decide_access(
     person: PersonId,
     place: Place,
@@ -102,7 +110,7 @@ def _blocked(ids: tuple[str, ...], place: Place, policy: AccessPolicy) -> str:
     """Return the reason for which a block list refuses; empty for none."""
     if listed(policy.blocked_users, place.platform, ids):
         return "user_blocked"
-    if listed(policy.blocked_channels, place.platform, (place.channel_id, place.thread_id)):
+    if listed(policy.blocked_channels, place.platform, (*place.channel_ids, place.thread_id)):
         return "channel_blocked"
     if listed(policy.blocked_workspaces, place.platform, (place.workspace_id, ANY)):
         return "workspace_blocked"
@@ -112,7 +120,7 @@ def _blocked(ids: tuple[str, ...], place: Place, policy: AccessPolicy) -> str:
 def _closed_place(place: Place, policy: AccessPolicy, *, stranger: bool) -> str:
     """Return the reason for which a list of places refuses; empty for none. Direct conversations
     of strangers are closed only for another workspace: their admission opens them."""
-    workspace, rooms = (place.workspace_id, ANY), (place.channel_id, place.thread_id)
+    workspace, rooms = (place.workspace_id, ANY), (*place.channel_ids, place.thread_id)
     first_contact = stranger and place.audience is Audience.DIRECT
     within = listed(policy.allowed_workspaces, place.platform, workspace)
     in_none = first_contact and not place.workspace_id

@@ -7,6 +7,7 @@ from enum import StrEnum
 from msgspec import Struct, field
 
 from gateway.message import ChatMessage
+from gateway.policy.access import named_channel
 from gateway.policy.decision import Decision
 
 STAGE = "invocation"
@@ -43,12 +44,12 @@ class InvocationPolicy(Struct, frozen=True):
     ignore_if_mentions_others: bool = False
     channels: Mapping[str, ChannelInvocation] = field(default_factory=dict)
 
-    def rule_for(self, platform: str, channel_id: str) -> tuple[frozenset[Trigger], str | None]:
-        """Return the triggers and the prefix for a channel, named "platform:id" or by its bare
-        id."""
+    def rule_for(self, platform: str, *channel_ids: str) -> tuple[frozenset[Trigger], str | None]:
+        """Return the triggers and the prefix for a channel, named "platform:id" or by its bare id,
+        by the first of its ids that is named."""
         if not self.channels:
             return self.triggers, self.prefix
-        channel = self.channels.get(f"{platform}:{channel_id}") or self.channels.get(channel_id)
+        channel = named_channel(self.channels, platform, channel_ids)
         if channel is None:
             return self.triggers, self.prefix
         return (
@@ -81,7 +82,7 @@ def decide_invocation(
 
     if policy.ignore_bots and message.author.is_bot:
         return no("author_is_bot")
-    triggers, prefix = policy.rule_for(message.platform, message.channel_id)
+    triggers, prefix = policy.rule_for(message.platform, *message.place.channel_ids)
     if prefix and _begins_with(message.content, prefix):
         return yes("prefix", message.content[len(prefix) :].lstrip())
     if message.is_direct_message:

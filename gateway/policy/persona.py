@@ -4,6 +4,8 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
+from gateway.policy.access import named_channel
+
 
 class ChannelPersona(Struct, frozen=True):
     """The persona and the model of a channel; an empty value stands for the general one."""
@@ -32,11 +34,11 @@ class Assistant(Struct, frozen=True):
         personas = (self.general, *self.channels.values())
         return frozenset((self.default_model, *(one.model for one in personas if one.model)))
 
-    def persona_in(self, platform: str, channel_id: str) -> ChannelPersona:
+    def persona_in(self, platform: str, *channel_ids: str) -> ChannelPersona:
         """Return the persona and the model of a channel."""
         if not self.channels:
             return self.general
-        own = self.channels.get(f"{platform}:{channel_id}") or self.channels.get(channel_id)
+        own = named_channel(self.channels, platform, channel_ids)
         if own is None:
             return self.general
         return ChannelPersona(own.persona or self.general.persona, own.model or self.general.model)

@@ -225,7 +225,7 @@ async def reserve_budget(turn: TurnContext, services: Services) -> Decision:
         services.policies.budgets,
         services.clock.now(),
     )
-    persona = services.assistant.persona_in(turn.place.platform, turn.place.channel_id)
+    persona = services.assistant.persona_in(turn.place.platform, *turn.place.channel_ids)
     model = persona.model or services.assistant.default_model
     # Known to the turn before it holds anything, so that a stop at any moment gives it back.
     turn.meter = Meter(

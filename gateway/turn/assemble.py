@@ -67,7 +67,7 @@ MAX_GAPS: Final = 20
 async def assemble(turn: TurnContext, services: Services) -> Decision:
     """Assemble the five blocks for this question. Raises `OwnTextTooLong`."""
     assistant, known, place = services.assistant, services.calibrations, turn.place
-    persona = assistant.persona_in(place.platform, place.channel_id)
+    persona = assistant.persona_in(place.platform, *place.channel_ids)
     model = persona.model or assistant.default_model
     window = services.window(persona.model)
     budget, steady = budget_for(window), known.steady(model)

@@ -58,7 +58,7 @@ COMPONENTS: list[Json] = [
         ],
     },
 ]
-CARD: Json = {
+CARD: dict[str, Any] = {
     "content": "",
     "flags": 1 << 15,
     "components": COMPONENTS,

@@ -210,7 +210,7 @@ async def _budget(gateway: Services, who: Principal, place: Place) -> Decision:
     human = await gateway.humans.human(who.tenant, who.person)
     budgets, now = gateway.policies.budgets, gateway.clock.now()
     accounts = accounts_for(who.tenant, human, place, budgets, now)
-    persona = gateway.assistant.persona_in(place.platform, place.channel_id)
+    persona = gateway.assistant.persona_in(place.platform, *place.channel_ids)
     model = persona.model or gateway.assistant.default_model
     if accounts and price_of(model, gateway.prices) is None:
         return Decision("budget", False, "no_price", model)
