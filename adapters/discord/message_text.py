@@ -96,15 +96,18 @@ def message_text_of(data: JsonObject, bot: BotIdentity) -> MessageText:
     )
 
 
-def readable_arguments(words: str, resolved: JsonObject, guild_id: str, bot: BotIdentity) -> str:
-    """The arguments of a command with the names of what they mention. `resolved` is Discord's own
-    table of names by id; an id that is not in it, and in no directory, stays an id."""
+def readable_arguments(words: str, interaction: JsonObject, bot: BotIdentity) -> str:
+    """The arguments of a command with the names of what they mention, by Discord's own table of
+    names by id. An id that is not in it, and in no directory, stays an id."""
+    resolved = mapping(mapping(interaction, "data"), "resolved")
     users, members = mapping(resolved, "users"), mapping(resolved, "members")
     people = {
         id_: {**mapping(users, id_), "member": mapping(members, id_)}
         for id_ in list(users)[:MAX_NAMED]
     }
-    return _readable(words, people, "", guild_id, bot, resolved)
+    if author := author_of(interaction):
+        people.setdefault(author.id, {"username": author.name})
+    return _readable(words, people, "", identifier(interaction, "guild_id"), bot, resolved)
 
 
 def _readable(

@@ -108,8 +108,7 @@ def _interaction(data: JsonObject, bot: BotIdentity, _: str) -> list[InboundEven
         if not 0 < len(name) <= 32:
             return []
         handle = InteractionHandle("command", application_id, event_id, token)
-        resolved, guild_id = mapping(details, "resolved"), identifier(data, "guild_id")
-        arguments = readable_arguments(_arguments(details), resolved, guild_id, bot)[:MAX_CONTENT]
+        arguments = readable_arguments(_arguments(details), data, bot)[:MAX_CONTENT]
         return [CommandInvoked(event_id, place, author, name, arguments, reply_handle=str(handle))]
     value = _value(details)
     if kind != COMPONENT or not value:

@@ -252,13 +252,14 @@ def message_json(world: World, message: Message, cdn: str, *, nested: bool = Fal
     if message.forwarded:
         data["message_reference"] = {"type": 1, "message_id": message.id, "channel_id": "1"}
         data["message_snapshots"] = [{"message": _snapshot(world, message)}]
+        data["components"], data["embeds"] = [], []
     if message.reply_to_id and not nested:
         _add_reference(world, message, cdn, data)
     return data
 
 
 def _snapshot(world: World, message: Message) -> Json:
-    """The forwarded text of a message, as a snapshot."""
+    """The forwarded text, components and embeds of a message, as a snapshot."""
     return {
         "type": 0,
         "content": message.forwarded,
@@ -271,7 +272,8 @@ def _snapshot(world: World, message: Message) -> Json:
         ],
         "mention_roles": [],
         "attachments": [],
-        "embeds": [],
+        "embeds": message.embeds,
+        "components": message.components,
         "flags": 0,
     }
 

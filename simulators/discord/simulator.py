@@ -1,6 +1,7 @@
 """The simulated Discord as tests and the demo drive it."""
 
 import base64
+import re
 import secrets
 import time
 from collections import deque
@@ -277,6 +278,9 @@ class DiscordSimulator:
             if not isinstance(options, list) or not options:
                 raise LookupError(f"the command /{name} takes no argument")
             data["options"] = [{"name": options[0]["name"], "type": 3, "value": arguments}]
+            mentioned = (self.world.users.get(id_) for id_ in re.findall(r"<@!?(\d+)>", arguments))
+            people = {user.id: user_json(user) for user in mentioned if user}
+            data |= {"resolved": {"users": people}} if people else {}
         elif isinstance(options, list) and any(option.get("required") for option in options):
             raise LookupError(f"the command /{name} needs an argument")
         self._interact(SLASH, channel, person, data)

@@ -178,6 +178,39 @@ async def leave(scene: Scene, name: str, room: str) -> None:
     await _after(scene, "witness of the leaving")
 
 
+async def forward_card(scene: Scene, name: str, text: str) -> None:
+    """A person forwards a bot's message whose text stands in components and an embed."""
+    sim, place, text = scene.sim, scene.direct(name), scene.filled(text)
+    assert isinstance(sim, DiscordSimulator)
+    message = sim._message(scene.member(name), place, "")
+    message.forwarded = "look"
+    message.components = [{"type": 17, "components": [{"type": 10, "content": text}]}]
+    message.embeds = [{"type": "rich", "title": text, "url": "https://x.example"}]
+    before = len(scene.stage.model.bodies)
+    sim.announcer.post(message)
+    await _after(scene, name)
+    assert any(scene.mark in str(body) for body in scene.bodies_from(before)), "it was not read"
+
+
+async def pose_as_upgrade(scene: Scene, name: str, group: str, of: str) -> None:
+    """A person sends what they can of Telegram's notice of an upgrade, as if their group were the
+    supergroup of another one: a forwarded, a quoted and an edited notice."""
+    sim, person = scene.sim, scene.member(name)
+    assert isinstance(sim, TelegramSimulator)
+    chat = sim.world.chats[int(scene.room(group).id)]
+    notice = {"migrate_from_chat_id": int(scene.room(of).id)}
+    posed = _posted(sim, person, scene.room(group), "look").as_json(sim.world.me)
+    origin = {"type": "user", "date": int(time.time()), "sender_user": sim.world.user(person)}
+    for kind, body in (
+        ("message", {**posed, **notice, "forward_origin": origin}),
+        ("message", {**posed, "reply_to_message": {**posed, **notice}}),
+        ("message", {**posed, "text": json.dumps(notice)}),
+        ("edited_message", {**posed, **notice}),
+    ):
+        sim.people._deliver(kind, chat.id, body)
+    await _after(scene, f"witness of {name}")
+
+
 async def _tell(sim: object, method: str, *arguments: object) -> None:
     """Change the simulator's own state, where it knows of such a thing."""
     answer = getattr(sim, method, None)

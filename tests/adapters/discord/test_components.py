@@ -10,6 +10,7 @@ from adapters.discord.components import CUT
 from adapters.discord.event_context import BotIdentity, Directory
 from gateway.authorship import Material
 from gateway.message import MAX_CONTENT, ChatMessage, CommandInvoked, MessageReceived
+from simulators.discord import DiscordSimulator
 from tests.adapters.discord.payloads import (
     ATTACHMENTS,
     BEN,
@@ -22,6 +23,7 @@ from tests.adapters.discord.payloads import (
     message,
     user,
 )
+from tests.adapters.discord.rig import connected
 
 ME = BotIdentity(BOT)
 PROXY = "https://images-ext-1.discordapp.net/external/h"
@@ -217,3 +219,35 @@ def test_a_person_as_an_option_is_named_by_the_id_alone() -> None:
     people = {BEN: user(BEN, f"Ann <@{BOT}> says yes"), "11": user("11", "Ben")}
     assert arguments({"type": 6, "value": BEN}, users=people) == "@Ann-900000000000000001-says-yes"
     assert arguments({"type": 6, "value": "12"}, users=people) == "<@12>"
+
+
+async def test_a_reply_to_the_card_of_a_bot_arrives_with_its_text(sim: DiscordSimulator) -> None:
+    async with connected(sim) as rig:
+        room, ada = sim.room("general"), sim.person("Ada")
+        card = sim._message(sim.other_bot("CI"), room, "")
+        card.flags, card.components = 1 << 15, [{"type": 10, "content": "Build 7 failed"}]
+        sim.announcer.post(card)
+        await sim.say(ada, room, "why?", mention=True, reply_to=card.id)
+        found = await rig.inbox.message("why?")
+        assert found.quote is not None
+        assert found.quote.text == "Build 7 failed"
+
+
+async def test_a_forwarded_card_arrives_with_its_text(sim: DiscordSimulator) -> None:
+    async with connected(sim) as rig:
+        room, ada = sim.direct(sim.person("Ada")), sim.person("Ada")
+        card = sim._message(ada, room, "")
+        card.forwarded, card.components = "see", [{"type": 10, "content": "Build 7 failed"}]
+        sim.announcer.post(card)
+        found = await rig.inbox.message("")
+        assert found.material == (Material("forwarded", "see\nBuild 7 failed"),)
+
+
+async def test_a_person_in_the_arguments_of_a_command_arrives_by_name(
+    sim: DiscordSimulator,
+) -> None:
+    async with connected(sim) as rig:
+        room, ada, ben = sim.room("general"), sim.person("Ada"), sim.person("Ben")
+        await sim.command(ada, room, "ask", f"<@{ben.id}> and <@{ada.id}>, who pays?")
+        asked = await rig.inbox.first(CommandInvoked)
+        assert asked.arguments == "@Ben and @Ada, who pays?"

@@ -40,6 +40,16 @@ def test_a_list_of_channels_denies_all_others() -> None:
     assert access(ADA, direct(), policy) == (False, "channel_not_allowed")
 
 
+def test_a_channel_with_two_ids_is_named_by_either() -> None:
+    upgraded = replace(place("C1"), present_channel_id="C2")
+    assert upgraded == place("C1"), "the second id makes it no other place"
+    for id_ in ("C1", "C2", "test:C2"):
+        listed = frozenset({id_})
+        assert access(ADA, upgraded, AccessPolicy(allowed_channels=listed))[0]
+        refused = access(ADA, upgraded, AccessPolicy(blocked_channels=listed), trusted=True)
+        assert refused == (False, "channel_blocked")
+
+
 def test_a_listed_person_needs_no_listed_channel_in_a_direct_message() -> None:
     policy = AccessPolicy(allowed_channels=frozenset({"C1"}), allowed_users=frozenset({"test:ada"}))
     assert access(ADA, direct(), policy) == (True, "listed")
