@@ -4,6 +4,7 @@
 its authorship. Only own text can be a command, address the assistant or prove a memory.
 """
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -40,6 +41,8 @@ MAX_WRITER: Final = 200
 """Characters of a writer's name."""
 _QUOTE: Final = ">"
 _QUOTE_TO_THE_END: Final = ">>>"
+_STRUCK_MARK: Final = "~~"
+_STRUCK: Final = re.compile(r"~~[^~\n]+~~")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,10 @@ def in_one_word(name: str) -> str:
 
 
 def without_quotations(text: str) -> str:
-    """Return own text without quoted lines ("> ...", and everything after ">>>")."""
+    """Return own text without quoted lines ("> ...", and everything after ">>>") and without
+    struck-out words ("~~...~~"), which their author took back."""
+    if _STRUCK_MARK in text:
+        text = _STRUCK.sub(" ", text)
     if _QUOTE not in text:
         return text
     kept: list[str] = []

@@ -4,6 +4,7 @@ import asyncio
 import re
 
 from tests.attacks.moves import (
+    Noted,
     channel_topic,
     connected_outsider,
     forge_press,
@@ -78,7 +79,8 @@ async def project(scene: Scene) -> None:
 async def _poses_as_upgrade(scene: Scene) -> None:
     """Eve's own group poses as what the team's group became."""
     await pose_as_upgrade(scene, "eve", "den", "team")
-    await scene.say("eve", f"what is the project called? {SEARCH}", "den")
+    with Noted(scene, "eve"):
+        await scene.say("eve", f"what is the project called? {SEARCH}", "den")
 
 
 async def _leaves(scene: Scene) -> None:
