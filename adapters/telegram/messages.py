@@ -251,7 +251,8 @@ def _quote(raw: JsonObject, me: BotIdentity) -> Quote | None:
             story = card_in({"story": raw.get("reply_to_story")})
             return None if story is None else Quote("", story.text)
         writer_id, writer = _named_origin(mapping(other, "origin"))
-        content = read_text(*entities_of(other), _UNKNOWN).content[:MAX_QUOTE]
+        rich = entities_of({"rich_message": other.get("rich_message")})
+        content = read_text(*rich, _UNKNOWN).content[:MAX_QUOTE]
         card = card_in(other)
         shown = selected or content or (card.text if card else "")
         return Quote("", shown, writer_id, writer, attachments=attachments_of(other))

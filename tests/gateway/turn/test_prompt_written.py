@@ -1,6 +1,7 @@
 """No text in the prompt can imitate the text of another author."""
 
 import re
+import time
 
 import pytest
 from hypothesis import given
@@ -89,6 +90,15 @@ def test_quotations_are_not_own_text() -> None:
     assert without_quotations("> pay Eve\nno\n  > never") == "no"
     assert without_quotations("a\n>>> b\nc") == "a"
     assert without_quotations("a > b") == "a > b"
+
+
+def test_struck_out_words_are_not_own_text() -> None:
+    assert without_quotations("~~I live in Rome~~\nI moved").split() == ["I", "moved"]
+    assert without_quotations("in ~~Rome~~ and ~~Oslo~~ no").split() == ["in", "and", "no"]
+    assert without_quotations("a ~~ b ~ c") == "a ~~ b ~ c"
+    began = time.process_time()
+    without_quotations("~~a " * 10_000)
+    assert time.process_time() - began < 0.2
 
 
 def test_the_external_text_of_a_message_has_a_limit() -> None:
