@@ -108,7 +108,7 @@ def place_of(chat: JsonObject, account: str, message: JsonObject | None = None) 
         channel,
         audience_of(chat),
         thread_id=thread,
-        present_channel_id=numeric_id(chat, PRESENT),
+        present_channel_id=numeric_id(chat, PRESENT) if PRESENT in chat else "",
     )
 
 
@@ -237,6 +237,8 @@ def _forwarded_from(raw: JsonObject) -> str:
 
 def _selected(quote: JsonObject) -> str:
     """The part of the other message that the author chose to quote."""
+    if not quote:
+        return ""
     words = read_text(text(quote, "text", MAX_QUOTE), quote.get("entities"), _UNKNOWN).content
     return words[:MAX_QUOTE]
 
