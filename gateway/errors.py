@@ -91,7 +91,7 @@ class WindowClosed(Permanent):
 
 
 class AddressGone(Permanent):
-    """What the send refers to was deleted or closed: the thread of its place if `thread` is set,
+    """The target of a send was deleted or closed: the thread of its place if `thread` is set,
     otherwise the message that it replies to. The same send without it may succeed."""
 
     def __init__(self, reason: str, *, thread: bool = False) -> None:

@@ -19,7 +19,7 @@ _MAX_URL: Final = 2_000
 
 
 def text_of_components(message: JsonObject) -> str:
-    """What people read in the components, and the addresses of buttons that lead to one. The labels
+    """Return the words of the components, and the addresses of buttons that lead to one. The labels
     of other buttons and of menus are controls."""
     lines = [
         line

@@ -119,7 +119,7 @@ def _checklist(raw: JsonObject) -> str:
 
 
 def _paid_media(raw: JsonObject) -> str:
-    """Who has not paid sees a preview without content, and so does the bot."""
+    """Return a line on media for paying people. The bot gets previews without content."""
     media = items(raw, "paid_media", MAX_PAID)
     hidden = sum(text(one, "type", 20) == "preview" for one in media)
     stars = integer(raw, "star_count") or 0

@@ -50,7 +50,7 @@ class InteractiveReply:
 
     @property
     def label(self) -> str:
-        """What the person saw and chose."""
+        """The text that the person saw and chose."""
         return "\n".join(filter(None, (self.title or self.id, self.description)))
 
 
