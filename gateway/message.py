@@ -16,8 +16,9 @@ from gateway.authorship import Material
 from gateway.people import Audience, PersonId
 from safety.unicode import safe_unicode
 
-MAX_CONTENT = 65_536
-"""Characters of one message that are kept: the highest limit of all platforms, WhatsApp's."""
+MAX_CONTENT = 40_000
+"""Characters of one message that are kept: the limit of Slack, Discord and Telegram have lower ones.
+WhatsApp's app sends up to 65,536."""
 
 
 def utf16_units(text: str) -> int:

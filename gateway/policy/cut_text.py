@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Final
 
-from gateway.message import ChatMessage, TextCut, utf16_units
+from gateway.message import MAX_CONTENT, ChatMessage, TextCut, utf16_units
 
 WAIT_SECONDS: Final = 1.5
 """The time for which a nearly full message waits for its next piece. Clients send the pieces one
@@ -28,6 +28,8 @@ UNSPACED: Final = (
     ("\uff00", "\uffef"),
     ("\U00020000", "\U0003ffff"),
 )
+LEFT_OUT: Final = "\n[…]\n"
+"""In place of the text between two pieces that is not kept."""
 MAX_PIECES: Final = 10
 MAX_UNITS: Final = 100_000
 """Pieces, and UTF-16 code units, of one text."""
@@ -83,6 +85,8 @@ def seam(before: ChatMessage, after: ChatMessage, cut: TextCut | None) -> str:
     """Return what stood between two pieces. A client that cuts at a space or the end of a line
     drops it, because platforms trim messages; it cuts within a word only at the limit."""
     head, tail, length = before.content, after.content, units_of(before)
+    if len(head) >= MAX_CONTENT:
+        return LEFT_OUT
     limit = min((limit for limit in cut.limits if limit >= length), default=0) if cut else 0
     if head[-1:].isspace() or tail[:1].isspace() or length >= limit:
         return ""
