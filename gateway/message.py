@@ -17,7 +17,7 @@ from gateway.people import Audience, PersonId
 from safety.unicode import safe_unicode
 
 MAX_CONTENT = 40_000
-"""Characters of one message that are kept: the limit of Slack, Discord and Telegram have lower ones.
+"""Characters of one message that are kept: Slack's limit. Discord's and Telegram's are lower;
 WhatsApp's app sends up to 65,536."""
 
 

@@ -78,9 +78,9 @@ class WhatsAppExtras:
 MAX_WAMID: Final = 512
 _ADDRESS: Final = ("street", "city", "state", "zip", "country")
 MAX_NAMED: Final = 20
+"""Shared contacts, or products of an order, that are named."""
 MAX_WRITTEN: Final = 65_536
 """The longest text that the app sends."""
-"""Shared contacts, or products of an order, that are named."""
 
 MEDIA: Final[dict[str, AttachmentKind]] = {
     "image": "image",
