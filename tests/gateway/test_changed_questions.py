@@ -7,6 +7,7 @@ import pytest
 
 from gateway.immutable import replace
 from gateway.inbound.conversation_queues import CHANGE_PAUSE
+from gateway.llm.prices import Price
 from gateway.message import (
     Attachment,
     CommandInvoked,
@@ -15,6 +16,8 @@ from gateway.message import (
     MessageEdited,
     MessageReceived,
 )
+from gateway.policy.budgets import Budgets
+from gateway.policy.persona import Assistant
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import ModelMessage, ModelRequest, ToolCall
 from gateway.tool_spec import ToolSpec
@@ -58,7 +61,23 @@ async def test_a_question_edited_before_its_answer_is_answered_as_edited() -> No
         assert await g.stored_words() == ["silver?"]
 
 
-async def test_the_ended_call_of_the_model_is_paid_and_the_limits_count_once() -> None:
+async def test_the_ended_call_of_the_model_is_paid() -> None:
+    spent = []
+    for edits in (0, 1):
+        budgets = Budgets(user_per_day=1e6)
+        async with gateway(
+            policies=Policies(budgets=budgets), prices={Assistant().default_model: Price(1, 5)}
+        ) as g:
+            await asked(g)
+            for number in range(edits):
+                await g.take(edit("silver?", number))
+            await finished(g)
+            sql = "SELECT sum(micros) FROM usage"
+            spent += await g.database.run_job(lambda db: db.execute(sql).fetchone())  # noqa: B023
+    assert spent[1] > spent[0] > 0
+
+
+async def test_the_limits_count_an_edited_question_once() -> None:
     policies = Policies(limits=RateLimits(user_per_minute=2))
     async with gateway(policies=policies) as g:
         await asked(g)

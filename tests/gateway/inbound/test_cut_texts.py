@@ -258,6 +258,19 @@ async def test_a_text_counts_once_for_the_limits() -> None:
         assert len(g.model.requests) == 1
 
 
+async def test_a_text_counts_once_also_if_its_answer_began_before_its_rest() -> None:
+    policies = Policies(limits=RateLimits(user_per_minute=1))
+    async with gateway(text_cut=CUT, policies=policies) as g:
+        g.model.open.clear()
+        await g.take(head())
+        await after_wait(g)
+        await g.take(tail())
+        g.model.open.set()
+        await g.rest()
+        assert g.texts == ["answer"]
+        assert asked(g)[-1] == HEAD + TAIL
+
+
 async def test_a_refused_text_gets_one_notice() -> None:
     policies = Policies(limits=RateLimits(user_per_minute=1))
     async with gateway(text_cut=CUT, policies=policies) as g:
