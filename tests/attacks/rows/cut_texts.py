@@ -89,9 +89,9 @@ async def _edits(scene: Scene) -> None:
 
 
 CUT_TEXTS = (
-    Attack("cut-text-appended", "stranger", "write into the question of another person", ROOMS,
+    Attack("cut-text-appended", "member", "write into the question of another person", ROOMS,
            (does(_appended),)),
-    Attack("cut-texts-waiting", "stranger", "keep others from being answered", ("telegram",),
+    Attack("cut-texts-waiting", "member", "keep others from being answered", ("telegram",),
            (does(_many_wait),)),
     Attack("edits-endless", "member", "spend money by edits", ROOMS, (does(_edits),)),
 )  # fmt: skip
