@@ -17,7 +17,23 @@ from gateway.people import Audience, PersonId
 from safety.unicode import safe_unicode
 
 MAX_CONTENT = 40_000
-"""Characters of one message that are kept: the highest limit of all platforms."""
+"""Characters of one message that are kept: Slack's limit. Discord's and Telegram's are lower;
+WhatsApp's app sends up to 65,536."""
+
+
+def utf16_units(text: str) -> int:
+    """Return the length in UTF-16 code units, in which clients count."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+class TextCut(Struct, frozen=True):
+    """Where the clients of a platform cut a long text into several messages: at these `limits`, in
+    UTF-16 code units. `shortest` is the shortest piece before another one, as a part of the
+    limit."""
+
+    limits: tuple[int, ...]
+    shortest: float = 1.0
+
 
 AttachmentKind: TypeAlias = Literal["image", "audio", "video", "document", "sticker", "other"]
 KIND_WORDS: Final[dict[AttachmentKind, str]] = {
@@ -89,7 +105,7 @@ class Attachment:
     """A file of a message, not yet fetched.
 
     `ref` is the adapter's reference to it (a URL, a file id, a media id); `size` in bytes, None if
-    unknown.
+    unknown. `pasted`: the client made the file of a long text that its author pasted.
     """
 
     kind: AttachmentKind
@@ -97,6 +113,7 @@ class Attachment:
     name: str = ""
     mime: str = ""
     size: int | None = None
+    pasted: bool = False
 
     @property
     def label(self) -> str:
@@ -154,7 +171,9 @@ class ChatMessage:
     by the text; `mentions_others` is true if own text mentions other people or bots. `replaces` is
     the id of an earlier message of the author in this conversation: the model does not read it, and
     it is deleted with its answer once this message has an answer of the model. `unreadable`: the
-    platform tells that the author sent something, and not what.
+    platform tells that the author sent something, and not what. `units` is the length of the text
+    as it was sent, in UTF-16 code units, with mentions and without what the adapter writes in place
+    of entities; 0: that of `content`.
     """
 
     id: str
@@ -171,6 +190,7 @@ class ChatMessage:
     material: tuple[Material, ...] = ()
     replaces: str = ""
     unreadable: bool = False
+    units: int = 0
 
     @property
     def platform(self) -> str:

@@ -5,7 +5,7 @@ from typing import ClassVar, Final
 from pydantic import Field, SecretStr
 
 from adapters.shared.settings import CredentialSettings
-from gateway.message import Place
+from gateway.message import Place, TextCut
 from gateway.ports import (
     AdapterManifest,
     CanCheckMembership,
@@ -73,6 +73,7 @@ MANIFEST: Final = AdapterManifest(
     ),
     renderer="adapters.discord.render:render",
     load="adapters.discord.connection:DiscordAdapter",
+    text_cut=TextCut((2_000, 4_000)),
     pace=SendPace(platform_per_second=50),
     live=live_style,
     loggers=("discord",),

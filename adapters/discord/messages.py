@@ -28,6 +28,7 @@ from gateway.message import (
     AttachmentKind,
     ChatMessage,
     Quote,
+    utf16_units,
 )
 from gateway.ports.adapter import counted, packed
 
@@ -66,6 +67,8 @@ MAX_ANSWERS: Final = 10
 
 DISCORD_EPOCH_MS: Final = 1_420_070_400_000
 """The time that the ids of Discord count from."""
+PASTED: Final = "message.txt"
+"""The name of the file that the client makes of a text beyond its limit."""
 _STICKER_FORMATS: Final = {1: "png", 2: "png", 3: "json", 4: "gif"}
 _STICKERS: Final = "https://media.discordapp.net/stickers"
 _KINDS: Final[dict[str, AttachmentKind]] = {
@@ -104,6 +107,7 @@ def message_of(data: JsonObject, bot: BotIdentity) -> ChatMessage | None:
             )
         ),
         material=_material(data, bot),
+        units=utf16_units(text(data, "content")),
     )
 
 
@@ -166,7 +170,8 @@ def _attachment(item: JsonObject) -> Attachment | None:
     declared = text(item, "content_type").partition(";")[0].strip().lower()
     mime = (declared or mimetypes.guess_type(name)[0] or "")[:MAX_NAME]
     size, kind = integer(item, "size"), _KINDS.get(mime.partition("/")[0], "other")
-    return Attachment(kind, url, name, mime, size if size and size > 0 else None)
+    pasted = name == PASTED and mime == "text/plain"
+    return Attachment(kind, url, name, mime, size if size and size > 0 else None, pasted)
 
 
 def _sticker(item: JsonObject) -> Attachment | None:

@@ -6,7 +6,7 @@ from typing import ClassVar, Final, Literal
 from pydantic import Field, SecretStr
 
 from adapters.shared.settings import CredentialSettings
-from gateway.message import Place
+from gateway.message import Place, TextCut
 from gateway.people import Audience
 from gateway.ports import (
     AdapterManifest,
@@ -86,6 +86,7 @@ MANIFEST: Final = AdapterManifest(
     renderer="adapters.slack.render:render",
     load="adapters.slack.connection:SlackAdapter",
     dedupe_for=timedelta(hours=1),
+    text_cut=TextCut((4_000, 12_000)),
     pace=SendPace(chat_per_second=1),
     live=live_style,
     loggers=("slack_bolt", "slack_sdk"),

@@ -30,6 +30,7 @@ from gateway.message import (
     MessageDeleted,
     MessageEdited,
     MessageReceived,
+    utf16_units,
 )
 from gateway.ports.adapter import counted, packed
 
@@ -171,6 +172,7 @@ def _message(
             for attachment in attachments
             if not (author.is_bot and _is_plain(attachment))
         ),
+        units=utf16_units(source) if written.content else 0,
     )
 
 
@@ -196,7 +198,10 @@ def _attachment(file: JsonObject) -> Attachment | None:
     size, mime = integer(file, "size"), text(file, "mimetype", 100)
     name = text(file, "name", 255) or text(file, "title", 255)
     kind = _KINDS.get(mime.partition("/")[0], "document")
-    return Attachment(kind, ref, name, mime, size if size is not None and size >= 0 else None)
+    size = size if size is not None and size >= 0 else None
+    # The client offers to send a long text as a snippet.
+    pasted = text(file, "mode", 50) == "snippet" and mime == "text/plain"
+    return Attachment(kind, ref, name, mime, size, pasted)
 
 
 def _blocks_json(raw: JsonObject) -> str:

@@ -6,7 +6,7 @@ from typing import ClassVar, Final, Literal
 from pydantic import Field, SecretStr, field_validator
 
 from adapters.shared.settings import CredentialSettings
-from gateway.message import Place
+from gateway.message import Place, TextCut
 from gateway.people import Audience
 from gateway.ports import (
     AdapterManifest,
@@ -92,6 +92,7 @@ MANIFEST: Final = AdapterManifest(
     abilities=(CanType, CanFetchFiles, CanReact, CanCheckMembership, CanClearButtons),
     renderer="adapters.telegram.render:render",
     load="adapters.telegram.connection:TelegramAdapter",
+    text_cut=TextCut((4_096,), shortest=0.5),
     pace=SendPace(platform_per_second=30, chat_per_second=1, room_per_minute=20),
     live=live_style,
     loggers=("telegram",),

@@ -20,7 +20,14 @@ from adapters.telegram.message_text import BotIdentity, MessageText, entities_of
 from adapters.telegram.upgraded_groups import PRESENT
 from gateway.authorship import Authorship, Material, within_bounds
 from gateway.immutable import replace
-from gateway.message import MAX_CONTENT, ChatMessage, MessageAuthor, Place, Quote
+from gateway.message import (
+    MAX_CONTENT,
+    ChatMessage,
+    MessageAuthor,
+    Place,
+    Quote,
+    utf16_units,
+)
 from gateway.people import Audience
 from gateway.ports.adapter import counted, packed
 
@@ -178,6 +185,7 @@ def read_message(raw: JsonObject, me: BotIdentity) -> tuple[ChatMessage, Message
             )
         ),
         material=within_bounds(material),
+        units=utf16_units(source) if written.content else 0,
     )
     return message, written
 

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, SecretStr, field_validator
 from adapters.shared.settings import CredentialSettings
 from adapters.whatsapp.service_window import WINDOW
 from adapters.whatsapp.template import WhatsAppTemplate
+from gateway.message import TextCut
 from gateway.ports import (
     AdapterManifest,
     CanFetchFiles,
@@ -103,6 +104,7 @@ MANIFEST: Final = AdapterManifest(
     choices={"phone_number_id": "adapters.whatsapp.numbers:phone_numbers"},
     dedupe_for=timedelta(days=7),
     writes_within=WINDOW,
+    text_cut=TextCut((65_536,)),
     pace=SendPace(platform_per_second=80),
 )
 """Meta repeats a webhook for up to seven days (Graph API, "Webhooks") and accepts 80 messages a

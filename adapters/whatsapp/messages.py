@@ -26,6 +26,7 @@ from gateway.message import (
     MessageAuthor,
     Place,
     Quote,
+    utf16_units,
 )
 from gateway.ports.adapter import packed
 
@@ -78,6 +79,8 @@ MAX_WAMID: Final = 512
 _ADDRESS: Final = ("street", "city", "state", "zip", "country")
 MAX_NAMED: Final = 20
 """Shared contacts, or products of an order, that are named."""
+MAX_WRITTEN: Final = 65_536
+"""The longest text that the app sends."""
 
 MEDIA: Final[dict[str, AttachmentKind]] = {
     "image": "image",
@@ -303,7 +306,14 @@ def chat_message(
         extras=packed(WhatsAppExtras(interactive_reply=content.reply, location=content.location)),
         material=within_bounds(content.material),
         unreadable=content.unreadable,
+        units=_units_of(message) if len(content.text) == MAX_CONTENT else 0,
     )
+
+
+def _units_of(message: JsonObject) -> int:
+    """The length of a text of which the end is not kept, at most the limit of the app."""
+    body = mapping(message, "text").get("body")
+    return utf16_units(body[:MAX_WRITTEN]) if isinstance(body, str) else 0
 
 
 def _digits(number: str) -> str:

@@ -11,8 +11,9 @@ from datetime import timedelta
 from db.errors import StoreUnavailable
 from gateway.background_tasks import BackgroundTasks
 from gateway.commands.handler import CommandHandler
-from gateway.inbound.conversation_queues import ConversationQueues, Overlap
+from gateway.inbound.conversation_queues import ConversationQueues, Joining, Overlap
 from gateway.inbound.crash_loop_guard import CrashCounts, CrashLoopGuard
+from gateway.inbound.cut_texts import Pieces
 from gateway.inbound.revision import revise_stored
 from gateway.message import (
     ButtonPressed,
@@ -56,6 +57,7 @@ class LocalDispatcher:
             pipeline.may_be_again,
             pipeline.give_up,
         )
+        pieces = Pieces(services.connected)
         self.queues = ConversationQueues(
             lambda entries: self._guard.run(entries, self._work),
             pipeline.drop,
@@ -64,6 +66,9 @@ class LocalDispatcher:
             overlap=overlap,
             expired=pipeline.too_old,
             gather=lambda: services.slots.without(services.clock.sleep(GATHER_SECONDS)),
+            joining=Joining(
+                pieces.follows, pieces.wait_for_rest, pipeline.begin_again, services.clock
+            ),
         )
         self._controls = BackgroundTasks("control_failed")
         self._closed = False

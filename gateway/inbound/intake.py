@@ -9,6 +9,7 @@ from gateway.commands.typed_answers import TypedAnswers
 from gateway.conversation import ConversationKey, key_of, place_to_answer
 from gateway.errors import TenantUnknown
 from gateway.immutable import replace
+from gateway.inbound.cut_texts import OpenTexts
 from gateway.inbound.feedback_reactions import FeedbackReactions
 from gateway.inbound.place_tenants import PlaceTenants
 from gateway.inbound.screening import Screening
@@ -31,7 +32,7 @@ from gateway.observe.correlation import correlated, correlation_id
 from gateway.people import PersonId
 from gateway.policy.access import NOT_APPROVED
 from gateway.policy.decision import Decision
-from gateway.policy.invocation import Trigger, decide_invocation
+from gateway.policy.invocation import AUTHOR_IS_BOT, Trigger, decide_invocation
 from gateway.ports.inbox import Dispatcher, InboxEntry
 from gateway.ports.observer import SecurityEvent
 from gateway.ports.traces import Trace
@@ -53,6 +54,10 @@ def dedupe_key(event: InboundEvent) -> str:
 MAX_LOGGED_PROBLEMS: Final = 20
 """Distinct problems of a tenant provider that are logged, once each."""
 
+REST: Final = "rest_of_text"
+"""The reason for an answer to a message that no rule addresses to the assistant: the first piece of
+its text is."""
+
 log = structlog.get_logger(__name__)
 
 
@@ -68,6 +73,7 @@ class Intake:
         self._ratings = FeedbackReactions(services, self._screening)
         state = services.stores.states.of("parley", "tenants")
         self._tenants = PlaceTenants(services.extensions, state)
+        self._texts = OpenTexts(services.connected, services.stores.states, services.clock)
         self._logged_problems: set[str] = set()
 
     async def __call__(self, event: InboundEvent) -> None:
@@ -172,14 +178,21 @@ class Intake:
         takes_part = await self._takes_part(event.message, key)
         policy = self._services.policies.invocation
         invocation = decide_invocation(event.message, policy, bot_takes_part=takes_part)
-        if not invocation.decision.allowed:
+        rest_of = ""
+        if invocation.decision.reason != AUTHOR_IS_BOT:
+            rest_of = await self._texts.conversation_of_rest(
+                event.message, addressed=invocation.decision.allowed
+            )
+        if not (invocation.decision.allowed or rest_of):
             self._forget(event, key, invocation.decision)
             return
-        if await self._answers_question(event, invocation.content, key):
+        if not rest_of and await self._answers_question(event, invocation.content, key):
             return
         command = text_command(event, invocation.content, self._services.commands)
-        if command is not None:
+        if command is not None and invocation.decision.allowed:
             await self._store(command, self.key_for(command))
+        elif rest_of:
+            await self._store(event, ConversationKey.of(rest_of), REST)
         else:
             await self._store(
                 with_content(event, invocation.content), key, invocation.decision.reason
@@ -235,7 +248,8 @@ class Intake:
         """Edits and deletions apply to stored and waiting messages only. A deletion names no
         author: the message may be of any tenant of the place."""
         if isinstance(event, MessageEdited):
-            keys = [self.key_for(event)]
+            moved = self._texts.conversation_of(event.message)
+            keys = [ConversationKey.of(moved) if moved else self.key_for(event)]
         else:
             keys = [self.key_for(event, one) for one in await self._tenants.of(event.place)]
         known = [key for key in keys if await self._knows(event, key)]
@@ -284,6 +298,8 @@ class Intake:
         entry = InboxEntry(dedupe_key(event), str(key), event, services.clock.now(), reason)
         hold = services.connected[place.platform, place.account].manifest.dedupe_for
         await self._tenants.note(place, key.tenant)
+        if isinstance(event, MessageReceived):
+            await self._texts.note(event.message, entry.conversation)
         began = services.clock.monotonic()
         # Stored but not routed would be a duplicate when the platform sends it again.
         if await uninterrupted(services.stores.inbox.add(entry, hold)):

@@ -8,6 +8,7 @@ from gateway.message import (
     MAX_CONTENT,
     ChatMessage,
     CommandInvoked,
+    MessageAuthor,
     MessageDeleted,
     MessageEdited,
     MessageReceived,
@@ -37,7 +38,7 @@ def revised(entry: InboxEntry, revision: MessageEdited | MessageDeleted) -> Inbo
     if isinstance(revision, MessageDeleted):
         return None if message.id in revision.message_ids else entry
     now = revision.message
-    if now.id != message.id:
+    if now.id != message.id or not _same_person(message.author, now.author):
         return entry
     now = _still_somebody_elses(message, now)
     event = entry.event
@@ -46,6 +47,26 @@ def revised(entry: InboxEntry, revision: MessageEdited | MessageDeleted) -> Inbo
     if not isinstance(event, CommandInvoked) or revision.command.lower() != event.name:
         return entry
     return replace(entry, event=replace(event, arguments=revision.arguments, message=now))
+
+
+def changes(revision: MessageEdited | MessageDeleted, entry: InboxEntry) -> bool:
+    """Return True if the revision deletes the message of an entry, or changes what its author says
+    or shows. The preview of a link changes neither."""
+    now = revised(entry, revision)
+    return now is None or (now is not entry and _said(now) != _said(entry))
+
+
+def _said(entry: InboxEntry) -> tuple[object, ...]:
+    message, event = entry.message, entry.event
+    if message is None:
+        return ()
+    files = tuple((file.kind, file.name, file.size) for file in message.attachments)
+    arguments = event.arguments if isinstance(event, CommandInvoked) else ""
+    return message.content, arguments, files
+
+
+def _same_person(before: MessageAuthor, now: MessageAuthor) -> bool:
+    return bool({before.id, *before.aliases, *before.former} & {now.id, *now.aliases, *now.former})
 
 
 async def revise_stored(

@@ -11,6 +11,7 @@ from gateway.policy.access import named_channel
 from gateway.policy.decision import Decision
 
 STAGE = "invocation"
+AUTHOR_IS_BOT = "author_is_bot"
 
 
 class Trigger(StrEnum):
@@ -81,7 +82,7 @@ def decide_invocation(
         return Invocation(Decision(STAGE, True, reason), content)
 
     if policy.ignore_bots and message.author.is_bot:
-        return no("author_is_bot")
+        return no(AUTHOR_IS_BOT)
     triggers, prefix = policy.rule_for(message.platform, *message.place.channel_ids)
     if prefix and _begins_with(message.content, prefix):
         return yes("prefix", message.content[len(prefix) :].lstrip())

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from pydantic import BaseModel, TypeAdapter
 from pydantic_core import to_jsonable_python
 
-from gateway.message import Extras, InboundEvent, Outbound, Place, Receipt
+from gateway.message import Extras, InboundEvent, Outbound, Place, Receipt, TextCut
 from gateway.ports.abilities import Check, LiveStyle
 from gateway.ports.clock import Clock
 from gateway.ports.http_routes import WebhookRoutes
@@ -261,6 +261,8 @@ class AdapterManifest(Struct, frozen=True):
     """"package.module:function" of a `Renderer`; empty: answers are plain text."""
     dedupe_for: timedelta = timedelta(hours=24)
     """The time within which the platform may deliver the same event again."""
+    text_cut: TextCut | None = None
+    """Where the platform's clients cut a long text; None where they send it as one message."""
     writes_within: timedelta | None = None
     """The time after a person's message within which the platform takes any message to them; None
     without such a limit."""

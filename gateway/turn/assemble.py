@@ -122,7 +122,7 @@ def gaps_of(turns: Sequence[StoredTurn], now: datetime) -> tuple[float, ...]:
     return tuple((b - a).total_seconds() for a, b in pairwise((*asked, now)) if b >= a)
 
 
-def tools_of(turn: TurnContext, services: Services) -> ToolProvider:
+def tools_of(turn: TurnContext, services: Services) -> AuditedTools:
     """Return the tools that this person may use in front of this audience: those of memory here,
     then the general ones, then the one for the task."""
     permit = _permit(turn, services)
@@ -159,7 +159,7 @@ def question_of(turn: TurnContext) -> tuple[ContentBlock, ...]:
     """Return the files, then the messages, each after the message that it replies to."""
     in_room = turn.place.audience is not Audience.DIRECT
     blocks: list[ContentBlock] = list(turn.files)
-    for message, content in zip(turn.messages, turn.contents, strict=True):
+    for message, content in turn.texts:
         words = content or words_for(message)
         writer = (message.author.name or "somebody") if in_room else ""
         quote, material = message.quote, message.material

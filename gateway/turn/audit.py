@@ -59,6 +59,8 @@ class AuditedTools:
         self._place = place
         self._services = services
         self._only_read: frozenset[str] = frozenset()
+        self.acted = False
+        """True after a call with side effects."""
 
     async def tools(self) -> tuple[ToolSpec, ...]:
         """The tools on offer. Raises `ToolError`."""
@@ -68,6 +70,7 @@ class AuditedTools:
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> str:
         if name not in self._only_read:
+            self.acted = True
             who, decision = self._who, Decision("tool", True, name)
             await audit_of(
                 "tool_used", who.tenant, who.person, self._place, self._services, decision

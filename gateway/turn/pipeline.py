@@ -4,6 +4,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 import structlog
 
@@ -32,6 +33,7 @@ from gateway.observe.timing import collect_timings
 from gateway.outbound.live.answer import LiveAnswer
 from gateway.outbound.notices import addressed
 from gateway.policy.access import NOT_APPROVED
+from gateway.policy.cut_text import seam, texts_of
 from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import redact_name
 from gateway.policy.question_age import EXPIRED, too_old
@@ -53,7 +55,7 @@ from gateway.turn.admission import (
 )
 from gateway.turn.assemble import assemble
 from gateway.turn.attachments import read_attachments
-from gateway.turn.audit import audit
+from gateway.turn.audit import AuditedTools, audit
 from gateway.turn.generate import generate
 from gateway.turn.history_and_summary import read_history
 from gateway.turn.lateness import expired_reply, note_lateness, with_age
@@ -113,6 +115,10 @@ MAX_BROKEN_OFF = 1_000
 MAX_COUNTED = 2_000
 """Turns that passed the rate limits and may be repeated: all that run at once."""
 
+MAX_AGAIN = 3
+"""Times that a turn begins again because its messages changed: each may cost a call of the
+model."""
+
 FAILED = "failed"
 SORRY = (
     "Something went wrong on my side. Please try again. (Reference for the operator: {reference})"
@@ -139,17 +145,20 @@ class Pipeline:
         self._shown: OrderedDict[str, None] = OrderedDict()
         self._unkept: OrderedDict[str, TurnMemory] = OrderedDict()
         self._counted: OrderedDict[str, None] = OrderedDict()
+        self._running: dict[str, TurnContext] = {}
+        self._times_again: OrderedDict[str, int] = OrderedDict()
 
     async def handle(self, entries: Sequence[InboxEntry]) -> None:
         """Answer these entries, messages of one author in one conversation, oldest first."""
         if self.too_old(entries[0]):
             await self.expire(entries)
             return
-        opened = [self.open(entry) for entry in entries]
-        admitted = [each for each in opened if await self.admit(each)]
+        asked = joined([self.open(entry) for entry in entries])
+        admitted = [each for each in asked if await self.admit(each)]
         if not admitted:
             return
-        turn = merge(admitted)
+        turn, name = merge(admitted), entries[0].id
+        self._running[name] = turn
         try:
             with correlated(turn.id), collect_timings(turn.timings):
                 note_lateness(turn, self._services)
@@ -157,12 +166,17 @@ class Pipeline:
                 taken_over = await is_taken_over(turn, self._services)
                 passed = await self._run(HANDED_OVER if taken_over else TURN, turn)
         except asyncio.CancelledError:
-            self._remember_stopped(turn)
+            if turn.begins_again:
+                self._remember_shown(turn, began=turn.live is not None and turn.live.began)
+            else:
+                self._remember_stopped(turn)
             await uninterrupted(settle(turn, self._services))
             raise
         except StoreUnavailable:
-            self._remember_shown(turn)
+            self._remember_shown(turn, began=turn.live is not None)
             raise
+        finally:
+            del self._running[name]
         if passed:
             report(turn, self._services)
 
@@ -348,9 +362,25 @@ class Pipeline:
             return True
         return self._shared and self._services.clock.now() - entry.received_at > SURELY_FIRST
 
-    def _remember_shown(self, turn: TurnContext) -> None:
+    def begin_again(self, entries: Sequence[InboxEntry], event: InboundEvent) -> bool:
+        """Return True if the running turn of these entries may be ended and begun again, because
+        `event` changes what they say: nothing of its answer was seen, and no tool with side effects
+        was called. Otherwise the answer says that it is to the text before an edit."""
+        name = entries[0].id
+        turn, times = self._running.get(name), self._times_again.get(name, 0)
+        if turn is not None and (is_seen(turn) or times >= MAX_AGAIN):
+            turn.outdated = turn.outdated or isinstance(event, MessageEdited)
+            return False
+        if turn is not None:
+            turn.begins_again = True
+            self._times_again[name] = times + 1
+            while len(self._times_again) > MAX_COUNTED:
+                self._times_again.popitem(last=False)
+        return True
+
+    def _remember_shown(self, turn: TurnContext, *, began: bool) -> None:
         """Remember a turn that is repeated: a part of its answer may be shown already."""
-        if turn.live is not None:
+        if began:
             self._shown.update(dict.fromkeys(turn.inbox_ids))
         while len(self._shown) > MAX_BROKEN_OFF:
             self._shown.popitem(last=False)
@@ -415,15 +445,42 @@ def question_of(event: InboundEvent, received_at: datetime) -> tuple[ChatMessage
     return message, handle
 
 
+def is_seen(turn: TurnContext) -> bool:
+    """Return True once people may have seen something of the answer, or a tool had side effects."""
+    shown = turn.live is not None and turn.live.shows_text
+    acted = isinstance(turn.tools, AuditedTools) and turn.tools.acted
+    return shown or acted or turn.result is not None
+
+
+def joined(turns: Sequence[TurnContext]) -> list[TurnContext]:
+    """Return one turn for each text: the pieces of a text are one question, which counts once."""
+    if len(turns) == 1:
+        return list(turns)
+    cut, rest, asked = turns[0].connected.manifest.text_cut, iter(turns), []
+    for messages in texts_of((turn.last for turn in turns), cut):
+        pieces = [next(rest) for _ in messages]
+        turn = merge(pieces)
+        turn.joints = (None, *(seam(*pair, cut) for pair in pairwise(messages)))
+        turn.counted = any(piece.counted for piece in pieces)
+        if len(pieces) > 1:
+            turn.note(Decision("queue", True, "joined", f"{len(pieces)} pieces of one text"))
+        asked.append(turn)
+    return asked
+
+
 def merge(turns: Sequence[TurnContext]) -> TurnContext:
     """Return one turn for several messages of one author: the last one, with the text of all."""
     last = turns[-1]
     if len(turns) == 1:
         return last
+    last.joints = tuple(
+        joint for each in turns for joint in each.joints or (None,) * len(each.messages)
+    )
     last.messages = tuple(message for each in turns for message in each.messages)
     last.inbox_ids = tuple(inbox_id for each in turns for inbox_id in each.inbox_ids)
     last.contents = tuple(content for each in turns for content in each.contents)
-    last.collected = turns[:-1]
+    last.collected = tuple(one for each in turns for one in (*each.collected, each))[:-1]
+    last.again = any(each.again for each in turns)
     return last
 
 

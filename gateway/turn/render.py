@@ -25,6 +25,10 @@ messages."""
 WITHOUT_MEMORY: Final = (
     "_(I could not read my memory for this answer. If it depends on that, ask again in a minute.)_"
 )
+OUTDATED: Final = (
+    "_(This answer is to your message before you edited it. Ask me again if you want an answer to "
+    "the new text.)_"
+)
 LEFT_OUT = "_(The rest of this answer is too long to be sent. Ask me for it in smaller parts.)_"
 
 
@@ -40,6 +44,8 @@ async def render_answer(turn: TurnContext, services: Services) -> Decision:
         parts = await render_off_loop(f"{lead}{answer or NO_ANSWER}", renderer)
     if await says_forgetful(turn):
         turn.beneath = with_line(turn.beneath, WITHOUT_MEMORY)
+    if turn.outdated:
+        turn.beneath = with_line(turn.beneath, OUTDATED)
     beneath = await screened_beneath(turn, turn.answer, beneath_answer(turn), services)
     if beneath.markdown:
         noted = f"{lead}{turn.answer or NO_ANSWER}\n\n{beneath.markdown}"

@@ -60,6 +60,9 @@ class TurnContext:
     `thread` are earlier messages of the thread, for this question alone; `thread_note` tells the
     model about those that it does not see.
     `missing` are the parts of memory that could not be read.
+    `joints` are what stands before each message that continues the one before it, None before a
+    message of its own. `outdated` is set if its author changed a message after the answer was seen.
+    `begins_again`: the turn is ended for a change of its messages.
     `footer` stands under the answer for its author alone, `beneath` for everybody who reads it;
     neither is part of it. `kept` are the messages as they are stored; `mended` is the id of an
     earlier message of the same author and its text without a half of a secret; `redacted` holds
@@ -100,6 +103,9 @@ class TurnContext:
     prompt_parts: PromptParts = NO_PROMPT_PARTS
     knowledge: Sequence[KnowledgeItem] = ()
     missing: tuple[MissingPart, ...] = ()
+    joints: tuple[str | None, ...] = ()
+    outdated: bool = False
+    begins_again: bool = False
     files: tuple[ContentBlock, ...] = ()
     tools: ToolProvider | None = None
     tasks: TaskTool | None = None
@@ -135,7 +141,20 @@ class TurnContext:
         """The author's own text of all messages."""
         if len(self.contents) == 1:
             return self.contents[0]
-        return "\n".join(content for content in self.contents if content)
+        return "\n".join(content for _, content in self.texts if content)
+
+    @property
+    def texts(self) -> tuple[tuple[ChatMessage, str], ...]:
+        """Each message with the author's own text of it and of the messages that continue it."""
+        texts: list[tuple[ChatMessage, str]] = []
+        joints = self.joints or (None,) * len(self.messages)
+        for message, content, joint in zip(self.messages, self.contents, joints, strict=True):
+            if joint is None:
+                texts.append((message, content))
+            else:
+                first, before = texts[-1]
+                texts[-1] = (first, f"{before}{joint}{content}")
+        return tuple(texts)
 
     @property
     def material(self) -> tuple[Material, ...]:

@@ -19,6 +19,7 @@ from tests.e2e.conftest import VARIANTS, only
 from tests.e2e.harness import FAST, Lab, app_on, by_bot, simulated
 from tests.support.held_model import HeldModel
 from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 GROWS: Final = only("discord", "slack-socket", "telegram-polling")
 BEGUN: Final = "The whale is a mammal and no fish at all, "
@@ -426,3 +427,38 @@ async def _taken_away(scene: Scene, shown: Shown) -> None:
             telegram.world.messages[int(shown.id)].deleted = True
         case other:
             raise AssertionError(other)
+
+
+def _without_privacy(scene: Scene) -> None:
+    """In a group, Telegram hands over the edit: the new text does not mention the bot."""
+    if isinstance(scene.platform, TelegramSimulator):
+        scene.platform.api.privacy = False
+
+
+@GROWS
+async def test_a_question_edited_before_its_answer_is_shown_is_answered_as_edited(
+    scene: Scene,
+) -> None:
+    _without_privacy(scene)
+    asked = await scene.ask("what is a wale?")
+    await scene.model.asked()
+    ada = scene.platform.person("Ada")
+    await scene.platform.edit(ada, scene.room, asked, "what is a whale?")
+    await eventually(lambda: len(scene.model.requests) == 2)
+    (answer,) = await scene.finish(WHOLE)
+    assert answer.text == WHOLE
+    assert "whale?" in str(scene.model.requests[-1].messages[-1])
+
+
+@GROWS
+async def test_a_question_edited_after_its_answer_is_shown_gets_a_note(scene: Scene) -> None:
+    _without_privacy(scene)
+    asked = await scene.ask("what is a wale?")
+    shown = await scene.begun()
+    ada = scene.platform.person("Ada")
+    await scene.platform.edit(ada, scene.room, asked, "what is a whale?")
+    await scene.lab.waits("message", "edit")
+    (answer,) = await scene.finish(END)
+    assert answer.id == shown.id
+    assert "before you edited it" in answer.text
+    assert len(scene.model.requests) == 1

@@ -8,6 +8,7 @@ import pytest
 from db.errors import StoreUnavailable
 from gateway.conversation import ContextLimits, key_of
 from gateway.immutable import replace
+from gateway.inbound.conversation_queues import CHANGE_PAUSE
 from gateway.message import (
     CommandInvoked,
     InboundEvent,
@@ -201,12 +202,13 @@ async def test_edits_of_messages_to_others_are_discarded() -> None:
         assert await g.rows("inbox") == 0
 
 
-async def test_an_edit_during_the_turn_is_applied_after_it() -> None:
+async def test_an_edit_during_the_turn_is_stored() -> None:
     async with gateway() as g:
         g.model.open.clear()
         await g.take(received("apple", message_id="m1"))
         await g.take(MessageEdited("e2", message("pear", message_id="m1")))
         g.model.open.set()
+        await g.clock.advance(CHANGE_PAUSE)
         await g.rest()
         rows = await g.database.run_job(
             lambda db: db.execute("SELECT text FROM turns WHERE role = 'user'").fetchall()

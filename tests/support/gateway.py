@@ -17,7 +17,7 @@ from gateway.inbound.conversation_queues import Overlap
 from gateway.inbound.dispatcher import LocalDispatcher
 from gateway.inbound.intake import Intake
 from gateway.llm.prices import DEFAULT_PRICES, Price
-from gateway.message import InboundEvent
+from gateway.message import InboundEvent, TextCut
 from gateway.outbound.deliverer import Deliverer
 from gateway.outbound.pacing import Pacer
 from gateway.outbound.retry_decision import AccountSender, DeliveryRules
@@ -171,6 +171,7 @@ async def gateway(
     memory: MemoryPort | None = None,
     guard: WorkGuard = UNGUARDED,
     concurrency: int = 8,
+    text_cut: TextCut | None = None,
 ) -> AsyncIterator[Gateway]:
     """A running gateway whose model answers at once."""
     clock, traces, counts = FakeClock(), list[Trace](), Counter[tuple[str, str]]()
@@ -181,7 +182,10 @@ async def gateway(
     inbox, outbox = SqliteInbox(held, clock), SqliteOutbox(held, clock)
     adapter = adapter or RecordingAdapter(capabilities)
     manifest: AdapterManifest = replace(
-        MANIFEST, capabilities=adapter.capabilities, writes_within=writes_within
+        MANIFEST,
+        capabilities=adapter.capabilities,
+        writes_within=writes_within,
+        text_cut=text_cut,
     )
     line = AccountSender(adapter, Pacer(SendPace(), clock))
     line.connected.set()

@@ -125,6 +125,16 @@ class LiveAnswer:
         """True once something is shown."""
         return self._state.shown > 0
 
+    @property
+    def began(self) -> bool:
+        """True once a request to the platform was made."""
+        return self._request is not None or self._state.handle != ""
+
+    @property
+    def shows_text(self) -> bool:
+        """True if some of the answer is shown, or about to be."""
+        return (self._requested_length if self._state.asking else self._state.shown) > 0
+
     async def on_text(self, piece: str) -> None:
         """Take a piece of the answer."""
         self._waits_for = "working"
@@ -154,9 +164,8 @@ class LiveAnswer:
     def take_back(self, kept: str) -> bool:
         """Discard the text so far, except for `kept`; False if some of it is shown, or about to
         be."""
-        shows = self._requested_length if self._state.asking else self._state.shown
         held = self._state.phase is Phase.PREVIEWING and self._state.held
-        if shows or not (held or self._state.phase is Phase.IDLE):
+        if self.shows_text or not (held or self._state.phase is Phase.IDLE):
             return False
         self._text = PartialText(self._target.place.audience, self._target.renderer)
         self._led = False

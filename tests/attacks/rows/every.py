@@ -6,6 +6,7 @@ from typing import Final
 from tests.attacks.rows.admission import ADMISSION
 from tests.attacks.rows.agents import AGENTS
 from tests.attacks.rows.availability import AVAILABILITY
+from tests.attacks.rows.cut_texts import CUT_TEXTS
 from tests.attacks.rows.http import HTTP
 from tests.attacks.rows.identity import IDENTITY
 from tests.attacks.rows.isolation import ISOLATION
@@ -44,4 +45,5 @@ ATTACKS: Final[Sequence[Attack]] = (
     *TOKENS,
     *WEBHOOKS,
     *AVAILABILITY,
+    *CUT_TEXTS,
 )

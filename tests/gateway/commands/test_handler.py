@@ -362,6 +362,7 @@ async def test_a_secret_in_a_name_is_removed_from_inline_queries_and_edits() -> 
         )
         async with asyncio.timeout(PATIENCE):
             while not memory.edits:
+                await g.clock.advance(1)
                 await g.rest()
     assert memory.names == ["ada password: [SECRET_REDACTED]"]
     assert "changed" in memory.edits[0]
