@@ -6,6 +6,7 @@ invisible space.
 """
 
 import re
+import unicodedata
 from typing import Final
 
 from gateway.immutable import replace
@@ -36,6 +37,7 @@ class _WhatsAppText(TextRenderer):
 
     def inline(self, runs: Inline) -> list[str]:
         """The lines of inline text, careful with signs that would be taken for marks."""
+        runs = _marks_inside_punctuation(runs)
         careful = frozenset(sign for sign in _SIGNS if _would_mark(sign, runs))
         return inline.lines(runs, _WhatsAppText(careful) if careful else self)
 
@@ -105,6 +107,46 @@ def _would_mark(sign: str, runs: Inline) -> bool:
         return _may_mark(sign, text)
     opens = _OPENS[sign].search(text)
     return bool(opens and _CLOSES[sign].search(text, opens.end()))
+
+
+def _marks_inside_punctuation(runs: Inline) -> Inline:
+    """Leave punctuation at the edges of marked text unmarked where a letter touches it, because
+    marks work beside punctuation, and not beside letters."""
+    texts = [run.text if not _is_styled(run) else "" for run in runs]
+    out: list[Run] = []
+    for run, before, after in zip(runs, ("", *texts), (*texts[1:], ""), strict=False):
+        left, right = before[-1:].isalnum(), after[:1].isalnum()
+        marked = (left or right) and _is_styled(run) and not run.code and not run.link
+        out += _without_punctuation(run, left, right) if marked else (run,)
+    return tuple(out)
+
+
+def _without_punctuation(run: Run, left: bool, right: bool) -> tuple[Run, ...]:
+    """Take punctuation from the edges, from both where one alone would part a pair of brackets."""
+    text = run.text
+    begin = next((at for at, char in enumerate(text) if not _is_punctuation(char)), 0)
+    end = next((at for at in range(len(text), 0, -1) if not _is_punctuation(text[at - 1])), 0)
+    for start, stop in ((left * begin, end if right else len(text)), (begin, end)):
+        core = text[start:stop]
+        if core and _is_balanced(core):
+            bare = replace(run, bold=False, italic=False, underline=False, strike=False)
+            parts = (replace(bare, text=text[:start]), replace(run, text=core))
+            return tuple(p for p in (*parts, replace(bare, text=text[stop:])) if p.text)
+    return (run,)
+
+
+def _is_styled(run: Run) -> bool:
+    return any(_is_marked(sign, run) for sign in _SIGNS)
+
+
+def _is_punctuation(char: str) -> bool:
+    return unicodedata.category(char).startswith("P")
+
+
+def _is_balanced(text: str) -> bool:
+    kinds = [unicodedata.category(char) for char in text]
+    opened, closed = (sum(map(kinds.count, pair)) for pair in (("Ps", "Pi"), ("Pe", "Pf")))
+    return opened == closed and not text.count('"') % 2
 
 
 def _may_mark(sign: str, text: str) -> bool:

@@ -13,6 +13,12 @@ UNSPACED: Final = (
 )
 """Letters of the scripts that write words, or particles after them, without spaces, as a class of
 a regular expression: Han, Kana, Hangul, Thai, Lao, Tibetan, Burmese and Khmer."""
+COMBINING: Final = (
+    r"\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
+    r"\u0900-\u0963\u0971-\u0dff\u200c\u200d"
+)
+"""Signs inside of words that `re` does not count as letters, as a class of a regular expression:
+accents, the vowels of Hebrew and Arabic, the scripts of India with their vowels, and joiners."""
 WIDE_PUNCTUATION: Final = (
     r"\u3000-\u3004\u3008-\u3020\u3030\u303d\u30fb\ufe10-\ufe1f\ufe30-\ufe6f"
     r"\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"

@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from gateway.markdown.characters import is_wide, kind
+from gateway.markdown.characters import COMBINING, is_wide, kind
 
 _LONGEST: Final = 3
 """Signs of the longest run that is emphasis; a longer one is a blank or a hidden word."""
@@ -27,12 +27,17 @@ _GLOB: Final = re.compile(r"/(?:\*|[^\s*]{0,200}/\*\*)")
 _PATH: Final = "/\\"
 _BEFORE_NAMES: Final = "/\\@$#."
 _SHORT_PAUSES: Final = ".,;"
+_LETTER: Final = rf"(?:[^\W\d_]|[{COMBINING}])"
+_LETTERS: Final = re.compile(f"{_LETTER}{{2,}}")
 _TO_COME: Final = {
-    sign: re.compile(rf"[^\W\d_]{{2,{_PART}}}{re.escape(sign)}{{2}}") for sign in "*~"
+    sign: re.compile(rf"{_LETTER}{{2,{_PART}}}{re.escape(sign)}{{2}}") for sign in "*~"
 }
+_INNER: Final = r"|(?<=[^\W\d_])['’-](?=[^\W\d_])"
+"""What joins the parts of a word."""
 _BEGUN: Final = {
     (sign, length): re.compile(
-        rf"(?<!{re.escape(sign)}){re.escape(sign)}{{{length}}}([^\W_]{{1,{_PART}}})\Z"
+        rf"(?<!{re.escape(sign)}){re.escape(sign)}{{{length}}}"
+        rf"((?:[^\W_]|[{COMBINING}]{'' if length == 1 else _INNER}){{1,{_PART}}})\Z"
     )
     for sign in "*~"
     for length in (1, 2, 3)
@@ -208,7 +213,7 @@ def _ends_part(run: Run) -> bool:
     if match is None:
         return not run.single and run.left == run.right == "letter" and _is_long_word(run)
     at_edge = kind(run.text[match.start() - 1 : match.start()]) not in _WORDS
-    letters = match[1].isalpha() and len(match[1]) > 1 and run.right == "letter"
+    letters = bool(_LETTERS.fullmatch(match[1])) and run.right == "letter"
     if run.single:
         return at_edge and letters
     if at_edge:
@@ -217,7 +222,7 @@ def _ends_part(run: Run) -> bool:
 
 
 def _is_long_word(run: Run) -> bool:
-    return run.text[max(run.start - 2, 0) : run.start].isalpha()
+    return bool(_LETTERS.fullmatch(run.text, max(run.start - 2, 0), run.start))
 
 
 def _in_equation(run: Run) -> bool:

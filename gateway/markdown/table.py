@@ -31,18 +31,25 @@ _PIECE: Final = re.compile(
     rf"[{_OPENING}]*(?:[{_UNSPACED}]|[^\s{_UNSPACED}{_OPENING}{_CLOSING}]+)[{_CLOSING}]*|\S"
 )
 """What stays on one line: a word, or a character of a script without spaces and its punctuation."""
+_RIGHT_TO_LEFT: Final = re.compile(
+    "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001eeff]"
+)
+"""Hebrew, Arabic and their like: clients turn the order of columns around, and join letters."""
 
 
 def grid(table: Table) -> str | None:
     """Return header, separator and rows in columns of a fixed-width font.
 
     Lines are at most `GRID_WIDTH` wide. Long cells are wrapped in their column. The result is None
-    if a word is too long for its column or a row would need more than `GRID_LINES` lines.
+    if a word is too long for its column, a row would need more than `GRID_LINES` lines, or a cell
+    is written from right to left.
     """
     room = GRID_WIDTH - len(_SEPARATOR) * (len(table.header) - 1)
     if room < len(table.header):
         return None
     rows = [[_lines_of(cell) for cell in row] for row in (table.header, *table.rows)]
+    if any(_RIGHT_TO_LEFT.search(line) for row in rows for cell in row for line in cell):
+        return None
     widths = _widths(rows, room)
     if widths is None:
         return None

@@ -49,6 +49,8 @@ def test_text_without_spaces_is_wrapped_between_characters() -> None:
         table_of("a|b", "Donaudampfschifffahrtsgesellschaft|Rindfleischetikettierung"),
         table_of("a|b", "1|" + "some words " * 60),
         table_of("a|b", "[name](http://example.org/a/very/long/address/indeed)|1"),
+        table_of("a|b", "תפוח|3"),
+        table_of("a|b", "1|تفاح"),
     ],
 )
 def test_what_does_not_fit_is_a_list_of_records(table: Table) -> None:

@@ -88,3 +88,21 @@ def test_code_with_fences_is_copied_unchanged() -> None:
 )
 def test_whatsapp_keeps_the_stars_of_code(markdown: str, seen: str) -> None:
     assert payload(markdown, "whatsapp") == seen
+
+
+@for_each(
+    ("markdown", "seen"),
+    {
+        "**注意：**请": "*注意*：请",
+        "这是**“重点”**内容": "这是“*重点*”内容",
+        "은 **“비밀번호”**를": "은 “*비밀번호*”를",
+        "**Note:**text": "*Note*:text",
+        "**注意：** 请": "*注意：* 请",
+        "**강조(설명)**입니다": "강조(설명)입니다",
+        "**重点**内容": "重点内容",
+    }.items(),
+)
+def test_whatsapp_marks_end_before_punctuation_that_a_letter_touches(
+    markdown: str, seen: str
+) -> None:
+    assert payload(markdown, "whatsapp") == seen
