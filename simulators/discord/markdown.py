@@ -28,7 +28,12 @@ class Look:
 
 _NOTHING: Final = Look("", "")
 
-_FENCE: Final = re.compile(r"```(?:([\w+#.-]{1,30})\n)?(.*?)```", re.DOTALL)
+_FENCE: Final = re.compile(
+    r"(?<!`)(?:`(?!`)(?P<one>(?:[^`]|`{2,}+)+?)`|``(?!`)(?P<two>(?:[^`]|`{3,}+|`(?!`))+?)``)(?!`)"
+    r"|```(?:(?P<language>[\w+#.-]{1,30})\n)?(?P<code>.*?)```",
+    re.DOTALL,
+)
+"""Inline code or a fence: what begins first is read first."""
 _HEADING: Final = re.compile(r"(#{1,3}) +(\S.*)")
 _SUBTEXT: Final = re.compile(r"-# +(\S.*)")
 _BULLET: Final = re.compile(r"( *)[-*] +(\S.*)")
@@ -59,8 +64,14 @@ def look(content: str, names: Names) -> Look:
     """The HTML with which Discord shows `content`. The HTML holds no markup but its own."""
     shown, position = _NOTHING, 0
     for fence in _FENCE.finditer(content):
+        inline = fence["one"] or fence["two"] or ""
+        if inline and "```" not in inline:
+            continue
         shown += _lines(content[position : fence.start()].removesuffix("\n"), names)
-        shown += _fence(fence[1] or "", fence[2])
+        if inline:
+            shown += _long_inline(inline)
+        else:
+            shown += _fence(fence["language"] or "", fence["code"])
         position = fence.end()
         if content.startswith("\n", position):
             position += 1
@@ -72,6 +83,13 @@ def _fence(language: str, code: str) -> Look:
     code = code.strip("\n")
     css = f' class="language-{html.escape(language)}"' if language else ""
     return Look(f"<pre><code{css}>{html.escape(code)}</code></pre>", f"\n{code}\n")
+
+
+def _long_inline(code: str) -> Look:
+    code = code.removeprefix(" ") if code.startswith(" `") else code
+    code = code.removesuffix(" ") if code.endswith("` ") else code
+    shown = html.escape(code).replace("\n", "<br>")
+    return Look(f"<p><code>{shown}</code></p>", f"\n{code}\n")
 
 
 def _lines(content: str, names: Names) -> Look:

@@ -106,6 +106,7 @@ function drawContent(message) {
   } else if (message.html) {
     content.append(fragment(message.html.replace(INDENT, '<div class="item indent-$1">')));
     content.querySelectorAll("code").forEach(trim);
+    content.querySelectorAll(":is(pre, q, blockquote), code:has(br)").forEach(endLine);
     for (const wide of content.querySelectorAll("code:has(br), table")) {
       wide.tabIndex = 0; // it scrolls: reachable with the keyboard
     }
@@ -125,6 +126,16 @@ function trim(code) {
   }
   while (code.lastChild?.nodeName === "BR") {
     code.lastChild.remove();
+  }
+}
+
+/** A block ends its line, so that the line break after it shows no empty line. */
+function endLine(block) {
+  const next = block.nextSibling;
+  if (next?.nodeName === "BR") {
+    next.remove();
+  } else if (next?.nodeType === Node.TEXT_NODE) {
+    next.data = next.data.replace(/^\n/, "");
   }
 }
 

@@ -30,6 +30,8 @@ def name(kind: str, value: str) -> str:
         ("`a **b** <c>`", "<p><code>a **b** &lt;c&gt;</code></p>"),
         ("```py\nx = '<'\n```", '<pre><code class="language-py">x = &#x27;&lt;&#x27;</code></pre>'),
         ("```\n**raw**\n```", "<pre><code>**raw**</code></pre>"),
+        ("`` a\n```\nb\n``` ``", "<p><code> a<br>```<br>b<br>```</code></p>"),
+        ("`a`\n```\nb\n```", "<p><code>a</code></p><pre><code>b</code></pre>"),
         ("# A\n## B\n### C\n#### D", "<h1>A</h1><h2>B</h2><h3>C</h3><p>#### D</p>"),
         ("> a\n> b\nc", "<blockquote>a<br>b</blockquote><p>c</p>"),
         (">>> a\nb", "<blockquote>a<br>b</blockquote>"),
