@@ -4,6 +4,7 @@ Elements that contain lines are rewritten as Markdown, which is then parsed: lis
 headings, quotes, code. A tag without a meaning for text, as `<div>`, is left out.
 """
 
+import bisect
 import html
 import re
 from typing import Final
@@ -13,7 +14,7 @@ from markdown_it.rules_block import StateBlock
 from gateway.markdown.html_tags import BLOCKS, MAX_TAG, OPENED_BLOCKS, TAG, attribute
 
 MAX_DEPTH: Final = 8
-"""Levels of lists within lists that are kept. Ours."""
+"""Levels of lists within lists, and of quotes within quotes, that are kept. Ours."""
 MAX_NESTED: Final = 4
 """Elements within the text of an element that are read as such; deeper ones are text. Ours."""
 
@@ -27,9 +28,11 @@ _COMMENT: Final = re.compile(rf"{_CODE}|<!--(?:(?!<!--).){{0,{MAX_TAG}}}?-->", r
 _BEGIN: Final = re.compile(r"<(?:!--|/?[A-Za-z])")
 _CLOSED: Final = "html_blocks_closed"
 _NESTED: Final = "html_blocks_nested"
-_UNENDED: Final = "html_comments_unended"
+_COMMENT_END: Final = "html_comment_end"
 _LANGUAGE: Final = re.compile(r"(?:language|lang)-(\S+)")
 _BLANK_LINES: Final = re.compile(r"\n{3,}")
+_START: Final = re.compile(r"[0-9]{1,9}")
+"""The first number of a list, as Markdown takes it."""
 
 
 def html_block(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
@@ -69,16 +72,22 @@ def _without_comments(source: str) -> str:
 
 def _end_of_comment(state: StateBlock, start_line: int, end_line: int, start: int) -> int:
     """Return the line after a comment that nothing follows, or 0."""
-    if _closed(state, "-->") < start_line or state.env.get(_UNENDED) == end_line:
+    end = _comment_end(state, start + len("<!--"))
+    line = bisect.bisect_right(state.bMarks, end) - 1
+    if end < 0 or line >= end_line or state.src[end + len("-->") : state.eMarks[line]].strip():
         return 0
-    begin = start + len("<!--")
-    for line in range(start_line, end_line):
-        _, ending, rest = state.src[begin : state.eMarks[line]].partition("-->")
-        if ending:
-            return 0 if rest.strip() else line + 1
-        begin = state.eMarks[line] + 1
-    state.env[_UNENDED] = end_line
-    return 0
+    return line + 1
+
+
+def _comment_end(state: StateBlock, begin: int) -> int:
+    """Return where the first end of a comment from a position on is, -1 for nowhere; no part of a
+    text is searched twice."""
+    known: tuple[str, int, int] = state.env.get(_COMMENT_END, ("", 0, -1))
+    if known[0] is state.src and known[1] <= begin and not 0 <= known[2] < begin:
+        return known[2]
+    end = state.src.find("-->", begin)
+    state.env[_COMMENT_END] = (state.src, begin, end)
+    return end
 
 
 def _end_of_element(state: StateBlock, start_line: int, end_line: int, start: int) -> int:
@@ -136,13 +145,18 @@ def _closed(state: StateBlock, ending: str) -> int:
     return known[key]
 
 
+def _first_number(tag: re.Match[str]) -> int:
+    start = attribute(tag, "start")
+    return int(start) if _START.fullmatch(start) else 1
+
+
 class Rewriter:
     """Writes HTML as Markdown; tags within lines stay, as the rule for paragraphs reads them."""
 
     def __init__(self) -> None:
         self._out: list[str] = []
         self._text: list[str] = []
-        self._lists: list[int] = []
+        self._lists: list[int | None] = []
         self._quotes = 0
         self._rows: list[list[str]] | None = None
         self._lead = ""
@@ -175,7 +189,7 @@ class Rewriter:
         self._flush()
         match name:
             case "ul" | "ol":
-                self._list(closes, int(attribute(piece, "start") or 1) if name == "ol" else 0)
+                self._list(closes, _first_number(piece) if name == "ol" else None)
             case "li" if not closes:
                 self._item()
             case "blockquote":
@@ -202,9 +216,10 @@ class Rewriter:
             self._write(f"{lead}{text}{'</b>' if lead == '<b>' else ''}")
 
     def _write(self, line: str) -> None:
-        self._out.append(("> " * self._quotes + line).rstrip(" ") if self._quotes else line)
+        depth = min(self._quotes, MAX_DEPTH)
+        self._out.append(("> " * depth + line).rstrip(" ") if depth else line)
 
-    def _list(self, closes: bool, number: int) -> None:
+    def _list(self, closes: bool, number: int | None) -> None:
         if closes and self._lists:
             self._lists.pop()
         elif not closes and len(self._lists) < MAX_DEPTH:
@@ -212,10 +227,10 @@ class Rewriter:
 
     def _item(self) -> None:
         depth = max(len(self._lists) - 1, 0)
-        number = self._lists[-1] if self._lists else 0
-        marker = f"{number}. " if number else "- "
-        if number:
-            self._lists[-1] += 1
+        number = self._lists[-1] if self._lists else None
+        marker = "- " if number is None else f"{number}. "
+        if number is not None:
+            self._lists[-1] = number + 1
         self._lead = "    " * depth + marker
 
     def _table(self, closes: bool) -> None:

@@ -42,12 +42,13 @@ MAX_TAG: Final = 2_000
 """Characters of a tag or a comment; a longer one is text. Ours: the filter of answers looks as far
 behind one for the rest of a secret."""
 _QUOTED: Final = r"\"[^\"<>]{0,2000}\"|'[^'<>]{0,2000}'|[^\s\"'=<>`]{1,200}"
-_ATTRIBUTES: Final = rf"(?:\s+[A-Za-z][\w:-]{{0,40}}=(?:{_QUOTED})){{0,12}}|\s+open"
+_SWITCHES: Final = r"(?:open|reversed|nowrap|hidden|noshade|compact)(?![\w:=-])"
+_ATTRIBUTES: Final = rf"(?:\s+(?:{_SWITCHES}|[A-Za-z][\w:-]{{0,40}}=(?:{_QUOTED}))){{0,12}}"
 TAG: Final = re.compile(
     rf"<(?P<close>/?)(?=[^<>]{{0,{MAX_TAG}}}>)(?P<name>[A-Za-z][A-Za-z0-9]{{0,10}})"
     rf"(?P<attributes>{_ATTRIBUTES})\s{{0,8}}/?>"
 )
-"""A tag. Attributes have values, so that `a <b and c> d` is none."""
+"""A tag. Attributes have values, or are words of HTML, so that `a <b and c> d` is none."""
 _LONGEST_ELEMENT: Final = 2_000
 """Characters of code, or of raised text, in one element."""
 _MOST_OPEN: Final = 8
@@ -129,7 +130,8 @@ def _element(state: StateInline, tag: re.Match[str], name: str, silent: bool) ->
         if name in _CODE:
             state.push("code_inline", "code", 0).content = " ".join(text.split())
         else:
-            state.push("text", "", 0).content = _SHIFTED[name](text.strip().strip("*_"))
+            shown = text.strip()
+            state.push("text", "", 0).content = _SHIFTED[name](shown.strip("*_") or shown)
     state.pos = end + len(ending)
     return True
 

@@ -37,7 +37,9 @@ _ORDINARY: Final = re.compile(rf"{_LINE}(?:\n\n{_LINE})*")
 _SURROGATES: Final = re.compile(r"[\ud800-\udfff]")
 _TASK: Final = re.compile(r"\[([ xX])\](?:\s+|$)")
 _ALERT: Final = re.compile(r"\[!([^\W\d_]{1,20})\][+-]?[ \t]*")
-_LANGUAGE: Final = re.compile(r"[A-Za-z0-9_+\-.#]{1,32}")
+_PARAMETERS: Final = re.compile(r"\{|[A-Za-z][\w-]*=|[\w.+#-]{1,32}[,:{/]\S")
+"""The language of a code block with parameters, or these alone: `{.py}`, `title="x"`, `py:a.py`."""
+_LANGUAGE: Final = re.compile(r"\.?[A-Za-z0-9_][A-Za-z0-9_+\-.#]{0,31}")
 _STYLES: Final = {
     "strong": "bold",
     "em": "italic",
@@ -169,13 +171,19 @@ class _Builder:
             self._add(Quote((*_labelled(blocks[0]), *blocks[1:])))
 
     def _code(self, token: Token) -> None:
-        text = token.content.removesuffix("\n")
+        text, info = token.content.removesuffix("\n"), token.info.strip()
+        language = _LANGUAGE.fullmatch(info.partition(" ")[0])
         if token.meta.get("literal"):
             self._add(Paragraph((Run(text.strip()),)))
-        elif text.strip() and token.info.strip() == "math":
+            return
+        if info and not (language or _PARAMETERS.match(info)):
+            # Words where the language belongs were meant to be read.
+            self._add(Paragraph((Run(info),)))
+        elif " " in info and not text.strip():
+            self._add(Paragraph((Run(info),)))
+        if text.strip() and info == "math":
             self._formula(text)
         elif text.strip():
-            language = _LANGUAGE.fullmatch(token.info.strip().partition(" ")[0])
             self._add(CodeBlock(text, language.group() if language else ""))
 
     def _formula(self, source: str) -> None:

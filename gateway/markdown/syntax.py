@@ -63,6 +63,7 @@ def read_table(state: StateBlock, start_line: int, end_line: int, silent: bool) 
     """Read a table; the parser reads the header, this function the rows.
 
     GFM drops a row's cells beyond the header; here they stay in its last cell, with their bars.
+    A line without bars below a framed header is the text after the table.
     Missing cells are added, up to `MAX_FILLED_CELLS` in the whole text; a row that would need more
     ends its table and is text.
     """
@@ -75,8 +76,11 @@ def read_table(state: StateBlock, start_line: int, end_line: int, silent: bool) 
     closing = state.tokens.pop()
     state.level += 1
     outer, state.parentType = state.parentType, "table"
+    framed = columns > 1 and getLine(state, start_line).lstrip().startswith("|")
     while state.line < end_line and not _ends(state, end_line):
         row = getLine(state, state.line).strip()
+        if framed and "|" not in row:
+            break
         cells = _cells(row, columns)
         if len(cells) > columns:
             cells = _cells(formulas.with_escaped_bars(row), columns)

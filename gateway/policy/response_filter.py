@@ -1,6 +1,7 @@
 """Keeps credentials out of public rooms, in complete answers and in answers that are being
 streamed."""
 
+import html
 import re
 from functools import cache
 from typing import Final
@@ -12,19 +13,27 @@ from safety.patterns import AnyOf, Pattern, literal, some
 from safety.secret_detection.detect import KINDS
 from safety.secret_detection.http_headers import CONNECTION_STRING
 from safety.secret_detection.kinds import Level
+from safety.secret_detection.visible_text import visible
 
 REPLACEMENT: Final = (
     "I found relevant information but it may contain sensitive data. "
     "Please ask in a private channel."
 )
 """Replaces an answer with a secret in a public room."""
-_REMOVED: Final = re.compile(
-    r"[\\*]"
-    r"|<!--(?:[^<-]|-(?!->)|<(?!!--)){0,2000}(?:-->|\Z)"
-    r"|</?[A-Za-z][^<>]{0,2000}(?:>|\Z)|<(?:!-?|/)?\Z",
+_ENTITY: Final = (
+    r"(?P<entity>&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});)"
+    r"|(?P<unfinished>&#?[A-Za-z0-9]{0,31}\Z)"
 )
-"""What rendering removes: backslashes, stars, and comments and tags of HTML, which may be
-unfinished. None is longer than `gateway.markdown.html_tags` reads."""
+_ENTITIES: Final = re.compile(_ENTITY)
+_MARKS: Final = re.compile(
+    _ENTITY + r"|(?P<command>\\[A-Za-z]{0,20}\Z|!\Z)|\\[A-Za-z]{1,20}\*?(?=\s{0,9}\{)|\\!"
+    r"|!?\[|[\\*~|`$\]{}]|(?<=\])\([^()\s]{0,2000}(?:\)|\Z)"
+    r"|<!--(?:[^<-]|-(?!->)|<(?!!--)){0,2000}(?:-->|\Z)"
+    r"|</?[A-Za-z][^<>]{0,2000}(?:>|\Z)|<(?:!-?|/)?\Z"
+)
+"""What rendering removes: signs of Markdown, targets of links, commands of formulas, and comments
+and tags of HTML, which may be unfinished. None is longer than `gateway.markdown.html_tags` reads.
+An entity is the character that it names."""
 _GAP: Final = some(r"\s", 0, 100)
 _QUOTED: Final = (
     *some("[\"']", 0, 1),
@@ -68,8 +77,8 @@ class FilterDecision(Struct, frozen=True):
 def filter_response(text: str, audience: Audience) -> FilterDecision:
     """Return the answer as this audience may read it: unchanged, or replaced.
 
-    Only public rooms are filtered. The text is also searched without the marks that rendering
-    removes.
+    Only public rooms are filtered. The text is also searched as it is seen: without the marks that
+    rendering removes, without hidden characters, and with the characters that entities name.
     """
     if audience is not Audience.PUBLIC_ROOM:
         return FilterDecision(text, "not_public")
@@ -77,6 +86,14 @@ def filter_response(text: str, audience: Audience) -> FilterDecision:
     if kind:
         return FilterDecision(REPLACEMENT, f"secret_{kind}", blocked=True)
     return FilterDecision(text, "no_secret")
+
+
+class _Shown(Struct, frozen=True):
+    """A text without marks. `places` has, for each of its characters and for its end, the position
+    in the given text."""
+
+    text: str
+    places: tuple[int, ...]
 
 
 class StreamFilter:
@@ -128,9 +145,15 @@ def _any_pattern() -> AnyOf:
 
 
 def _readings(text: str) -> tuple[str, ...]:
-    """Return the text as it is, and without what rendering removes."""
-    shown = _REMOVED.sub("", text)
-    return (text,) if shown == text else (text, shown)
+    """Return the text as it is, with its entities and hidden characters as they are seen, and also
+    without what rendering removes."""
+    seen = visible(_ENTITIES.sub(_character, text)).text
+    shown = visible(_MARKS.sub(_character, text)).text
+    return tuple(dict.fromkeys((text, seen, shown)))
+
+
+def _character(mark: re.Match[str]) -> str:
+    return html.unescape(mark["entity"]) if mark["entity"] else ""
 
 
 def _first_secret(text: str) -> str:
@@ -143,12 +166,29 @@ def _first_secret(text: str) -> str:
 def _safe_length(text: str) -> int:
     """Return the length of the beginning that cannot become part of a secret, whatever follows."""
     safe = _any_pattern().may_begin(text)
-    removed = list(_REMOVED.finditer(text))
-    if not removed:
-        return safe
-    begins = _any_pattern().may_begin(_REMOVED.sub("", text))
-    for piece in removed:
-        if piece.start() > begins:
-            break
-        begins += len(piece[0])
-    return min(safe, begins)
+    for marks in (_ENTITIES, _MARKS):
+        shown = _shown(text, marks)
+        if shown.text != text or shown.places[-1] != len(text):
+            safe = min(safe, shown.places[_any_pattern().may_begin(shown.text)])
+    return safe
+
+
+def _shown(text: str, marks: re.Pattern[str]) -> _Shown:
+    shown: list[str] = []
+    places: list[int] = []
+    position, end = 0, len(text)
+    for mark in marks.finditer(text):
+        shown.append(text[position : mark.start()])
+        places += range(position, mark.start())
+        character = _character(mark)
+        shown.append(character)
+        places += [mark.start()] * len(character)
+        position = mark.end()
+        if mark.lastgroup in ("unfinished", "command"):
+            end = mark.start()
+    shown.append(text[position:])
+    places += range(position, len(text))
+    seen = visible("".join(shown))
+    places.append(end)
+    kept = seen.places if seen.places is not None else range(len(places))
+    return _Shown(seen.text, tuple(places[place] for place in kept))

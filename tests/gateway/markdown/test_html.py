@@ -37,6 +37,9 @@ def text(markdown: str) -> str:
         "a &lt;b&gt; &amp; c": "a <b> & c",
         "<p>one</p><p>two</p>": "one\ntwo",
         "x <ul><li>a</li><li>b</li></ul>": "x\n• a\n• b",
+        "<ol reversed start='2'><li>a</li></ol>": "2. a",
+        '<details open class="x"><summary>a</summary>b</details>': "a\nb",
+        "x<sup>*</sup> 5": "x^* 5",
     }.items(),
 )
 def test_a_tag_is_shown_by_its_meaning(markdown: str, seen: str) -> None:
@@ -209,6 +212,23 @@ def test_an_unfinished_tag_is_never_shown(answer: str) -> None:
         assert "<" not in shown, (answer[:end], shown)
 
 
+@for_each(
+    ("start", "number"),
+    {"x": 1, "-3": 1, "0": 0, "7": 7, "٣": 1, "1_0": 1, "9" * 20: 1}.items(),
+)
+def test_a_list_begins_with_a_number(start: str, number: int) -> None:
+    assert text(f'<ol start="{start}"><li>a</li><li>b</li></ol>') == f"{number}. a\n{number + 1}. b"
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_quotes_in_quotes_are_kept_to_a_depth(platform: str) -> None:
+    markdown = "<blockquote>\n" * 1_700 + "a"
+    begun = time.process_time()
+    shown = read(render(markdown, platform), platform)
+    assert time.process_time() - begun < 1.5
+    assert shown.count("a") == 1
+
+
 SEEDS = [
     *("<b>", "<b", "</b>", "<code>", "<sup>", "<!--", "<!-- a\n", "<ul>\n", "<ul>\n\n", "<ul><li>"),
     *(
@@ -221,11 +241,20 @@ SEEDS = [
         "<ul><!--",
         "<pre>\n",
     ),
-    *("> <!--\n", "- <ul>\n", "[^1]", "[^1]: a\n", "[^a]: b\n\n", "> [!NOTE]\n\n"),
+    *(
+        "<!--\n",
+        "<blockquote>\n",
+        "> <!--\n",
+        "- <ul>\n",
+        "[^1]",
+        "[^1]: a\n",
+        "[^a]: b\n\n",
+        "> [!NOTE]\n\n",
+    ),
 ]
 
 
-@pytest.mark.parametrize("end", ["", "</ul>", "-->", "</b></code></sup>"])
+@pytest.mark.parametrize("end", ["", "</ul>", "-->", "--> a", "</b></code></sup>"])
 @for_each("seed", SEEDS)
 def test_many_characters_of_html_are_read_quickly(seed: str, end: str) -> None:
     markdown = (seed * 30_000)[:30_000] + end
