@@ -7,8 +7,9 @@ from typing import Final
 
 import structlog
 
-from gateway.markdown.parse import parse
+from gateway.markdown.parse import literally, parse
 from gateway.markdown.text_renderer import Renderer, plain_parts
+from gateway.markdown.tree import Document
 from gateway.markdown.unfinished import close_unfinished
 from gateway.message import Button, Outbound, OutboundFile, Part, Place, Reply, send_key
 from gateway.platforms import discover, renderer_of
@@ -35,13 +36,23 @@ def render(markdown: str, platform: str) -> list[Part]:
 
 
 def render_with(renderer: Renderer, markdown: str) -> list[Part]:
-    """Like `render`. A failing renderer is logged, and the text is sent as plain text."""
-    blocks = parse(markdown)
+    """Like `render`. A failing renderer is logged, and the text is sent as plain text; so is a
+    text that cannot be parsed."""
+    blocks = _parsed(markdown)
     try:
         return renderer(blocks)
     except Exception as error:  # noqa: BLE001 - a stranger's renderer may raise anything
         log.error("renderer_failed", renderer=str(renderer), error=type(error).__name__)
         return plain_parts(blocks)
+
+
+def _parsed(markdown: str) -> Document:
+    """Parse a text; one that the parser fails on, by an error of ours, is shown literally."""
+    try:
+        return parse(markdown)
+    except Exception as error:  # noqa: BLE001 - an answer is never lost
+        log.error("parser_failed", error=type(error).__name__)
+        return literally(markdown)
 
 
 async def render_off_loop(markdown: str, renderer: Renderer) -> list[Part]:

@@ -10,7 +10,15 @@ from typing import Final
 
 from gateway.markdown.inline import Mark
 from gateway.markdown.text_renderer import BREAK, TextRenderer, text_parts, without_fences
-from gateway.markdown.tree import CodeBlock, Document, Heading, Run, shown_address
+from gateway.markdown.tree import (
+    Block,
+    CodeBlock,
+    Document,
+    Heading,
+    ItemList,
+    Run,
+    shown_address,
+)
 from gateway.message import Part
 
 MAX_MESSAGE: Final = 2_000
@@ -46,6 +54,12 @@ class _DiscordText(TextRenderer):
 
     bullet = "- "
     code_gap = BREAK
+
+    def block(self, block: Block, indent: str = "") -> list[str]:
+        """Discord counts by itself: numbers with gaps are written as text."""
+        if isinstance(block, ItemList) and block.has_gaps and self is _TEXT:
+            return _WITH_GAPS.block(block, indent)
+        return super().block(block, indent)
 
     def heading(self, heading: Heading) -> list[str]:
         """Discord knows three levels, of one line each."""
@@ -126,7 +140,12 @@ def _link(address: str, inner: str) -> tuple[str, str]:
     return ("", f" ({shown_address(address)})")
 
 
+class _WithGaps(_DiscordText):
+    dot = "\\. "
+
+
 _TEXT: Final = _DiscordText()
+_WITH_GAPS: Final = _WithGaps()
 
 
 def render(blocks: Document) -> list[Part]:

@@ -237,8 +237,11 @@ class _Lists:
         if (last.get("style"), last.get("indent", 0)) == (style, indent) and isinstance(
             entries, list
         ):
-            entries.append(_section(runs))
-            return
+            next_number = int(str(last.get("offset", 0))) + len(entries) + 1
+            # Slack shows a list from 0 as one from 1.
+            if item.number is None or next_number - item.number in (0, 1):
+                entries.append(_section(runs))
+                return
         new: Json = {"type": "rich_text_list", "style": style, "elements": [_section(runs)]}
         if indent:
             new["indent"] = indent

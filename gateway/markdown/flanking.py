@@ -23,6 +23,7 @@ _NEAR: Final = 30
 _WORDS: Final = ("letter", "digit")
 _EQUATION: Final = re.compile(r"[=＝≈×÷+]")
 _DUNDER: Final = re.compile(r"(?:[a-z0-9_]{1,60}|[A-Z0-9_]{1,60})__(?!\w)")
+_DUNDER_BEGUN: Final = re.compile(r"(?<!\w)__(?:[a-z0-9_]{1,60}|[A-Z0-9_]{1,60})\Z")
 _GLOB: Final = re.compile(r"/(?:\*|[^\s*]{0,200}/\*\*)")
 _PATH: Final = "/\\"
 _BEFORE_NAMES: Final = "/\\@$#."
@@ -247,6 +248,8 @@ def _underscores_open(run: Run) -> bool:
 
 
 def _underscores_close(run: Run) -> bool:
+    if not run.single and _DUNDER_BEGUN.search(run.text, max(run.start - 64, 0), run.start):
+        return False
     if run.left == "opening" or (run.after and run.after in _PATH):
         return False
     if run.right in _WORDS:

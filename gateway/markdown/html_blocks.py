@@ -159,6 +159,7 @@ class Rewriter:
         self._lists: list[int | None] = []
         self._quotes = 0
         self._rows: list[list[str]] | None = None
+        self._in_cell = False
         self._lead = ""
 
     def rewrite(self, source: str) -> str:
@@ -175,7 +176,10 @@ class Rewriter:
             else:
                 self._text.append(piece[0])
         self._text.append(source[position:])
+        if self._in_cell:
+            self._end_cell()
         self._flush()
+        self._table(closes=True)
         return "\n".join(self._out)
 
     def _tag(self, piece: re.Match[str], name: str) -> None:
@@ -186,6 +190,8 @@ class Rewriter:
         if name in ("td", "th"):
             self._cell(closes)
             return
+        if self._in_cell:
+            self._end_cell()
         self._flush()
         match name:
             case "ul" | "ol":
@@ -244,9 +250,22 @@ class Rewriter:
             self._write(line)
 
     def _cell(self, closes: bool) -> None:
+        """Begin or end a cell; `</td>` may be missing, and the whole table around one."""
+        if self._rows is None:
+            self._flush()
+        elif closes or self._in_cell:
+            self._end_cell()
+        else:
+            self._flush()
+        self._in_cell = self._rows is not None and not closes
+
+    def _end_cell(self) -> None:
         text = " ".join("".join(self._text).split())
         self._text.clear()
-        if closes and self._rows:
+        self._in_cell = False
+        if self._rows is not None:
+            if not self._rows:
+                self._rows.append([])
             self._rows[-1].append(text.replace("|", "\\|"))
 
     def _preformatted(self, source: str, opening: re.Match[str]) -> int:

@@ -60,7 +60,7 @@ def parse(markdown: str) -> Document:
     if _SURROGATES.search(markdown):
         markdown = _SURROGATES.sub("\ufffd", markdown)
     if len(markdown) > MAX_SOURCE:
-        return _literally(markdown)
+        return literally(markdown)
     links = markdown.count("[") <= MAX_BRACKETS
     return _Builder().build(_parser(links).parse(markdown))
 
@@ -70,7 +70,9 @@ def _parser(links: bool) -> MarkdownIt:
     return syntax.parser(links=links)
 
 
-def _literally(text: str) -> Document:
+def literally(text: str) -> Document:
+    """Return the paragraphs of a text as they are written."""
+    text = _SURROGATES.sub("\ufffd", text)
     parts = (part.strip("\n") for part in re.split(r"\n[ \t]*\n", text.replace("\r\n", "\n")))
     return tuple(Paragraph((Run(part),)) for part in parts if part.strip())
 
@@ -94,6 +96,7 @@ class _Builder:
         self._open: list[list[Block]] = [[]]
         self._items: list[list[Item]] = []
         self._numbers: list[int | None] = []
+        self._written: list[int | None] = []
         self._table = _TableRows()
         self._used: frozenset[str] = frozenset()
 
@@ -128,14 +131,19 @@ class _Builder:
     def _open_list(self, token: Token) -> None:
         if token.type == "list_item_open":
             self._open.append([])
+            if token.info.isdecimal() and int(token.info) != self._written[-1]:
+                # Numbers are left out on purpose; the same one for each item counts up.
+                self._numbers[-1] = self._written[-1] = int(token.info)
             return
         self._items.append([])
         ordered = token.type == "ordered_list_open"
         self._numbers.append(int(token.attrs.get("start", 1)) if ordered else None)
+        self._written.append(self._numbers[-1])
 
     def _close_list(self, token: Token) -> None:
         if token.type != "list_item_close":
             self._numbers.pop()
+            self._written.pop()
             self._add(ItemList(tuple(self._items.pop())))
             return
         number = self._numbers[-1]

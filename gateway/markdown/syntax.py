@@ -1,5 +1,6 @@
 """Extensions of CommonMark: images as links, bounded nesting, and tables that keep every cell."""
 
+import re
 from typing import Final
 
 from markdown_it import MarkdownIt
@@ -15,6 +16,10 @@ from gateway.markdown.html_tags import html_inline
 from gateway.markdown.marks import use_marks
 from gateway.markdown.tree import MAX_CONTAINERS, MAX_FILLED_CELLS
 
+_DRIVE: Final = re.compile(r"[A-Za-z]:")
+_FOLDERS: Final = re.compile(r"\\(?=[^\W_])[^\s`|<>\"\[\]]{1,1000}")
+_SHARE: Final = re.compile(r"\\\\[A-Za-z0-9][\w.-]{1,100}\\(?=[^\W_])[^\s`|<>\"\[\]]{1,1000}")
+_NO_PATH: Final = re.compile(r"(?!)")
 _FILLED: Final = "filled_cells"
 
 
@@ -29,6 +34,7 @@ def parser(*, links: bool = True) -> MarkdownIt:
     md.block.ruler.at("table", read_table, {"alt": ["paragraph", "reference"]})
     md.block.ruler.at("html_block", html_block, {"alt": ["paragraph", "reference", "blockquote"]})
     formulas.add_to(md)
+    md.inline.ruler.before(formulas.INLINE, "path", _path)
     md.inline.ruler.at("image", _image)
     md.inline.ruler.before("strikethrough", "bare_address", bare_address)
     md.inline.ruler.at("html_inline", html_inline)
@@ -44,6 +50,27 @@ def _too_deep(state: StateBlock, start_line: int, end_line: int, silent: bool) -
     token.content = state.getLines(start_line, end_line, 0, False)
     token.meta["literal"] = True
     state.line = end_line
+    return True
+
+
+def _path(state: StateInline, silent: bool) -> bool:
+    """Read a path of Windows, whose backslashes escape nothing."""
+    start = state.pos
+    if state.src[start] != "\\":
+        return False
+    drive = start >= 2 and state.src[start - 1] == ":" and _DRIVE.match(state.src, start - 2)
+    if drive and start >= 3 and state.src[start - 3].isalnum():
+        return False
+    share = not start or state.src[start - 1] in " \t\n(\"'"
+    path = (_SHARE if share else _FOLDERS if drive else _NO_PATH).match(
+        state.src, start, state.posMax
+    )
+    if path is None:
+        return False
+    found = path[0].rstrip("*_.,;:!?)~|")
+    if not silent:
+        state.append_pending(found)
+    state.pos += len(found)
     return True
 
 

@@ -54,6 +54,9 @@ class TextRenderer:
     bullet = BULLET
     """The marker of an item without a number."""
 
+    dot = ". "
+    """The end of the marker of an item with a number."""
+
     code_gap = ""
     """See `inline.Marker`."""
 
@@ -107,7 +110,7 @@ class TextRenderer:
 
     def item(self, item: Item, indent: str) -> list[str]:
         """Return a list item; code, quotes and tables below its marker start at the margin."""
-        marker = self.bullet if item.number is None else f"{item.number}. "
+        marker = self.bullet if item.number is None else f"{item.number}{self.dot}"
         below = indent + " " * len(marker)
         lead = below if item.continued else indent + marker
         if item.checked is not None and not item.continued:

@@ -4,6 +4,7 @@ Inline text is flat: a paragraph is a tuple of `Run`s, each with all of its styl
 then slicing, and only quotes and lists are nested.
 """
 
+import itertools
 import re
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
@@ -123,6 +124,15 @@ class ItemList(Struct, frozen=True):
     """A bulleted or numbered list."""
 
     items: tuple[Item, ...]
+
+    @property
+    def has_gaps(self) -> bool:
+        """True if a number does not follow the one before."""
+        numbers = [item.number for item in self.items if not item.continued]
+        return any(
+            one is not None and two is not None and two != one + 1
+            for one, two in itertools.pairwise(numbers)
+        )
 
 
 class Table(Struct, frozen=True):

@@ -26,6 +26,7 @@ LITERAL = [
     *("base**exp % mod**2", "单价*数量*税率=总价", "总价=单价*数量*(1+税率)", "底**2 + 高**2"),
     *("`width`*`height`*`depth`", "(*p)*(*q)", "*p++ = *q++;", "y = base**exp**mod"),
     # names
+    *("_private and __dunder__", r"C:\Users\name\*.txt and D:\x\_a_\b_", r"\\server\share\_x_"),
     *("__init__.py", "a_b_c", "*args, **kwargs", "f(**kwargs)", "f(*args, **kwargs)", "fn(*a,*b)"),
     *("char *p, *q", "char **argv, **envp", "int *a, *b;", "[*a, *b] and {**x, **y}"),
     *("use __dunder__ alone", "__init__ and __main__", "path/__init__.py and __pycache__/x"),

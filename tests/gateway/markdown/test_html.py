@@ -229,6 +229,20 @@ def test_quotes_in_quotes_are_kept_to_a_depth(platform: str) -> None:
     assert shown.count("a") == 1
 
 
+@for_each(
+    ("markdown", "seen"),
+    {
+        "<details>\nx\n\n</details>(y)</td></tr></table>": "x\n(y)",
+        "<table><tr>x<td>a</td>y</tr>z</table>": "x\ny\nz\na\n─",
+        "<table><td>a</td></table>": "a\n─",
+        "<table><tr><td>a<td>b</tr><tr><td>c<td>d</table>": "a │ b\n──┼──\nc │ d",
+    }.items(),
+)
+def test_text_beside_cells_and_cells_without_ends_are_shown(markdown: str, seen: str) -> None:
+    shown = text(markdown)
+    assert "\n".join(line for line in shown.split("\n") if line) == seen
+
+
 SEEDS = [
     *("<b>", "<b", "</b>", "<code>", "<sup>", "<!--", "<!-- a\n", "<ul>\n", "<ul>\n\n", "<ul><li>"),
     *(

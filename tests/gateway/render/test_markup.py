@@ -1,8 +1,10 @@
 """What each platform gets for addresses, underlined text and code with fences."""
 
 import pytest
+import structlog
 
 from gateway.markdown.text_renderer import BREAK
+from gateway.markdown.tree import Document
 from gateway.render import render
 from tests.gateway.render.readers import letters, read
 from tests.support.for_each import for_each
@@ -106,3 +108,33 @@ def test_whatsapp_marks_end_before_punctuation_that_a_letter_touches(
     markdown: str, seen: str
 ) -> None:
     assert payload(markdown, "whatsapp") == seen
+
+
+@for_each(
+    ("markdown", "seen"),
+    {
+        "2. a\n5. b\n7. c": "2. a\n5. b\n7. c",
+        "3. a\n2. b\n1. c": "3. a\n2. b\n1. c",
+        "1. a\n1. b\n1. c": "1. a\n2. b\n3. c",
+    }.items(),
+)
+def test_the_items_of_a_list_keep_their_numbers(markdown: str, seen: str) -> None:
+    assert payload(markdown, "telegram") == payload(markdown, "whatsapp") == seen
+
+
+def test_discord_and_slack_do_not_count_where_numbers_have_gaps() -> None:
+    assert payload("2. a\n5. b", "discord") == "2\\. a\n5\\. b"
+    assert payload("2. a\n3. b", "discord") == "2. a\n3. b"
+    assert payload("2. a\n5. b", "slack").count("'offset': ") == 2
+    assert payload("2. a\n3. b", "slack").count("'offset': ") == 1
+
+
+def test_an_answer_that_the_parser_fails_on_is_shown_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fails(_text: str) -> Document:
+        raise RecursionError
+
+    monkeypatch.setattr("gateway.render.parse", fails)
+    monkeypatch.setattr("gateway.render.log", structlog.get_logger())
+    assert payload("a **b**", "telegram") == "a **b**"
