@@ -25,15 +25,21 @@ _ENTITY: Final = (
     r"|(?P<unfinished>&#?[A-Za-z0-9]{0,31}\Z)"
 )
 _ENTITIES: Final = re.compile(_ENTITY)
-_MARKS: Final = re.compile(
+_SIGN: Final = (
     _ENTITY + r"|(?P<command>\\[A-Za-z]{0,20}\Z|!\Z)|\\[A-Za-z]{1,20}\*?(?=\s{0,9}\{)|\\!"
-    r"|!?\[|[\\*~|`$\]{}]|(?<=\])\([^()\s]{0,2000}(?:\)|\Z)"
+    r"|!?\[|[\\*~|`$\]{}]"
+)
+_SIGNS: Final = re.compile(_SIGN)
+"""Signs without tags and addresses: what looks like the beginning of one may be text."""
+_MARKS: Final = re.compile(
+    _SIGN + r"|(?<=\])\([^()\s]{0,2000}(?:\)|\Z)"
     r"|<!--(?:[^<-]|-(?!->)|<(?!!--)){0,2000}(?:-->|\Z)"
     r"|</?[A-Za-z][^<>]{0,2000}(?:>|\Z)|<(?:!-?|/)?\Z"
 )
 """What rendering removes: signs of Markdown, targets of links, commands of formulas, and comments
 and tags of HTML, which may be unfinished. None is longer than `gateway.markdown.html_tags` reads.
 An entity is the character that it names."""
+_READ: Final = (_ENTITIES, _SIGNS, _MARKS)
 _GAP: Final = some(r"\s", 0, 100)
 _QUOTED: Final = (
     *some("[\"']", 0, 1),
@@ -147,9 +153,8 @@ def _any_pattern() -> AnyOf:
 def _readings(text: str) -> tuple[str, ...]:
     """Return the text as it is, with its entities and hidden characters as they are seen, and also
     without what rendering removes."""
-    seen = visible(_ENTITIES.sub(_character, text)).text
-    shown = visible(_MARKS.sub(_character, text)).text
-    return tuple(dict.fromkeys((text, seen, shown)))
+    shown = (visible(marks.sub(_character, text)).text for marks in _READ)
+    return tuple(dict.fromkeys((text, *shown)))
 
 
 def _character(mark: re.Match[str]) -> str:
@@ -166,7 +171,7 @@ def _first_secret(text: str) -> str:
 def _safe_length(text: str) -> int:
     """Return the length of the beginning that cannot become part of a secret, whatever follows."""
     safe = _any_pattern().may_begin(text)
-    for marks in (_ENTITIES, _MARKS):
+    for marks in _READ:
         shown = _shown(text, marks)
         if shown.text != text or shown.places[-1] != len(text):
             safe = min(safe, shown.places[_any_pattern().may_begin(shown.text)])

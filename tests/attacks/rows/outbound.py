@@ -107,8 +107,15 @@ async def _secret_in_room(scene: Scene) -> None:
 
 async def _secret_split(scene: Scene) -> None:
     """Markdown between the letters of a key is gone once it is rendered."""
-    for mark in ("\\", "****", "\u200b", "<b></b>", "<!-- -->", "</p>", "<wbr>"):
-        broken = f"{KEY[:8]}{mark}{KEY[8:]}"
+    marks = ("\\", "****", "\u200b", "<b></b>", "<!-- -->", "</p>", "<wbr>", "&ZeroWidthSpace;")
+    parts = [f"{KEY[:8]}{mark}{KEY[8:]}" for mark in marks]
+    parts += [
+        f"&#{ord(KEY[0])};{KEY[1:]}",
+        f"`{KEY[:8]}`{KEY[8:]}",
+        f"[{KEY[:8]}](https://e.org)[{KEY[8:]}](https://e.org)",
+        f"$x = \\text{{{KEY[:8]}}}\\text{{{KEY[8:]}}}$",
+    ]
+    for broken in parts:
         await scene.say("ben", f"SAY the key of $mark is {broken}", "team")
     shown = [message.text for message in by_bot(scene.sim.shown(scene.room("team")))]
     visible = "\n".join(shown).replace("\u200b", "")
