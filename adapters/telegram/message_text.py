@@ -156,7 +156,6 @@ def _formatted_mentions(
     """
     if not me.username or f"@{me.username}".lower() not in source.cut(0).lower():
         return
-    name = re.compile(_MENTION.format(re.escape(me.username)), re.ASCII | re.IGNORECASE)
     taken = _inside(outermost(entity for entity in known if entity.kind in _NAMED))
     seen: set[int] = set()
     for entity in known:
@@ -166,7 +165,9 @@ def _formatted_mentions(
         # With the characters around it, so that a part of a longer name is none.
         lead = min(entity.start, 1)
         words = source.cut(entity.start - lead, min(entity.end + 2, source.length))
-        for match in name.finditer(words):
+        for match in _MENTION.finditer(words):
+            if match[1].lower() != me.username.lower():
+                continue
             start = entity.start - lead + units_of(words[: match.start()])
             end = start + len(match[0])
             if not entity.start <= start < end <= entity.end or start in seen:
@@ -180,7 +181,7 @@ def _formatted_mentions(
             yield start, end
 
 
-_MENTION: Final = r"(?<![\w@/.+-])@{}(?!\w|[-.@/]\w)"
+_MENTION: Final = re.compile(r"(?<![\w@/.+-])@(\w++)(?![-.@/]\w)", re.ASCII)
 """A username, not as a part of another name, an address or a path."""
 
 

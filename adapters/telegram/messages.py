@@ -17,7 +17,6 @@ from adapters.shared.json_readers import (
 )
 from adapters.telegram.media import MAX_NAME, attachments_of, card_in
 from adapters.telegram.message_text import BotIdentity, MessageText, entities_of, read_text
-from adapters.telegram.upgraded_groups import PRESENT
 from gateway.authorship import Authorship, Material, within_bounds
 from gateway.immutable import replace
 from gateway.message import (
@@ -63,6 +62,9 @@ PLATFORM: Final = "telegram"
 MAX_QUOTE: Final = 4096
 """Characters of a quoted message that are kept: the longest that a message can be."""
 
+PRESENT: Final = "present_id"
+"""The field of a chat with its present id, where `id` is its first one: of a group that became a
+supergroup."""
 _PRESENT: Final = ("creator", "administrator", "member")
 _FORWARD_FIELDS: Final = frozenset(
     {

@@ -15,14 +15,13 @@ from typing import Final
 import structlog
 
 from adapters.shared.json_readers import JsonObject, as_mapping, integer, mapping
+from adapters.telegram.messages import PRESENT
 from gateway.ports import AdapterState
 
 log = structlog.get_logger(__name__)
 
 RENUMBERED: Final = 2**40
 """Above every message id of Telegram, which has at most 32 bits."""
-PRESENT: Final = "present_id"
-"""The field of a chat with its present id, where `id` is its first one."""
 KEEP: Final = timedelta(days=3_650)
 MAX_KNOWN: Final = 10_000
 """Chats whose answer of the store is kept in memory."""

@@ -13,9 +13,14 @@ UNSPACED: Final = (
 )
 """Letters of the scripts that write words, or particles after them, without spaces, as a class of
 a regular expression: Han, Kana, Hangul, Thai, Lao, Tibetan, Burmese and Khmer."""
-COMBINING: Final = (
-    r"\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
-    r"\u0900-\u0963\u0971-\u0dff\u200c\u200d"
+COMBINING: Final = "".join(
+    chr(code)
+    for begin, end in (
+        *((0x0300, 0x036F), (0x0591, 0x05C7), (0x0610, 0x061A), (0x064B, 0x0670), (0x06D6, 0x06ED)),
+        *((0x0900, 0x0963), (0x0971, 0x0DFF), (0x200C, 0x200D)),
+    )
+    for code in range(begin, end + 1)
+    if unicodedata.category(chr(code)) in ("Mn", "Mc", "Me", "Cf")
 )
 """Signs inside of words that `re` does not count as letters, as a class of a regular expression:
 accents, the vowels of Hebrew and Arabic, the scripts of India with their vowels, and joiners."""

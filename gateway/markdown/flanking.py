@@ -29,7 +29,7 @@ _PATH: Final = "/\\"
 _BEFORE_NAMES: Final = "/\\@$#."
 _SHORT_PAUSES: Final = ".,;"
 _LETTER: Final = rf"(?:[^\W\d_]|[{COMBINING}])"
-_LETTERS: Final = re.compile(f"{_LETTER}{{2,}}")
+_LETTERS: Final = re.compile(f"{_LETTER}{{2,{_PART}}}")
 _TO_COME: Final = {
     sign: re.compile(rf"{_LETTER}{{2,{_PART}}}{re.escape(sign)}{{2}}") for sign in "*~"
 }

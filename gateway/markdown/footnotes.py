@@ -8,7 +8,7 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 
 _REFERENCE: Final = re.compile(r"\[\^([^\s\[\]^]{1,40})\]")
-_DEFINITION: Final = re.compile(r"\[\^([^\s\[\]^]{1,40})\]:[ \t]*(.*)")
+_DEFINITION: Final = re.compile(r"\[\^([^\s\[\]^]{1,40})\]:[ \t]*+")
 _NUMBER: Final = re.compile(r"[1-9]\d{0,2}")
 _DEFINED: Final = "footnotes"
 
@@ -33,7 +33,9 @@ def _definitions(state: StateBlock, start_line: int, end_line: int, silent: bool
             state.env.setdefault(_DEFINED, set()).add(match[1])
         elif _begins_block(state, line, end_line):
             break
-        text = f"\\[{match[1]}\\] {match[2]}" if match else _text(state, line)
+        text = _text(state, line)
+        if match:
+            text = f"\\[{match[1]}\\] {state.src[match.end() : state.eMarks[line]]}"
         lines.append(text)
         line += 1
     state.push("paragraph_open", "p", 1)
@@ -48,7 +50,7 @@ def _definition(state: StateBlock, line: int) -> re.Match[str] | None:
     start = state.bMarks[line] + state.tShift[line]
     if state.sCount[line] < state.blkIndent or not state.src.startswith("[^", start):
         return None
-    return _DEFINITION.fullmatch(state.src, start, state.eMarks[line])
+    return _DEFINITION.match(state.src, start, state.eMarks[line])
 
 
 def _text(state: StateBlock, line: int) -> str:

@@ -45,7 +45,7 @@ _ESCAPE: Final = re.compile(r"\\[^A-Za-z]")
 _MAY_PRECEDE_COMMAND: Final = re.compile(r"[^A-Za-z:/\\._~-]|\Z")
 _ALONE: Final = frozenset((*symbols.SYMBOLS, *symbols.SPACED, *symbols.FUNCTIONS))
 """Commands that are a formula without arguments."""
-_IN_ROW: Final = re.compile(r"\$[^$`]+\$|\\\((?:(?!\\[()]).)*+\\\)")
+_IN_ROW: Final = re.compile(r"\$[^$`]+\$|(?<!\\)\\\((?:[^\\\n]|\\[^()\n])*+\\\)")
 _BAR: Final = re.compile(r"(?<!\\)\|")
 _ARGUMENTS: Final = 4
 _END: Final = re.compile(r"\s*+[.,;:!?。，]?+\s*+")

@@ -11,7 +11,7 @@ from typing import Final
 
 from markdown_it.rules_block import StateBlock
 
-from gateway.markdown.html_tags import BLOCKS, MAX_TAG, OPENED_BLOCKS, TAG, attribute
+from gateway.markdown.html_tags import BLOCKS, OPENED_BLOCKS, TAG, attribute
 
 MAX_DEPTH: Final = 8
 """Levels of lists within lists, and of quotes within quotes, that are kept. Ours."""
@@ -22,9 +22,10 @@ _SHAPED: Final = frozenset(
     ("ul", "ol", "dl", "table", "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6")
 )
 """Elements that are read as a whole, to their end."""
-_CODE: Final = r"(?P<code>(?P<fence>`+)[^`]{1,500}(?P=fence)(?!`))"
+_HALVES: Final = {name: re.compile(rf"<(/?){name}[\s>]", re.IGNORECASE) for name in sorted(_SHAPED)}
+_CODE: Final = r"(?P<code>(?<!`)(?P<fence>`++)[^`]{1,500}(?P=fence)(?!`))"
 _PIECE: Final = re.compile(f"{_CODE}|{TAG.pattern}")
-_COMMENT: Final = re.compile(rf"{_CODE}|<!--(?:(?!<!--).){{0,{MAX_TAG}}}?-->", re.DOTALL)
+_COMMENT: Final = re.compile(f"{_CODE}|<!--")
 _BEGIN: Final = re.compile(r"<(?:!--|/?[A-Za-z])")
 _CLOSED: Final = "html_blocks_closed"
 _NESTED: Final = "html_blocks_nested"
@@ -66,8 +67,14 @@ def _parse_inside(state: StateBlock, start_line: int, end: int) -> None:
 
 def _without_comments(source: str) -> str:
     # What follows the last end holds no whole comment; to look there would take quadratic time.
-    head, ending, tail = source.rpartition("-->")
-    return _COMMENT.sub(lambda piece: piece["code"] or "", f"{head}{ending}") + tail
+    whole, shown, at = source.rfind("-->") + 3, list[str](), 0
+    begun = 0
+    while piece := _COMMENT.search(source, at, whole):
+        at = piece.end()
+        if piece["code"] is None and (end := source.find("-->", at)) >= 0:
+            shown.append(source[begun : piece.start()])
+            begun = at = end + 3
+    return "".join((*shown, source[begun:]))
 
 
 def _end_of_comment(state: StateBlock, start_line: int, end_line: int, start: int) -> int:
@@ -114,7 +121,7 @@ def _end_of_element(state: StateBlock, start_line: int, end_line: int, start: in
 def _end_of_shaped(state: StateBlock, start_line: int, end_line: int, name: str) -> int:
     """Return the line after the end of an element; of one that is not balanced, the last end in the
     text; without any, the next blank line."""
-    half = re.compile(rf"<(/?){name}[\s>]", re.IGNORECASE)
+    half = _HALVES[name]
     last = _closed(state, f"</{name}>")
     depth, line = 0, start_line
     while line < end_line:

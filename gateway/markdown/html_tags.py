@@ -52,7 +52,7 @@ TAG: Final = re.compile(
 _LONGEST_ELEMENT: Final = 2_000
 """Characters of code, or of raised text, in one element."""
 _MOST_OPEN: Final = 8
-_VALUE: Final = re.compile(r"([\w:-]+)=(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
+_VALUE: Final = re.compile(r"(?<![\w:-])([\w:-]++)=(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
 _OPENED: Final = "html_opened"
 OPENED_BLOCKS: Final = "html_opened_blocks"
 """Key of the names of elements that began on lines before, in the parser's environment."""

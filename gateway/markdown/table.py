@@ -27,9 +27,8 @@ _EMOJI_STYLE: Final = "\ufe0f"
 _OPENING: Final = "（「『【《〈〔“‘"
 _CLOSING: Final = "、。，．：；！？）」』】》〉〕”’ー…々"
 _UNSPACED: Final = "\u3041-\u30fa\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_PIECE: Final = re.compile(
-    rf"[{_OPENING}]*(?:[{_UNSPACED}]|[^\s{_UNSPACED}{_OPENING}{_CLOSING}]+)[{_CLOSING}]*|\S"
-)
+_WORD: Final = rf"(?:[{_UNSPACED}]|[^\s{_UNSPACED}{_OPENING}{_CLOSING}]++)"
+_PIECE: Final = re.compile(rf"[{_OPENING}]++(?:{_WORD}[{_CLOSING}]*+)?|{_WORD}[{_CLOSING}]*+|\S")
 """What stays on one line: a word, or a character of a script without spaces and its punctuation."""
 _RIGHT_TO_LEFT: Final = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001eeff]"

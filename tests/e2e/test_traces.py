@@ -21,6 +21,7 @@ STAGES: Final = [
     "budget",
     "memory",
     "context",
+    "thread",
     "attachments",
     "recall",
     "context",

@@ -18,7 +18,7 @@ from gateway.message import (
 )
 from gateway.people import Audience
 from parley.testing.case import AdapterCase
-from parley.testing.marks import where
+from parley.testing.marks import lacks, proves, where
 from parley.testing.people import DirectPeople
 from parley.testing.stage import Stage
 from simulators.base import CanForward, CanSendViaBots, CanShareContacts, SimFile
@@ -197,6 +197,24 @@ async def test_a_reply_to_another_person_is_not_a_reply_to_the_bot(stage: Stage)
     message = await stage.sink.message("a correction")
     assert message.reply_to_id == first.id
     assert message.quote is None or not message.quote.by_this_bot
+
+
+@proves("quotes_by_id")
+async def test_a_reply_gives_the_id_of_its_message_alone(stage: Stage) -> None:
+    first = await stage.hear("a remark")
+    await stage.platform.say(stage.person, stage.room, "a correction", reply_to=first.id)
+    quote = (await stage.sink.message("a correction")).quote
+    assert quote is not None
+    assert (quote.id, quote.is_empty) == (first.id, True)
+
+
+@lacks("quotes_by_id")
+@where(lambda case: case.replies, "its platform has no replies")
+async def test_a_reply_gives_the_content_of_its_message(stage: Stage) -> None:
+    first = await stage.hear("a remark")
+    await stage.platform.say(stage.person, stage.room, "a correction", reply_to=first.id)
+    quote = (await stage.sink.message("a correction")).quote
+    assert quote is None or quote.text == "a remark"
 
 
 async def test_every_event_has_its_platform_and_account(stage: Stage) -> None:
