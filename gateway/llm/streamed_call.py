@@ -50,6 +50,8 @@ SHORT_BODY: Final = 8 * 1024 * 1024
 MAX_BODY: Final = 64 * 1024 * 1024
 """The same for the bytes of its response, reasoning and frames included; never more than the last
 one."""
+MAX_CLOSED: Final = 2
+"""Closed connections that one request can meet before it counts as failed."""
 CLOSED_SECONDS: Final = 5.0
 """Seconds within which a request meets a connection that its server closed; a request that is lost
 later was in work."""
@@ -224,17 +226,18 @@ class StreamingProvider(ABC):
 
     @asynccontextmanager
     async def _opened(self, content: bytes) -> AsyncIterator[OpenResponse]:
-        """Send a request, and once more if its connection is an older one that the server closed
-        meanwhile: the server has not seen the request."""
+        """Send a request, and again if its connection is an older one that the server closed
+        meanwhile: the server has not seen the request. The next one can be of that kind too."""
         async with AsyncExitStack() as stack:
-            began = asyncio.get_running_loop().time()
-            try:
-                response = await stack.enter_async_context(self.open(content))
-            except Exception as error:
-                waited = asyncio.get_running_loop().time() - began
-                if not self._answered_before or waited > CLOSED_SECONDS or not _is_closed(error):
-                    raise
-                response = await stack.enter_async_context(self.open(content))
+            for further in range(MAX_CLOSED, -1, -1):
+                began = asyncio.get_running_loop().time()
+                try:
+                    response = await stack.enter_async_context(self.open(content))
+                    break
+                except Exception as error:
+                    quick = asyncio.get_running_loop().time() - began <= CLOSED_SECONDS
+                    if not (further and self._answered_before and quick and _is_closed(error)):
+                        raise
             self._answered_before = True
             yield response
 
