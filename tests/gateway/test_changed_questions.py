@@ -229,7 +229,7 @@ async def test_a_tool_with_side_effects_does_not_run_twice() -> None:
 
 @pytest.mark.parametrize("overlap", ["collect", "queue", "drop"])
 async def test_a_question_is_answered_as_edited_with_every_overlap(overlap: str) -> None:
-    async with gateway(overlap=overlap) as g:  # type: ignore[arg-type]
+    async with gateway(overlap=overlap) as g:  # type: ignore[arg-type]  # one of Overlap
         await asked(g)
         await g.take(edit("silver?"))
         await finished(g)

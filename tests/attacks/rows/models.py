@@ -352,7 +352,7 @@ async def _hidden_thought(scene: Scene) -> None:
         form = forms[hostile.asked % len(forms)]
         begun = server.begin()
         if server.dialect == "messages":
-            begun[1]["content_block"] = {"type": "thinking", "thinking": ""}  # type: ignore[index]
+            begun[1]["content_block"] = {"type": "thinking", "thinking": ""}  # type: ignore[index]  # a dict
             closed = {"type": "content_block_stop", "index": 0}
             block = {"type": "text", "text": "Done."}
             second = {"type": "content_block_start", "index": 1, "content_block": block}
