@@ -66,9 +66,9 @@ def timed(target: Target, data: bytes, seconds: float = SLOW_SECONDS, tries: int
     """Run a target. Raises what it raises, and `TooSlow` where the best of its tries is longer."""
     best = float("inf")
     for _ in range(tries):
-        began = time.process_time()
+        began = time.thread_time()
         target.run(data)
-        best = min(best, time.process_time() - began)
+        best = min(best, time.thread_time() - began)
         if best <= seconds:
             return
     raise TooSlow(f"{target.name}: {best:.2f} s of processor time for {data[:80]!r}")

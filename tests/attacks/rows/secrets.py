@@ -20,6 +20,8 @@ def token(row: str) -> str:
     return "ghp_" + "".join(c.lower() if n % 2 else c for n, c in enumerate(digits))[:36]
 
 
+SHORT = 8
+"""Characters below which a secret is found in what is random."""
 PASSWORD = "Vq7-kLpm2x9Z"
 LONG = "".join(hashlib.sha256(f"long {n}".encode()).hexdigest() for n in range(10))[:600]
 LINES = tuple(
@@ -36,16 +38,18 @@ def _said(text: str, *secrets: str) -> Step:
         await scene.records("ada")  # takes up what waits for memory
         stored = await all_stored(scene.stage)
         for secret in secrets:
-            hold(not _contains(stored, secret), "a secret is stored")
+            around = _around(stored, secret)
+            hold(not around, f"a secret is stored: {around}")
 
     return step
 
 
-def _contains(stored: str, secret: str) -> bool:
-    """True if the secret is stored; six digits count only alone, as any longer number may contain
-    them."""
-    alone = rf"(?<![0-9A-Za-z]){secret}(?![0-9A-Za-z])" if secret.isdigit() else re.escape(secret)
-    return re.search(alone, stored) is not None
+def _around(stored: str, secret: str) -> str:
+    """What is stored around the secret, empty if it is not stored. A short secret counts only
+    alone, as random ids and the fractions of times may contain it."""
+    alone = rf"(?:(?<![0-9A-Za-z_.+/-])|(?<=\\[nt])){re.escape(secret)}(?![0-9A-Za-z_+/-])"
+    found = re.search(alone if len(secret) < SHORT else re.escape(secret), stored)
+    return stored[max(0, found.start() - 60) : found.end() + 60] if found else ""
 
 
 def _row(name: str, text: str, *secrets: str, on: tuple[str, ...] = ONE) -> Attack:
@@ -89,7 +93,8 @@ async def _remembered(scene: Scene) -> None:
     """Short secrets, which a command would store as knowledge."""
     for label, secret in (("api key", "528491"), ("token", "qv7zx"), ("secret", "xkcdq")):
         await scene.command("ada", "remember", f"my {label} is {secret}")
-        hold(not _contains(await all_stored(scene.stage), secret), "a short secret is stored")
+        around = _around(await all_stored(scene.stage), secret)
+        hold(not around, f"a short secret is stored: {around}")
 
 
 async def _while_waiting(scene: Scene) -> None:

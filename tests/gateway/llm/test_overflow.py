@@ -6,8 +6,8 @@ change a rule: it shows what the rules do with words that they were not written 
 shows a placeholder instead of a figure, a figure was filled in.
 """
 
+import functools
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import pytest
 
 from gateway.errors import ContextTooLong
 from gateway.llm.overflow import context_too_long
+from tests.support.processor_time import seconds
 
 RECORDED = Path(__file__).parent / "recorded"
 KNOWN = json.loads((RECORDED / "overflow_errors.json").read_text())
@@ -94,13 +95,12 @@ def test_hostile_error_is_read_quickly() -> None:
     deep: object = "prompt is too long " * 10_000
     for _ in range(50):
         deep = {"error": [deep] * 50}
-    started = time.process_time()
+    words = {"a": "max_tokens " * 6_000, "b": "9" * 60_000}
+    places = {"message": "messages[" * 500 + "exceed " * 500}
 
-    context_too_long("refused", 400, deep)
-    context_too_long("refused", 400, {"a": "max_tokens " * 6_000, "b": "9" * 60_000})
-    context_too_long("refused", 400, {"message": "messages[" * 500 + "exceed " * 500})
-
-    assert time.process_time() - started < 0.1
+    for body in (deep, words, places):
+        work = functools.partial(context_too_long, "refused", 400, body)
+        assert seconds(work, 0.05) < 0.05
 
 
 def test_text_of_the_request_in_an_error_decides_nothing() -> None:

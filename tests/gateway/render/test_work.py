@@ -2,7 +2,6 @@
 
 import functools
 import sys
-import time
 from collections.abc import Callable
 from types import FrameType
 from typing import Any, TypeVar
@@ -18,6 +17,7 @@ from gateway.render import render
 from tests.gateway.render.readers import holds, visible
 from tests.gateway.render.test_properties import LIMITS, PLATFORMS, check
 from tests.support.for_each import for_each
+from tests.support.processor_time import seconds
 
 BEGINNINGS = {
     "table": "a|b\n-|-\n",
@@ -127,12 +127,6 @@ def ordinary_steps(size: int, platform: str) -> int:
     return rendering_steps(ordinary(size), platform)[0]
 
 
-def timed(markdown: str, platform: str) -> tuple[float, list[Part]]:
-    begun = time.process_time()
-    parts = render(markdown, platform)
-    return time.process_time() - begun, parts
-
-
 @functools.cache
 def to_see(markdown: str) -> int:
     """Visible characters of a text, the same for all platforms."""
@@ -161,10 +155,10 @@ def test_no_text_needs_much_more_work_than_an_ordinary_one(name: str, platform: 
 @pytest.mark.parametrize("name", SEEDS)
 def test_texts_of_full_length_need_no_more_work(name: str, platform: str) -> None:
     markdown = huge(name, tree.MAX_SOURCE - 30_000)
-    usual, _ = timed(ordinary(len(markdown)), platform)
-    took, parts = timed(markdown, platform)
-    assert took <= usual * TIMES_AS_MUCH
-    check_shown(parts, markdown, platform)
+    usual = ordinary(len(markdown))
+    limit = TIMES_AS_MUCH * seconds(lambda: render(usual, platform))
+    assert seconds(lambda: render(markdown, platform), limit) <= limit
+    check_shown(render(markdown, platform), markdown, platform)
 
 
 @pytest.mark.parametrize("name", DEEP)

@@ -1,7 +1,6 @@
 """No text in the prompt can imitate the text of another author."""
 
 import re
-import time
 
 import pytest
 from hypothesis import given
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 from gateway.authorship import MAX_MATERIAL, MAX_PIECES, Material, within_bounds, without_quotations
 from gateway.turn.prompt import MARK, clean_name, framed, marked, own_in_room, own_words, readable
 from tests.support.for_each import for_each
+from tests.support.processor_time import seconds
 
 LABEL = re.compile(r"[\[\uff3b\u3010\u27e6]\s*Alice")
 
@@ -96,9 +96,7 @@ def test_struck_out_words_are_not_own_text() -> None:
     assert without_quotations("~~I live in Rome~~\nI moved").split() == ["I", "moved"]
     assert without_quotations("in ~~Rome~~ and ~~Oslo~~ no").split() == ["in", "and", "no"]
     assert without_quotations("a ~~ b ~ c") == "a ~~ b ~ c"
-    began = time.process_time()
-    without_quotations("~~a " * 10_000)
-    assert time.process_time() - began < 0.2
+    assert seconds(lambda: without_quotations("~~a " * 10_000), 0.2) < 0.2
 
 
 def test_the_external_text_of_a_message_has_a_limit() -> None:

@@ -14,7 +14,7 @@ from memory.agents.registry import named
 from tests.memory.agents.queries import HOSTILE, HOSTILE_TOO, ORDINARY, ORDINARY_TOO
 from tests.memory.stores.records import record
 from tests.support.for_each import for_each
-from tests.support.growth import shortest
+from tests.support.processor_time import seconds
 
 KEY = "sk-ant-api03-" + "Zx9qLm3T" * 11 + "QQ-AAAAAA"
 MISSED = frozenset(
@@ -61,7 +61,8 @@ def test_hidden_characters_and_wide_letters_do_not_hide_a_query() -> None:
 
 @for_each("unit", ["all ", "dump ", "other users ", "*", "所有", "паролей ", "a'", "<b ", "' OR "])
 def test_the_time_of_a_judgement_is_short_for_any_text(unit: str) -> None:
-    assert shortest(judge_query, (unit * MAX_QUERY)[:MAX_QUERY]) < 0.1
+    text = (unit * MAX_QUERY)[:MAX_QUERY]
+    assert seconds(lambda: judge_query(text), 0.1) < 0.1
 
 
 def test_suspicious_texts_are_recognised_and_cleaned() -> None:

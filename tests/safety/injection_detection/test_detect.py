@@ -1,7 +1,5 @@
 """Attempts to command a database, a browser or the model are seen; ordinary sentences are not."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +12,7 @@ from safety.injection_detection.detect import (
 )
 from safety.secret_detection.credential_sentences import looks_like_credential
 from tests.support.for_each import for_each
+from tests.support.processor_time import seconds
 
 SQL, XSS, PROMPT = InjectionKind.SQL, InjectionKind.XSS, InjectionKind.PROMPT
 
@@ -193,6 +192,5 @@ def test_a_credential_is_distinguished_from_text_about_credentials(text: str, to
     ],
 )
 def test_time_grows_linearly_with_the_text(seed: str) -> None:
-    begun = time.process_time()
-    detect_injection((seed * 100_000)[:100_000])
-    assert time.process_time() - begun < 5
+    text = (seed * 100_000)[:100_000]
+    assert seconds(lambda: detect_injection(text), 5) < 5

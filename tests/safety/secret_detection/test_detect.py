@@ -5,7 +5,7 @@ import pytest
 from safety.secret_detection.detect import KINDS, find_secrets
 from safety.secret_detection.kinds import Level
 from tests.support.for_each import for_each
-from tests.support.growth import QUADRATIC, growth
+from tests.support.processor_time import QUADRATIC, growth
 
 A36 = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 KEYS = {

@@ -1,7 +1,6 @@
 """What is not the answer is neither shown nor stored, and what is the answer stays."""
 
 import json
-import time
 
 import pytest
 from hypothesis import given
@@ -9,6 +8,7 @@ from hypothesis import strategies as st
 
 from gateway.llm.chat_completions.answer_text import MAX_TEXT, AnswerText
 from gateway.ports import ToolSpec
+from tests.support.processor_time import seconds
 
 FIND = ToolSpec(
     "find",
@@ -287,14 +287,9 @@ def test_ordinary_text_is_shown_at_once(text: str) -> None:
     "unit", ["<", "<t", "`", "[a", "<think>", "</think>", "<|a", "\n<think>a</think>"]
 )
 def test_the_time_grows_with_the_text(unit: str) -> None:
-    def seconds(length: int) -> float:
-        began = time.process_time()
-        read((unit * length)[:length], length)
-        return time.process_time() - began
-
-    seconds(1_000)
-    short, long = seconds(10_000), seconds(80_000)
-    assert long < max(0.05, 24 * short)
+    long = (unit * 80_000)[:80_000]
+    limit = max(0.05, 24 * seconds(lambda: read(long[:10_000], 10_000)))
+    assert seconds(lambda: read(long, 80_000), limit) < limit
 
 
 def test_an_endless_answer_ends() -> None:
