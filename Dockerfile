@@ -7,10 +7,10 @@ FROM python:${PYTHON}-slim AS build
 WORKDIR /src
 # Compiled here, because a container on a read-only root would compile at every start.
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 UV_NO_CACHE=1 UV_COMPILE_BYTECODE=1
-COPY requirements-build.lock requirements-openai.lock ./
-RUN pip install --require-hashes -r requirements-build.lock \
+COPY requirements/build.lock requirements/openai.lock requirements/
+RUN pip install --require-hashes -r requirements/build.lock \
  && uv venv /venv \
- && uv pip install --python /venv/bin/python --require-hashes -r requirements-openai.lock
+ && uv pip install --python /venv/bin/python --require-hashes -r requirements/openai.lock
 COPY pyproject.toml README.md LICENSE ./
 COPY db db
 COPY safety safety
@@ -25,8 +25,8 @@ RUN python -m hatchling build -t wheel -d /wheels \
  && uv pip install --python /venv/bin/python --no-deps --no-index /wheels/*.whl
 
 FROM build AS build-models
-COPY requirements-models.lock ./
-RUN uv pip install --python /venv/bin/python --require-hashes -r requirements-models.lock
+COPY requirements/models.lock requirements/
+RUN uv pip install --python /venv/bin/python --require-hashes -r requirements/models.lock
 
 FROM python:${PYTHON}-slim AS base
 ARG VERSION=0.1.0

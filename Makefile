@@ -72,43 +72,43 @@ reference: $(RUN_STAMP)
 LOCK = $(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-annotate --custom-compile-command "make lock" -q
 
 lock: $(VENV)/bin/uv
-	$(LOCK) pyproject.toml -o requirements.lock
-	$(LOCK) pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
-	$(LOCK) pyproject.toml --extra openai -c requirements-dev.lock -o requirements-openai.lock
-	$(LOCK) pyproject.toml --extra openai --extra models -c requirements-dev.lock -o requirements-models.lock
-	$(LOCK) pyproject.toml --extra otel -c requirements-dev.lock -o requirements-otel.lock
-	$(LOCK) --group build -o requirements-build.lock
-	$(LOCK) --group deploy -o requirements-deploy.lock
-	$(LOCK) --group model-server -c requirements-dev.lock -o requirements-model-server.lock
-	$(LOCK) --group docs -c requirements-dev.lock -o requirements-docs.lock
+	$(LOCK) pyproject.toml -o requirements/runtime.lock
+	$(LOCK) pyproject.toml --group dev -c requirements/runtime.lock -o requirements/dev.lock
+	$(LOCK) pyproject.toml --extra openai -c requirements/dev.lock -o requirements/openai.lock
+	$(LOCK) pyproject.toml --extra openai --extra models -c requirements/dev.lock -o requirements/models.lock
+	$(LOCK) pyproject.toml --extra otel -c requirements/dev.lock -o requirements/otel.lock
+	$(LOCK) --group build -o requirements/build.lock
+	$(LOCK) --group deploy -o requirements/deploy.lock
+	$(LOCK) --group model-server -c requirements/dev.lock -o requirements/model-server.lock
+	$(LOCK) --group docs -c requirements/dev.lock -o requirements/docs.lock
 
 $(VENV)/bin/uv:
 	$(PY) -c 'import sys; sys.exit("Parley needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PY=python3.12 ...") if sys.version_info < (3, 11) else None'
 	$(PY) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "uv>=0.9"
 
-$(RUN_STAMP): $(VENV)/bin/uv requirements.lock pyproject.toml
-	$(BIN)/uv pip install --quiet --require-hashes -r requirements.lock
+$(RUN_STAMP): $(VENV)/bin/uv requirements/runtime.lock pyproject.toml
+	$(BIN)/uv pip install --quiet --require-hashes -r requirements/runtime.lock
 	$(BIN)/uv pip uninstall --quiet parley  # the distribution's name before parley-gateway
 	$(BIN)/uv pip install --quiet --no-deps -e .
 	@touch $@
 
-$(DEV_STAMP): $(RUN_STAMP) requirements-dev.lock
-	$(BIN)/uv pip install --quiet --require-hashes -r requirements-dev.lock
+$(DEV_STAMP): $(RUN_STAMP) requirements/dev.lock
+	$(BIN)/uv pip install --quiet --require-hashes -r requirements/dev.lock
 	@touch $@
 
-$(DOCS_STAMP): $(RUN_STAMP) requirements-docs.lock
-	$(BIN)/uv pip install --quiet --require-hashes -r requirements-docs.lock
+$(DOCS_STAMP): $(RUN_STAMP) requirements/docs.lock
+	$(BIN)/uv pip install --quiet --require-hashes -r requirements/docs.lock
 	@touch $@
 
 # There are wheels for some systems only; elsewhere the tests with a real model server are skipped.
-$(MODEL_SERVER_STAMP): $(DEV_STAMP) requirements-model-server.lock
-	-$(BIN)/uv pip install --quiet --only-binary :all: --require-hashes -r requirements-model-server.lock
+$(MODEL_SERVER_STAMP): $(DEV_STAMP) requirements/model-server.lock
+	-$(BIN)/uv pip install --quiet --only-binary :all: --require-hashes -r requirements/model-server.lock
 	@touch $@
 
-$(DEPLOY_STAMP): $(VENV)/bin/uv requirements-deploy.lock
+$(DEPLOY_STAMP): $(VENV)/bin/uv requirements/deploy.lock
 	$(BIN)/uv venv --quiet --clear $(VENV)/deploy-tools
-	$(BIN)/uv pip install --quiet --require-hashes --python $(VENV)/deploy-tools/bin/python -r requirements-deploy.lock
+	$(BIN)/uv pip install --quiet --require-hashes --python $(VENV)/deploy-tools/bin/python -r requirements/deploy.lock
 	@touch $@
 
 clean:

@@ -42,8 +42,8 @@ def main() -> int:
 
 
 def locks(folder: Path) -> list[str]:
-    """The names of all lock files in a folder, those of the extras included."""
-    return sorted(path.name for path in folder.glob("requirements*.lock"))
+    """All lock files of a source tree, relative to it, those of the extras included."""
+    return sorted(str(path.relative_to(folder)) for path in folder.glob("requirements/*.lock"))
 
 
 def describe(report: dict[str, Any]) -> Iterator[str]:

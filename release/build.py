@@ -18,7 +18,7 @@ EXAMPLE: Final = "config/parley.example.yaml"
 PACKAGED_EXAMPLE: Final = "parley/config/parley.example.yaml"
 IN_SDIST: Final = {
     *(".gitignore", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml"),
-    *("CHANGELOG.md", "requirements.lock", EXAMPLE),
+    *("CHANGELOG.md", "requirements/runtime.lock", EXAMPLE),
 }
 """Files of the sdist beside the packages. Hatchling always adds the first five."""
 EPOCH: Final = "1577836800"
@@ -100,7 +100,7 @@ def _compare(archive: str, packed: set[str], expected: set[str]) -> None:
 
 
 def _uv_build(kind: str, source: Path, target: Path) -> None:
-    locked = ("--build-constraints", ROOT / "requirements-build.lock", "--require-hashes")
+    locked = ("--build-constraints", ROOT / "requirements/build.lock", "--require-hashes")
     env = {**os.environ, "SOURCE_DATE_EPOCH": commit_time()}
     run([UV, "build", "--quiet", kind, *locked, "--out-dir", target, source], env=env)
 

@@ -15,7 +15,7 @@ def install_locked(wheel: Path, folder: Path) -> None:
     run([UV, "venv", "--quiet", folder])
     python = folder / "bin" / "python"
     install = (UV, "pip", "install", "--quiet", "--python", python)
-    run([*install, "--require-hashes", "-r", ROOT / "requirements.lock"])
+    run([*install, "--require-hashes", "-r", ROOT / "requirements/runtime.lock"])
     run([*install, "--no-deps", wheel])
     run([UV, "pip", "check", "--quiet", "--python", python])
 

@@ -1,6 +1,6 @@
 """`make sbom`: writes the software bill of materials (CycloneDX 1.6, JSON) to `dist/`.
 
-It describes an environment with the wheel and the versions of `requirements.lock`, as
+It describes an environment with the wheel and the versions of `requirements/runtime.lock`, as
 `make check-package` makes it: names, versions, licences, and which package needs which.
 """
 

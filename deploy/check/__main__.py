@@ -20,7 +20,7 @@ CANNOT: Final = 3
 LAYERS: Final = "/dev/shm"  # noqa: S108 - a new folder in it
 """A file system other than that of the machine's own files, as overlayfs requires of its layers."""
 TOOLS: Final = ROOT / ".venv" / "deploy-tools"
-"""The environment of requirements-deploy.lock, which the Makefile makes."""
+"""The environment of requirements/deploy.lock, which the Makefile makes."""
 
 
 def main() -> int:

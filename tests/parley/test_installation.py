@@ -54,7 +54,7 @@ def test_every_package_that_the_wheel_installs_is_checked() -> None:
 
 
 def test_no_locked_dependency_has_a_package_of_the_same_name() -> None:
-    lock = (ROOT / "requirements.lock").read_text("utf-8")
+    lock = (ROOT / "requirements/runtime.lock").read_text("utf-8")
     locked = re.findall(r"^([\w.-]+)(?:\[[^\]]*\])?==(?!.*;)", lock, re.MULTILINE)
     assert len(locked) > 30
     for name in locked:

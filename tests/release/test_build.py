@@ -51,5 +51,5 @@ def test_a_file_that_does_not_belong_there_is_named(tmp_path: Path, extra: str) 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(Failed, match=f"lacks {PACKAGED_EXAMPLE}"):
         check_wheel(a_wheel(tmp_path, FILES))
-    with pytest.raises(Failed, match=r"lacks requirements\.lock"):
-        check_sdist(a_sdist(tmp_path, (FILES | IN_SDIST) - {"requirements.lock"}))
+    with pytest.raises(Failed, match=r"lacks requirements/runtime\.lock"):
+        check_sdist(a_sdist(tmp_path, (FILES | IN_SDIST) - {"requirements/runtime.lock"}))
