@@ -55,7 +55,7 @@ def deleting_some(table: str, key: str, where: str, order: str, returning: str =
         postgres=f"ctid = ANY (ARRAY(SELECT ctid {some}))",
     )
     columns = f" RETURNING {returning}" if returning else ""
-    return Statement(f"DELETE FROM {table} WHERE {chosen}{columns}")  # noqa: S608 - constants of the caller
+    return Statement(f"DELETE FROM {table} WHERE {chosen}{columns}")
 
 
 async def delete_some(database: Database, statement: Statement, params: Params) -> int:

@@ -59,15 +59,15 @@ class Merging:
     def __post_init__(self) -> None:
         upkeep, table = self.upkeep, self.table
         statements = {
-            "_state": f"SELECT task, due, {NOW} FROM {upkeep}",  # noqa: S608 - joins names that are constants of the caller; values are parameters
-            "_set": f"INSERT OR REPLACE INTO {upkeep} (task, due) VALUES (:task, :due)",  # noqa: S608 - joins names that are constants of the caller; values are parameters
-            "_merge": f"INSERT INTO {table} ({table}, rank) VALUES ('merge', :pages)",  # noqa: S608 - joins names that are constants of the caller; values are parameters
+            "_state": f"SELECT task, due, {NOW} FROM {upkeep}",
+            "_set": f"INSERT OR REPLACE INTO {upkeep} (task, due) VALUES (:task, :due)",
+            "_merge": f"INSERT INTO {table} ({table}, rank) VALUES ('merge', :pages)",
         }
         for name, source in statements.items():
             object.__setattr__(self, name, Statement(source))
-        read = f"SELECT block FROM {table}_data WHERE id = 10"  # noqa: S608 - joins names that are constants of the caller; values are parameters
+        read = f"SELECT block FROM {table}_data WHERE id = 10"
         object.__setattr__(self, "_structure", read)
-        replace = f"UPDATE {table}_data SET block = ? WHERE id = 10"  # noqa: S608 - joins names that are constants of the caller; values are parameters
+        replace = f"UPDATE {table}_data SET block = ? WHERE id = 10"
         object.__setattr__(self, "_replace", replace)
 
     async def run(self, database: Database) -> int:

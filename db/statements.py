@@ -34,7 +34,7 @@ SKIP_LOCKED: Final = either(sqlite="", postgres="FOR UPDATE SKIP LOCKED")
 def among(column: str, parameter: str) -> str:
     """True where the column holds one of the values of a list. The parameter is a Python list."""
     return either(
-        sqlite=f"{column} IN (SELECT value FROM json_each(:{parameter}))",  # noqa: S608 - constants
+        sqlite=f"{column} IN (SELECT value FROM json_each(:{parameter}))",
         postgres=f"{column} = ANY (:{parameter})",
     )
 

@@ -72,7 +72,7 @@ ADDED: Final = f"""
             WHERE name <> ''
             ON CONFLICT (name) DO UPDATE
                 SET memories = memories + 1, words = words + excluded.words;
-"""  # noqa: S608 - constants of this module
+"""
 REMOVED: Final = f"""
         INSERT INTO memories_text (memories_text, rowid, terms)
             VALUES ('delete', old.seq, {PARTITIONED.format(row="old")});
@@ -81,7 +81,7 @@ REMOVED: Final = f"""
         DELETE FROM memory_partitions
             WHERE name IN (old.owner, substr(old.partitions, {ROOM_BEGINS})) AND memories <= 0;
         UPDATE memory_upkeep SET due = 1 WHERE task = 'merge' AND NOT due;
-"""  # noqa: S608 - constants of this module
+"""
 SQLITE_INDEX: Final = (
     "CREATE TABLE memory_upkeep (task text PRIMARY KEY, due integer NOT NULL) WITHOUT ROWID",
     "INSERT INTO memory_upkeep VALUES ('merge', 0), ('merge shares', 0)",
@@ -107,11 +107,11 @@ SQLITE_INDEX: Final = (
         DELETE FROM memory_words WHERE memory = old.seq;
         DELETE FROM memory_origins WHERE memory = old.seq;
         DELETE FROM memory_vectors WHERE memory = old.seq;
-    END""",  # noqa: S608 - constants of this module
+    END""",
     f"""CREATE TRIGGER memories_reworded AFTER UPDATE OF content ON memories BEGIN {REMOVED} {ADDED}
         DELETE FROM memory_words WHERE memory = old.seq;
         DELETE FROM memory_vectors WHERE memory = old.seq;
-    END""",  # noqa: S608 - constants of this module
+    END""",
 )
 POSTGRES_INDEX: Final = (
     "CREATE INDEX memories_text ON memories USING gin (lexemes) WITH (fastupdate = off)",

@@ -35,18 +35,18 @@ ADMISSION: Final = "tenant, person, role, name, place, by_person, at"
 LIVE: Final = "state = 'waiting' AND until > :now"
 ADMITTED: Final = Statement(f"""
     SELECT 1 FROM admissions WHERE tenant = :tenant AND {among("person", "persons")} LIMIT 1
-""")  # noqa: S608 - constants of this module
+""")
 OWNERS: Final = Statement(
-    f"SELECT tenant, person FROM admissions WHERE role = 'owner' LIMIT {MAX_READ}"  # noqa: S608 - constants of this module
+    f"SELECT tenant, person FROM admissions WHERE role = 'owner' LIMIT {MAX_READ}"
 )
 LISTED: Final = Statement(f"""
     SELECT {ADMISSION} FROM admissions WHERE :all = 1 OR tenant = :tenant
     ORDER BY at DESC, person LIMIT :limit
-""")  # noqa: S608 - constants of this module
+""")
 OF_PEOPLE: Final = Statement(f"""
     SELECT {ADMISSION} FROM admissions WHERE tenant = :tenant AND {among("person", "persons")}
     ORDER BY person LIMIT {MAX_READ}
-""")  # noqa: S608 - constants of this module
+""")
 ADMIT: Final = Statement("""
     INSERT INTO admissions AS kept (tenant, person, role, name, place, by_person, at, notified)
     VALUES (:tenant, :person, :role, :name, :place, :by, :at, :notified)
@@ -62,7 +62,7 @@ OF_PERSON: Final = Statement("""
 NUMBERS: Final = Statement(f"""
     SELECT count(*), coalesce(sum(CASE WHEN account = :account THEN 1 ELSE 0 END), 0)
     FROM pairing_requests WHERE {LIVE} AND tenant = :tenant AND person <> :person
-""")  # noqa: S608 - constants of this module
+""")
 ASK: Final = Statement("""
     INSERT INTO pairing_requests (tenant, person, id, code_hash, account, name, place, state,
         made_at, until, codes, counted_since)
@@ -76,14 +76,14 @@ ASK: Final = Statement("""
 WAITING: Final = Statement(f"""
     SELECT {REQUEST} FROM pairing_requests
     WHERE {LIVE} AND (:all = 1 OR tenant = :tenant) ORDER BY made_at, id LIMIT {MAX_READ}
-""")  # noqa: S608 - constants of this module
+""")
 TAKE: Final = Statement(f"""
     DELETE FROM pairing_requests WHERE id = :id AND {LIVE} RETURNING {REQUEST}
-""")  # noqa: S608 - constants of this module
+""")
 REJECT: Final = Statement(f"""
     UPDATE pairing_requests SET state = 'rejected', until = :refused_until
     WHERE id = :id AND {LIVE} RETURNING {REQUEST}
-""")  # noqa: S608 - constants of this module
+""")
 FORGET_REQUEST: Final = Statement(
     "DELETE FROM pairing_requests WHERE tenant = :tenant AND person = :person"
 )
@@ -91,7 +91,7 @@ REVOKE: Final = Statement(f"""
     DELETE FROM admissions
     WHERE tenant = :tenant AND {among("person", "persons")}
         AND (:owners = 1 OR role <> 'owner') RETURNING {ADMISSION}
-""")  # noqa: S608 - constants of this module
+""")
 REFUSE: Final = Statement("""
     INSERT INTO pairing_requests (tenant, person, id, code_hash, account, name, place, state,
         made_at, until, codes, counted_since)
@@ -100,12 +100,12 @@ REFUSE: Final = Statement("""
         until = excluded.until
 """)
 END_CONSOLE: Final = tuple(
-    Statement(f"DELETE FROM {table} WHERE tenant = :tenant AND person = :person")  # noqa: S608 - constants of this module
+    Statement(f"DELETE FROM {table} WHERE tenant = :tenant AND person = :person")
     for table in ("console_sessions", "console_links")
 )
 """A revoked person is signed out of the console."""
 UNNOTIFIED_ADMISSIONS: Final = Statement(
-    f"SELECT {ADMISSION} FROM admissions WHERE notified = 0 ORDER BY at, person LIMIT :limit"  # noqa: S608 - constants of this module
+    f"SELECT {ADMISSION} FROM admissions WHERE notified = 0 ORDER BY at, person LIMIT :limit"
 )
 NOTIFY_ADMISSION: Final = Statement(
     "UPDATE admissions SET notified = 1 WHERE tenant = :tenant AND person = :person AND at = :at"
@@ -114,7 +114,7 @@ NOTICES: Final = Statement("SELECT count(*) FROM pairing_requests WHERE notified
 UNNOTIFIED_REQUESTS: Final = Statement(f"""
     SELECT {REQUEST} FROM pairing_requests WHERE {LIVE} AND notified_at <= :since
     ORDER BY made_at, id LIMIT :limit
-""")  # noqa: S608 - constants of this module
+""")
 NOTIFY_REQUEST: Final = Statement("""
     UPDATE pairing_requests SET notified_at = :now WHERE tenant = :tenant AND person = :person
 """)

@@ -31,16 +31,16 @@ ADD: Final = Statement(f"""
     SELECT :number, :origin, :author, :at, :changed, :overrides
     WHERE COALESCE((SELECT MAX(number) FROM config_versions), 0) = :number - 1
     ON CONFLICT (number) DO NOTHING
-""")  # noqa: S608 - a constant of this module
+""")
 TRIM: Final = Statement("DELETE FROM config_versions WHERE number <= :number")
 NEWEST: Final = Statement(f"""
     SELECT {COLUMNS} FROM config_versions WHERE number > :after ORDER BY number DESC LIMIT 1
-""")  # noqa: S608 - a constant of this module
+""")
 LISTED: Final = Statement(f"""
     SELECT {COLUMNS} FROM config_versions WHERE number < :before OR :before = 0
     ORDER BY number DESC LIMIT :limit
-""")  # noqa: S608 - a constant of this module
-FIND: Final = Statement(f"SELECT {COLUMNS} FROM config_versions WHERE number = :number")  # noqa: S608 - a constant of this module
+""")
+FIND: Final = Statement(f"SELECT {COLUMNS} FROM config_versions WHERE number = :number")
 
 
 class ConfigVersion(Struct, frozen=True):

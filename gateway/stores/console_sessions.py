@@ -37,7 +37,7 @@ TRIM_LINKS: Final = Statement(f"""
     DELETE FROM console_links WHERE tenant = :tenant AND person = :person AND secret_hash NOT IN (
         SELECT secret_hash FROM console_links WHERE tenant = :tenant AND person = :person
         ORDER BY made_at DESC, secret_hash LIMIT {MAX_LINKS})
-""")  # noqa: S608 - constants of this module
+""")
 USE_LINK: Final = Statement("""
     DELETE FROM console_links WHERE secret_hash = :secret_hash AND until > :now
     RETURNING tenant, person
@@ -45,15 +45,15 @@ USE_LINK: Final = Statement("""
 ADD: Final = Statement(f"""
     INSERT INTO console_sessions (secret_hash, {COLUMNS})
     VALUES (:secret_hash, :id, :tenant, :person, :label, :zone, '', :now, :now, :until)
-""")  # noqa: S608 - constants of this module
+""")
 TRIM: Final = Statement(f"""
     DELETE FROM console_sessions WHERE tenant = :tenant AND person = :person AND id NOT IN (
         SELECT id FROM console_sessions WHERE tenant = :tenant AND person = :person
         ORDER BY seen_at DESC, id LIMIT {MAX_SESSIONS})
-""")  # noqa: S608 - constants of this module
+""")
 VALID: Final = "until > :now AND seen_at > :idle_since"
 FIND: Final = Statement(
-    f"SELECT {COLUMNS} FROM console_sessions WHERE secret_hash = :secret_hash AND {VALID}"  # noqa: S608 - constants of this module
+    f"SELECT {COLUMNS} FROM console_sessions WHERE secret_hash = :secret_hash AND {VALID}"
 )
 SEE: Final = Statement("UPDATE console_sessions SET seen_at = :now WHERE id = :id")
 CHOOSE: Final = Statement("UPDATE console_sessions SET zone = :zone, theme = :theme WHERE id = :id")
@@ -61,7 +61,7 @@ OF_PERSON: Final = Statement(f"""
     SELECT {COLUMNS} FROM console_sessions
     WHERE tenant = :tenant AND person = :person AND {VALID}
     ORDER BY seen_at DESC, id LIMIT {MAX_SESSIONS}
-""")  # noqa: S608 - constants of this module
+""")
 END: Final = Statement(
     "DELETE FROM console_sessions WHERE id = :id AND tenant = :tenant AND person = :person"
 )

@@ -79,7 +79,7 @@ ARCHIVED: Final = """EXISTS (SELECT 1 FROM archived_conversations a WHERE a.tena
     AND a.owner = :owner AND a.conversation = t.conversation AND a.at >= t.at)"""
 SHOWN: Final = "t.id, t.conversation, t.audience, t.at, t.kind, t.outcome, t.milliseconds"
 COUNTED: Final = f"""(SELECT count(*) FROM (
-    SELECT 1 FROM traces o WHERE o.conversation = t.conversation LIMIT {MAX_COUNTED}) counted)"""  # noqa: S608 - joins conditions of this module; all values are parameters
+    SELECT 1 FROM traces o WHERE o.conversation = t.conversation LIMIT {MAX_COUNTED}) counted)"""
 PERSON: Final = "(SELECT min(u.person) FROM usage u WHERE u.turn = t.id)"
 SPEAKER: Final = """COALESCE((SELECT s.speaker FROM turns s WHERE s.conversation = t.conversation
     AND s.role = 'user' AND s.speaker <> '' ORDER BY s.id DESC LIMIT 1), '')"""
@@ -100,7 +100,7 @@ LIST: Final = Statement(f"""
         ORDER BY t.at DESC, t.id DESC LIMIT :limit
     ) AS t
     ORDER BY t.at DESC, t.id DESC
-""")  # noqa: S608 - joins conditions of this module; all values are parameters
+""")
 """The inner queries choose the conversations, so that what is shown besides is read only for
 these."""
 LAST_SCANNED: Final = Statement("""
@@ -119,7 +119,7 @@ OF_PERSONS: Final = Statement(f"""
     WHERE t.at <= :at AND (t.at < :at OR t.id < :id)
         AND (CASE WHEN {ARCHIVED} THEN 1 ELSE 0 END) = :archived
     ORDER BY t.at DESC, t.id DESC LIMIT :limit
-""")  # noqa: S608 - joins conditions of this module; all values are parameters
+""")
 TRACE: Final = columns_of("t")
 EXCHANGE: Final = f"""
     SELECT {TRACE}, COALESCE(min(u.person), ''), COALESCE(min(u.model), ''),
@@ -130,7 +130,7 @@ EXCHANGE: Final = f"""
 OWN_EXCHANGES: Final = f"""
     EXISTS (SELECT 1 FROM usage own WHERE own.turn = t.id AND own.tenant = :tenant
         AND {among("own.person", "persons")})
-"""  # noqa: S608 - joins conditions of this module; all values are parameters
+"""
 ONE: Final = Statement(f"""
     {EXCHANGE} FROM traces t LEFT JOIN usage u ON u.turn = t.id
     WHERE t.id = :id AND {json_item("t.conversation", 0)} = :tenant GROUP BY t.id
@@ -142,17 +142,17 @@ MESSAGES: Final = Statement(f"""
         ORDER BY t.at DESC, t.id DESC LIMIT :limit
     ) AS t LEFT JOIN usage u ON u.turn = t.id
     GROUP BY {TRACE} ORDER BY t.at DESC, t.id DESC
-""")  # noqa: S608 - joins conditions of this module; all values are parameters
+""")
 LATEST: Final = Statement(f"""
     SELECT t.id, t.message_id FROM traces t
     WHERE t.conversation = :conversation AND (:everything OR {OWN_EXCHANGES})
     ORDER BY t.at DESC, t.id DESC LIMIT :limit
-""")  # noqa: S608 - joins conditions of this module; all values are parameters
+""")
 WROTE_IN: Final = Statement(f"""
     SELECT 1 FROM usage u JOIN traces t ON t.id = u.turn
     WHERE u.tenant = :tenant AND {among("u.person", "persons")} AND t.conversation = :conversation
     LIMIT 1
-""")  # noqa: S608 - joins conditions of this module; all values are parameters
+""")
 ASKER: Final = """(CASE WHEN t.role = 'user' THEN t.person ELSE COALESCE((
     SELECT q.person FROM turns q WHERE q.channel = t.channel AND q.answers = t.answers
         AND q.role = 'user' ORDER BY q.id LIMIT 1), '') END)"""
@@ -165,7 +165,7 @@ TEXTS: Final = Statement(f"""
     JOIN (SELECT t.id, {ASKER} AS person FROM turns t
         WHERE t.channel = :channel AND {among("t.message_id", "message_ids")}) AS e ON e.id = t.id
     WHERE {json_item("t.conversation", 0)} = :tenant AND {READABLE} ORDER BY t.id
-""")  # noqa: S608 - joins conditions of this module; all values are parameters
+""")
 OF_MESSAGE: Final = f"""r.message_id = t.message_id
     AND {either(sqlite="+r.conversation", postgres="r.conversation")} = t.conversation"""
 """The traces of a text. A plus keeps SQLite from the index of conversations, in which it looks at
@@ -184,7 +184,7 @@ SEARCH: Final = Statement(f"""
                 AND (:outcome = '' OR {OUTCOME.format("r")} = :outcome)
                 AND (:micros = 0 OR {COST.format("r")} >= :micros)))
     ORDER BY t.id DESC LIMIT :limit
-""")  # noqa: S608 - joins conditions of this module; all values are parameters
+""")
 FIND: Final = Statement(FOUND)
 FIND_NEWEST: Final = Statement(FOUND_NEWEST)
 FINDING: Final[Mapping[Engine, Sequence[tuple[Statement, int]]]] = {
@@ -197,11 +197,11 @@ NEWEST: Final = Statement(f"""
     WHERE {among("t.conversation", "conversations")} AND NOT EXISTS (
         SELECT 1 FROM traces n WHERE n.conversation = t.conversation
             AND n.at >= t.at AND (n.at > t.at OR n.id > t.id))
-""")  # noqa: S608 - joins conditions of this module; all values are parameters
+""")
 CONVERSATIONS_OF: Final = Statement(f"""
     SELECT t.id, t.conversation FROM traces t WHERE {among("t.id", "ids")}
         AND {json_item("t.conversation", 0)} = :tenant AND (:everything OR {OWN_EXCHANGES})
-""")  # noqa: S608 - joins conditions of this module; all values are parameters
+""")
 ARCHIVE: Final = Statement("""
     INSERT INTO archived_conversations (tenant, owner, conversation, at)
     VALUES (:tenant, :owner, :conversation, :at)
@@ -210,7 +210,7 @@ ARCHIVE: Final = Statement("""
 UNARCHIVE: Final = Statement(f"""
     DELETE FROM archived_conversations WHERE tenant = :tenant AND owner = :owner
         AND {among("conversation", "conversations")}
-""")  # noqa: S608 - joins conditions of this module; all values are parameters
+""")
 PRUNE: Final = deleting_some(
     "archived_conversations", "tenant, owner, conversation", "at < :before", "at"
 )

@@ -61,7 +61,7 @@ ADD: Final = Statement("""
 """)
 LATEST: Final = Statement(f"""
     SELECT {COLUMNS} FROM turns WHERE conversation = :conversation ORDER BY id DESC LIMIT :limit
-""")  # noqa: S608 - a constant of this module
+""")
 LATEST_SINCE_SUMMARY: Final = Statement(f"""
     SELECT {COLUMNS} FROM turns WHERE conversation = :conversation AND id >= COALESCE((
         SELECT last.id FROM conversation_notes AS notes JOIN turns AS last
@@ -69,20 +69,20 @@ LATEST_SINCE_SUMMARY: Final = Statement(f"""
                 AND last.role = notes.upto_role
         WHERE notes.conversation = :conversation), 0)
     ORDER BY id DESC LIMIT :limit
-""")  # noqa: S608 - a constant of this module
+""")
 KNOWS: Final = Statement(f"""
     SELECT 1 FROM turns
     WHERE channel = :channel AND {among("message_id", "message_ids")} AND role = 'user' LIMIT 1
-""")  # noqa: S608 - constants of this module
+""")
 FIRST: Final = Statement(f"""
     SELECT {COLUMNS}, audience FROM turns
     WHERE channel = :channel AND {among("message_id", "message_ids")} AND role = 'user' LIMIT 1
-""")  # noqa: S608 - constants of this module
+""")
 EDIT: Final = Statement(f"""
     UPDATE turns SET text = :text, words = :words
     WHERE channel = :channel AND {among("message_id", "message_ids")} AND role = 'user'
         AND (text <> '' OR material = '')
-""")  # noqa: S608 - constants of this module
+""")
 DELETE: Final = Statement(f"""
     DELETE FROM turns WHERE id IN (
         SELECT id FROM turns
@@ -92,7 +92,7 @@ DELETE: Final = Statement(f"""
             SELECT answers FROM turns
             WHERE channel = :channel AND role = 'user' AND {among("message_id", "message_ids")})
     )
-""")  # noqa: S608 - constants of this module
+""")
 ASKED: Final = Statement("SELECT conversation, message_id FROM traces WHERE id = :turn")
 NOTE_SENT: Final = Statement("""
     UPDATE turns SET sent = sent || :line
@@ -102,13 +102,13 @@ NOTE_SENT: Final = Statement("""
 OWN_QUOTED: Final = Statement(f"""
     SELECT {COLUMNS} FROM turns WHERE channel = :channel AND message_id = :message_id
         AND role = 'user' AND conversation = :conversation
-""")  # noqa: S608 - a constant of this module
+""")
 ANSWER_QUOTED: Final = Statement(f"""
     SELECT {COLUMNS}, sent FROM (
         SELECT {COLUMNS}, sent FROM turns WHERE conversation = :conversation
         ORDER BY id DESC LIMIT :scanned
     ) AS latest WHERE role = 'assistant' AND {contains("sent", ":line")} LIMIT 1
-""")  # noqa: S608 - constants of this module
+""")
 MAX_SENT: Final = 20_000
 """Characters of the ids of the messages of one answer; an id has at most 512."""
 MAX_SCANNED: Final = 5_000
@@ -142,7 +142,7 @@ TOUCH: Final = Statement("""
 SUMMARISED: Final = Statement(f"""
     SELECT message_id, role, text FROM turns
     WHERE conversation = :conversation AND {among("message_id", "message_ids")} {FOR_UPDATE}
-""")  # noqa: S608 - constants of this module
+""")
 SET_SUMMARY: Final = Statement("""
     INSERT INTO conversation_notes
         (conversation, channel, at, summary, upto_message, upto_role, upto_at, persons)
@@ -157,13 +157,13 @@ FORGET_SUMMARIES_OF: Final = Statement(f"""
     UPDATE conversation_notes SET {NO_SUMMARY} WHERE conversation IN (
         SELECT conversation FROM turns
         WHERE channel = :channel AND role = 'user' AND {among("message_id", "message_ids")})
-""")  # noqa: S608 - constants of this module
+""")
 """Deletes a summary with any message that it may derive from. Run it before the message is deleted.
 """
 FORGET_TASKS_OF: Final = Statement(f"""
     UPDATE conversation_notes SET {NO_TASK}
     WHERE channel = :channel AND task_message <> '' AND {among("task_message", "message_ids")}
-""")  # noqa: S608 - constants of this module
+""")
 CLEAR_NOTES: Final = Statement("DELETE FROM conversation_notes WHERE conversation = :conversation")
 
 

@@ -25,7 +25,7 @@ TAKE_BACK: Final = Statement("""
 OF: Final = Statement(f"""
     SELECT turn, count(*) FILTER (WHERE rating > 0), count(*) FILTER (WHERE rating < 0)
     FROM feedback WHERE {among("turn", "turn_ids")} GROUP BY turn
-""")  # noqa: S608 - constants of this module
+""")
 PRUNE: Final = deleting_some("feedback", "message_key, person", "at < :before", "at")
 
 Rating: TypeAlias = Literal[1, -1]

@@ -24,22 +24,18 @@ SAID: Final = Statement(f"""
     SELECT id, conversation, channel, message_id, role, text, at, answers, material, files
     FROM turns
     WHERE {HERE} AND {TURNS} ORDER BY id DESC LIMIT :limit
-""")  # noqa: S608 - constants of this module
+""")
 NOTED: Final = Statement(f"""
     SELECT conversation, channel, at, CASE WHEN {OWN_TASK} THEN task ELSE '' END,
         CASE WHEN summary <> '' AND {SPOKE} THEN summary ELSE '' END
     FROM conversation_notes
     WHERE {OWN_TENANT} AND {HERE} AND ({OWN_TASK} OR (summary <> '' AND {SPOKE}))
     ORDER BY at DESC LIMIT :limit
-""")  # noqa: S608 - constants of this module
-DELETE: Final = Statement(f"DELETE FROM turns WHERE {among('id', 'ids')}")  # noqa: S608 - constants of this module
+""")
+DELETE: Final = Statement(f"DELETE FROM turns WHERE {among('id', 'ids')}")
 IN_SOME: Final = among("conversation", "conversations")
-FORGET_SUMMARIES: Final = Statement(
-    f"UPDATE conversation_notes SET {NO_SUMMARY} WHERE {IN_SOME}"  # noqa: S608 - constants of this module
-)
-FORGET_TASKS: Final = Statement(
-    f"UPDATE conversation_notes SET {NO_TASK} WHERE {IN_SOME}"  # noqa: S608 - constants of this module
-)
+FORGET_SUMMARIES: Final = Statement(f"UPDATE conversation_notes SET {NO_SUMMARY} WHERE {IN_SOME}")
+FORGET_TASKS: Final = Statement(f"UPDATE conversation_notes SET {NO_TASK} WHERE {IN_SOME}")
 Found = tuple[int, str, Spoken]
 """The id of a turn (0 for a note), the name of its conversation, and the text."""
 
@@ -58,14 +54,14 @@ LISTED: Final = Statement(f"""
         GROUP BY conversation ORDER BY MAX(id) DESC LIMIT :limit
     ) AS own ON turns.id = own.first
     ORDER BY newest DESC
-""")  # noqa: S608 - a constant of this module
+""")
 NAMES: Final = Statement(f"""
     SELECT message_id, role FROM turns WHERE {IN_PLACE} ORDER BY id DESC LIMIT :limit
-""")  # noqa: S608 - a constant of this module
+""")
 MESSAGES: Final = Statement(f"""
     SELECT {COLUMNS} FROM turns
     WHERE {IN_PLACE} ORDER BY id DESC LIMIT :limit
-""")  # noqa: S608 - a constant of this module
+""")
 
 
 class SqlHistory:

@@ -41,7 +41,7 @@ SCHEMA: Final = (
     "CREATE INDEX answered_turns_at ON answered_turns (at)",
 )
 READ: Final = Statement(
-    f"SELECT epoch, mark, at, events, sends, home <> {HERE} FROM hot_state WHERE one = 1"  # noqa: S608 - a constant of this module
+    f"SELECT epoch, mark, at, events, sends, home <> {HERE} FROM hot_state WHERE one = 1"
 )
 WRITE: Final = Statement(f"""
     INSERT INTO hot_state (one, epoch, mark, at, home, events, sends)
@@ -51,7 +51,7 @@ WRITE: Final = Statement(f"""
             THEN hot_state.mark ELSE excluded.mark END,
         at = CASE WHEN hot_state.at > excluded.at THEN hot_state.at ELSE excluded.at END,
         events = excluded.events, sends = excluded.sends
-""")  # noqa: S608 - a constant of this module
+""")
 ADD: Final = Statement("""
     INSERT INTO hot_losses (id, kind, at, since, events, sends)
     VALUES (:id, :kind, :at, :since, :events, :sends)

@@ -41,7 +41,7 @@ TURNS: Final = f"""
         role = 'assistant' AND (channel, answers) IN (
             SELECT channel, answers FROM turns
             WHERE role = 'user' AND {PERSON} AND {OWN_TENANT})))
-"""  # noqa: S608 - constants of this module
+"""
 USAGE: Final = f"tenant = :tenant AND {PERSON}"
 ARCHIVED: Final = f"tenant = :tenant AND {among('owner', 'persons')}"
 OPERATED: Final = among("operator", "persons")
@@ -55,7 +55,7 @@ NAMED: Final = f"""
     ({contains("message_id", "':'")} AND EXISTS (
         SELECT 1 FROM {listed("persons", "p")}
         WHERE {begins("p.value", f"({ACCOUNT})")} AND {ID_INSIDE}))
-"""  # noqa: S608 - constants of this module
+"""
 AUTHOR: Final = f"({ACCOUNT} || {json_item('conversation', 4)})"
 TRACES: Final = f"""
     {OWN_TENANT} AND (
@@ -63,9 +63,9 @@ TRACES: Final = f"""
         OR (conversation, message_id) IN (SELECT conversation, message_id FROM turns WHERE {PERSON})
         OR {among(AUTHOR, "persons")}
         OR {NAMED})
-"""  # noqa: S608 - constants of this module
+"""
 KEY_BEGINS: Final = begins("spent.key", "('user:' || :tenant || ':' || p.value || ':')")
-SPENT: Final = f"EXISTS (SELECT 1 FROM {listed('persons', 'p')} WHERE {KEY_BEGINS})"  # noqa: S608 - constants of this module
+SPENT: Final = f"EXISTS (SELECT 1 FROM {listed('persons', 'p')} WHERE {KEY_BEGINS})"
 PAST: Final = f"""
     {SPENT} AND substr(spent.key, length(spent.key) - 9) <> :day
         AND substr(spent.key, length(spent.key) - 7) <> :month
@@ -73,12 +73,12 @@ PAST: Final = f"""
 OWN_TASK: Final = f"(task <> '' AND {among('task_person', 'persons')})"
 SPOKE: Final = f"""
     EXISTS (SELECT 1 FROM {json_values("persons", "said")} WHERE {among("said.value", "persons")})
-"""  # noqa: S608 - constants of this module
+"""
 # '*' stands for material, '*repository' for that of a repository.
 ALONE: Final = f"""
     NOT EXISTS (SELECT 1 FROM {json_values("persons", "said")}
         WHERE said.value NOT IN ('*', '*repository') AND NOT {among("said.value", "persons")})
-"""  # noqa: S608 - constants of this module
+"""
 
 PROGRAM: Final = "parley"
 """The platform name under which the program stores values of its own."""
@@ -107,7 +107,7 @@ class _Table(Struct, frozen=True):
     @property
     def count(self) -> Statement:
         """The number of these rows."""
-        return _statement(f"SELECT count(*) FROM ({self.source}) AS counted")  # noqa: S608 - constants of this module
+        return _statement(f"SELECT count(*) FROM ({self.source}) AS counted")
 
     def rows(self, rows: Sequence[Row]) -> list[dict[str, object]]:
         """Return the rows by column name."""
@@ -120,7 +120,7 @@ class _Table(Struct, frozen=True):
 
 def _table(name: str, columns: str, where: str) -> _Table:
     names = tuple(column.strip() for column in columns.split(","))
-    sql = f"SELECT {', '.join(names)} FROM {name} WHERE {where} LIMIT {MAX_ROWS}"  # noqa: S608 - constants of this module
+    sql = f"SELECT {', '.join(names)} FROM {name} WHERE {where} LIMIT {MAX_ROWS}"
     return _Table(name, names, sql)
 
 
@@ -133,7 +133,7 @@ NOTES: Final = _Table(
             CASE WHEN {SPOKE} AND {ALONE} THEN summary ELSE '' END AS summary
         FROM conversation_notes
         WHERE {OWN_TENANT} AND ({OWN_TASK} OR (summary <> '' AND {SPOKE} AND {ALONE}))
-    """,  # noqa: S608 - constants of this module
+    """,
 )
 WORKING: Final = (
     _table(
@@ -185,10 +185,10 @@ CLEAR: Final = tuple(
         (
             # Notes before turns, as everywhere: otherwise two concurrent changes could deadlock in
             # PostgreSQL.
-            f"UPDATE conversation_notes SET {NO_TASK} WHERE {OWN_TENANT} AND {OWN_TASK}",  # noqa: S608 - constants of this module
-            f"UPDATE conversation_notes SET {NO_SUMMARY} WHERE {OWN_TENANT} AND {SPOKE}",  # noqa: S608 - constants of this module
+            f"UPDATE conversation_notes SET {NO_TASK} WHERE {OWN_TENANT} AND {OWN_TASK}",
+            f"UPDATE conversation_notes SET {NO_SUMMARY} WHERE {OWN_TENANT} AND {SPOKE}",
             # The rows are selected first: the deletion must not change the condition.
-            f"DELETE FROM turns WHERE id IN (SELECT id FROM turns WHERE {TURNS})",  # noqa: S608 - constants of this module
+            f"DELETE FROM turns WHERE id IN (SELECT id FROM turns WHERE {TURNS})",
         ),
     )
 )
@@ -197,31 +197,31 @@ ERASE: Final = (
     Statement(f"""
         DELETE FROM archived_conversations WHERE ({ARCHIVED}) OR conversation IN (
             SELECT conversation FROM traces WHERE audience IN ('', 'direct') AND ({TRACES}))
-    """),  # noqa: S608 - constants of this module
+    """),
     Statement(f"""
         DELETE FROM takeovers WHERE tenant = :tenant AND ({PERSON} OR (person = '' AND {OPERATED}))
-    """),  # noqa: S608 - constants of this module
-    Statement(f"DELETE FROM text_grants WHERE {USAGE}"),  # noqa: S608 - constants of this module
+    """),
+    Statement(f"DELETE FROM text_grants WHERE {USAGE}"),
     # What they did as operators ends; the record of it belongs to the other person.
     Statement(f"""
         UPDATE takeovers SET ended = :now WHERE tenant = :tenant AND {OPERATED} AND ended IS NULL
-    """),  # noqa: S608 - constants of this module
+    """),
     Statement(f"""
         UPDATE text_grants SET until = :now WHERE tenant = :tenant AND {OPERATED} AND until > :now
-    """),  # noqa: S608 - constants of this module
-    Statement(f"DELETE FROM traces WHERE {TRACES}"),  # noqa: S608 - constants of this module
+    """),
+    Statement(f"DELETE FROM traces WHERE {TRACES}"),
     *CLEAR,
-    Statement(f"DELETE FROM feedback WHERE {USAGE}"),  # noqa: S608 - constants of this module
-    Statement(f"DELETE FROM admissions WHERE {USAGE}"),  # noqa: S608 - constants of this module
-    Statement(f"DELETE FROM pairing_requests WHERE {USAGE}"),  # noqa: S608 - constants of this module
-    Statement(f"DELETE FROM approvers WHERE {USAGE}"),  # noqa: S608 - constants of this module
-    Statement(f"DELETE FROM owner_codes WHERE {USAGE}"),  # noqa: S608 - constants of this module
-    Statement(f"DELETE FROM console_sessions WHERE {USAGE}"),  # noqa: S608 - constants of this module
-    Statement(f"DELETE FROM console_links WHERE {USAGE}"),  # noqa: S608 - constants of this module
+    Statement(f"DELETE FROM feedback WHERE {USAGE}"),
+    Statement(f"DELETE FROM admissions WHERE {USAGE}"),
+    Statement(f"DELETE FROM pairing_requests WHERE {USAGE}"),
+    Statement(f"DELETE FROM approvers WHERE {USAGE}"),
+    Statement(f"DELETE FROM owner_codes WHERE {USAGE}"),
+    Statement(f"DELETE FROM console_sessions WHERE {USAGE}"),
+    Statement(f"DELETE FROM console_links WHERE {USAGE}"),
     # The values stay: they are the configuration, which a file could hold as well.
-    Statement(f"UPDATE config_versions SET author = '' WHERE {among('author', 'persons')}"),  # noqa: S608 - constants of this module
-    Statement(f"DELETE FROM spent WHERE {PAST}"),  # noqa: S608 - constants of this module
-    Statement(f"UPDATE usage SET person = '' WHERE {USAGE}"),  # noqa: S608 - constants of this module
+    Statement(f"UPDATE config_versions SET author = '' WHERE {among('author', 'persons')}"),
+    Statement(f"DELETE FROM spent WHERE {PAST}"),
+    Statement(f"UPDATE usage SET person = '' WHERE {USAGE}"),
     *usage_days.NAMELESS,
 )
 

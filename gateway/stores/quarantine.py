@@ -14,10 +14,8 @@ NEWEST_FIRST: Final = f"at DESC, {in_byte_order('kind')}, {in_byte_order('id')}"
 ADD: Final = Statement(f"""
     INSERT INTO quarantine ({COLUMNS})
     VALUES (:kind, :id, :tenant, :person, :place, :weight, :at) ON CONFLICT DO NOTHING
-""")  # noqa: S608 - constants of this module
-LISTED: Final = Statement(
-    f"SELECT {COLUMNS} FROM quarantine ORDER BY {NEWEST_FIRST} LIMIT :limit"  # noqa: S608 - constants of this module
-)
+""")
+LISTED: Final = Statement(f"SELECT {COLUMNS} FROM quarantine ORDER BY {NEWEST_FIRST} LIMIT :limit")
 REMOVE: Final = Statement("DELETE FROM quarantine WHERE kind = :kind AND id = :id")
 PRUNE: Final = Statement(f"""
     DELETE FROM quarantine WHERE (kind, id) IN (
@@ -28,7 +26,7 @@ PRUNE: Final = Statement(f"""
         WHERE number > :most
             OR at < CASE WHEN {among("kind", "recurring")} THEN :recurring_before ELSE :before END
     ) RETURNING kind, id
-""")  # noqa: S608 - constants of this module
+""")
 DISCARD: Final = Statement("DELETE FROM waiting_turns WHERE id = :id")
 
 

@@ -29,7 +29,7 @@ LATER: Final = (
         operator text NOT NULL, name text NOT NULL, person text NOT NULL, since bigint NOT NULL,
         active bigint NOT NULL, shared integer NOT NULL DEFAULT 0, ended bigint
     ) {BY_KEY}""",
-    f"INSERT INTO takeovers_kept ({COLUMNS}) SELECT {COLUMNS} FROM takeovers",  # noqa: S608 - a constant of this module
+    f"INSERT INTO takeovers_kept ({COLUMNS}) SELECT {COLUMNS} FROM takeovers",
     "DROP TABLE takeovers",
     "ALTER TABLE takeovers_kept RENAME TO takeovers",
     "CREATE INDEX takeovers_active ON takeovers (active)",
@@ -45,16 +45,15 @@ TAKE: Final = Statement(f"""
     INSERT INTO takeovers ({COLUMNS}) VALUES (:id, :tenant, :conversation, :operator, :name,
         :person, :since, :active, :shared)
     ON CONFLICT (conversation) WHERE ended IS NULL DO NOTHING
-""")  # noqa: S608 - a constant of this module
+""")
 OF: Final = Statement(
-    f"SELECT {COLUMNS} FROM takeovers"  # noqa: S608 - a constant of this module
-    " WHERE conversation = :conversation AND ended IS NULL"
+    f"SELECT {COLUMNS} FROM takeovers WHERE conversation = :conversation AND ended IS NULL"
 )
-FIND: Final = Statement(f"SELECT {COLUMNS} FROM takeovers WHERE id = :id AND ended IS NULL")  # noqa: S608 - a constant of this module
+FIND: Final = Statement(f"SELECT {COLUMNS} FROM takeovers WHERE id = :id AND ended IS NULL")
 LISTED: Final = Statement(f"""
     SELECT {COLUMNS} FROM takeovers WHERE tenant = :tenant AND active >= :since AND ended IS NULL
     ORDER BY active DESC, conversation LIMIT :limit
-""")  # noqa: S608 - a constant of this module
+""")
 ACTIVE: Final = Statement(
     "SELECT 1 FROM takeovers"
     " WHERE conversation = :conversation AND active > :since AND ended IS NULL"

@@ -24,7 +24,7 @@ LATER: Final = (
         subject text NOT NULL, since bigint NOT NULL, until bigint NOT NULL,
         reason text NOT NULL DEFAULT ''
     ) {BY_KEY}""",
-    f"INSERT INTO text_grants_kept ({COLUMNS}) SELECT {COLUMNS} FROM text_grants",  # noqa: S608 - a constant of this module
+    f"INSERT INTO text_grants_kept ({COLUMNS}) SELECT {COLUMNS} FROM text_grants",
     "DROP TABLE text_grants",
     "ALTER TABLE text_grants_kept RENAME TO text_grants",
     "CREATE INDEX text_grants_operator ON text_grants (tenant, operator, until)",
@@ -35,7 +35,7 @@ LATER: Final = (
 ADD: Final = Statement(f"""
     INSERT INTO text_grants ({COLUMNS}, reason)
     VALUES (:id, :tenant, :operator, :person, :subject, :since, :until, :reason)
-""")  # noqa: S608 - a constant of this module
+""")
 OF: Final = Statement("""
     SELECT id, person, since, until, reason FROM text_grants
     WHERE tenant = :tenant AND operator = :operator AND subject = :subject AND until > :now

@@ -37,33 +37,33 @@ ADD: Final = Statement(f"""
         at = excluded.at, decisions = excluded.decisions, outcome = excluded.outcome,
         milliseconds = excluded.milliseconds, durations = excluded.durations,
         audience = excluded.audience, slot = excluded.slot
-""")  # noqa: S608 - a constant of this module
+""")
 FREE_SLOT: Final = Statement("DELETE FROM traces WHERE slot = :slot AND id <> :id")
 FIND: Final = Statement(
-    f"SELECT {COLUMNS} FROM traces WHERE message_id = :message_id OR id = :message_id"  # noqa: S608 - constants of this module
+    f"SELECT {COLUMNS} FROM traces WHERE message_id = :message_id OR id = :message_id"
     " ORDER BY at DESC LIMIT :limit"
 )
-RECENT: Final = Statement(f"SELECT {COLUMNS} FROM traces ORDER BY at DESC LIMIT :limit")  # noqa: S608 - constants of this module
+RECENT: Final = Statement(f"SELECT {COLUMNS} FROM traces ORDER BY at DESC LIMIT :limit")
 GIVEN_UP: Final = Statement(
-    f"SELECT {COLUMNS} FROM traces WHERE outcome = '{GAVE_UP}' ORDER BY at DESC LIMIT :limit"  # noqa: S608 - constants of this module
+    f"SELECT {COLUMNS} FROM traces WHERE outcome = '{GAVE_UP}' ORDER BY at DESC LIMIT :limit"
 )
 CHANNEL: Final = f"platform || ':' || account || ':' || {json_item('conversation', 4)}"
 RECENT_IN: Final = Statement(
-    f"SELECT {COLUMNS} FROM traces WHERE {CHANNEL} = :channel ORDER BY at DESC LIMIT :limit"  # noqa: S608 - constants of this module
+    f"SELECT {COLUMNS} FROM traces WHERE {CHANNEL} = :channel ORDER BY at DESC LIMIT :limit"
 )
 RECENT_OF: Final = Statement(
-    f"SELECT {COLUMNS} FROM traces WHERE {TRACES} ORDER BY at DESC LIMIT :limit"  # noqa: S608 - constants of this module
+    f"SELECT {COLUMNS} FROM traces WHERE {TRACES} ORDER BY at DESC LIMIT :limit"
 )
 OUTCOMES: Final = Statement(f"""
     SELECT outcome, count(*) FROM traces
     WHERE at >= :since AND {OWN_TENANT} AND {TRACES}
     GROUP BY outcome ORDER BY outcome LIMIT 100
-""")  # noqa: S608 - constants of this module
+""")
 SINCE: Final = f"{either(sqlite='+at', postgres='at')} >= :since"
 # A plus keeps SQLite from the index of all traces; that of slots has at most a thousand.
 REFUSED: Final = Statement(f"""
     SELECT count(*) FROM traces WHERE slot IS NOT NULL AND {SINCE} AND {OWN_TENANT}
-""")  # noqa: S608 - constants of this module
+""")
 PRUNE: Final = deleting_some("traces", "id", "at < :before", "at")
 PRUNE_REFUSED: Final = deleting_some("traces", "id", "slot IS NOT NULL AND at < :before", "at")
 

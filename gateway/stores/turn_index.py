@@ -79,7 +79,7 @@ LATER: Final = tuple(
             INSERT INTO turns_text (turns_text, rowid, words)
                 VALUES ('delete', old.id, old.words);
             UPDATE turn_upkeep SET due = 1 WHERE task = 'merge' AND due <> 1;
-        END""",  # noqa: S608 - joins conditions and numbers of this module; all values are parameters
+        END""",
         f"""CREATE TRIGGER turns_reindexed AFTER UPDATE OF words ON turns
             WHEN old.words <> new.words AND {IS_INDEXED} BEGIN
             INSERT INTO turns_text (turns_text, rowid, words)
@@ -87,7 +87,7 @@ LATER: Final = tuple(
             INSERT INTO turns_text (rowid, words)
                 SELECT new.id, new.words WHERE new.words <> '';
             UPDATE turn_upkeep SET due = 1 WHERE task = 'merge' AND due <> 1;
-        END""",  # noqa: S608 - joins conditions and numbers of this module; all values are parameters
+        END""",
     )
 )
 """Turns up to the id `turn_upkeep.due` of the task `index` are indexed; no id is used twice."""
@@ -104,7 +104,7 @@ FOUND: Final = either(
         SELECT id FROM (
             SELECT id FROM turns WHERE {VECTOR} @@ CAST(:query AS tsquery) OFFSET 0
         ) AS matching WHERE id < :before ORDER BY id DESC LIMIT :most
-    """,  # noqa: S608 - joins conditions and numbers of this module; all values are parameters
+    """,
 )
 """The ids of turns that have the words of `:query`, newest first. OFFSET 0: the index of the words
 is read, not the table from its end."""
@@ -112,12 +112,12 @@ FOUND_NEWEST: Final = f"""
     SELECT id FROM (
         SELECT id, words FROM turns WHERE id < :before ORDER BY id DESC LIMIT :scanned
     ) AS newest WHERE {VECTOR} @@ CAST(:query AS tsquery) ORDER BY id DESC LIMIT :most
-"""  # noqa: S608 - joins conditions and numbers of this module; all values are parameters
+"""
 """The same among some texts before `:before`, without the index; PostgreSQL only."""
 _LAST: Final = Statement(f"""
     SELECT count(*), max(id) FROM (SELECT id FROM turns
         WHERE id > (SELECT due FROM turn_upkeep WHERE task = 'index') ORDER BY id LIMIT {AT_ONCE})
-""")  # noqa: S608 - joins conditions and numbers of this module; all values are parameters
+""")
 _INDEX: Final = Statement("""
     INSERT INTO turns_text (rowid, words) SELECT id, words FROM turns
     WHERE id > (SELECT due FROM turn_upkeep WHERE task = 'index') AND id <= :last AND words <> ''

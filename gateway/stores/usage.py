@@ -56,7 +56,7 @@ COUNT: Final = Statement("""
 """)
 RELEASE: Final = Statement(f"""
     DELETE FROM reserved WHERE turn = :turn AND {among("key", "keys")}
-""")  # noqa: S608 - constants of this module
+""")
 COSTS: Final = "input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, micros"
 # A plus keeps SQLite from the index of people, which finds every row of the tenant.
 OF_EVERYBODY: Final = either(sqlite="+tenant", postgres="tenant") + " IN (:tenant, '')"
@@ -67,14 +67,14 @@ def _calls(of: str, summed: int) -> str:
     return f"""
         SELECT model, 1 AS calls, {COSTS} FROM usage
         WHERE summed = {summed} AND at >= :since AND {of}
-    """  # noqa: S608 - constants of this module
+    """
 
 
 def _days(of: str) -> str:
     at, table = ("quarter", "usage_quarters") if of == OF_EVERYBODY else ("day", "usage_days")
     return f"""
         SELECT model, calls, {COSTS} FROM {table} WHERE calls > 0 AND {at} >= :since AND {of}
-    """  # noqa: S608 - constants of this module
+    """
 
 
 def _by_model(*parts: str) -> Statement:
@@ -83,7 +83,7 @@ def _by_model(*parts: str) -> Statement:
             sum(cache_write_tokens), sum(micros)
         FROM ({" UNION ALL ".join(parts)}) AS every
         GROUP BY model ORDER BY sum(micros) DESC, model LIMIT 1000
-    """)  # noqa: S608 - constants of this module
+    """)
 
 
 TOTALS: Final = {of: _by_model(_calls(of, 0), _days(of)) for of in (OF_EVERYBODY, OF_PERSONS)}
@@ -92,7 +92,7 @@ LARGEST: Final = Statement(f"""
     SELECT key, micros FROM spent WHERE {begins("key", ":kind")}
         AND substr(key, length(key) - length(:period) + 1) = :period
     ORDER BY micros DESC, key LIMIT :limit
-""")  # noqa: S608 - constants of this module
+""")
 PERSON_OF: Final = Statement("SELECT person FROM usage WHERE turn = :turn LIMIT 1")
 PRUNE_ROWS: Final = deleting_some("usage", "id", "summed = 1 AND at < :before", "at")
 PRUNE_SUMS: Final = deleting_some("spent", "key", "since < :before", "since")

@@ -62,7 +62,7 @@ QUARTERS: Final = (
     ) {BY_KEY}""",
     f"""INSERT INTO usage_quarters ({", ".join((*KEY_OF_QUARTER, *SUMS))})
         SELECT day, tenant, model, {", ".join(f"sum({name})" for name in SUMS)} FROM usage_days
-        GROUP BY day, tenant, model""",  # noqa: S608 - joins column names of this module; all values are parameters
+        GROUP BY day, tenant, model""",
 )
 ROOMS: Final = (str(Audience.PRIVATE_ROOM), str(Audience.PUBLIC_ROOM))
 CHANNEL: Final = f"""CASE WHEN {{0}}.audience IN {ROOMS}
@@ -135,8 +135,8 @@ OPEN_MESSAGES: Final = Statement("""
     SELECT id FROM traces WHERE summed = 0 AND slot IS NULL AND at < :before
     ORDER BY at LIMIT :most
 """)
-MARK_CALLS: Final = Statement(f"UPDATE usage SET summed = 1 WHERE {among('id', 'ids')}")  # noqa: S608 - joins column names of this module; all values are parameters
-MARK_MESSAGES: Final = Statement(f"UPDATE traces SET summed = 1 WHERE {among('id', 'ids')}")  # noqa: S608 - joins column names of this module; all values are parameters
+MARK_CALLS: Final = Statement(f"UPDATE usage SET summed = 1 WHERE {among('id', 'ids')}")
+MARK_MESSAGES: Final = Statement(f"UPDATE traces SET summed = 1 WHERE {among('id', 'ids')}")
 
 
 TABLES: Final = {"usage_days": KEY, "usage_quarters": KEY_OF_QUARTER}
@@ -155,7 +155,7 @@ def _adding(
         INSERT INTO {table} ({", ".join(names)}) SELECT {", ".join(chosen)} FROM {of}
         WHERE {where} GROUP BY {groups}
         ON CONFLICT ({", ".join(key)}) DO UPDATE SET {more}
-    """)  # noqa: S608 - joins column names of this module; all values are parameters
+    """)
 
 
 ADD_CALLS: Final = tuple(
@@ -174,7 +174,7 @@ NAMELESS: Final = (
         OWN,
         SUMS,
     ),
-    Statement(f"DELETE FROM usage_days WHERE {OWN} AND person <> ''"),  # noqa: S608 - joins column names of this module; all values are parameters
+    Statement(f"DELETE FROM usage_days WHERE {OWN} AND person <> ''"),
 )
 """Removes the name from the days of a person, in two statements under `LOCK`."""
 PRUNE: Final = tuple(

@@ -78,7 +78,7 @@ class _Question(Struct, frozen=True):
             WHERE {at} >= :since AND {at} < :until {more} AND {self.whose(columns)}
                 {filters if self.filtered else ""}
             GROUP BY 1
-        """  # noqa: S608 - joins column names and conditions of this module; all values are parameters
+        """
 
     def statement(self) -> Statement:
         """Return the statement: the sums of the days, and of what is not in them yet."""
@@ -95,7 +95,7 @@ class _Question(Struct, frozen=True):
         return Statement(f"""
             SELECT name, {sums} FROM ({" UNION ALL ".join(parts)}) AS every
             GROUP BY name ORDER BY {order} LIMIT :limit
-        """)  # noqa: S608 - joins column names and conditions of this module; all values are parameters
+        """)
 
 
 KEYS: Final[Sequence[UsageKey]] = get_args(UsageKey)

@@ -143,7 +143,7 @@ INVITATIONS: Final = (
             made_at, until, rests_until, notified)
         SELECT {NEW_ID}, r.tenant, r.pool, r.agent, r.person, p.person, r.permission, 'waiting',
             {NOW}, {NOW} + {MONTH}, {NOW} + {MONTH}, true {UNASKED}""",
-    f"DELETE FROM pool_members WHERE seq IN (SELECT r.seq {UNASKED})",  # noqa: S608 - constants of this module
+    f"DELETE FROM pool_members WHERE seq IN (SELECT r.seq {UNASKED})",
 )
 """A later step. Memberships that nobody agreed to become invitations, without a message."""
 TABLES: Final = (*AGENTS, *HANDOFFS, *EVENTS)

@@ -228,7 +228,7 @@ SHOWS_SHARED: Final = f"({TENANT} AND {MAY_BE_SHARED} AND {READS_SHARE})"
 """`shows_shared(access, record, share)` for a row `m` and rows of `SHARES`."""
 SEES_SHARED: Final = f"""({SEES} OR ({MAY_BE_SHARED} AND {TENANT} AND EXISTS (
     SELECT 1 FROM {SHARES} WHERE s.number = m.seq AND {READS_SHARE}
-)))"""  # noqa: S608 - constants of this module
+)))"""
 """`SEES` for the request of an agent. Other requests do not read the tables of pools."""
 
 

@@ -19,22 +19,22 @@ COLUMNS: Final = "id, name, tenant, person, issued_at, until, scopes"
 ADD: Final = Statement(f"""
     INSERT INTO person_tokens ({COLUMNS})
     VALUES (:id, :name, :tenant, :person, :issued_at, :until, :scopes) ON CONFLICT DO NOTHING
-""")  # noqa: S608 - constants of this module
+""")
 GOOD: Final = Statement("SELECT 1 FROM person_tokens WHERE id = :id")
 LISTED: Final = Statement(f"""
     SELECT {COLUMNS} FROM person_tokens WHERE until > :now ORDER BY issued_at DESC, id
     LIMIT {MAX_LISTED}
-""")  # noqa: S608 - constants of this module
-REVOKE: Final = Statement(f"DELETE FROM person_tokens WHERE name = :name RETURNING {COLUMNS}")  # noqa: S608 - constants of this module
+""")
+REVOKE: Final = Statement(f"DELETE FROM person_tokens WHERE name = :name RETURNING {COLUMNS}")
 OF_PERSONS: Final = Statement(f"""
     SELECT {COLUMNS} FROM person_tokens
     WHERE tenant = :tenant AND {among("person", "persons")} AND until > :now
     ORDER BY issued_at DESC, id LIMIT {MAX_LISTED}
-""")  # noqa: S608 - constants of this module
+""")
 REVOKE_OF: Final = Statement(f"""
     DELETE FROM person_tokens WHERE id = :id AND tenant = :tenant AND {among("person", "persons")}
     RETURNING {COLUMNS}
-""")  # noqa: S608 - constants of this module
+""")
 CLEAR: Final = Statement("DELETE FROM person_tokens")
 PRUNE: Final = Statement("DELETE FROM person_tokens WHERE until <= :now")
 

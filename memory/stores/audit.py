@@ -15,14 +15,14 @@ COLUMNS: Final = "number, at, action, tenant, person, details, previous, hash"
 ADD: Final = Statement(f"""
     INSERT INTO memory_audit ({COLUMNS})
     VALUES (:number, :at, :action, :tenant, :person, :details, :previous, :hash)
-""")  # noqa: S608 - constants
+""")
 PAGE: Final = Statement(f"""
     SELECT {COLUMNS} FROM memory_audit WHERE number > :after ORDER BY number LIMIT :limit
-""")  # noqa: S608 - constants
+""")
 BETWEEN: Final = Statement(f"""
     SELECT {COLUMNS} FROM memory_audit WHERE at >= :since AND at <= :until
     ORDER BY number LIMIT :limit
-""")  # noqa: S608 - constants
+""")
 SCANNED: Final = 20_000
 """Entries that one page looks at; with rare filters, more pages follow."""
 
@@ -30,7 +30,7 @@ SCANNED: Final = 20_000
 def _names(parameter: str) -> str:
     """True for an entry that names one of these people, given as JSON, in a detail."""
     return f"""EXISTS (SELECT 1 FROM {listed(parameter, "named")}
-        WHERE {contains("details", "named.value")})"""  # noqa: S608 - constants
+        WHERE {contains("details", "named.value")})"""
 
 
 NEWEST: Final = Statement(f"""
@@ -40,7 +40,7 @@ NEWEST: Final = Statement(f"""
         AND (:everybody OR {among("person", "persons")} OR {_names("named_persons")})
         AND (:person = '' OR person = :person OR {_names("named_person")})
     ORDER BY number DESC LIMIT :limit
-""")  # noqa: S608 - constants
+""")
 
 
 class SqlAuditLog:

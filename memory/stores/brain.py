@@ -39,7 +39,7 @@ VERSIONS: Final = Statement(f"""
     SELECT number, content, author, at, synced_at FROM brain_documents
     WHERE tenant = :tenant AND document = :document AND {among("owner", "owners")}
     ORDER BY number DESC, at DESC LIMIT :limit
-""")  # noqa: S608 - constants of this module
+""")
 ADD: Final = Statement("""
     INSERT INTO brain_documents
         (tenant, document, owner, number, content, author, at, synced_at)
@@ -55,7 +55,7 @@ TAKE_BACK: Final = Statement(f"""
         AND NOT EXISTS (SELECT 1 FROM brain_documents newer
             WHERE newer.tenant = :tenant AND newer.document = :document
                 AND {among("newer.owner", "owners")} AND newer.number > :number)
-""")  # noqa: S608 - constants of this module
+""")
 
 
 class BrainStore:

@@ -34,7 +34,7 @@ KEPT_BY_READER: Final = "(NOT m.agent_private OR m.agent = :for_agent)"
 TAGGED: Final = f"""
     NOT EXISTS (SELECT 1 FROM {listed("tags", "wanted")}
         WHERE wanted.value NOT IN (SELECT own.value FROM {json_values("m.tags", "own")}))
-"""  # noqa: S608 - constants of this module
+"""
 
 
 class ByReader(Struct, frozen=True):

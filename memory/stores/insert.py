@@ -97,15 +97,15 @@ CURRENT: Final = "m.superseded_by = '' AND (m.expires_at IS NULL OR m.expires_at
 COUNT: Final = Statement(f"""
     SELECT count(*) FROM memories m WHERE m.tenant = :for_tenant AND {OWN}
         AND m.role = '' AND m.tier <> 'working' AND {CURRENT}
-""")  # noqa: S608 - constants of this module
+""")
 """Memories that count towards a plan: those learned, not turns."""
 KNOWN: Final = Statement("SELECT id FROM memories WHERE id = :id")
-KNOWN_AMONG: Final = Statement(f"SELECT id FROM memories WHERE {among('id', 'ids')}")  # noqa: S608 - constants of this module
+KNOWN_AMONG: Final = Statement(f"SELECT id FROM memories WHERE {among('id', 'ids')}")
 TARGET: Final = Statement(f"""
     SELECT m.seq, m.superseded_by = '' AND {OWN} FROM memories m
     WHERE m.id = :target AND {SEES} AND {MAY_CHANGE} AND m.superseded_by IN ('', :id)
         AND (m.expires_at IS NULL OR m.expires_at > :now) {FOR_UPDATE}
-""")  # noqa: S608 - constants of this module
+""")
 """The replaced memory, and whether it makes room in the plan. The same record may already have
 replaced it, if both came from an export, older first."""
 CANDIDATES: Final = Statement(f"""
@@ -117,15 +117,15 @@ CANDIDATES: Final = Statement(f"""
     )
 } AND {TENANT} AND m.scope = :scope AND m.project = :project
         AND (m.scope <> 'user' OR {OWN}) AND m.id <> :target AND {CURRENT}
-""")  # noqa: S608 - constants of this module
+""")
 REPLACED: Final = Statement(f"""
     DELETE FROM memories AS m WHERE m.id = :id AND m.role <> '' AND {MAY_CHANGE}
-""")  # noqa: S608 - constants of this module
+""")
 FILE: Final = Statement(f"""
     INSERT INTO memory_words (word, size, memory)
     SELECT filed.value, :size, m.seq
     FROM memories m, {listed("stored", "filed", "bigint")} WHERE m.id = :id ON CONFLICT DO NOTHING
-""")  # noqa: S608 - constants of this module
+""")
 DERIVE: Final = Statement(
     "INSERT INTO memory_origins (origin, memory) SELECT :origin, seq FROM memories WHERE id = :id"
 )

@@ -84,7 +84,7 @@ def confirming(kept: KeptRequest | None, person: str, turn_id: str, now: datetim
 
 
 COLUMNS: Final = "tenant, id, state, sides, until, turn_id"
-SELECT: Final = f"SELECT {COLUMNS} FROM link_requests"  # noqa: S608 - constants of this module
+SELECT: Final = f"SELECT {COLUMNS} FROM link_requests"
 OF_CODE: Final = Statement(f"{SELECT} WHERE tenant = :tenant AND code = :code AND until > :now")
 OF_ID: Final = Statement(f"{SELECT} WHERE tenant = :tenant AND id = :id AND id <> ''")
 OF_PERSON: Final = Statement(f"""
@@ -111,13 +111,13 @@ DROP_OPEN: Final = Statement(f"""
     DELETE FROM link_requests
     WHERE tenant = :tenant AND ({among("maker", "group")} OR {among("redeemer", "group")})
         AND state IN ('redeemed', 'confirmed') AND maker <> :maker
-""")  # noqa: S608 - constants of this module
+""")
 EXPIRE: Final = Statement(f"""
     DELETE FROM link_requests WHERE (tenant, maker) IN (
         SELECT tenant, maker FROM link_requests WHERE until <= :now
         ORDER BY until LIMIT {EXPIRE_AT_ONCE} {SKIP_LOCKED})
     RETURNING {COLUMNS}
-""")  # noqa: S608 - constants of this module
+""")
 LINKED: Final = """
     SELECT CAST(:person AS text) AS person UNION ALL
     SELECT other.person FROM people_links own
@@ -148,7 +148,7 @@ JOIN: Final = Statement("""
 """)
 LEAVE: Final = Statement(f"""
     DELETE FROM people_links WHERE tenant = :tenant AND {among("person", "gone")}
-""")  # noqa: S608 - constants of this module
+""")
 
 
 class LinkStore:

@@ -63,13 +63,13 @@ from memory.stores.shared_words import LATEST_MEMORIES, LISTED, SharedWords
 IN_ROOM: Final = "m.tenant = :for_tenant AND m.room = :for_room AND m.room <> ''"
 TALLY: Final = f"""
     SELECT m.kind, count(*) FROM memories m WHERE m.tenant = :for_tenant AND {OWN} AND
-"""  # noqa: S608 - constants of this module
+"""
 AFTER: Final = f"""
     (m.at, m.seq) < (SELECT m.at, m.seq FROM memories m WHERE m.id = :after AND {SEES})
-"""  # noqa: S608 - constants of this module
+"""
 RECORDS: Final = by_reader(
     lambda visible: (
-        f"SELECT m.seq, {SELECTED} FROM memories m WHERE {among('m.seq', 'seqs')} AND {visible}"  # noqa: S608 - constants of this module
+        f"SELECT m.seq, {SELECTED} FROM memories m WHERE {among('m.seq', 'seqs')} AND {visible}"
     )
 )
 
@@ -105,14 +105,14 @@ def _newest(conditions: str, owners: int, places: tuple[str, ...]) -> Statement:
     arms = [*(f"m.owner = :owner{number}" for number in range(owners)), *places]
     rest = f"{conditions} ORDER BY m.at DESC, m.seq DESC LIMIT :limit"
     newest = " UNION ".join(
-        f"SELECT * FROM (SELECT m.at, m.seq FROM memories m WHERE {arm} AND {rest}) AS arm{number}"  # noqa: S608 - constants of this module
+        f"SELECT * FROM (SELECT m.at, m.seq FROM memories m WHERE {arm} AND {rest}) AS arm{number}"
         for number, arm in enumerate(arms)
     )
-    some = f"SELECT seq FROM ({newest} ORDER BY 1 DESC, 2 DESC LIMIT :limit) AS newest"  # noqa: S608 - constants of this module
+    some = f"SELECT seq FROM ({newest} ORDER BY 1 DESC, 2 DESC LIMIT :limit) AS newest"
     return Statement(f"""
         SELECT {SELECTED} FROM memories m WHERE {within("m.seq", some)}
         ORDER BY m.at DESC, m.seq DESC
-    """)  # noqa: S608 - constants of this module
+    """)
 
 
 WINDOW: Final = {"sqlite": 2_000, "postgres": 50_000}
@@ -120,39 +120,39 @@ WINDOW: Final = {"sqlite": 2_000, "postgres": 50_000}
 SQLite works on the event loop."""
 KEPT_VECTOR: Final = either(sqlite="v.vector", postgres="CAST(v.vector AS text)")
 GET: Final = by_reader(
-    lambda visible: f"SELECT {SELECTED} FROM memories m WHERE m.id = :id AND {visible}"  # noqa: S608 - constants of this module
+    lambda visible: f"SELECT {SELECTED} FROM memories m WHERE m.id = :id AND {visible}"
 )
 GET_WITH_VECTOR: Final = by_reader(
     lambda visible: (
         f"""
         SELECT {SELECTED}, v.model, {KEPT_VECTOR} FROM memories m
         LEFT JOIN memory_vectors v ON v.memory = m.seq WHERE m.id = :id AND {visible}
-    """  # noqa: S608 - constants of this module
+    """
     )
 )
 THERE: Final = by_reader(
     lambda visible: (
-        f"SELECT m.id FROM memories m WHERE {among('m.id', 'ids')} AND {visible} AND {TRUE_NOW}"  # noqa: S608 - constants of this module
+        f"SELECT m.id FROM memories m WHERE {among('m.id', 'ids')} AND {visible} AND {TRUE_NOW}"
     )
 )
 DELETE: Final = Statement(
-    f"DELETE FROM memories AS m WHERE {among('m.id', 'ids')} AND {MAY_CHANGE} RETURNING id"  # noqa: S608 - constants of this module
+    f"DELETE FROM memories AS m WHERE {among('m.id', 'ids')} AND {MAY_CHANGE} RETURNING id"
 )
 TAKEN: Final = Statement(f"""
     SELECT m.supersedes, m.superseded_by FROM memories m WHERE m.id = :id AND {MAY_CHANGE}
     {FOR_UPDATE}
-""")  # noqa: S608 - constants of this module
+""")
 RESTORE: Final = Statement(f"""
     UPDATE memories AS m SET superseded_by = :next,
         superseded_at = CASE WHEN :next = '' THEN NULL ELSE m.superseded_at END
     WHERE m.id = :old AND m.superseded_by = :id AND {MAY_CHANGE}
-""")  # noqa: S608 - constants of this module
+""")
 FOLLOW: Final = Statement(
     "UPDATE memories SET supersedes = :old WHERE id = :next AND supersedes = :id"
 )
 CLEAR: Final = Statement(f"""
     DELETE FROM memories AS m WHERE m.tenant = :for_tenant AND {OWN} AND {among("m.tier", "tiers")}
-""")  # noqa: S608 - constants of this module
+""")
 NEXT: Final = Statement("SELECT coalesce(max(seq), 0) + 1 FROM memories")
 UNEMBEDDED: Final = Statement("""
     SELECT m.seq, m.id, m.content FROM memories m LEFT JOIN memory_vectors v ON v.memory = m.seq
@@ -172,7 +172,7 @@ PRUNE: Final = Statement(f"""
         f" LIMIT :most {SKIP_LOCKED}",
     )
 } RETURNING id
-""")  # noqa: S608 - constants of this module
+""")
 
 
 class SqlMemories:

@@ -16,7 +16,7 @@ from memory.stores.rows import LEXEMES, origin, words_of
 DERIVED: Final = f"""
     {TENANT} AND m.seq IN (
         SELECT memory FROM memory_origins WHERE {among("origin", "origins")})
-"""  # noqa: S608 - constants
+"""
 SAID: Final = either(
     sqlite="json_each(r.record, '$.derived_from') AS said",
     postgres="json_array_elements_text(CAST(r.record AS json) -> 'derived_from') AS said (value)",
@@ -25,33 +25,31 @@ PROPOSED: Final = f"""
     r.tenant = :for_tenant AND r.state = 'pending' AND r.target = ''
     AND {json_text("r.record", "provenance", "channel")} = :channel
     AND EXISTS (SELECT 1 FROM {SAID} WHERE {among("said.value", "messages")})
-"""  # noqa: S608 - constants
+"""
 """Open reviews that are derived from one of these messages."""
 KNOWS: Final = Statement(f"""
     SELECT EXISTS (SELECT 1 FROM memories m WHERE {DERIVED})
         OR EXISTS (SELECT 1 FROM memory_reviews r WHERE {PROPOSED})
-""")  # noqa: S608 - constants
-UNASKED: Final = Statement(
-    f"DELETE FROM memory_reviews AS r WHERE {PROPOSED} RETURNING person, id"  # noqa: S608 - constants
-)
+""")
+UNASKED: Final = Statement(f"DELETE FROM memory_reviews AS r WHERE {PROPOSED} RETURNING person, id")
 FORGET: Final = Statement(
-    f"DELETE FROM memories AS m WHERE {DERIVED} AND NOT m.confirmed RETURNING person, id"  # noqa: S608 - constants
+    f"DELETE FROM memories AS m WHERE {DERIVED} AND NOT m.confirmed RETURNING person, id"
 )
 FORGET_OTHERS: Final = Statement(f"""
     DELETE FROM memories AS m WHERE {DERIVED} AND NOT m.confirmed AND m.role <> 'user'
     RETURNING person, id
-""")  # noqa: S608 - constants
+""")
 TURNS: Final = Statement(f"""
     SELECT m.seq, m.person, m.id, m.tags, m.partitions FROM memories m
     WHERE {DERIVED} AND m.role = 'user' AND NOT m.confirmed {FOR_UPDATE}
-""")  # noqa: S608 - constants
+""")
 REWORD: Final = Statement(f"""
     UPDATE memories SET content = :content, claim = :content, words = :words, length = :length,
         trust = CASE WHEN :suspicious THEN '{Trust.LOW.value}' ELSE trust END,
         confidence = CASE WHEN :suspicious THEN {CONFIDENCE[Trust.LOW]} ELSE confidence END
         {either(sqlite="", postgres=f", lexemes = {LEXEMES}")}
     WHERE seq = :seq
-""")  # noqa: S608 - constants
+""")
 
 
 def forget(params: Params) -> Work[list[ChangedMemory]]:

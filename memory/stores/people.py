@@ -35,7 +35,7 @@ SEEN_AS: Final = Statement(f"""
     SELECT person, at FROM people_projects
     WHERE tenant = :tenant AND {among("person", "persons")} AND project = :project
     ORDER BY {in_byte_order("person")}
-""")  # noqa: S608 - constants of this module
+""")
 PROJECTS: Final = Statement(f"""
     SELECT project, title FROM (
         SELECT project, title, at,
@@ -44,7 +44,7 @@ PROJECTS: Final = Statement(f"""
         WHERE tenant = :tenant AND {among("person", "persons")} AND at > :since
     ) AS seen WHERE place = 1
     ORDER BY at DESC, {in_byte_order("project")} LIMIT {MAX_PROJECTS}
-""")  # noqa: S608 - constants of this module
+""")
 
 
 def _choosing(column: str) -> Statement:
@@ -55,7 +55,7 @@ def _choosing(column: str) -> Statement:
         SELECT :tenant, one.person, :choice FROM ({LINKED}) AS one WHERE true
         ORDER BY {in_byte_order("one.person")}
         ON CONFLICT (tenant, person) DO UPDATE SET {column} = excluded.{column}
-    """)  # noqa: S608 - constants of this module
+    """)
 
 
 CHOOSE: Final = _choosing("project")
@@ -69,12 +69,12 @@ def _list_in(column: str) -> tuple[Statement, Statement]:
     return (
         Statement(f"""
             SELECT {column} FROM people_choices WHERE tenant = :tenant AND person = :person
-        """),  # noqa: S608 - constants of this module
+        """),
         Statement(f"""
             INSERT INTO people_choices (tenant, person, {column})
             VALUES (:tenant, :person, :texts)
             ON CONFLICT (tenant, person) DO UPDATE SET {column} = excluded.{column}
-        """),  # noqa: S608 - constants of this module
+        """),
     )
 
 
@@ -97,7 +97,7 @@ BRIEF: Final = Statement(f"""
     UPDATE memory_sessions SET
         brief_at = CASE WHEN coalesce(brief_at, {NO_BRIEF}) = :before THEN :at ELSE brief_at END
     WHERE id = :id RETURNING brief_at
-""")  # noqa: S608 - constants of this module
+""")
 PRUNE: Final = deleting_some("memory_sessions", "id", "at <= :idle", "at")
 PRUNE_SEEN: Final = deleting_some(
     "people_projects", "tenant, person, project", "at <= :before", "at"

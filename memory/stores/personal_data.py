@@ -48,7 +48,7 @@ class PersonalTable(Struct, frozen=True):
     def select(self) -> Statement:
         """The rows of a person."""
         return Statement(
-            f"SELECT {', '.join(self.columns)} FROM {self.name}"  # noqa: S608 - constants of this module
+            f"SELECT {', '.join(self.columns)} FROM {self.name}"
             f" WHERE tenant = :tenant AND {self.whose}"
         )
 
@@ -56,7 +56,7 @@ class PersonalTable(Struct, frozen=True):
     def count(self) -> Statement:
         """The number of rows of a person."""
         return Statement(
-            f"SELECT count(*) FROM {self.name} WHERE tenant = :tenant AND {self.whose}"  # noqa: S608 - constants of this module
+            f"SELECT count(*) FROM {self.name} WHERE tenant = :tenant AND {self.whose}"
         )
 
     def rows(self, stored: Sequence[Row]) -> list[dict[str, object]]:
@@ -141,14 +141,14 @@ LEFT: Final = f"""
         SELECT count(*) FROM people_links other WHERE other.tenant = :tenant
             AND other.link_group = link.link_group AND NOT {among("other.person", "persons")}
     )
-"""  # noqa: S608 - constants of this module
+"""
 NAMELESS: Final = f"""
     UPDATE memories SET person = '', session = '', message_id = '', conversation = '', room = '',
         channel = '', derived_from = '[]', agent = '' WHERE {THEIRS}
-"""  # noqa: S608 - constants of this module
+"""
 UNWRITTEN: Final = f"""
     UPDATE brain_documents SET author = '' WHERE tenant = :tenant AND {among("author", "persons")}
-"""  # noqa: S608 - constants of this module
+"""
 NO_CONTEXT: Final = json.dumps(
     {
         "task_description": "",
@@ -166,14 +166,14 @@ UNSENT: Final = f"""
     WHERE tenant = :tenant AND {among("source_owner", "persons")}
         AND status IN ('accepted', 'completed', 'rejected')
         AND target_owner <> '' AND NOT {among("target_owner", "persons")}
-"""  # noqa: S608 - constants of this module
+"""
 # The work of the source stays, without the receiver and what they wrote.
 UNRECEIVED: Final = f"""
     UPDATE agent_handoffs SET target = '', target_person = '', target_owner = '', result = NULL,
         reason = '', ended_at = COALESCE(ended_at, created_at), notified = true,
         status = CASE WHEN status IN ('pending', 'accepted') THEN 'expired' ELSE status END
     WHERE tenant = :tenant AND {among("target_owner", "persons")}
-"""  # noqa: S608 - constants of this module
+"""
 WHOLE: Final = (
     *("waiting_turns", "quarantine", "memory_reviews", "memory_sessions"),
     *("people_links", "people_projects", "people_choices", "person_tokens"),
@@ -182,25 +182,25 @@ WHOLE: Final = (
 )
 """Tables that are erased completely."""
 ERASE: Final = (
-    Statement(f"DELETE FROM people_links WHERE tenant = :tenant AND person IN ({LEFT})"),  # noqa: S608 - constants of this module
-    Statement(f"DELETE FROM memories WHERE {THEIRS} AND scope = 'user'"),  # noqa: S608 - constants of this module
+    Statement(f"DELETE FROM people_links WHERE tenant = :tenant AND person IN ({LEFT})"),
+    Statement(f"DELETE FROM memories WHERE {THEIRS} AND scope = 'user'"),
     Statement(f"""
         DELETE FROM memory_origins
         WHERE memory IN (SELECT seq FROM memories WHERE {THEIRS})
-    """),  # noqa: S608 - constants of this module
+    """),
     Statement(NAMELESS),
-    Statement(f"DELETE FROM pool_members WHERE pool IN (SELECT id FROM pools WHERE {THEIRS})"),  # noqa: S608 - constants of this module
-    Statement(f"DELETE FROM pool_invitations WHERE tenant = :tenant AND {INVITED}"),  # noqa: S608 - constants of this module
-    *(Statement(f"DELETE FROM {table} WHERE {THEIRS}") for table in WHOLE),  # noqa: S608 - constants of this module
-    Statement(f"DELETE FROM link_requests WHERE tenant = :tenant AND {ASKED_FOR}"),  # noqa: S608 - constants of this module
-    Statement(f"DELETE FROM brain_documents WHERE tenant = :tenant AND {SOUL}"),  # noqa: S608 - constants of this module
+    Statement(f"DELETE FROM pool_members WHERE pool IN (SELECT id FROM pools WHERE {THEIRS})"),
+    Statement(f"DELETE FROM pool_invitations WHERE tenant = :tenant AND {INVITED}"),
+    *(Statement(f"DELETE FROM {table} WHERE {THEIRS}") for table in WHOLE),
+    Statement(f"DELETE FROM link_requests WHERE tenant = :tenant AND {ASKED_FOR}"),
+    Statement(f"DELETE FROM brain_documents WHERE tenant = :tenant AND {SOUL}"),
     Statement(UNWRITTEN),
     Statement(UNSENT),
     Statement(f"""
         DELETE FROM agent_handoffs WHERE tenant = :tenant AND {among("source_owner", "persons")}
-    """),  # noqa: S608 - constants of this module
+    """),
     Statement(UNRECEIVED),
-    Statement(f"DELETE FROM agent_events WHERE tenant = :tenant AND {TOOK_PART}"),  # noqa: S608 - constants of this module
+    Statement(f"DELETE FROM agent_events WHERE tenant = :tenant AND {TOOK_PART}"),
 )
 
 
@@ -269,14 +269,14 @@ KNOWN: Final = Statement(f"""
         UNION ALL SELECT owner, 0, 0, 0 FROM brain_documents
             WHERE tenant = :tenant AND document = 'soul'
     ) AS known GROUP BY person HAVING person <> '' ORDER BY {in_byte_order("person")} LIMIT :limit
-""")  # noqa: S608 - constants of this module
+""")
 PLACES: Final = Statement(f"""
     SELECT m.room, min(m.audience), sum(CASE WHEN m.role = '' THEN 1 ELSE 0 END),
         sum(CASE WHEN m.role <> '' THEN 1 ELSE 0 END)
     FROM memories m WHERE m.tenant = :tenant AND {OWN} AND m.superseded_by = ''
         AND (m.expires_at IS NULL OR m.expires_at > :now)
     GROUP BY m.room ORDER BY 3 DESC, 4 DESC, {in_byte_order("m.room")} LIMIT :limit
-""")  # noqa: S608 - constants of this module
+""")
 PROJECTS: Final = Statement(f"""
     SELECT project, max(title), sum(waiting) FROM (
         SELECT project, title, 0 AS waiting FROM people_projects WHERE tenant = :tenant
@@ -286,7 +286,7 @@ PROJECTS: Final = Statement(f"""
             WHERE tenant = :tenant AND state = 'pending' AND scope = 'project'
     ) AS known WHERE project <> ''
     GROUP BY project ORDER BY 3 DESC, {in_byte_order("project")} LIMIT :limit
-""")  # noqa: S608 - constants of this module
+""")
 
 
 class MemoryCounts:

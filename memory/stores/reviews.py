@@ -29,7 +29,7 @@ that its deletion takes effect at once."""
 ALIVE: Final = f"(m.target NOT LIKE 'share:%' OR {SHARED_TEXT} IS NOT NULL)"
 SELECT: Final = f"""
     SELECT {COLUMNS}, {SHARED_TEXT} FROM memory_reviews m WHERE {DECIDES}
-"""  # noqa: S608 - constants of this module
+"""
 WAITING: Final = Statement(
     f"{SELECT} AND m.state = 'pending' AND {ALIVE} ORDER BY m.seq LIMIT :limit"
 )
@@ -42,7 +42,7 @@ ROOM: Final = Statement(f"""
             WHERE m.state = 'pending' AND m.tenant = :for_tenant
                 AND {among("m.person", "for_persons")}) < :most
         AND (SELECT count(*) FROM memory_reviews WHERE state = 'pending') < :most_in_all
-""")  # noqa: S608 - constants of this module
+""")
 ADD: Final = Statement("""
     INSERT INTO memory_reviews (id, tenant, person, scope, project, room, from_repository, target,
         state, record, reason, passed, failed, submitted_at, note)
@@ -56,11 +56,11 @@ PROPOSED: Final = Statement(f"""
     WHERE :for_operates AND m.tenant = :for_tenant AND m.state = 'pending' AND (m.scope = 'global'
         OR (m.scope = 'project' AND {among("m.project", "projects")})) AND {ALIVE}
     GROUP BY whose
-""")  # noqa: S608 - constants of this module
+""")
 TAKE: Final = Statement(f"""
     UPDATE memory_reviews AS m SET state = :state, note = :note, decided_at = :at, decided_by = :by
     WHERE m.id = :id AND m.state = 'pending' AND {DECIDES} RETURNING {COLUMNS}
-""")  # noqa: S608 - constants of this module
+""")
 SETTLE: Final = Statement("UPDATE memory_reviews SET record = :record WHERE id = :id")
 FORGET: Final = Statement("""
     DELETE FROM memory_reviews WHERE seq IN (
@@ -71,7 +71,7 @@ PUT_BACK: Final = Statement(f"""
     UPDATE memory_reviews AS m SET state = 'pending', note = '', decided_at = NULL, decided_by = '',
         record = :record
     WHERE m.id = :id AND m.state = 'approved' AND {DECIDES}
-""")  # noqa: S608 - constants of this module
+""")
 
 _RECORDS: TypeAdapter[Record] = TypeAdapter(Record)
 

@@ -28,7 +28,7 @@ UNBIND: Final = Statement("""
 ALL: Final = Statement(f"""
     SELECT channel, project, at FROM room_bindings WHERE tenant = :tenant
     ORDER BY channel LIMIT {MAX_BINDINGS}
-""")  # noqa: S608 - constants of this module
+""")
 
 
 class RoomBinding(Struct, frozen=True):

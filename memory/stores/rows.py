@@ -80,7 +80,7 @@ INSERT: Final = Statement(f"""
         {either(sqlite="", postgres=", lexemes")})
     VALUES ({", ".join(f":{name}" for name in COLUMNS)}, :owner, :partitions, :words, :length
         {either(sqlite="", postgres=f", {LEXEMES}")})
-""")  # noqa: S608 - constants of this module
+""")
 _TIMES: Final = tuple(name for name, shape in SHAPES.items() if shape == "time")
 _LISTS: Final = tuple(name for name, shape in SHAPES.items() if shape == "list")
 _TIME_PLACES: Final = tuple(COLUMNS.index(name) for name in _TIMES)

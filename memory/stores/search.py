@@ -116,12 +116,12 @@ def _beside(visible: str, sign: str, order: str) -> str:
         WHERE m.tenant = t.tenant AND m.conversation = t.conversation AND m.role <> ''
             AND (m.at, m.seq) {sign} (t.at, t.seq) AND m.superseded_by = '' AND {visible}
         ORDER BY m.at {order}, m.seq {order} LIMIT :span
-    """  # noqa: S608 - constants of this module
+    """
     joined = either(
         sqlite=f"JOIN memories b ON b.seq IN ({beside})",
         postgres=f"CROSS JOIN LATERAL ({beside}) AS b",
     )
-    return f"SELECT b.seq FROM these t {joined} WHERE t.lends"  # noqa: S608 - constants of this module
+    return f"SELECT b.seq FROM these t {joined} WHERE t.lends"
 
 
 def _neighbours(visible: str) -> str:
@@ -135,7 +135,7 @@ def _neighbours(visible: str) -> str:
             SELECT seq FROM these UNION {_beside(visible, "<", "DESC")}
             UNION {_beside(visible, ">", "ASC")})
         ORDER BY m.conversation, m.at, m.seq
-    """  # noqa: S608 - constants of this module
+    """
 
 
 NEIGHBOURS: Final = by_reader(_neighbours)

@@ -18,7 +18,7 @@ POOLS_READ: Final = 200
 POOLS: Final = Statement(f"""
     SELECT pool, granted FROM pool_members WHERE agent = :for_agent
     ORDER BY seq LIMIT {POOLS_READ}
-""")  # noqa: S608 - constants of this module
+""")
 LAST: Final = 2**62
 """Above all numbers of shares."""
 LATEST: Final = """
@@ -27,9 +27,9 @@ LATEST: Final = """
 """
 LATEST_SHARES: Final = either(
     sqlite=f"""SELECT l.share FROM json_each(:names) n
-        JOIN pool_readers l ON l.name = n.value AND l.share IN ({LATEST})""",  # noqa: S608 - constants of this module
+        JOIN pool_readers l ON l.name = n.value AND l.share IN ({LATEST})""",
     postgres=f"""SELECT l.share FROM unnest(CAST(:names AS text[])) AS n (value)
-        CROSS JOIN LATERAL ({LATEST}) AS l""",  # noqa: S608 - constants of this module
+        CROSS JOIN LATERAL ({LATEST}) AS l""",
 )
 """The latest `page` shares below the number `before` of each of these audiences `names`."""
 NEXT_SHARERS: Final = """
@@ -39,7 +39,7 @@ NEXT_SHARERS: Final = """
 """
 NEXT_ROW: Final = either(
     sqlite=f"""JOIN pool_readers y ON y.name = p.name
-        AND y.share = (SELECT share FROM ({NEXT_SHARERS}))""",  # noqa: S608 - constants of this module
+        AND y.share = (SELECT share FROM ({NEXT_SHARERS}))""",
     postgres=f"CROSS JOIN LATERAL ({NEXT_SHARERS}) AS y",
 )
 SHARERS: Final = f"""
@@ -48,7 +48,7 @@ SHARERS: Final = f"""
         UNION ALL
         SELECT y.name, y.member, y.writer FROM sharers p {NEXT_ROW}
     )
-"""  # noqa: S608 - constants of this module
+"""
 """Each pair of memberships that shares of these audiences depend on. Each row is one look into the
 index, however many shares the pair has."""
 OF_SHARERS: Final = """
@@ -60,15 +60,15 @@ PRESENT: Final = f"""
     SELECT p.name, p.member, p.writer, ({OF_SHARERS.format(result="max(x.share)", of="p")}) AS last
     FROM sharers p WHERE EXISTS (SELECT 1 FROM pool_members o WHERE o.seq = p.member)
         AND EXISTS (SELECT 1 FROM pool_members w WHERE w.seq = p.writer)
-"""  # noqa: S608 - constants of this module
+"""
 LATEST_PRESENT: Final = f"""
     SELECT * FROM ({PRESENT}) AS present WHERE last IS NOT NULL ORDER BY last DESC LIMIT :page
-"""  # noqa: S608 - constants of this module
+"""
 LATEST_SHARES_OF_MEMBERS: Final = SHARERS + either(
     sqlite=f"""SELECT l.share FROM ({LATEST_PRESENT}) n
-        JOIN pool_readers l ON l.name = n.name AND l.share IN ({OF_PAIR})""",  # noqa: S608 - constants of this module
+        JOIN pool_readers l ON l.name = n.name AND l.share IN ({OF_PAIR})""",
     postgres=f"""SELECT l.share FROM ({LATEST_PRESENT}) AS n
-        CROSS JOIN LATERAL ({OF_PAIR}) AS l""",  # noqa: S608 - constants of this module
+        CROSS JOIN LATERAL ({OF_PAIR}) AS l""",
 )
 """The same, with at least the latest `page` shares of present members and none of others."""
 

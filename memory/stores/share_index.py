@@ -16,28 +16,28 @@ def _terms(row: str) -> str:
     return f"""(
         SELECT group_concat(name.value || replace(m.words, ' ', ' ' || name.value), ' ')
         FROM {_names(row)}
-    ) FROM memories m WHERE m.seq = {row}.number"""  # noqa: S608 - constants of this module
+    ) FROM memories m WHERE m.seq = {row}.number"""
 
 
 READERS_ADDED: Final = f"""
         INSERT INTO pool_readers SELECT name.value, new.seq FROM {_names("new")};
-"""  # noqa: S608 - constants of this module
+"""
 READERS_REMOVED: Final = f"""
         DELETE FROM pool_readers
             WHERE share = old.seq AND name IN (SELECT name.value FROM {_names("old")});
-"""  # noqa: S608 - constants of this module
+"""
 ADDED: Final = f"""
         INSERT INTO shares_text (rowid, terms) SELECT new.seq, {_terms("new")};
         INSERT INTO share_vectors (name, model, share, vector)
             SELECT name.value, v.model, new.seq, v.number
             FROM memory_vectors v, {_names("new")} WHERE v.memory = new.number;
-"""  # noqa: S608 - constants of this module
+"""
 REMOVED: Final = f"""
         INSERT INTO shares_text (shares_text, rowid, terms)
             SELECT 'delete', old.seq, {_terms("old")};
         DELETE FROM share_vectors WHERE share = old.seq;
         UPDATE memory_upkeep SET due = 1 WHERE task = 'merge shares' AND NOT due;
-"""  # noqa: S608 - constants of this module
+"""
 SQLITE_SHARES: Final = (
     """CREATE TABLE share_vectors (
         number INTEGER PRIMARY KEY AUTOINCREMENT, name text NOT NULL, model text NOT NULL,
@@ -53,11 +53,11 @@ SQLITE_SHARES: Final = (
     f"""CREATE TRIGGER shares_added AFTER INSERT ON pool_memories BEGIN
         {READERS_ADDED} {ADDED}
         UPDATE pools SET memories = memories + 1 WHERE id = new.pool;
-    END""",  # noqa: S608 - constants of this module
+    END""",
     f"""CREATE TRIGGER shares_deleted AFTER DELETE ON pool_memories BEGIN
         {READERS_REMOVED} {REMOVED}
         UPDATE pools SET memories = memories - 1 WHERE id = old.pool;
-    END""",  # noqa: S608 - constants of this module
+    END""",
     f"""CREATE TRIGGER shares_changed AFTER UPDATE OF number, audiences ON pool_memories BEGIN
         {READERS_REMOVED} {READERS_ADDED} {REMOVED} {ADDED}
     END""",
@@ -74,7 +74,7 @@ SQLITE_SHARES: Final = (
         INSERT INTO share_vectors (name, model, share, vector)
             SELECT name.value, new.model, s.seq, new.number
             FROM pool_memories s, {_names("s")} WHERE s.number = new.memory;
-    END""",  # noqa: S608 - constants of this module
+    END""",
     """CREATE TRIGGER share_vectors_gone AFTER DELETE ON memory_vectors BEGIN
         DELETE FROM share_vectors WHERE vector = old.number;
     END""",
@@ -106,7 +106,7 @@ POSTGRES_SHARES: Final = (
 READERS_OF_SHARERS_ADDED: Final = f"""
         INSERT INTO pool_readers (name, share, member, writer)
             SELECT name.value, new.seq, new.member, new.writer FROM {_names("new")};
-"""  # noqa: S608 - constants of this module
+"""
 SHARERS: Final = (
     "ALTER TABLE pool_readers ADD COLUMN member bigint NOT NULL DEFAULT 0",
     "ALTER TABLE pool_readers ADD COLUMN writer bigint NOT NULL DEFAULT 0",
@@ -120,7 +120,7 @@ SQLITE_SHARERS: Final = (
     f"""CREATE TRIGGER shares_added AFTER INSERT ON pool_memories BEGIN
         {READERS_OF_SHARERS_ADDED} {ADDED}
         UPDATE pools SET memories = memories + 1 WHERE id = new.pool;
-    END""",  # noqa: S608 - constants of this module
+    END""",
     "DROP TRIGGER shares_changed",
     f"""CREATE TRIGGER shares_changed
         AFTER UPDATE OF number, audiences, member, writer ON pool_memories BEGIN

@@ -24,7 +24,7 @@ LISTED: Final = 2_000
 """The latest shares among which a list without words finds the newest memories."""
 LATEST_MEMORIES: Final = within(
     "m.seq",
-    "SELECT s.number FROM pool_memories s WHERE s.seq IN"  # noqa: S608 - constants of this module
+    "SELECT s.number FROM pool_memories s WHERE s.seq IN"
     f" (SELECT share FROM ({LATEST_SHARES}) AS latest ORDER BY share DESC LIMIT :page)",
 )
 """A memory `m` that may be among the latest shares; the rule decides."""
@@ -32,12 +32,12 @@ COUNTED: Final = 10_000
 COUNT: Final = Statement(f"""
     SELECT count(*) FROM (
         SELECT 1 FROM pool_readers WHERE {among("name", "names")} LIMIT {COUNTED}) AS counted
-""")  # noqa: S608 - constants of this module
+""")
 CLOSELY: Final = f"""
     SELECT s.seq, m.seq, m.id, m.words, m.length FROM pool_memories s
     {either(sqlite="CROSS JOIN", postgres="JOIN")} memories m ON m.seq = s.number
     WHERE {among("s.seq", "some")} AND
-"""  # noqa: S608 - constants of this module
+"""
 PORTION: Final = 250
 """Shares that one step compares with the rule: some milliseconds in SQLite."""
 

@@ -46,14 +46,14 @@ WHO: Final = Statement(f"""
         ON there.tenant = :tenant AND there.person = one.person AND there.project = {MEANT}
     LEFT JOIN memory_sessions here ON here.tenant = :tenant AND here.person = one.person
         AND here.person = :person AND here.conversation = :conversation
-""")  # noqa: S608 - constants
+""")
 """The linked identities, and the session of the caller. Runs after `KEEP_SESSION`."""
 OFF: Final = f"""
     EXISTS (SELECT 1 FROM people_choices chosen
         WHERE chosen.tenant = :tenant AND chosen.person IN ({LINKED}) AND chosen.memory_off)
     OR EXISTS (SELECT 1 FROM people_choices mine, {json_values("mine.off_in", "place")}
         WHERE mine.tenant = :tenant AND mine.person = :person AND {among("place.value", "here")})
-"""  # noqa: S608 - constants
+"""
 KEEP_SESSION: Final = Statement(f"""
     INSERT INTO memory_sessions AS kept (id, tenant, person, conversation, at)
     SELECT :id, :tenant, :person, :conversation, :now
@@ -68,13 +68,13 @@ KEEP_SESSION: Final = Statement(f"""
         supersedes = CASE WHEN kept.at > :idle THEN kept.supersedes ELSE 0 END,
         deletes = CASE WHEN kept.at > :idle THEN kept.deletes ELSE 0 END,
         brief_at = CASE WHEN kept.at > :idle THEN kept.brief_at END
-""")  # noqa: S608 - constants
+""")
 """Begins or continues a session, unless its use is already noted or memory is off."""
 SHOWN: Final = f"""
     (:direct OR NOT EXISTS (SELECT 1 FROM ({LINKED}) AS everyone LEFT JOIN people_choices shown
             ON shown.tenant = :tenant AND shown.person = everyone.person
         WHERE NOT coalesce(shown.shows_private, false)))
-"""  # noqa: S608 - constants
+"""
 
 
 def _newest_of(document: Document, owner: str, of: str = "", where: str = "true") -> str:
@@ -86,7 +86,7 @@ def _newest_of(document: Document, owner: str, of: str = "", where: str = "true"
                 WHERE newer.tenant = :tenant AND newer.document = '{document}'
                     AND newer.owner = kept.owner)
             AND {where}
-    """  # noqa: S608 - constants
+    """
 
 
 NEWEST: Final = Statement(

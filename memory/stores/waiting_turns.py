@@ -19,14 +19,14 @@ QUARANTINED: Final = "SELECT 1 FROM quarantine q WHERE q.kind = 'waiting_turn' A
 TURN: Final = f"""
     SELECT t.id, t.tenant, t.person, t.room, t.channel, t.message_ids, t.at, t.body
     FROM waiting_turns t WHERE NOT EXISTS ({QUARANTINED})
-"""  # noqa: S608 - constants of this module
+"""
 ORDER: Final = f"ORDER BY {either(sqlite='t.rowid', postgres='t.at, t.id')}"
 """SQLite stores them in order of arrival, without an index by time."""
 OLDEST: Final = Statement(f"{TURN} {ORDER} LIMIT :limit")
 OF_REACH: Final = f"""
     SELECT w.id FROM waiting_turns w WHERE {among("w.person", "for_persons")}
     UNION ALL SELECT w.id FROM waiting_turns w WHERE w.room = :for_room AND w.room <> ''
-"""  # noqa: S608 - constants of this module
+"""
 WITHIN: Final = Statement(f"""
     {TURN} AND t.tenant = :for_tenant AND {within("t.id", OF_REACH)} {ORDER} LIMIT :limit
 """)
@@ -34,15 +34,15 @@ OF_MESSAGES: Final = f"""
     t.tenant = :tenant AND t.channel = :channel AND EXISTS (
         SELECT 1 FROM {json_values("t.message_ids", "said")} WHERE {among("said.value", "messages")}
     )
-"""  # noqa: S608 - constants of this module
+"""
 SAYING: Final = Statement(f"{TURN} AND {OF_MESSAGES} {ORDER} LIMIT :limit")
 TAKE: Final = Statement("DELETE FROM waiting_turns WHERE id = :id AND body = :body")
 DISCARD: Final = Statement(f"""
     DELETE FROM waiting_turns AS t WHERE {OF_MESSAGES} AND EXISTS ({QUARANTINED}) RETURNING id
-""")  # noqa: S608 - constants of this module
+""")
 RELEASE: Final = Statement(f"""
     DELETE FROM quarantine WHERE kind = 'waiting_turn' AND {among("id", "ids")}
-""")  # noqa: S608 - constants of this module
+""")
 COUNT: Final = Statement("SELECT count(*) FROM waiting_turns")
 
 

@@ -29,7 +29,7 @@ PAUSE_SECONDS: Final = 0.002
 """The pause between two steps, which leaves the disk to the gateway."""
 BUSY_SECONDS: Final = 10.0
 """The time for which either side waits for a lock."""
-MARK_SENDS: Final = f"UPDATE outbox SET begun = {RESTORED} WHERE state = 'waiting'"  # noqa: S608 - a constant
+MARK_SENDS: Final = f"UPDATE outbox SET begun = {RESTORED} WHERE state = 'waiting'"
 RECORD: Final = """
     INSERT INTO hot_losses (id, kind, at, since, events, sends)
     VALUES (?, 'restored', ?, 0, ?, ?)

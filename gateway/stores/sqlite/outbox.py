@@ -50,7 +50,7 @@ REQUEUE = f"""
     UPDATE outbox SET state = 'waiting', attempts = 0, reason = '', created_at = ?,
         begun = CASE WHEN begun THEN {REQUEUED} ELSE 0 END, not_before = NULL, settled_at = NULL
     WHERE key = ? AND state = 'dead'
-"""  # noqa: S608 - joins column names of this module; all values are parameters
+"""
 
 
 def insert_outbound(
@@ -76,7 +76,7 @@ class SqliteOutbox:
         await self._database.run_job(lambda db: insert_outbound(db, outbound, now))
 
     async def waiting(self, limit: int) -> list[OutboxEntry]:
-        query = f"SELECT {COLUMNS} FROM outbox WHERE state = 'waiting' ORDER BY seq LIMIT ?"  # noqa: S608 - joins column names of this module; all values are parameters
+        query = f"SELECT {COLUMNS} FROM outbox WHERE state = 'waiting' ORDER BY seq LIMIT ?"
         return parse_rows(await self._fetch(query, limit), _outbox_entry)
 
     async def begin(self, outbound: Outbound, *, again: bool = False) -> bool:
@@ -105,7 +105,7 @@ class SqliteOutbox:
 
     async def dead_letters(self, limit: int) -> list[DeadLetter]:
         query = (
-            f"SELECT reason, settled_at, {COLUMNS} FROM outbox"  # noqa: S608 - joins column names of this module; all values are parameters
+            f"SELECT reason, settled_at, {COLUMNS} FROM outbox"
             " WHERE state = 'dead' ORDER BY settled_at DESC, seq DESC LIMIT ?"
         )
         return parse_rows(await self._fetch(query, limit), _letter)
@@ -128,7 +128,7 @@ class SqliteOutbox:
 
     async def entries(self, keys: Sequence[str]) -> list[OutboxEntry]:
         query = (
-            f"SELECT {COLUMNS} FROM outbox WHERE state = 'waiting'"  # noqa: S608 - joins column names of this module; all values are parameters
+            f"SELECT {COLUMNS} FROM outbox WHERE state = 'waiting'"
             " AND key IN (SELECT value FROM json_each(?)) ORDER BY seq"
         )
         return parse_rows(await self._fetch(query, json.dumps(keys)), _outbox_entry)

@@ -13,5 +13,5 @@ def delete_some(db: sqlite3.Connection, table: str, key: str, where: str, *value
     `table`, `key` (the columns of its key) and `where` are constants of this program; `values` are
     the parameters.
     """
-    some = f"SELECT {key} FROM {table} WHERE {where} LIMIT {PRUNED_AT_ONCE}"  # noqa: S608 - joins names that callers write as constants; all values are parameters
-    return db.execute(f"DELETE FROM {table} WHERE ({key}) IN ({some})", values).rowcount  # noqa: S608 - joins names that callers write as constants; all values are parameters
+    some = f"SELECT {key} FROM {table} WHERE {where} LIMIT {PRUNED_AT_ONCE}"
+    return db.execute(f"DELETE FROM {table} WHERE ({key}) IN ({some})", values).rowcount

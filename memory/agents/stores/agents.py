@@ -42,12 +42,12 @@ THEIRS: Final = f"tenant = :tenant AND {among('person', 'persons')}"
 COUNTED: Final = Statement(f"""
     SELECT (SELECT count(*) FROM agents),
         (SELECT count(*) FROM agents WHERE tenant = :tenant AND {of_same_person("person")})
-""")  # noqa: S608 - constants of this module
+""")
 ADD: Final = Statement(f"""
     INSERT INTO agents ({COLUMNS})
     VALUES (:id, :tenant, :person, :type, :capabilities, :registered_at, :name)
-""")  # noqa: S608 - constants of this module
-GET: Final = Statement(f"SELECT {COLUMNS} FROM agents WHERE id = :id AND tenant = :tenant")  # noqa: S608 - constants of this module
+""")
+GET: Final = Statement(f"SELECT {COLUMNS} FROM agents WHERE id = :id AND tenant = :tenant")
 KNOWN: Final = Statement(f"""
     SELECT {OF} FROM agents a WHERE a.id = :id AND a.tenant = :tenant AND (
         {among("a.person", "persons")} OR EXISTS (
@@ -57,7 +57,7 @@ KNOWN: Final = Statement(f"""
             SELECT 1 FROM pool_members theirs JOIN pools p ON p.id = theirs.pool
             WHERE theirs.agent = a.id AND p.tenant = :tenant AND {among("p.person", "persons")}
         ))
-""")  # noqa: S608 - constants of this module
+""")
 RECEIVES: Final = Statement(f"""
     SELECT {OF} FROM agents a WHERE a.id = :id AND a.tenant = :tenant AND (
         {among("a.person", "persons")} OR EXISTS (
@@ -66,11 +66,11 @@ RECEIVES: Final = Statement(f"""
             WHERE theirs.agent = a.id AND p.tenant = :tenant
                 AND (own.granted OR {among("p.person", "persons")})
         ))
-""")  # noqa: S608 - constants of this module
+""")
 LISTED: Final = Statement(f"""
     SELECT {COLUMNS} FROM agents WHERE {THEIRS} ORDER BY registered_at, id LIMIT :limit
-""")  # noqa: S608 - constants of this module
-REMOVE: Final = Statement(f"DELETE FROM agents WHERE id = :id AND {THEIRS}")  # noqa: S608 - constants of this module
+""")
+REMOVE: Final = Statement(f"DELETE FROM agents WHERE id = :id AND {THEIRS}")
 AFTERWARDS: Final = (
     Statement("DELETE FROM agent_sessions WHERE agent = :id"),
     Statement("DELETE FROM pool_members WHERE agent = :id"),
@@ -83,7 +83,7 @@ END_HANDOFFS: Final = tuple(
         UPDATE agent_handoffs SET status = 'expired', ended_at = until, notified = true
         WHERE {where}
         RETURNING id, source, source_owner, target_owner
-    """)  # noqa: S608 - constants of this module
+    """)
     for where in (
         "source = :id AND status = 'pending'",
         f"{OPEN_HANDOFF} AND status = 'pending' AND target = :id AND target <> ''",
@@ -93,27 +93,27 @@ WRITTEN: Final = Statement(f"""
     SELECT m.id FROM memories m
     WHERE m.agent = :id AND m.agent <> '' AND m.at >= :since AND {MAY_CHANGE}
     ORDER BY m.at DESC, m.seq DESC LIMIT :limit
-""")  # noqa: S608 - constants of this module
+""")
 OPEN: Final = "ended_at IS NULL AND at > :idle"
 COUNTED_SESSIONS: Final = Statement(f"""
     SELECT (SELECT count(*) FROM agent_sessions WHERE {OPEN}),
         (SELECT count(*) FROM agent_sessions
             WHERE tenant = :tenant AND {of_same_person("person")} AND {OPEN})
-""")  # noqa: S608 - constants of this module
+""")
 ADD_SESSION: Final = Statement(f"""
     INSERT INTO agent_sessions (id, tenant, person, agent, started_at, at)
     SELECT :session, a.tenant, a.person, a.id, :now, :now FROM agents a
     WHERE a.id = :id AND a.tenant = :tenant
     {FOR_UPDATE}
-""")  # noqa: S608 - constants of this module
+""")
 USE_SESSION: Final = Statement(f"""
     UPDATE agent_sessions SET at = :now WHERE id = :session AND {THEIRS} AND {OPEN}
     RETURNING id, agent, started_at, ended_at
-""")  # noqa: S608 - constants of this module
+""")
 END_SESSION: Final = Statement(f"""
     UPDATE agent_sessions SET ended_at = :now
     WHERE id = :session AND {THEIRS} AND ended_at IS NULL
-""")  # noqa: S608 - constants of this module
+""")
 AT_ONCE: Final = 1_000
 """Sessions of one batch of the housekeeping."""
 
@@ -121,15 +121,15 @@ AT_ONCE: Final = 1_000
 def _some(where: str) -> str:
     return within(
         "id",
-        f"SELECT id FROM agent_sessions WHERE {where} LIMIT {AT_ONCE} {SKIP_LOCKED}",  # noqa: S608 - constants of this module
+        f"SELECT id FROM agent_sessions WHERE {where} LIMIT {AT_ONCE} {SKIP_LOCKED}",
     )
 
 
 END_IDLE: Final = Statement(
-    f"UPDATE agent_sessions SET ended_at = at WHERE {_some('ended_at IS NULL AND at <= :idle')}"  # noqa: S608 - constants of this module
+    f"UPDATE agent_sessions SET ended_at = at WHERE {_some('ended_at IS NULL AND at <= :idle')}"
 )
 FORGET_ENDED: Final = Statement(
-    f"DELETE FROM agent_sessions WHERE {_some('ended_at IS NOT NULL AND ended_at <= :ended')}"  # noqa: S608 - constants of this module
+    f"DELETE FROM agent_sessions WHERE {_some('ended_at IS NOT NULL AND ended_at <= :ended')}"
 )
 
 

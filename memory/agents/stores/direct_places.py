@@ -25,7 +25,7 @@ REACH: Final = Statement(f"""
     FROM ({LINKED}) own
     LEFT JOIN people_direct_places place ON place.tenant = :tenant AND place.person = own.person
     LEFT JOIN people_choices choice ON choice.tenant = :tenant AND choice.person = own.person
-""")  # noqa: S608 - constants of this module
+""")
 PRUNE: Final = deleting_some("people_direct_places", "tenant, person", "at < :before", "at")
 
 

@@ -82,11 +82,11 @@ WINDOW: Final = 2_000
 """Events that one call reads, of all readers, so that it takes a bounded time."""
 IN_WINDOW: Final = f"""
     (SELECT {COLUMNS} FROM agent_events WHERE number > :number ORDER BY number LIMIT {WINDOW}) e
-"""  # noqa: S608 - constants of this module
+"""
 OF_PERSON: Final = f"""({among("e.person", "persons")} OR {among("e.other", "persons")}
     OR (e.pool <> '' AND e.pool IN (
         SELECT pool FROM pool_members WHERE tenant = :tenant AND {among("person", "persons")}
-        UNION SELECT id FROM pools WHERE tenant = :tenant AND {among("person", "persons")})))"""  # noqa: S608 - constants of this module
+        UNION SELECT id FROM pools WHERE tenant = :tenant AND {among("person", "persons")})))"""
 OF_AGENT: Final = """(e.agent = :agent
     OR (e.pool <> '' AND e.pool IN (SELECT pool FROM pool_members WHERE agent = :agent))
     OR (e.handoff <> '' AND e.handoff IN (
@@ -96,14 +96,14 @@ AFTER: Final = Statement(f"""
     SELECT {COLUMNS} FROM {IN_WINDOW}
     WHERE e.tenant = :tenant AND ((:agent = '' AND {OF_PERSON}) OR (:agent <> '' AND {OF_AGENT}))
     ORDER BY number LIMIT :limit
-""")  # noqa: S608 - constants of this module
+""")
 END_OF_WINDOW: Final = Statement(
-    f"SELECT COALESCE(max(number), :number), count(*) FROM {IN_WINDOW}"  # noqa: S608 - constants of this module
+    f"SELECT COALESCE(max(number), :number), count(*) FROM {IN_WINDOW}"
 )
 OF_TENANT: Final = Statement(f"""
     SELECT {COLUMNS} FROM agent_events WHERE tenant = :tenant AND number > :number
     ORDER BY number LIMIT :limit
-""")  # noqa: S608 - constants of this module
+""")
 NEWEST: Final = Statement("SELECT COALESCE(max(number), 0) FROM agent_events")
 PRUNE: Final = deleting_some(
     "agent_events",

@@ -41,7 +41,7 @@ EXPIRE_AT_ONCE: Final = 100
 HOUR: Final = timedelta(hours=1)
 COLUMNS: Final = """id, tenant, source, source_owner, source_name, target, target_person,
     target_owner, context, status, created_at, until, ttl_seconds, result, reason"""
-SELECT: Final = f"SELECT {COLUMNS} FROM agent_handoffs"  # noqa: S608 - constants of this module
+SELECT: Final = f"SELECT {COLUMNS} FROM agent_handoffs"
 TO_RECEIVER: Final = f"""(tenant = :tenant AND (
     (:agent <> '' AND target = :agent)
     OR (:agent = '' AND target_person <> '' AND {among("target_person", "persons")})))"""
@@ -57,23 +57,23 @@ BY_SAME_PERSON: Final = of_same_person("source_owner", "source_owner")
 COUNT: Final = Statement(f"""
     SELECT (SELECT count(*) FROM agent_handoffs), (SELECT count(*) FROM agent_handoffs
         WHERE tenant = :tenant AND {BY_SAME_PERSON})
-""")  # noqa: S608 - constants of this module
+""")
 COUNTED: Final = f"count(*), COALESCE(sum(CASE WHEN {BY_SAME_PERSON} THEN 1 ELSE 0 END), 0)"
 """The number of handoffs, and of those from the agents of the same person."""
 PENDING_OF_AGENT: Final = Statement(f"""
     SELECT {COUNTED} FROM agent_handoffs WHERE target = :target AND target <> ''
         AND status IN ('pending', 'accepted') AND status = 'pending' AND until > :now
-""")  # noqa: S608 - constants of this module
+""")
 PENDING_OF_PERSON: Final = Statement(f"""
     SELECT {COUNTED} FROM agent_handoffs WHERE tenant = :tenant
         AND {among("target_person", "linked")} AND target_person <> ''
         AND status IN ('pending', 'accepted') AND status = 'pending' AND until > :now
-""")  # noqa: S608 - constants of this module
+""")
 LATELY: Final = Statement(f"""
     SELECT {COUNTED} FROM agent_handoffs WHERE tenant = :tenant
         AND {among("target_owner", "linked")}
         AND target_person <> '' AND created_at > :since
-""")  # noqa: S608 - constants of this module
+""")
 FIND: Final = Statement(f"{SELECT} WHERE tenant = :tenant AND id = :id")
 FIND_RECEIVED: Final = Statement(f"{SELECT} WHERE id = :id AND {TO_RECEIVER}")
 ACCEPT: Final = Statement(f"""
@@ -81,18 +81,18 @@ ACCEPT: Final = Statement(f"""
         until = :now + CAST(ttl_seconds AS bigint) * 1000000
     WHERE id = :id AND {TO_RECEIVER} AND status = 'pending' AND until > :now
     RETURNING {COLUMNS}
-""")  # noqa: S608 - constants of this module
+""")
 REJECT: Final = Statement(f"""
     UPDATE agent_handoffs SET status = 'rejected', notified = true, reason = :reason,
         ended_at = :now
     WHERE id = :id AND {TO_RECEIVER} AND status = 'pending' AND until > :now
     RETURNING {COLUMNS}
-""")  # noqa: S608 - constants of this module
+""")
 COMPLETE: Final = Statement(f"""
     UPDATE agent_handoffs SET status = 'completed', result = :result, ended_at = :now
     WHERE id = :id AND {TO_RECEIVER} AND status = 'accepted' AND until > :now
     RETURNING {COLUMNS}
-""")  # noqa: S608 - constants of this module
+""")
 STILL_OPEN: Final = "status IN ('pending', 'accepted') AND until > :now"
 """As in the partial indexes, one for agents and one for people."""
 OPEN_OF_AGENT: Final = Statement(f"""
@@ -117,12 +117,12 @@ EXPIRE: Final = Statement(f"""
         WHERE status IN ('pending', 'accepted') AND until <= :now
         ORDER BY until LIMIT {EXPIRE_AT_ONCE} {SKIP_LOCKED})
     RETURNING {COLUMNS}
-""")  # noqa: S608 - constants of this module
+""")
 UNNOTIFIED: Final = Statement(f"""
     {SELECT} WHERE status = 'pending' AND target_person <> '' AND NOT notified AND until > :now
     ORDER BY created_at LIMIT :limit
 """)
-NOTIFIED: Final = Statement(f"UPDATE agent_handoffs SET notified = true WHERE {among('id', 'ids')}")  # noqa: S608 - constants of this module
+NOTIFIED: Final = Statement(f"UPDATE agent_handoffs SET notified = true WHERE {among('id', 'ids')}")
 CLEAN: Final = deleting_some(
     "agent_handoffs",
     "id",

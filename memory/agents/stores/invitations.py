@@ -45,7 +45,7 @@ SELECT: Final = f"""
     SELECT {COLUMNS} FROM pool_invitations i JOIN pools p ON p.id = i.pool
         JOIN agents a ON a.id = i.agent
     WHERE i.tenant = :tenant AND {WAITS}
-"""  # noqa: S608 - constants of this module
+"""
 TO_PERSON: Final = f"{among('i.person', 'persons')} AND (:agent = '' OR i.agent = :agent)"
 LISTED: Final = Statement(f"{SELECT} AND {TO_PERSON} ORDER BY i.made_at, i.id LIMIT :limit")
 FIND: Final = Statement(f"{SELECT} AND {TO_PERSON} AND i.id = :id")
@@ -56,7 +56,7 @@ UNNOTIFIED: Final = Statement(
         JOIN agents a ON a.id = i.agent
     WHERE i.state = 'waiting' AND NOT i.notified AND i.until > :now
     ORDER BY i.made_at LIMIT :limit
-"""  # noqa: S608 - constants of this module
+"""
 )
 NOTIFIED: Final = Statement("UPDATE pool_invitations SET notified = true WHERE id = :id")
 PRESENT: Final = Statement("""
@@ -77,7 +77,7 @@ COUNTED: Final = Statement(f"""
             AND {BY_INVITER} AND {FOR_PERSON} AND i.rests_until > :now),
         (SELECT count(*) FROM pool_invitations i
             WHERE i.tenant = :tenant AND {FOR_PERSON} AND i.made_at > :since)
-""")  # noqa: S608 - constants of this module
+""")
 ADD: Final = Statement("""
     INSERT INTO pool_invitations (id, tenant, pool, agent, person, inviter, permission, state,
         made_at, until, rests_until, notified)
@@ -86,13 +86,11 @@ ADD: Final = Statement("""
     FROM agents a WHERE a.id = :agent AND a.tenant = :tenant
 """)
 ANSWERED: Final = f"i.id = :id AND i.tenant = :tenant AND {TO_PERSON} AND {WAITS}"
-STILL_WAITS: Final = Statement(
-    f"SELECT 1 FROM pool_invitations i WHERE {ANSWERED} {FOR_UPDATE}"  # noqa: S608 - constants of this module
-)
+STILL_WAITS: Final = Statement(f"SELECT 1 FROM pool_invitations i WHERE {ANSWERED} {FOR_UPDATE}")
 DECLINE: Final = Statement(f"""
     UPDATE pool_invitations AS i SET state = 'declined', rests_until = :rests_until
     WHERE {ANSWERED}
-""")  # noqa: S608 - constants of this module
+""")
 WITHDRAW: Final = Statement("""
     UPDATE pool_invitations SET state = 'withdrawn', rests_until = :rests_until
     WHERE pool = :pool AND agent = :agent AND state = 'waiting' AND until > :now

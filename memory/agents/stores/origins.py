@@ -27,14 +27,14 @@ SHARES: Final = Statement(f"""
             AND shared_at >= :since AND {taken_by("person")}
         ORDER BY seq LIMIT {AT_ONCE})
     RETURNING pool, memory
-""")  # noqa: S608 - constants of this module
+""")
 REVIEWS: Final = Statement(f"""
     DELETE FROM memory_reviews WHERE seq IN (
         SELECT seq FROM memory_reviews WHERE tenant = :for_tenant AND state = 'pending'
             AND submitted_at >= :since AND {json_text("record", "provenance", "agent")} = :origin
             AND {taken_by("person")}
         ORDER BY seq LIMIT {AT_ONCE})
-""")  # noqa: S608 - constants of this module
+""")
 HANDOFFS: Final = Statement(f"""
     UPDATE agent_handoffs SET status = 'rejected', reason = :reason, ended_at = :now,
         notified = true
@@ -44,7 +44,7 @@ HANDOFFS: Final = Statement(f"""
             AND {taken_by("source_owner")}
         ORDER BY created_at LIMIT {AT_ONCE})
     RETURNING id, source_owner, target_owner
-""")  # noqa: S608 - constants of this module
+""")
 REASON: Final = "It was taken back, with everything that this agent wrote, shared and handed over."
 
 

@@ -31,27 +31,27 @@ ACTIVITY: Final = Statement(f"""
     WHERE h.tenant = :for_tenant AND {taken_by("h.source_owner")} AND {among("h.source", "agents")}
         AND h.status IN ('pending', 'accepted')
     GROUP BY h.source
-""")  # noqa: S608 - constants of this module
+""")
 UNREGISTERED: Final = Statement(f"""
     SELECT DISTINCT m.agent FROM memories m
     WHERE m.agent <> '' AND m.tenant = :for_tenant AND {OWN}
         AND NOT EXISTS (SELECT 1 FROM agents a WHERE a.id = m.agent)
     ORDER BY m.agent LIMIT :limit
-""")  # noqa: S608 - constants of this module
+""")
 OF_TENANT: Final = Statement(f"""
     SELECT {COLUMNS} FROM agents WHERE tenant = :for_tenant ORDER BY registered_at, id LIMIT :limit
-""")  # noqa: S608 - constants of this module
+""")
 WRITTEN: Final = Statement(f"""
     SELECT m.id FROM memories m WHERE m.agent = :agent AND m.agent <> '' AND {MAY_CHANGE}
     ORDER BY m.at DESC, m.seq DESC LIMIT :limit
-""")  # noqa: S608 - constants of this module
+""")
 MEMBERSHIPS: Final = Statement(f"""
     SELECT p.id, p.name, r.permission, (SELECT count(*) FROM pool_memories s
         WHERE s.pool = p.id AND s.agent = r.agent), p.person
     FROM pool_members r JOIN pools p ON p.id = r.pool
     WHERE r.agent = :agent AND r.tenant = :for_tenant AND {taken_by("r.person")}
     ORDER BY p.created_at, p.id LIMIT :limit
-""")  # noqa: S608 - constants of this module
+""")
 IN_OTHERS: Final = Statement(f"""
     SELECT r.agent, p.id, p.name, r.permission, (SELECT count(*) FROM pool_memories s
         WHERE s.pool = p.id AND s.agent = r.agent), p.person
@@ -59,13 +59,13 @@ IN_OTHERS: Final = Statement(f"""
     WHERE r.tenant = :for_tenant AND {among("r.person", "for_persons")}
         AND NOT {among("p.person", "for_persons")}
     ORDER BY r.joined_at, p.id, r.agent LIMIT :limit
-""")  # noqa: S608 - constants of this module
+""")
 POOLS: Final = ", ".join(f"p.{name}" for name in POOL_COLUMNS.split(", "))
 COUNTED: Final = f"""
     SELECT {POOLS}, (SELECT count(*) FROM pool_members r WHERE r.pool = p.id),
         (SELECT count(*) FROM pool_memories s WHERE s.pool = p.id)
     FROM pools p WHERE p.tenant = :for_tenant
-"""  # noqa: S608 - constants of this module
+"""
 POOLS_OF_TENANT: Final = Statement(f"{COUNTED} ORDER BY p.created_at, p.id LIMIT :limit")
 POOLS_NAMED: Final = Statement(
     f"{COUNTED} AND {among('p.id', 'pools')} ORDER BY p.created_at, p.id LIMIT :limit"

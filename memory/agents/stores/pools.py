@@ -56,12 +56,12 @@ COLUMNS: Final = "id, tenant, person, name, scope, project, created_at"
 COUNTED: Final = Statement(f"""
     SELECT (SELECT count(*) FROM pools),
         (SELECT count(*) FROM pools WHERE tenant = :tenant AND {of_same_person("person")})
-""")  # noqa: S608 - constants of this module
+""")
 ADD: Final = Statement(f"""
     INSERT INTO pools ({COLUMNS})
     VALUES (:id, :tenant, :person, :name, :scope, :project, :created_at)
-""")  # noqa: S608 - constants of this module
-GET: Final = Statement(f"SELECT {COLUMNS} FROM pools WHERE id = :id AND tenant = :tenant")  # noqa: S608 - constants of this module
+""")
+GET: Final = Statement(f"SELECT {COLUMNS} FROM pools WHERE id = :id AND tenant = :tenant")
 LISTED: Final = Statement(f"""
     SELECT {COLUMNS} FROM pools WHERE tenant = :tenant AND {among("person", "persons")}
     UNION SELECT {COLUMNS} FROM pools WHERE {
@@ -72,24 +72,24 @@ LISTED: Final = Statement(f"""
     )
 }
     ORDER BY created_at, id LIMIT :limit
-""")  # noqa: S608 - constants of this module
+""")
 INCLUDES: Final = Statement(f"""
     SELECT 1 FROM pool_members WHERE pool = :pool AND tenant = :tenant
         AND {among("person", "persons")} LIMIT 1
-""")  # noqa: S608 - constants of this module
+""")
 REMOVE: Final = Statement("DELETE FROM pools WHERE id = :id AND tenant = :tenant")
 WITHDRAW_INVITATIONS: Final = Statement(
     "UPDATE pool_invitations SET state = 'withdrawn' WHERE pool = :id AND state = 'waiting'"
 )
 """The rows stay, so that nobody evades the limits of invitations by deleting a pool."""
 REMOVE_MEMBERS: Final = Statement("DELETE FROM pool_members WHERE pool = :id")
-LOCK: Final = Statement(f"SELECT memories FROM pools WHERE id = :pool {FOR_UPDATE}")  # noqa: S608 - constants of this module
+LOCK: Final = Statement(f"SELECT memories FROM pools WHERE id = :pool {FOR_UPDATE}")
 MEMBER_COLUMNS: Final = "pool, agent, permission, joined_at, granted"
 MEMBER: Final = Statement(
-    f"SELECT {MEMBER_COLUMNS} FROM pool_members WHERE pool = :pool AND agent = :agent"  # noqa: S608 - constants of this module
+    f"SELECT {MEMBER_COLUMNS} FROM pool_members WHERE pool = :pool AND agent = :agent"
 )
 MEMBERS: Final = Statement(
-    f"SELECT {MEMBER_COLUMNS} FROM pool_members WHERE pool = :pool ORDER BY seq LIMIT :limit"  # noqa: S608 - constants of this module
+    f"SELECT {MEMBER_COLUMNS} FROM pool_members WHERE pool = :pool ORDER BY seq LIMIT :limit"
 )
 COUNT_MEMBERS: Final = Statement("SELECT count(*) FROM pool_members WHERE pool = :pool")
 COUNT_MEMBERSHIPS: Final = Statement(f"""
@@ -98,7 +98,7 @@ COUNT_MEMBERSHIPS: Final = Statement(f"""
             WHERE pool = :pool AND tenant = :tenant AND {of_same_person("person")}),
         (SELECT count(*) FROM pool_members
             WHERE tenant = :tenant AND {of_same_person("person")})
-""")  # noqa: S608 - constants of this module
+""")
 CHANGE_MEMBER: Final = Statement("""
     UPDATE pool_members SET permission = :permission, granted = :granted
     WHERE pool = :pool AND agent = :agent
@@ -107,17 +107,17 @@ JOIN: Final = Statement(f"""
     INSERT INTO pool_members (pool, agent, tenant, person, permission, granted, joined_at)
     SELECT :pool, a.id, a.tenant, a.person, :permission, :granted, :now
     FROM agents a WHERE a.id = :agent AND a.tenant = :tenant {FOR_UPDATE}
-""")  # noqa: S608 - constants of this module
+""")
 LEAVE: Final = Statement("DELETE FROM pool_members WHERE pool = :pool AND agent = :agent")
 WRITER: Final = Statement(f"""
     SELECT seq, permission FROM pool_members
     WHERE pool = :pool AND agent = :for_agent {FOR_UPDATE}
-""")  # noqa: S608 - constants of this module
+""")
 MEMORY: Final = Statement(f"""
     SELECT m.seq FROM memories m
     WHERE m.id = :memory AND {MAY_CHANGE} AND {MAY_BE_SHARED} AND m.role = ''
         AND {TRUE_NOW} {FOR_UPDATE}
-""")  # noqa: S608 - constants of this module
+""")
 SHARED: Final = Statement("""
     SELECT s.version, EXISTS (SELECT 1 FROM pool_members o WHERE o.seq = s.member)
         AND EXISTS (SELECT 1 FROM pool_members w WHERE w.seq = s.writer)
@@ -138,12 +138,12 @@ RESHARE: Final = Statement("""
 UNSHARE: Final = Statement(f"""
     DELETE FROM pool_memories WHERE pool = :pool AND memory = :memory AND tenant = :tenant
         AND (:any OR {among("person", "persons")})
-""")  # noqa: S608 - constants of this module
+""")
 ENTRIES: Final = f"""
     SELECT s.pool, s.memory, s.agent, s.scope, s.shared_at, s.version, {SELECTED}
     FROM {SHARES} JOIN memories m ON m.seq = s.number
     WHERE s.pool = :pool AND {SHOWS_SHARED} AND {TRUE_NOW}
-"""  # noqa: S608 - constants of this module
+"""
 READER: Final = Statement("""
     SELECT granted, EXISTS (SELECT 1 FROM pool_members_left l WHERE l.pool = :pool)
     FROM pool_members WHERE pool = :pool AND agent = :for_agent
@@ -169,18 +169,18 @@ MEMBERS_LEFT: Final = 100
 """Ended memberships of one step of the housekeeping."""
 LEFT: Final = Statement(f"""
     SELECT seq FROM pool_members_left ORDER BY seq LIMIT {MEMBERS_LEFT} {SKIP_LOCKED}
-""")  # noqa: S608 - constants of this module
+""")
 LEFT_POOL: Final = Statement(f"""
     SELECT seq FROM pool_members_left WHERE pool = :pool ORDER BY seq LIMIT {MEMBERS_LEFT}
-""")  # noqa: S608 - constants of this module
+""")
 ENDED: Final = f"""
     SELECT s.seq FROM pool_memories s WHERE {among("s.member", "left")}
     UNION ALL SELECT s.seq FROM pool_memories s
         WHERE {among("s.writer", "left")} AND NOT {among("s.member", "left")}
     LIMIT :most
-"""  # noqa: S608 - constants of this module
-PRUNE: Final = Statement(f"DELETE FROM pool_memories WHERE {within('seq', ENDED)}")  # noqa: S608 - constants of this module
-FORGET_LEFT: Final = Statement(f"DELETE FROM pool_members_left WHERE {among('seq', 'left')}")  # noqa: S608 - constants of this module
+"""
+PRUNE: Final = Statement(f"DELETE FROM pool_memories WHERE {within('seq', ENDED)}")
+FORGET_LEFT: Final = Statement(f"DELETE FROM pool_members_left WHERE {among('seq', 'left')}")
 AT_ONCE: Final = 200
 """Shares that a writer deletes when a pool is full."""
 PAGE: Final = 500

@@ -16,13 +16,13 @@ BEGIN: Final = Statement("""
 """)
 CLAIM: Final = Statement(f"""
     UPDATE agent_webhooks SET due = :until WHERE name = :name AND due <= :now RETURNING {COLUMNS}
-""")  # noqa: S608 - constants of this module
+""")
 RELEASE: Final = Statement("""
     UPDATE agent_webhooks SET number = :number, attempts = :attempts, dead = :dead, error = :error,
         due = :due
     WHERE name = :name
 """)
-STATES: Final = Statement(f"SELECT {COLUMNS} FROM agent_webhooks ORDER BY name")  # noqa: S608 - constants of this module
+STATES: Final = Statement(f"SELECT {COLUMNS} FROM agent_webhooks ORDER BY name")
 
 
 class SqlWebhooks:

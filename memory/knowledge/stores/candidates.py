@@ -27,7 +27,7 @@ _REPOSITORY_COLUMNS: Final = ", ".join(f"r.{column.strip()}" for column in COLUM
 READABLE: Final = Statement(f"""
     SELECT r.id FROM knowledge_repositories r WHERE {READS}
     ORDER BY r.name, r.id LIMIT {MAX_REPOSITORIES}
-""")  # noqa: S608 - constants of this module
+""")
 _LABELLED: Final = """ AND EXISTS (SELECT 1 FROM {labels} WHERE {named})"""
 _FILES: Final = """
     JOIN knowledge_files f ON f.content = c.content
@@ -40,7 +40,7 @@ _FROM: Final = f"""
     SELECT {_FILE_COLUMNS} FROM knowledge_words w
     JOIN knowledge_chunks c ON c.number = w.number {_FILES}
     JOIN knowledge_contents k ON k.number = c.content
-"""  # noqa: S608 - constants of this module
+"""
 _TAIL: Final = either(
     sqlite="substr(f.path, -length(named.value) - 1)",
     postgres="right(f.path, length(named.value) + 1)",
@@ -53,7 +53,7 @@ SHOWN: Final = Statement(f"""
     FROM knowledge_chunks c {_FILES}
     WHERE {among("c.number", "chunks")} AND {among("f.number", "files")}
         AND {READS}
-""")  # noqa: S608 - constants of this module
+""")
 DECISIONS: Final = Statement(f"""
     SELECT f.repository, f.path, f.supersedes FROM knowledge_files f
     JOIN knowledge_branches b ON b.number = f.branch
@@ -61,7 +61,7 @@ DECISIONS: Final = Statement(f"""
     WHERE f.kind = 'decision' AND {among("f.repository", "repositories")}
         AND {READS}
     ORDER BY f.number DESC LIMIT {MAX_DECISIONS}
-""")  # noqa: S608 - constants of this module
+""")
 
 
 @dataclass(slots=True)
@@ -124,7 +124,7 @@ def read_paths(paths: Sequence[str], conditions: str, values: Params) -> Work[li
     )
     first = "SELECT min(o.number) FROM knowledge_chunks o WHERE o.content = c.content"
     look = statement(
-        f"{_FROM} WHERE w.number = ({first}) AND EXISTS (SELECT 1 FROM {named} WHERE {_ENDS})"  # noqa: S608 - constants of this module
+        f"{_FROM} WHERE w.number = ({first}) AND EXISTS (SELECT 1 FROM {named} WHERE {_ENDS})"
         f" {conditions} LIMIT {MAX_BESIDE}"
     )
     return (yield from fetch(look, {**values, "paths": [storable(path) for path in paths]}))

@@ -43,24 +43,22 @@ CHUNKS_AT_ONCE: Final = 25
 ALL_CONTENTS: Final = Statement(f"""
     SELECT number FROM knowledge_contents WHERE repository = :repository
     ORDER BY number LIMIT {AT_ONCE} {FOR_UPDATE}
-""")  # noqa: S608 - constants of this module
+""")
 UNUSED: Final = Statement(f"""
     SELECT number FROM knowledge_contents c WHERE repository = :repository
         AND NOT EXISTS (SELECT 1 FROM knowledge_files f WHERE f.content = c.number)
     ORDER BY number LIMIT {AT_ONCE} {FOR_UPDATE}
-""")  # noqa: S608 - constants of this module
+""")
 HIDE: Final = Statement(f"""
     UPDATE knowledge_contents SET sha256 = 'gone ' || CAST(number AS text)
     WHERE {among("number", "contents")} AND length(sha256) = 64
-""")  # noqa: S608 - constants of this module
+""")
 CHUNKS_OF: Final = Statement(f"""
     SELECT number FROM knowledge_chunks WHERE {among("content", "contents")}
     ORDER BY number LIMIT {CHUNKS_AT_ONCE}
-""")  # noqa: S608 - constants of this module
-DELETE_CHUNKS: Final = Statement(
-    f"DELETE FROM knowledge_chunks WHERE {among('number', 'chunks')}"  # noqa: S608 - constants of this module
-)
-DELETE: Final = Statement(f"DELETE FROM knowledge_contents WHERE {among('number', 'contents')}")  # noqa: S608 - constants of this module
+""")
+DELETE_CHUNKS: Final = Statement(f"DELETE FROM knowledge_chunks WHERE {among('number', 'chunks')}")
+DELETE: Final = Statement(f"DELETE FROM knowledge_contents WHERE {among('number', 'contents')}")
 
 
 def writing(repository: str) -> str:

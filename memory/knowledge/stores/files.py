@@ -67,21 +67,21 @@ KNOWN: Final = Statement(f"""
     JOIN knowledge_repositories r ON r.id = f.repository AND r.edition = c.edition
     WHERE f.repository = :repository AND {among("f.blob", "blobs")}
     GROUP BY f.path, f.blob
-""")  # noqa: S608 - constants of this module
+""")
 PATHS: Final = Statement(f"""
     SELECT path FROM (
         SELECT path FROM knowledge_files WHERE branch = :number
         UNION SELECT path FROM knowledge_skipped WHERE branch = :number
     ) known
     WHERE {in_byte_order("path")} > :after ORDER BY {in_byte_order("path")} LIMIT :limit
-""")  # noqa: S608 - constants of this module
+""")
 COLUMNS: Final = """repository, branch, path, blob, content, at_commit, kind, title, status, date,
     supersedes, superseded_by, services, topics, ingested_at"""
 PUT: Final = Statement(f"""
     INSERT INTO knowledge_files ({COLUMNS})
     VALUES (:repository, :number, :path, :blob, :content, :commit, :kind, :title, :status, :date,
         :supersedes, :superseded_by, :services, :topics, :at)
-""")  # noqa: S608 - constants of this module
+""")
 COPY: Final = Statement(f"""
     INSERT INTO knowledge_files ({COLUMNS})
     SELECT f.repository, :number, f.path, f.blob, f.content, :commit, f.kind, f.title, f.status,
@@ -90,16 +90,16 @@ COPY: Final = Statement(f"""
     WHERE f.repository = :repository AND f.blob = :blob AND f.path = :path
         AND f.branch <> :number AND c.edition = :edition
     ORDER BY f.number LIMIT 1
-""")  # noqa: S608 - constants of this module
+""")
 KEEP: Final = Statement(f"""
     UPDATE knowledge_files SET at_commit = :commit
     WHERE branch = :number AND {among("path", "paths")}
-""")  # noqa: S608 - constants of this module
+""")
 REMOVE: Final = Statement(
-    f"DELETE FROM knowledge_files WHERE branch = :number AND {among('path', 'paths')}"  # noqa: S608 - constants of this module
+    f"DELETE FROM knowledge_files WHERE branch = :number AND {among('path', 'paths')}"
 )
 UNSKIP: Final = Statement(
-    f"DELETE FROM knowledge_skipped WHERE branch = :number AND {among('path', 'paths')}"  # noqa: S608 - constants of this module
+    f"DELETE FROM knowledge_skipped WHERE branch = :number AND {among('path', 'paths')}"
 )
 SKIP: Final = Statement(
     "INSERT INTO knowledge_skipped (branch, path, reason) VALUES (:number, :path, :reason)"

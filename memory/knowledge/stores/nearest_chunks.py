@@ -27,14 +27,14 @@ READ_AT_ONCE: Final = 1_000
 SIZES: Final = Statement(f"""
     SELECT partition, chunks FROM knowledge_word_totals
     WHERE chunks > 0 AND {among("partition", "partitions")} ORDER BY chunks, partition
-""")  # noqa: S608 - constants of this module
+""")
 NEW: Final = Statement(f"""
     SELECT number, vector FROM knowledge_vectors
     WHERE partition = :partition AND model = :model AND dimension = :dimension AND number > :last
     ORDER BY number LIMIT {READ_AT_ONCE}
-""")  # noqa: S608 - constants of this module
+""")
 CHUNKS: Final = Statement(
-    f"SELECT number, chunk FROM knowledge_vectors WHERE {among('number', 'numbers')}"  # noqa: S608 - constants of this module
+    f"SELECT number, chunk FROM knowledge_vectors WHERE {among('number', 'numbers')}"
 )
 
 log = structlog.get_logger(__name__)

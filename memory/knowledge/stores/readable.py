@@ -10,9 +10,9 @@ from memory.knowledge.stores.repositories import COLUMNS, repository_of
 
 READABLE: Final = Statement(f"""
     SELECT {COLUMNS} FROM knowledge_repositories r WHERE {READS} ORDER BY r.name, r.id LIMIT :limit
-""")  # noqa: S608 - constants of this module
+""")
 ANY_RESTRICTED: Final = Statement(
-    f"SELECT 1 FROM knowledge_repositories r WHERE r.tenant = :tenant AND {RESTRICTED} LIMIT 1"  # noqa: S608 - constants of this module
+    f"SELECT 1 FROM knowledge_repositories r WHERE r.tenant = :tenant AND {RESTRICTED} LIMIT 1"
 )
 """A forgotten repository counts until it is deleted."""
 

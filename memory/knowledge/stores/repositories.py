@@ -12,7 +12,7 @@ from memory.knowledge.stores.contents import ALL_CONTENTS, sweep_some, writing
 COLUMNS: Final = (
     "id, tenant, project, name, folder, git_dir, remote, private, rooms, branches, created_at"
 )
-LISTED: Final = f"SELECT {COLUMNS} FROM knowledge_repositories WHERE NOT forgotten"  # noqa: S608 - constants of this module
+LISTED: Final = f"SELECT {COLUMNS} FROM knowledge_repositories WHERE NOT forgotten"
 TAKEN: Final = Statement("""
     SELECT id FROM knowledge_repositories
     WHERE tenant = :tenant AND (name = :name OR git_dir = :git_dir) AND id <> :own
@@ -22,7 +22,7 @@ ADD: Final = Statement(f"""
     INSERT INTO knowledge_repositories ({COLUMNS})
     VALUES (:id, :tenant, :project, :name, :folder, :git_dir, :remote, :private, :rooms, :branches,
         :created_at)
-""")  # noqa: S608 - constants of this module
+""")
 CHANGE: Final = Statement("""
     UPDATE knowledge_repositories SET project = :project, name = :name, folder = :folder,
         remote = :remote, private = :private, rooms = :rooms, branches = :branches

@@ -35,28 +35,26 @@ NEXT: Final = Statement(f"""
             SELECT 1 FROM knowledge_vectors v WHERE v.chunk = c.number AND v.model = :model
         ) AND NOT EXISTS (SELECT 1 FROM knowledge_vector_claims k WHERE k.chunk = c.number)
     FROM knowledge_chunks c WHERE c.number > :after ORDER BY c.number LIMIT {LOOKED_AT}
-""")  # noqa: S608 - constants of this module
+""")
 TEXTS: Final = Statement(f"""
     SELECT number, heading, symbol, text FROM knowledge_chunks
     WHERE {among("number", "numbers")} ORDER BY number
-""")  # noqa: S608 - constants of this module
+""")
 MADE: Final = Statement(f"""
     SELECT text_hash, dimension, vector FROM knowledge_vectors
     WHERE model = :model AND {among("text_hash", "hashes")} ORDER BY number
-""")  # noqa: S608 - constants of this module
+""")
 EXPIRE: Final = Statement("DELETE FROM knowledge_vector_claims WHERE until <= :now")
 CLAIM: Final = Statement(
     "INSERT INTO knowledge_vector_claims (chunk, until) VALUES (:chunk, :until)"
 )
-RELEASE: Final = Statement(
-    f"DELETE FROM knowledge_vector_claims WHERE {among('chunk', 'numbers')}"  # noqa: S608 - constants of this module
-)
+RELEASE: Final = Statement(f"DELETE FROM knowledge_vector_claims WHERE {among('chunk', 'numbers')}")
 THERE: Final = Statement(f"""
     SELECT number FROM knowledge_chunks WHERE {among("number", "numbers")}
     ORDER BY number {either(sqlite="", postgres="FOR KEY SHARE")}
-""")  # noqa: S608 - constants of this module
+""")
 """The chunks that exist, and go on existing until the transaction ends."""
-CLEAR: Final = Statement(f"DELETE FROM knowledge_vectors WHERE {among('chunk', 'numbers')}")  # noqa: S608 - constants of this module
+CLEAR: Final = Statement(f"DELETE FROM knowledge_vectors WHERE {among('chunk', 'numbers')}")
 PUT: Final = Statement("""
     INSERT INTO knowledge_vectors (chunk, partition, model, dimension, text_hash, vector)
     SELECT number, partition, :model, :dimension, :text_hash, :vector FROM knowledge_words
@@ -65,7 +63,7 @@ PUT: Final = Statement("""
 COUNT: Final = Statement(f"""
     SELECT count(*) FROM knowledge_vectors
     WHERE model = :model AND {among("partition", "partitions")}
-""")  # noqa: S608 - constants of this module
+""")
 ALL: Final = Statement("""
     SELECT (SELECT count(*) FROM knowledge_vectors WHERE model = :model),
         (SELECT count(*) FROM knowledge_chunks)

@@ -32,11 +32,11 @@ DELETE_EMPTY: Final = Statement("DELETE FROM knowledge_word_totals WHERE chunks 
 TOTALS: Final = Statement(f"""
     SELECT coalesce(sum(chunks), 0), coalesce(sum(words), 0) FROM knowledge_word_totals
     WHERE {among("partition", "partitions")}
-""")  # noqa: S608 - constants of this module
+""")
 ROWS: Final = Statement(
-    f"SELECT number, partition, length, words FROM knowledge_words WHERE {among('number', 'numbers')}"  # noqa: S608, E501 - constants of this module
+    f"SELECT number, partition, length, words FROM knowledge_words WHERE {among('number', 'numbers')}"  # noqa: E501 - constants of this module
 )
-DELETE: Final = Statement(f"DELETE FROM knowledge_words WHERE {among('number', 'numbers')}")  # noqa: S608 - constants of this module
+DELETE: Final = Statement(f"DELETE FROM knowledge_words WHERE {among('number', 'numbers')}")
 
 
 class Matches(Struct, frozen=True):
@@ -81,7 +81,7 @@ class SqliteWordIndex:
         "SELECT count(*) FROM knowledge_text WHERE knowledge_text MATCH :query"
     )
     _HAVING: Final = Statement(
-        f"SELECT rowid FROM knowledge_text WHERE knowledge_text MATCH :query LIMIT {MAX_HITS}"  # noqa: S608 - constants of this module
+        f"SELECT rowid FROM knowledge_text WHERE knowledge_text MATCH :query LIMIT {MAX_HITS}"
     )
 
     def add(self, chunks: Sequence[IndexedChunk]) -> Work[None]:
@@ -147,14 +147,14 @@ class PostgresWordIndex:
     _COUNTS: Final = Statement(f"""
         SELECT (SELECT count(*) FROM knowledge_words w WHERE w.lexemes @@ asked.query)
         FROM ({_ASKED}) asked ORDER BY place
-    """)  # noqa: S608 - constants of this module
+    """)
     _HAVING: Final = Statement(f"""
         WITH asked AS MATERIALIZED ({_ASKED})
         SELECT w.number, (SELECT CAST(sum(bit) AS bigint) FROM asked WHERE w.lexemes @@ query)
         FROM knowledge_words w
         WHERE w.lexemes @@ (CAST(:partitions AS tsquery) && CAST(:first AS tsquery))
         LIMIT {MAX_HITS}
-    """)  # noqa: S608 - constants of this module
+    """)
 
     def add(self, chunks: Sequence[IndexedChunk]) -> Work[None]:
         """Index new chunks."""

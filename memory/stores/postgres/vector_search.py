@@ -167,7 +167,7 @@ WITHIN: Final = f"""
 EXACT_ORDER: Final = " ORDER BY v.vector <=> CAST(:vector AS vector), m.seq DESC LIMIT :limit"
 SHARED: Final = f"""m.seq IN (
     SELECT s.number FROM pool_readers r JOIN pool_memories s ON s.seq = r.share
-    WHERE {among("r.name", "names")})"""  # noqa: S608 - constants of this module
+    WHERE {among("r.name", "names")})"""
 
 
 class Searched(Struct, frozen=True):
@@ -178,8 +178,8 @@ class Searched(Struct, frozen=True):
     @property
     def many(self) -> Statement:
         """Counts them, up to a bound."""
-        some = f"SELECT 1 FROM memories m WHERE {self.within} LIMIT {COMPARED} + 1"  # noqa: S608 - constants of this module
-        return statement(f"SELECT count(*) FROM ({some}) AS counted")  # noqa: S608 - constants of this module
+        some = f"SELECT 1 FROM memories m WHERE {self.within} LIMIT {COMPARED} + 1"
+        return statement(f"SELECT count(*) FROM ({some}) AS counted")
 
     def exact(self, conditions: str) -> Statement:
         """Compares all of them."""
@@ -189,7 +189,7 @@ class Searched(Struct, frozen=True):
             WHERE {self.within} AND v.model = :model AND vector_dims(v.vector) = :dimension
                 AND {conditions}
             {EXACT_ORDER}
-        """)  # noqa: S608 - constants of this module
+        """)
 
 
 class PostgresVectors:

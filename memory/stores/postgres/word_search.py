@@ -34,16 +34,16 @@ ASKED: Final = """
 COUNTS: Final = Statement(f"""
     SELECT (SELECT count(*) FROM memories m WHERE m.lexemes @@ asked.query)
     FROM ({ASKED}) asked ORDER BY place
-""")  # noqa: S608 - constants of this module
+""")
 HITS: Final = f"""
     WITH asked AS MATERIALIZED ({ASKED})
     SELECT m.seq, (SELECT CAST(sum(bit) AS bigint) FROM asked WHERE m.lexemes @@ query)
     FROM memories m
     WHERE m.lexemes @@ (CAST(:partitions AS tsquery) && CAST(:first AS tsquery)) AND
-"""  # noqa: S608 - constants of this module
+"""
 HITS_ORDER: Final = f" ORDER BY m.seq DESC LIMIT {MAX_WEIGHED}"
 CLOSELY: Final = Statement(
-    f"SELECT m.seq, m.id, m.words, m.length FROM memories m WHERE {among('m.seq', 'some')}"  # noqa: S608 - constants of this module
+    f"SELECT m.seq, m.id, m.words, m.length FROM memories m WHERE {among('m.seq', 'some')}"
 )
 NUMBER: Final = Statement("SELECT seq FROM memories WHERE id = :after")
 PARTITIONS: Final = Statement(f"""
@@ -54,14 +54,14 @@ PARTITIONS: Final = Statement(f"""
             AND m.tenant = :for_tenant AND m.room = :for_room AND m.room <> ''
             AND m.role <> '' LIMIT {MAX_COUNTED})
     ) AS counted
-""")  # noqa: S608 - constants of this module
+""")
 
 SHARES: Final = Statement(f"""
     SELECT r.share FROM pool_readers r JOIN pool_memories s ON s.seq = r.share
     JOIN memories m ON m.seq = s.number
     WHERE {among("r.name", "names")} AND m.lexemes @@ CAST(:query AS tsquery)
     ORDER BY r.share DESC LIMIT {MAX_WEIGHED}
-""")  # noqa: S608 - constants of this module
+""")
 
 Hits = list[tuple[int, float]]
 

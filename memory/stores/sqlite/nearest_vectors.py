@@ -34,21 +34,21 @@ NEW: Final = {
         WHERE {column} = :name AND {column} <> '' AND model = :model AND number > :last
             AND dimension = :dimension
         ORDER BY number LIMIT {READ_AT_ONCE}
-    """)  # noqa: S608 - constants of this module
+    """)
     for column in ("owner", "room")
 } | {
     "share": Statement(f"""
         SELECT n.number, v.vector FROM share_vectors n JOIN memory_vectors v ON v.number = n.vector
         WHERE n.name = :name AND n.model = :model AND n.number > :last AND v.dimension = :dimension
         ORDER BY n.number LIMIT {READ_AT_ONCE}
-    """)  # noqa: S608 - constants of this module
+    """)
 }
 OLDEST: Final = {
     column: Statement(f"""
         SELECT number FROM memory_vectors
         WHERE {column} = :name AND {column} <> '' AND model = :model
         ORDER BY number DESC LIMIT 1 OFFSET :rows
-    """)  # noqa: S608 - constants of this module
+    """)
     for column in ("owner", "room")
 } | {
     "share": Statement("""
@@ -71,7 +71,7 @@ def _numbered(table: str, pick: str) -> Numbered:
         SELECT value FROM json_each(:some)
         WHERE value NOT IN (SELECT number FROM {table}
             WHERE number IN (SELECT value FROM json_each(:some)))
-    """  # noqa: S608 - constants of this module
+    """
     return Numbered(f"{pick} WHERE {among('v.number', 'some')} AND ", Statement(gone))
 
 

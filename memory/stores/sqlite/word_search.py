@@ -29,23 +29,23 @@ HAVING: Final = Statement("SELECT rowid FROM memories_text WHERE memories_text M
 NEWEST: Final = Statement(f"""
     SELECT rowid FROM memories_text WHERE memories_text MATCH :query
     ORDER BY rowid DESC LIMIT {MAX_WEIGHED}
-""")  # noqa: S608 - constants of this module
+""")
 COUNT: Final = Statement("SELECT count(*) FROM memories_text WHERE memories_text MATCH :query")
-PICK: Final = f"SELECT m.seq FROM memories m WHERE {among('m.seq', 'some')} AND "  # noqa: S608 - constants of this module
+PICK: Final = f"SELECT m.seq FROM memories m WHERE {among('m.seq', 'some')} AND "
 CLOSELY: Final = f"""
     SELECT m.seq, m.id, m.words, m.length FROM memories m WHERE {among("m.seq", "some")} AND
-"""  # noqa: S608 - constants of this module
+"""
 NUMBER: Final = Statement("SELECT seq FROM memories WHERE id = :after")
 READ_WHOLE: Final = 200
 """Partitions of at most so many memories are read completely, which is cheaper than looking up
 common words."""
 WORDS: Final = Statement(
-    f"SELECT m.seq, m.words FROM memories m WHERE {among('m.owner', 'partitions')}"  # noqa: S608 - constants of this module
+    f"SELECT m.seq, m.words FROM memories m WHERE {among('m.owner', 'partitions')}"
 )
 PARTITIONS: Final = Statement(f"""
     SELECT coalesce(sum(memories), 0), coalesce(sum(words), 0) FROM memory_partitions
     WHERE {among("name", "partitions")}
-""")  # noqa: S608 - constants of this module
+""")
 MERGINGS: Final = (
     Merging("memories_text", "memory_upkeep", "merge"),
     Merging("shares_text", "memory_upkeep", "merge shares"),
@@ -53,7 +53,7 @@ MERGINGS: Final = (
 SHARES: Final = Statement(f"""
     SELECT rowid FROM shares_text WHERE shares_text MATCH :query
     ORDER BY rowid DESC LIMIT {MAX_WEIGHED}
-""")  # noqa: S608 - constants of this module
+""")
 
 Hits = list[tuple[int, float]]
 
