@@ -8,7 +8,8 @@ from gateway.message import Place
 from gateway.people import Audience
 from gateway.ports import Clock
 from gateway.ports.memory import Caller
-from memory.agents.ports.handoffs import DirectPlaceStore, PersonAccess
+from memory.agents.stores.direct_places import SqlDirectPlaces
+from memory.agents.values import IsServed
 
 AGAIN: Final = timedelta(hours=12)
 """The precision with which the last use of a place is recorded."""
@@ -20,7 +21,7 @@ KEEP: Final = timedelta(days=90)
 class DirectPlaces:
     """Notes places, at most once in `AGAIN` for the same place of a person."""
 
-    def __init__(self, store: DirectPlaceStore, clock: Clock) -> None:
+    def __init__(self, store: SqlDirectPlaces, clock: Clock) -> None:
         self._store = store
         self._clock = clock
         self._noted: OrderedDict[tuple[str, str], tuple[Place, datetime]] = OrderedDict()
@@ -52,10 +53,10 @@ class DirectPlaces:
 
 
 async def writable_place(
-    places: DirectPlaceStore, access: PersonAccess, tenant: str, person: str
+    places: SqlDirectPlaces, is_served: IsServed, tenant: str, person: str
 ) -> Place | None:
     """Return the direct conversation in which the assistant may write to a person; None without a
     known one, without access, or with memory off. Raises `StoreUnavailable`."""
     reach = await places.reach(tenant, person)
     place = None if reach.memory_off else reach.place
-    return place if place is not None and await access.served(tenant, person, place) else None
+    return place if place is not None and await is_served(tenant, person, place) else None

@@ -12,7 +12,8 @@ from gateway.errors import BadInput
 from gateway.ports import Clock
 from memory.agents.event_signal import EventSignal
 from memory.agents.model import AgentEvent, EventKind, EventPage
-from memory.agents.ports.events import EventStore, Reader
+from memory.agents.stores.events import SqlAgentEvents
+from memory.agents.values import Reader
 from memory.model.scope import RequestScope
 
 KEEP: Final = timedelta(days=7)
@@ -24,7 +25,9 @@ MAX_PAGE: Final = 500
 class AgentEvents:
     """The events of an installation. Every method raises `StoreUnavailable`."""
 
-    def __init__(self, store: EventStore, clock: Clock, signal: EventSignal | None = None) -> None:
+    def __init__(
+        self, store: SqlAgentEvents, clock: Clock, signal: EventSignal | None = None
+    ) -> None:
         """`signal` is the one of the stores that add events."""
         self._store = store
         self._clock = clock

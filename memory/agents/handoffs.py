@@ -8,7 +8,7 @@ import secrets
 from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Protocol
 
 from gateway.errors import BadInput, NotFound
 from gateway.immutable import replace
@@ -24,13 +24,9 @@ from memory.agents.model import (
     HandoffStep,
     RegistryCapacityError,
 )
-from memory.agents.ports.handoffs import (
-    AgentDirectory,
-    DirectPlaceStore,
-    HandoffStore,
-    PersonAccess,
-    Receiver,
-)
+from memory.agents.stores.direct_places import SqlDirectPlaces
+from memory.agents.stores.handoffs import SqlHandoffs
+from memory.agents.values import IsServed, Receiver
 from memory.audit import Audit
 from memory.model.scope import RequestScope
 
@@ -66,6 +62,18 @@ OUTSIDE: Final = (
 )
 
 
+class AgentDirectory(Protocol):
+    """Finds agents. Implemented by the registry."""
+
+    async def own(self, request: RequestScope, agent_id: str) -> Agent:
+        """Return an agent of the caller. Raises `NotFound`."""
+        ...
+
+    async def receiver(self, request: RequestScope, source: Agent, agent_id: str) -> Agent | None:
+        """Return an agent, with its person, to which the caller's agent `source` may hand tasks."""
+        ...
+
+
 class HandoffManager:
     """Handoffs of an installation. Every method raises `StoreUnavailable`; those with a `request`
     and an agent raise `NotFound` for an agent that is not the caller's, and return None for one
@@ -73,10 +81,10 @@ class HandoffManager:
 
     def __init__(
         self,
-        store: HandoffStore,
+        store: SqlHandoffs,
         agents: AgentDirectory,
-        places: DirectPlaceStore,
-        access: PersonAccess,
+        places: SqlDirectPlaces,
+        is_served: IsServed,
         audit: Audit,
         clock: Clock,
         limits: AgentLimits | None = None,
@@ -84,7 +92,7 @@ class HandoffManager:
         self._store = store
         self._agents = agents
         self._places = places
-        self._access = access
+        self._is_served = is_served
         self._audit = audit
         self._clock = clock
         self._limits = limits or AgentLimits()
@@ -347,7 +355,7 @@ class HandoffManager:
             problem = OFF
         elif reach.place is None:
             problem = NO_PLACE
-        elif not await self._access.served(tenant, person, reach.place):
+        elif not await self._is_served(tenant, person, reach.place):
             problem = NOT_SERVED
         if problem:
             await self._audit.note(

@@ -38,11 +38,11 @@ from memory.agents.model import (
     ShareWaits,
     UpdateOutcome,
 )
-from memory.agents.ports.agents import AgentStore
-from memory.agents.ports.pools import PoolStore
 from memory.agents.registry import AgentRegistry, capacity, named, own_capacity
 from memory.agents.share_reviews import ShareReviews
 from memory.agents.shared_updates import SharedUpdates
+from memory.agents.stores.agents import SqlAgents
+from memory.agents.stores.pools import SqlPools
 from memory.audit import Audit
 from memory.model.record import Record
 from memory.model.scope import (
@@ -90,8 +90,8 @@ class PoolRegistry(Struct, frozen=True):
     """Manages pools. Every method raises `StoreUnavailable`, and `NotFound` for a pool, an agent or
     a memory that the caller cannot see."""
 
-    store: PoolStore
-    agents: AgentStore
+    store: SqlPools
+    agents: SqlAgents
     registry: AgentRegistry
     memories: MemoryStore
     audit: Audit

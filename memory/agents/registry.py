@@ -24,7 +24,7 @@ from memory.agents.model import (
     EventKind,
     RegistryCapacityError,
 )
-from memory.agents.ports.agents import AgentStore
+from memory.agents.stores.agents import SqlAgents
 from memory.audit import Audit
 from memory.model.scope import RequestScope, access_scope_of
 from memory.ports.audit import AuditAction
@@ -52,7 +52,7 @@ FULL: Final = (
 class AgentRegistry(Struct, frozen=True):
     """Registers agents and their sessions. Every method raises `StoreUnavailable`."""
 
-    store: AgentStore
+    store: SqlAgents
     memories: MemoryStore
     audit: Audit
     clock: Clock

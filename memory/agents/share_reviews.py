@@ -23,7 +23,7 @@ from memory.agents.model import (
     SharedScope,
     ShareWaits,
 )
-from memory.agents.ports.pools import PoolStore
+from memory.agents.stores.pools import SqlPools
 from memory.audit import Audit
 from memory.model.record import Record, Scope
 from memory.model.scope import AccessScope, RequestScope
@@ -52,7 +52,7 @@ FULL: Final = (
 class ShareReviews(Struct, frozen=True):
     """Queues and approves shares. Every method raises `StoreUnavailable`."""
 
-    pools: PoolStore
+    pools: SqlPools
     reviews: ReviewStore
     audit: Audit
     clock: Clock

@@ -14,7 +14,8 @@ from gateway.immutable import replace
 from gateway.ports import Clock
 from memory.agents.events import event_of
 from memory.agents.model import AgentEvent, EventKind, PoolEntry, SharedUpdate, UpdateOutcome
-from memory.agents.ports.pools import PoolStore, ReplacedText
+from memory.agents.stores.pools import SqlPools
+from memory.agents.values import ReplacedText
 from memory.model.outcome import Code, Outcome, WriteResult
 from memory.model.record import Draft
 from memory.model.scope import AccessScope, RequestScope, may_be_shared, may_change
@@ -36,7 +37,7 @@ WAITS: Final = "{reason} After its approval, update the shared memory with the s
 class SharedUpdates(Struct, frozen=True):
     """Writes new versions of shared memories."""
 
-    store: PoolStore
+    store: SqlPools
     memories: MemoryStore
     path: WritePath
     clock: Clock

@@ -15,8 +15,9 @@ from msgspec import Struct
 from gateway.immutable import replace
 from gateway.ports import Clock
 from memory.agents.model import AgentEvent
-from memory.agents.ports.events import EventStore
-from memory.agents.ports.webhooks import WebhookState, WebhookStore
+from memory.agents.stores.events import SqlAgentEvents
+from memory.agents.stores.webhooks import SqlWebhooks
+from memory.agents.values import WebhookState
 from memory.agents.webhook_signature import body_of, signed_headers
 from safety.http.client import GuardedClient, OutboundError
 
@@ -52,8 +53,8 @@ class WebhookDelivery:
         self,
         webhooks: Sequence[EventWebhook],
         clients: Mapping[str, GuardedClient],
-        store: WebhookStore,
-        events: EventStore,
+        store: SqlWebhooks,
+        events: SqlAgentEvents,
         clock: Clock,
     ) -> None:
         """`clients` by the name of a webhook; each may reach only its receiver."""

@@ -9,13 +9,9 @@ from typing import Final
 from gateway.ports import Clock
 from memory.agents.direct_places import writable_place
 from memory.agents.model import Handoff
-from memory.agents.ports.handoffs import (
-    DirectPlaceStore,
-    HandoffStore,
-    NoticeQueue,
-    PersonAccess,
-    Receiver,
-)
+from memory.agents.stores.direct_places import SqlDirectPlaces
+from memory.agents.stores.handoffs import SqlHandoffs
+from memory.agents.values import IsServed, Receiver, SendNotices
 from memory.commands.handoff_texts import WITHDRAWN
 from memory.commands.handoffs import notice_of
 
@@ -27,16 +23,16 @@ class HandoffNotices:
 
     def __init__(
         self,
-        store: HandoffStore,
-        places: DirectPlaceStore,
-        access: PersonAccess,
-        queue: NoticeQueue,
+        store: SqlHandoffs,
+        places: SqlDirectPlaces,
+        is_served: IsServed,
+        send: SendNotices,
         clock: Clock,
     ) -> None:
         self._store = store
         self._places = places
-        self._access = access
-        self._queue = queue
+        self._is_served = is_served
+        self._send = send
         self._clock = clock
 
     async def send_due(self) -> None:
@@ -48,9 +44,9 @@ class HandoffNotices:
     async def _offer(self, handoff: Handoff) -> None:
         """Offer a task, or reject it for a person who cannot be written to any more."""
         tenant, person = handoff.tenant, handoff.target_person
-        place = await writable_place(self._places, self._access, tenant, person)
+        place = await writable_place(self._places, self._is_served, tenant, person)
         if place is not None:
-            await self._queue.send(f"handoff-{handoff.id}", [notice_of(handoff, place)])
+            await self._send(f"handoff-{handoff.id}", [notice_of(handoff, place)])
             return
         receiver = Receiver(tenant, persons=(person,))
         await self._store.reject(receiver, handoff.id, WITHDRAWN, self._clock.now())

@@ -13,7 +13,7 @@ from gateway.ports.memory import Caller
 from gateway.ports.rights import IN_CHAT
 from memory.agents.handoffs import HandoffManager
 from memory.agents.model import Handoff, HandoffStatus, HandoffStep
-from memory.agents.ports.handoffs import Receiver
+from memory.agents.values import Receiver
 from memory.commands import handoff_texts, texts
 from memory.model.scope import RequestScope
 

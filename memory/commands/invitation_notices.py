@@ -9,8 +9,9 @@ from typing import Final
 from gateway.ports import Clock
 from memory.agents.direct_places import writable_place
 from memory.agents.model import PoolInvitation
-from memory.agents.ports.handoffs import DirectPlaceStore, NoticeQueue, PersonAccess
+from memory.agents.stores.direct_places import SqlDirectPlaces
 from memory.agents.stores.invitations import SqlInvitations
+from memory.agents.values import IsServed, SendNotices
 from memory.commands.invitations import notice_of
 
 AT_ONCE: Final = 20
@@ -22,15 +23,15 @@ class InvitationNotices:
     def __init__(
         self,
         store: SqlInvitations,
-        places: DirectPlaceStore,
-        access: PersonAccess,
-        queue: NoticeQueue,
+        places: SqlDirectPlaces,
+        is_served: IsServed,
+        send: SendNotices,
         clock: Clock,
     ) -> None:
         self._store = store
         self._places = places
-        self._access = access
-        self._queue = queue
+        self._is_served = is_served
+        self._send = send
         self._clock = clock
 
     async def send_due(self) -> None:
@@ -41,7 +42,7 @@ class InvitationNotices:
 
     async def _tell(self, invitation: PoolInvitation) -> None:
         tenant, person = invitation.tenant, invitation.person
-        place = await writable_place(self._places, self._access, tenant, person)
+        place = await writable_place(self._places, self._is_served, tenant, person)
         if place is not None:
             key = f"invitation-{invitation.id}"
-            await self._queue.send(key, [notice_of(invitation, place)])
+            await self._send(key, [notice_of(invitation, place)])

@@ -38,7 +38,7 @@ from safety.http.client import GuardedClient, OutboundPolicy
 
 class ServedPeople:
     """Decides if a person may be written to, by the rules for what they write themselves.
-    Implements `memory.agents.ports.handoffs.PersonAccess`; refuses until it is attached."""
+    Refuses until it is attached."""
 
     def __init__(self) -> None:
         self._services: Services | None = None
@@ -104,7 +104,7 @@ def wire_agents(
         stores.handoffs,
         registry,
         stores.direct_places,
-        served_people,
+        served_people.served,
         audit,
         clock,
         limits,

@@ -196,8 +196,8 @@ def _handoffs(parts: JobParts) -> Housekeeping | None:
     if agents is None:
         return None
     stores = parts.storage.memory
-    queue = NoticeSender(services.stores.outbox, services.deliverer, services.connected)
-    reach = (stores.direct_places, agents.people, queue, parts.clock)
+    notices = NoticeSender(services.stores.outbox, services.deliverer, services.connected)
+    reach = (stores.direct_places, agents.people.served, notices.send, parts.clock)
     offers = HandoffNotices(stores.handoffs, *reach)
     invitations = InvitationNotices(stores.invitations, *reach)
     chores = {

@@ -55,11 +55,6 @@ from gateway.stores.usage_figures import UsageFigures
 from gateway.turn.services import Stores
 from memory import schema as memory_schema
 from memory.agents.event_signal import EventSignal
-from memory.agents.ports.agents import AgentStore
-from memory.agents.ports.events import EventStore
-from memory.agents.ports.handoffs import DirectPlaceStore, HandoffStore
-from memory.agents.ports.pools import PoolStore
-from memory.agents.ports.webhooks import WebhookStore
 from memory.agents.stores.agents import SqlAgents
 from memory.agents.stores.direct_places import SqlDirectPlaces
 from memory.agents.stores.events import SqlAgentEvents
@@ -305,13 +300,13 @@ class MemoryStores(Struct, frozen=True):
     personal: PersonalDataStore
     census: MemoryCounts
     tokens: TokenStore
-    agents: AgentStore
-    pools: PoolStore
-    handoffs: HandoffStore
-    direct_places: DirectPlaceStore
-    agent_events: EventStore
+    agents: SqlAgents
+    pools: SqlPools
+    handoffs: SqlHandoffs
+    direct_places: SqlDirectPlaces
+    agent_events: SqlAgentEvents
     event_signal: EventSignal
-    webhooks: WebhookStore
+    webhooks: SqlWebhooks
     origins: SqlOrigins
     invitations: SqlInvitations
     agent_overview: SqlAgentOverview

@@ -134,13 +134,17 @@ FORGET_ENDED: Final = Statement(
 
 
 class SqlAgents:
-    """Implements `memory.agents.ports.agents.AgentStore`."""
+    """The registered agents. Every method raises `StoreUnavailable`. An `event` is stored with the
+    change that it tells of; without a change there is none.
+    """
 
     def __init__(self, database: Database, signal: EventSignal | None = None) -> None:
         self._database = database
         self._writer = EventWriter(database, signal)
 
     async def add(self, agent: Agent, limits: AgentLimits, event: AgentEvent) -> Admission:
+        """Store an agent, unless there are `agents` in all tenants together, or
+        `agents_per_person` of its person."""
         params = {
             "id": agent.id,
             "tenant": storable(agent.tenant),
@@ -162,28 +166,35 @@ class SqlAgents:
         return await self._writer.run(work, "agents")
 
     async def get(self, tenant: str, agent_id: str) -> Agent | None:
+        """Return an agent of the tenant."""
         params = {"id": storable(agent_id), "tenant": storable(tenant)}
         rows = await self._database.fetch(GET, params)
         return agent_of(rows[0]) if rows else None
 
     async def known(self, tenant: str, persons: Sequence[str], agent_id: str) -> Agent | None:
+        """Return an agent of these persons, or one that is in a pool with one of theirs."""
         rows = await self._database.fetch(KNOWN, _theirs(tenant, persons, agent_id))
         return agent_of(rows[0]) if rows else None
 
     async def receives(
         self, tenant: str, persons: Sequence[str], source: str, agent_id: str
     ) -> Agent | None:
+        """Return an agent to which the agent `source` of these persons may hand tasks: one of
+        theirs, or a member of a pool that they own or whose owner let `source` in."""
         params = _theirs(tenant, persons, agent_id) | {"source": storable(source)}
         rows = await self._database.fetch(RECEIVES, params)
         return agent_of(rows[0]) if rows else None
 
     async def of_persons(self, tenant: str, persons: Sequence[str], limit: int) -> list[Agent]:
+        """Return the agents of these persons, first registered first."""
         params = _theirs(tenant, persons) | {"limit": limit}
         return [agent_of(row) for row in await self._database.fetch(LISTED, params)]
 
     async def remove(
         self, tenant: str, persons: Sequence[str], agent_id: str, event: AgentEvent
     ) -> bool:
+        """Delete an agent of these persons with its sessions and memberships, and end its pending
+        handoffs; False if there is none."""
         params = _theirs(tenant, persons, agent_id)
 
         def work() -> Work[bool]:
@@ -202,6 +213,7 @@ class SqlAgents:
     async def memories_of(
         self, access: AccessScope, agent_id: str, since: datetime, limit: int
     ) -> list[str]:
+        """Return the ids of changeable memories that the agent wrote since then, newest first."""
         params = access.parameters() | {"id": storable(agent_id), "since": micros(since)}
         params |= {"limit": limit}
         return [str(id_) for (id_,) in await self._database.fetch(WRITTEN, params)]
@@ -209,6 +221,8 @@ class SqlAgents:
     async def add_session(
         self, agent: Agent, session: AgentSession, idle_since: datetime, limits: AgentLimits
     ) -> Admission | Literal["missing"]:
+        """Store a session, unless `sessions` were used after `idle_since`, `sessions_per_person` of
+        them by agents of its person, or the agent does not exist."""
         params = {
             "id": agent.id,
             "tenant": storable(agent.tenant),
@@ -231,6 +245,8 @@ class SqlAgents:
     async def use_session(
         self, tenant: str, persons: Sequence[str], session_id: str, now: datetime, idle: datetime
     ) -> AgentSession | None:
+        """Note the use of an open session and return it; None if it ended or was last used
+        before `idle`."""
         params = _theirs(tenant, persons) | {
             "session": storable(session_id),
             "now": micros(now),
@@ -242,10 +258,13 @@ class SqlAgents:
     async def end_session(
         self, tenant: str, persons: Sequence[str], session_id: str, now: datetime
     ) -> bool:
+        """End an open session of these persons."""
         params = _theirs(tenant, persons) | {"session": storable(session_id), "now": micros(now)}
         return await self._database.change(END_SESSION, params) == 1
 
     async def prune(self, idle: datetime, ended: datetime) -> int:
+        """End a batch of sessions that were last used before `idle`, delete a batch of those that
+        ended before `ended`; return their number."""
         params = {"idle": micros(idle), "ended": micros(ended)}
 
         def work() -> Work[int]:

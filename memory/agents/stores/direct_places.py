@@ -9,7 +9,7 @@ from db import Database, Statement
 from db.database import delete_some, deleting_some
 from db.values import micros, storable, texts_of
 from gateway.message import Place
-from memory.agents.ports.handoffs import Reach
+from memory.agents.values import Reach
 from memory.model.scope import choice_names
 from memory.stores.links import LINKED
 
@@ -30,7 +30,7 @@ PRUNE: Final = deleting_some("people_direct_places", "tenant, person", "at < :be
 
 
 class SqlDirectPlaces:
-    """Implements `memory.agents.ports.handoffs.DirectPlaceStore`."""
+    """The latest direct conversation of each person. Every method raises `StoreUnavailable`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -58,4 +58,5 @@ class SqlDirectPlaces:
         return Reach(place, tuple(sorted(row[0] for row in rows)), bool(off or off_here))
 
     async def prune(self, before: datetime) -> int:
+        """Delete a batch of places that were used before that time; return their number."""
         return await delete_some(self._database, PRUNE, {"before": micros(before)})

@@ -9,7 +9,7 @@ from db.database import delete_some, deleting_some
 from db.values import micros, storable, time_of
 from memory.agents.event_signal import EventSignal
 from memory.agents.model import AgentEvent, EventKind, EventPage
-from memory.agents.ports.events import Reader
+from memory.agents.values import Reader
 
 EVENTS_LOCK: Final = "agent events"
 """`add_events` takes this lock and the commit releases it. So events become visible in the order of
@@ -114,7 +114,7 @@ PRUNE: Final = deleting_some(
 
 
 class SqlAgentEvents:
-    """Implements `memory.agents.ports.events.EventStore`."""
+    """An append-only table. Every method raises `StoreUnavailable`."""
 
     def __init__(self, database: Database, signal: EventSignal | None = None) -> None:
         self._database = database
@@ -124,6 +124,7 @@ class SqlAgentEvents:
         await self._writer.run(lambda: add_events(events))
 
     async def after(self, reader: Reader, number: int, limit: int) -> EventPage:
+        """Return the events after a number that this reader may see, oldest first."""
         params = {
             "tenant": storable(reader.tenant),
             "persons": [storable(person) for person in reader.persons if person],
@@ -144,13 +145,17 @@ class SqlAgentEvents:
         return await self._database.run(work)
 
     async def of_tenant(self, tenant: str, number: int, limit: int) -> list[AgentEvent]:
+        """Return the events of a tenant after a number, for its operators."""
         params = {"tenant": storable(tenant), "number": number, "limit": limit}
         return [event_of(row) for row in await self._database.fetch(OF_TENANT, params)]
 
     async def newest(self) -> int:
+        """Return the number of the newest event, 0 for none."""
         ((number,),) = await self._database.fetch(NEWEST)
         return int(number)
 
     async def prune(self, before: datetime, most: int) -> int:
+        """Delete a batch of events before that time or beyond the newest `most`; return their
+        number."""
         params = {"before": micros(before), "kept": most}
         return await delete_some(self._database, PRUNE, params)

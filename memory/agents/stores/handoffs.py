@@ -33,8 +33,8 @@ from memory.agents.model import (
     HandoffStatus,
     HandoffStep,
 )
-from memory.agents.ports.handoffs import Capacity, Receiver
 from memory.agents.stores.events import EventWriter, add_events
+from memory.agents.values import Capacity, Receiver
 from memory.stores.links import of_same_person
 
 EXPIRE_AT_ONCE: Final = 100
@@ -133,7 +133,9 @@ CLEAN: Final = deleting_some(
 
 
 class SqlHandoffs:
-    """Implements `memory.agents.ports.handoffs.HandoffStore`."""
+    """Every method raises `StoreUnavailable`. A state changes by one conditional update: of two
+    callers at once one succeeds.
+    """
 
     def __init__(self, database: Database, signal: EventSignal | None = None) -> None:
         self._database = database
@@ -142,6 +144,9 @@ class SqlHandoffs:
     async def add(
         self, handoff: Handoff, limits: AgentLimits, now: datetime, linked: Sequence[str] = ()
     ) -> Capacity:
+        """Store a pending handoff, unless a limit is reached. `linked` are all identities of the
+        person who receives it, for whom limits count together."""
+
         def work() -> Work[Capacity]:
             reached = yield from _reached(handoff, limits, now, linked)
             if reached != "stored":
@@ -174,6 +179,7 @@ class SqlHandoffs:
         return await self._change(COMPLETE, params, EventKind.HANDOFF_COMPLETED, now)
 
     async def open(self, receiver: Receiver, now: datetime, limit: int) -> list[Handoff]:
+        """Return pending and accepted handoffs to this receiver, oldest first."""
         params = {**_of(receiver), "now": micros(now), "limit": limit}
         statement = OPEN_OF_AGENT if receiver.agent else OPEN_OF_PERSON
         return [_handoff(row) for row in await self._database.fetch(statement, params)]
@@ -181,6 +187,8 @@ class SqlHandoffs:
     async def open_of(
         self, tenant: str, persons: Sequence[str], now: datetime, limit: int
     ) -> list[Handoff]:
+        """Return pending and accepted handoffs to these persons and to their agents, oldest
+        first."""
         params = {
             "tenant": storable(tenant),
             "persons": [storable(person) for person in persons if person],
@@ -190,10 +198,13 @@ class SqlHandoffs:
         return [_handoff(row) for row in await self._database.fetch(OPEN_OF_ANY, params)]
 
     async def of_source(self, tenant: str, agent: str, limit: int) -> list[Handoff]:
+        """Return the handoffs that an agent initiated, latest first."""
         params = {"tenant": storable(tenant), "agent": storable(agent), "limit": limit}
         return [_handoff(row) for row in await self._database.fetch(OF_SOURCE, params)]
 
     async def expire(self, now: datetime) -> list[Handoff]:
+        """End a batch of handoffs whose time is over; return them."""
+
         def work() -> Work[list[Handoff]]:
             rows = yield from fetch(EXPIRE, {"now": micros(now)})
             ended = [_handoff(row) for row in rows]
@@ -203,13 +214,17 @@ class SqlHandoffs:
         return await self._writer.run(work)
 
     async def unnotified(self, now: datetime, limit: int) -> list[Handoff]:
+        """Return pending handoffs to people who were not notified yet, oldest first."""
         rows = await self._database.fetch(UNNOTIFIED, {"now": micros(now), "limit": limit})
         return [_handoff(row) for row in rows]
 
     async def notified(self, handoff_ids: Sequence[str]) -> None:
+        """Record that the receivers of these were notified."""
         await self._database.change(NOTIFIED, {"ids": list(handoff_ids)})
 
     async def clean(self, ended_before: datetime) -> Counter[tuple[str, str]]:
+        """Delete a batch of handoffs that ended before that time; return their number by tenant and
+        status."""
         rows = await deleted_some(self._database, CLEAN, {"before": micros(ended_before)})
         return Counter((str(tenant), str(status)) for tenant, status in rows)
 

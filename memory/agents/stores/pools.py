@@ -37,9 +37,9 @@ from memory.agents.model import (
     SharedMemory,
     SharedScope,
 )
-from memory.agents.ports.pools import Refused, ReplacedText
 from memory.agents.stores.agents import admitted
 from memory.agents.stores.events import EventWriter, add_events
+from memory.agents.values import Refused, ReplacedText
 from memory.model.scope import MAY_BE_SHARED, MAY_CHANGE, SHARES, SHOWS_SHARED, AccessScope
 from memory.stores.filters import TRUE_NOW
 from memory.stores.links import of_same_person
@@ -195,13 +195,17 @@ MAX_PAGES: Final = 1_000
 
 
 class SqlPools:
-    """Implements `memory.agents.ports.pools.PoolStore`."""
+    """The pools. Every method raises `StoreUnavailable`; the limits hold for concurrent writers. An
+    `event` is stored with the change that it tells of; without a change there is none.
+    """
 
     def __init__(self, database: Database, signal: EventSignal | None = None) -> None:
         self._database = database
         self._writer = EventWriter(database, signal)
 
     async def add(self, pool: Pool, limits: AgentLimits, event: AgentEvent) -> Admission:
+        """Store a pool, unless there are `pools` in all tenants together, or `pools_per_person` of
+        its owner."""
         params = {
             "id": pool.id,
             "tenant": storable(pool.tenant),
@@ -222,19 +226,24 @@ class SqlPools:
         return await self._writer.run(work, "pools")
 
     async def get(self, tenant: str, pool_id: str) -> Pool | None:
+        """Return a pool of the tenant."""
         params = {"id": storable(pool_id), "tenant": storable(tenant)}
         rows = await self._database.fetch(GET, params)
         return pool_of(rows[0]) if rows else None
 
     async def of_persons(self, tenant: str, persons: Sequence[str], limit: int) -> list[Pool]:
+        """Return the pools that these persons own, and those with one of their agents."""
         params = {"tenant": storable(tenant), "persons": _all(persons), "limit": limit}
         return [pool_of(row) for row in await self._database.fetch(LISTED, params)]
 
     async def includes(self, pool: Pool, persons: Sequence[str]) -> bool:
+        """True if an agent of these persons is a member of the pool."""
         params = {"pool": pool.id, "tenant": storable(pool.tenant), "persons": _all(persons)}
         return bool(await self._database.fetch(INCLUDES, params))
 
     async def remove(self, pool: Pool, event: AgentEvent) -> bool:
+        """Delete a pool and its memberships. `prune` deletes its shares, which nobody can read
+        any more."""
         params = {"id": pool.id, "tenant": pool.tenant}
 
         def work() -> Work[bool]:
@@ -248,11 +257,13 @@ class SqlPools:
         return await self._writer.run(work, writing(pool.id))
 
     async def member(self, pool_id: str, agent_id: str) -> PoolMember | None:
+        """Return the membership of an agent."""
         params = {"pool": storable(pool_id), "agent": storable(agent_id)}
         rows = await self._database.fetch(MEMBER, params)
         return _member(rows[0]) if rows else None
 
     async def members(self, pool_id: str, limit: int) -> list[PoolMember]:
+        """Return the members, first joined first."""
         params = {"pool": storable(pool_id), "limit": limit}
         return [_member(row) for row in await self._database.fetch(MEMBERS, params)]
 
@@ -267,6 +278,9 @@ class SqlPools:
         replaces: bool,
         new: bool,
     ) -> Joining:
+        """Add an agent of the person `owner` to a pool, within `pool_members`,
+        `pool_members_per_person` and `memberships_per_person`. A present membership stays, unless
+        the new one `replaces` it. Unless it may be `new`, only a present one is changed."""
         params = {"pool": storable(pool.id)}
 
         def work() -> Work[Joining]:
@@ -283,6 +297,7 @@ class SqlPools:
         return await self._writer.run(work, *joining_locks(pool.id, pool.tenant))
 
     async def leave(self, pool_id: str, agent_id: str, event: AgentEvent) -> bool:
+        """End a membership; the agent's shares cannot be read any more."""
         params = {"pool": storable(pool_id), "agent": storable(agent_id)}
         return await self._writer.run(
             lambda: _noted(change(LEAVE, params), event), writing(pool_id)
@@ -296,6 +311,9 @@ class SqlPools:
         limit: int,
         event: AgentEvent,
     ) -> SharedMemory | Refused:
+        """Share a changeable current memory of this access with a pool of which its agent is a
+        member with WRITE permission; a memory that is shared already gets the new scope. Return it
+        with the number of members."""
         params = access.parameters() | {
             "pool": storable(shared.pool),
             "memory": storable(shared.memory),
@@ -332,6 +350,7 @@ class SqlPools:
         *,
         any_: bool,
     ) -> bool:
+        """Delete a share of these persons, with `any_` anybody's."""
         params = {
             "tenant": storable(tenant),
             "persons": _all(persons),
@@ -351,6 +370,7 @@ class SqlPools:
         limit: int,
         memory_id: str = "",
     ) -> list[PoolEntry]:
+        """Return what this agent may read in a pool, latest share first."""
         params = access.parameters() | {
             "pool": storable(pool_id),
             "memory": storable(memory_id),
@@ -376,6 +396,8 @@ class SqlPools:
         return found
 
     async def replace_text(self, tenant: str, new: ReplacedText, event: AgentEvent) -> bool:
+        """Give a shared memory its next version if its version is the expected one, and the agent
+        a member with WRITE permission."""
         params = {
             "tenant": storable(tenant),
             "pool": storable(new.pool),
@@ -394,6 +416,8 @@ class SqlPools:
         return await self._writer.run(work, writing(new.pool))
 
     async def prune(self, limit: int) -> int:
+        """Delete a batch of shares whose membership or pool ended; return their number."""
+
         def work() -> Work[int]:
             left = [int(seq) for (seq,) in (yield from fetch(LEFT))]
             if not left:

@@ -5,7 +5,7 @@ from typing import Final
 
 from db import Database, Row, Statement, Work, execute, fetch
 from db.values import micros, storable
-from memory.agents.ports.webhooks import WebhookState
+from memory.agents.values import WebhookState
 
 MAX_ERROR: Final = 200
 COLUMNS: Final = "name, number, attempts, dead, error"
@@ -26,12 +26,14 @@ STATES: Final = Statement(f"SELECT {COLUMNS} FROM agent_webhooks ORDER BY name")
 
 
 class SqlWebhooks:
-    """Implements `memory.agents.ports.webhooks.WebhookStore`."""
+    """Every method raises `StoreUnavailable`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def claim(self, name: str, now: datetime, until: datetime) -> WebhookState | None:
+        """Take a webhook that is due, for this process until then; None if it is not due. A new
+        webhook begins with the events after the newest."""
         params = {"name": name, "now": micros(now), "until": micros(until)}
 
         def work() -> Work[list[Row]]:
@@ -42,6 +44,7 @@ class SqlWebhooks:
         return WebhookState(*rows[0]) if rows else None
 
     async def release(self, state: WebhookState, due: datetime) -> None:
+        """Store the progress of a claimed webhook; it is due again at that time."""
         params = {
             "name": state.name,
             "number": state.number,
@@ -53,4 +56,5 @@ class SqlWebhooks:
         await self._database.change(RELEASE, params)
 
     async def states(self) -> list[WebhookState]:
+        """Return the progress of all webhooks."""
         return [WebhookState(*row) for row in await self._database.fetch(STATES)]

@@ -74,7 +74,9 @@ def rig_with(engine: Engine, clock: FakeClock, limits: AgentLimits | None = None
     noted, agents, access = Noted(), Directory(), Access()
     places, people = SqlDirectPlaces(engine), PeopleStore(engine, clock)
     audit = Audit(noted, b"key", clock)
-    manager = HandoffManager(SqlHandoffs(engine), agents, places, access, audit, clock, limits)
+    manager = HandoffManager(
+        SqlHandoffs(engine), agents, places, access.served, audit, clock, limits
+    )
     return Rig(manager, agents, places, people, access, noted, clock)
 
 

@@ -48,12 +48,9 @@ class Handed:
         return "an agent" if self.target else "a person"
 
 
-class Everybody:
-    """Implements `memory.agents.ports.handoffs.PersonAccess`: serves everybody."""
-
-    async def served(self, tenant: str, person: str, place: Place) -> bool:
-        """Return True."""
-        return True
+async def everybody_is_served(_tenant: str, _person: str, _place: Place) -> bool:
+    """Return True."""
+    return True
 
 
 class Handing(Sharing):
@@ -64,7 +61,7 @@ class Handing(Sharing):
         self.handed: dict[str, Handed] = {}
         rig = self.rig
         self.handoffs = HandoffManager(
-            *(rig.stores.handoffs, self.registry, rig.stores.direct_places, Everybody()),
+            *(rig.stores.handoffs, self.registry, rig.stores.direct_places, everybody_is_served),
             *(rig.path.audit, rig.clock, AgentLimits()),
         )
 

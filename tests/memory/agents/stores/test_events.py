@@ -17,11 +17,11 @@ from memory.agents.model import (
     SharedScope,
 )
 from memory.agents.model import Pool as PoolValue
-from memory.agents.ports.events import EventStore, Reader
 from memory.agents.stores.agents import SqlAgents
 from memory.agents.stores.events import WINDOW, SqlAgentEvents
 from memory.agents.stores.handoffs import SqlHandoffs
 from memory.agents.stores.pools import SqlPools
+from memory.agents.values import Reader
 from tests.memory.agents.making import ADA, AT, BOB, EVE, agent, handoff
 from tests.support.databases import Engine
 
@@ -29,7 +29,7 @@ OF_ADA, OF_BOB, OF_EVE = (Reader("t", (person,)) for person in (ADA, BOB, EVE))
 
 
 @pytest.fixture
-def events(engine: Engine) -> EventStore:
+def events(engine: Engine) -> SqlAgentEvents:
     return SqlAgentEvents(engine)
 
 
@@ -39,11 +39,11 @@ def event(
     return AgentEvent(kind, "t", AT, person=person, **rest)
 
 
-async def kinds(events: EventStore, reader: Reader, after: int = 0) -> list[str]:
+async def kinds(events: SqlAgentEvents, reader: Reader, after: int = 0) -> list[str]:
     return [one.kind.value for one in (await events.after(reader, after, 100)).events]
 
 
-async def test_events_come_in_order_after_a_number(events: EventStore) -> None:
+async def test_events_come_in_order_after_a_number(events: SqlAgentEvents) -> None:
     assert await events.newest() == 0
     assert (await events.after(OF_ADA, 0, 10)).last == 0
     made = [event(memory=f"m{number}") for number in range(5)]
@@ -60,7 +60,7 @@ async def test_events_come_in_order_after_a_number(events: EventStore) -> None:
 
 
 async def test_a_reader_sees_own_events_and_those_of_own_handoffs(
-    engine: Engine, events: EventStore
+    engine: Engine, events: SqlAgentEvents
 ) -> None:
     source, target = agent(ADA), agent(BOB)
     made = handoff(source, target)
@@ -77,7 +77,7 @@ async def test_a_reader_sees_own_events_and_those_of_own_handoffs(
 
 
 async def test_members_see_the_events_of_a_pool_until_they_leave(
-    engine: Engine, events: EventStore
+    engine: Engine, events: SqlAgentEvents
 ) -> None:
     agents, pools = SqlAgents(engine), SqlPools(engine)
     member = agent(BOB)
@@ -97,7 +97,7 @@ async def test_members_see_the_events_of_a_pool_until_they_leave(
     assert await kinds(events, OF_BOB) == []
 
 
-async def test_one_call_reads_a_bounded_part_of_the_table(events: EventStore) -> None:
+async def test_one_call_reads_a_bounded_part_of_the_table(events: SqlAgentEvents) -> None:
     await events.add([event(EVE)] * (WINDOW + 10))
     await events.add([event(ADA)])
     page = await events.after(OF_ADA, 0, 10)
@@ -134,7 +134,7 @@ async def test_concurrent_writers_of_two_processes_leave_no_gap_for_a_reader(
     assert seen == sorted(set(seen))
 
 
-async def test_old_events_and_those_beyond_the_number_are_deleted(events: EventStore) -> None:
+async def test_old_events_and_those_beyond_the_number_are_deleted(events: SqlAgentEvents) -> None:
     await events.add([event() for _ in range(10)])
     assert await events.prune(AT, 100) == 0
     assert await events.prune(AT, 4) == 6
@@ -144,7 +144,7 @@ async def test_old_events_and_those_beyond_the_number_are_deleted(events: EventS
     assert (await events.after(OF_ADA, 0, 100)).events[0].number == 11, "no number is used twice"
 
 
-async def test_no_event_has_content(engine: Engine, events: EventStore) -> None:
+async def test_no_event_has_content(engine: Engine, events: SqlAgentEvents) -> None:
     made = handoff(agent(ADA), agent(BOB))
     await SqlHandoffs(engine).add(made, AgentLimits(), AT)
     rows = await engine.fetch(Statement("SELECT * FROM agent_events"))

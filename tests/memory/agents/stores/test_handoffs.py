@@ -8,8 +8,8 @@ import pytest
 from db import Statement
 from gateway.immutable import replace
 from memory.agents.model import AgentLimits, EventKind, Handoff, HandoffContext, HandoffStatus
-from memory.agents.ports.handoffs import HandoffStore, Receiver
 from memory.agents.stores.handoffs import SqlHandoffs
+from memory.agents.values import Receiver
 from memory.stores.personal_data import SqlMemoryPersonalData
 from tests.memory.agents.making import ADA, AT, BOB, EVE, agent, handoff
 from tests.support.databases import Engine
@@ -22,17 +22,17 @@ KINDS = Statement("SELECT kind FROM agent_events ORDER BY number")
 
 
 @pytest.fixture
-def handoffs(engine: Engine) -> HandoffStore:
+def handoffs(engine: Engine) -> SqlHandoffs:
     return SqlHandoffs(engine)
 
 
-async def added(handoffs: HandoffStore, made: Handoff) -> Handoff:
+async def added(handoffs: SqlHandoffs, made: Handoff) -> Handoff:
     assert await handoffs.add(made, LIMITS, made.created_at) == "stored"
     return made
 
 
 async def test_a_handoff_is_accepted_and_completed_with_everything_it_names(
-    handoffs: HandoffStore, engine: Engine
+    handoffs: SqlHandoffs, engine: Engine
 ) -> None:
     context = HandoffContext("Zeile 🙂\nzwei", {"a": [1, None]}, ("m1",), ("src/a.py",), ("sql:x",))
     made = await added(handoffs, handoff(SOURCE, TARGET, context=context))
@@ -52,7 +52,7 @@ async def test_a_handoff_is_accepted_and_completed_with_everything_it_names(
     assert kinds == ["handoff.initiated", "handoff.accepted", "handoff.completed"]
 
 
-async def test_a_rejected_handoff_keeps_the_reason_and_ends(handoffs: HandoffStore) -> None:
+async def test_a_rejected_handoff_keeps_the_reason_and_ends(handoffs: SqlHandoffs) -> None:
     made = await added(handoffs, handoff(SOURCE, TARGET))
     step = await handoffs.reject(TO_TARGET, made.id, "no time", AT)
     assert step.handoff == replace(made, status=HandoffStatus.REJECTED, reason="no time")
@@ -60,7 +60,7 @@ async def test_a_rejected_handoff_keeps_the_reason_and_ends(handoffs: HandoffSto
     assert (await handoffs.reject(TO_TARGET, made.id, "again", AT)).outcome == "not_open"
 
 
-async def test_a_step_out_of_order_changes_nothing(handoffs: HandoffStore) -> None:
+async def test_a_step_out_of_order_changes_nothing(handoffs: SqlHandoffs) -> None:
     made = await added(handoffs, handoff(SOURCE, TARGET))
     assert (await handoffs.complete(TO_TARGET, made.id, {}, AT)).outcome == "not_open"
     assert (await handoffs.accept(TO_TARGET, made.id, AT)).done
@@ -69,7 +69,7 @@ async def test_a_step_out_of_order_changes_nothing(handoffs: HandoffStore) -> No
     assert (await handoffs.complete(TO_TARGET, made.id, {}, AT)).outcome == "not_open"
 
 
-async def test_only_the_target_may_take_a_step(handoffs: HandoffStore) -> None:
+async def test_only_the_target_may_take_a_step(handoffs: SqlHandoffs) -> None:
     made = await added(handoffs, handoff(SOURCE, TARGET))
     question = await added(handoffs, handoff(SOURCE, BOB))
     others = (
@@ -97,7 +97,7 @@ async def test_only_the_target_may_take_a_step(handoffs: HandoffStore) -> None:
     assert (await handoffs.complete(TO_TARGET, made.id, {}, AT)).done
 
 
-async def test_handoffs_of_another_tenant_are_not_there(handoffs: HandoffStore) -> None:
+async def test_handoffs_of_another_tenant_are_not_there(handoffs: SqlHandoffs) -> None:
     made = await added(handoffs, handoff(SOURCE, TARGET))
     assert await handoffs.find("t", made.id) == made
     assert await handoffs.find("u", made.id) is None
@@ -107,7 +107,7 @@ async def test_handoffs_of_another_tenant_are_not_there(handoffs: HandoffStore) 
 
 
 async def test_a_step_that_comes_too_late_fails_before_the_housekeeping(
-    handoffs: HandoffStore,
+    handoffs: SqlHandoffs,
 ) -> None:
     made, other = [await added(handoffs, handoff(SOURCE, TARGET)) for _ in range(2)]
     later = AT + timedelta(hours=1)
@@ -119,7 +119,7 @@ async def test_a_step_that_comes_too_late_fails_before_the_housekeeping(
 
 
 async def test_pending_and_accepted_handoffs_expire_after_their_own_time(
-    handoffs: HandoffStore, engine: Engine
+    handoffs: SqlHandoffs, engine: Engine
 ) -> None:
     made = [await added(handoffs, handoff(SOURCE, TARGET)) for _ in range(2)]
     last = AT + timedelta(minutes=59)
@@ -180,7 +180,7 @@ async def test_limits_hold_for_concurrent_writers_of_two_processes(
 
 
 async def test_an_answered_or_expired_handoff_leaves_the_limit_of_its_target(
-    handoffs: HandoffStore,
+    handoffs: SqlHandoffs,
 ) -> None:
     few = AgentLimits(pending_per_target=2)
     made = [handoff(SOURCE, TARGET) for _ in range(2)]
@@ -193,7 +193,7 @@ async def test_an_answered_or_expired_handoff_leaves_the_limit_of_its_target(
     assert await handoffs.add(handoff(SOURCE, TARGET), few, AT + timedelta(hours=1)) == "stored"
 
 
-async def test_a_person_receives_a_bounded_number_in_an_hour(handoffs: HandoffStore) -> None:
+async def test_a_person_receives_a_bounded_number_in_an_hour(handoffs: SqlHandoffs) -> None:
     few = AgentLimits(person_per_hour=2, person_per_hour_all=3)
     for _ in range(2):
         made = handoff(SOURCE, BOB)
@@ -208,7 +208,7 @@ async def test_a_person_receives_a_bounded_number_in_an_hour(handoffs: HandoffSt
     assert await handoffs.add(handoff(SOURCE, BOB), few, AT + timedelta(hours=1)) == "stored"
 
 
-async def test_limits_of_a_person_count_for_all_linked_identities(handoffs: HandoffStore) -> None:
+async def test_limits_of_a_person_count_for_all_linked_identities(handoffs: SqlHandoffs) -> None:
     few = AgentLimits(person_per_hour=2, pending_per_target=2)
     for person in (BOB, EVE):
         assert await handoffs.add(handoff(SOURCE, person), few, AT, (BOB, EVE)) == "stored"
@@ -219,7 +219,7 @@ async def test_limits_of_a_person_count_for_all_linked_identities(handoffs: Hand
 
 
 async def test_the_agents_of_one_person_leave_room_for_those_of_others(
-    handoffs: HandoffStore,
+    handoffs: SqlHandoffs,
 ) -> None:
     few = AgentLimits(pending_from_person=1, handoffs_per_person=3)
     made = handoff(SOURCE, TARGET)
@@ -235,7 +235,7 @@ async def test_the_agents_of_one_person_leave_room_for_those_of_others(
         assert await handoffs.add(handoff(agent(EVE), agent(EVE)), few, AT) == "stored"
 
 
-async def test_people_are_told_once(handoffs: HandoffStore) -> None:
+async def test_people_are_told_once(handoffs: SqlHandoffs) -> None:
     questions = [await added(handoffs, handoff(SOURCE, BOB)) for _ in range(2)]
     await added(handoffs, handoff(SOURCE, TARGET))
     assert await handoffs.unnotified(AT, 10) == questions
@@ -245,7 +245,7 @@ async def test_people_are_told_once(handoffs: HandoffStore) -> None:
 
 
 async def test_a_person_exports_and_erases_their_handoffs(
-    handoffs: HandoffStore, engine: Engine
+    handoffs: SqlHandoffs, engine: Engine
 ) -> None:
     personal = SqlMemoryPersonalData(engine)
     sent = await added(handoffs, handoff(SOURCE, BOB))
@@ -267,7 +267,7 @@ async def test_a_person_exports_and_erases_their_handoffs(
 
 
 async def test_the_open_handoff_of_an_erased_receiver_ends(
-    handoffs: HandoffStore, engine: Engine
+    handoffs: SqlHandoffs, engine: Engine
 ) -> None:
     made = await added(handoffs, handoff(SOURCE, BOB))
     await SqlMemoryPersonalData(engine).erase("t", (BOB,))
@@ -288,7 +288,7 @@ async def test_the_open_handoff_of_an_erased_receiver_ends(
     ],
 )
 async def test_what_a_receiver_did_stays_theirs_when_the_source_is_erased(
-    handoffs: HandoffStore, engine: Engine, answer: str, state: HandoffStatus | None
+    handoffs: SqlHandoffs, engine: Engine, answer: str, state: HandoffStatus | None
 ) -> None:
     made = await added(handoffs, handoff(SOURCE, BOB))
     if answer in ("accept", "complete"):

@@ -9,7 +9,6 @@ import pytest
 from db import Statement, Work, execute
 from db.sqlite import SqliteDatabase
 from memory.agents.model import AgentLimits
-from memory.agents.ports.handoffs import Receiver
 from memory.agents.stores.handoffs import (
     ADD,
     OPEN_OF_AGENT,
@@ -18,6 +17,7 @@ from memory.agents.stores.handoffs import (
     _of,
     _params,
 )
+from memory.agents.values import Receiver
 from tests.memory.agents.making import ADA, AT, BOB, EVE, agent, handoff
 from tests.support.databases import Engine
 
