@@ -16,7 +16,8 @@ from gateway.errors import ModelError, ModelUnavailable
 from gateway.ports import Clock
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
 from memory.embeddings.attempts import Attempts, nothing_to_warm
-from memory.knowledge.ports.vectors import ChunkVectors, ClaimedText
+from memory.knowledge.ports.vectors import ClaimedText
+from memory.knowledge.stores.vectors import SqlChunkVectors
 from memory.model.record import Embedding
 from memory.ports.recall import BackgroundEmbedder
 
@@ -33,7 +34,7 @@ class ChunkBackfill:
 
     def __init__(
         self,
-        vectors: ChunkVectors,
+        vectors: SqlChunkVectors,
         embedder: BackgroundEmbedder,
         clock: Clock,
         count: Callable[[str], None] = lambda _: None,

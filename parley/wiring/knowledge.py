@@ -9,12 +9,11 @@ from msgspec import Struct
 from db import AddressInvalid, Database
 from db.sqlite import SqliteDatabase
 from gateway.errors import ConfigurationError
-from memory.knowledge.ports.stores import IngestLock, KnowledgeStores
-from memory.knowledge.ports.vectors import ChunkVectors
+from memory.knowledge.ports.stores import IngestLock
 from memory.knowledge.schema import FILE_SCHEMA
 from memory.knowledge.stores.files import SqlFiles
 from memory.knowledge.stores.locks import FileLocks, PostgresLocks
-from memory.knowledge.stores.repositories import SqlRepositories
+from memory.knowledge.stores.repositories import KnowledgeStores, SqlRepositories
 from memory.knowledge.stores.vectors import SqlChunkVectors
 from memory.knowledge.stores.word_index import word_index_on
 from parley.config import Settings
@@ -28,7 +27,7 @@ class KnowledgeIndex(Struct, frozen=True):
 
     database: Database
     stores: KnowledgeStores
-    vectors: ChunkVectors
+    vectors: SqlChunkVectors
     start: Callable[[], Awaitable[None]]
     stop: Callable[[], Awaitable[None]]
     file: Path | None

@@ -14,9 +14,10 @@ from gateway.ports.work_guard import WorkGuard
 from memory.embeddings.chunk_backfill import ChunkBackfill
 from memory.knowledge.access import KnowledgeAccess
 from memory.knowledge.model import Hit, KnowledgeQuery, Repository
-from memory.knowledge.ports.vectors import EMBED_SECONDS, ChunkVectors, Nearness
+from memory.knowledge.ports.vectors import EMBED_SECONDS, Nearness
 from memory.knowledge.reader import Bound, KnowledgeReader
 from memory.knowledge.stores.readable import SqlReadable
+from memory.knowledge.stores.vectors import SqlChunkVectors
 from memory.knowledge.stores.word_index import word_index_on
 from parley.config import Settings
 from parley.wiring.knowledge import KnowledgeIndex, open_knowledge
@@ -65,7 +66,7 @@ class ProgramIndex:
             self._open = False
 
     @property
-    def vectors(self) -> ChunkVectors:
+    def vectors(self) -> SqlChunkVectors:
         """The vectors of chunks, for use while the index is open."""
         return self._index.vectors
 

@@ -13,8 +13,9 @@ from memory.knowledge.ingest.outcome import BranchOutcome, Mode, Progress, Repor
 from memory.knowledge.ingest.plan import Plan
 from memory.knowledge.ingest.prepare import PreparedFile, RawFile, Workers
 from memory.knowledge.model import SkippedFile, SkipReason
-from memory.knowledge.ports.stores import Batch, FileStore, NewFile
+from memory.knowledge.ports.stores import Batch, NewFile
 from memory.knowledge.reading.rules import Rules
+from memory.knowledge.stores.files import SqlFiles
 
 T = TypeVar("T")
 AT_ONCE: Final = 100
@@ -68,7 +69,7 @@ class BranchWriter:
 
     def __init__(
         self,
-        store: FileStore,
+        store: SqlFiles,
         place: BranchPlace,
         rules: Rules,
         readers: tuple[ObjectReader, ObjectReader],

@@ -25,8 +25,8 @@ from memory.knowledge.ingest.outcome import BranchOutcome, IngestOutcome, Mode, 
 from memory.knowledge.ingest.plan import Plan, plan_of
 from memory.knowledge.ingest.prepare import Split, Workers
 from memory.knowledge.model import MAX_BRANCHES, MAX_PATH, BranchState, Repository
-from memory.knowledge.ports.stores import KnowledgeStores
 from memory.knowledge.reading.rules import Rules
+from memory.knowledge.stores.repositories import KnowledgeStores
 
 CONFIGURATION: Final = ".agent/config.yaml"
 """The file of a repository's own rules."""

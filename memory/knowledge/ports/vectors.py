@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
 from msgspec import Struct
@@ -37,40 +36,6 @@ class Claim(Struct, frozen=True):
     texts: tuple[ClaimedText, ...]
     last: int
     copied: int
-
-
-class ChunkVectors(Protocol):
-    """The vectors of chunks. Every method raises `StoreUnavailable`."""
-
-    async def claim(self, model: str, after: int, now: datetime) -> Claim:
-        """Claim the next chunks after a number without a vector of the model, at most
-        `MAX_CLAIMED`. A claim ends when its vectors are stored, or after two minutes."""
-        ...
-
-    async def put(self, model: str, made: Mapping[ClaimedText, Embedding]) -> int:
-        """Store claimed vectors, in place of those of other models; return the number of chunks
-        that got one. A chunk that was deleted meanwhile gets none."""
-        ...
-
-    async def release(self, texts: Sequence[ClaimedText]) -> None:
-        """End claims without vectors."""
-        ...
-
-    async def embedded(self, model: str) -> tuple[int, int]:
-        """Count the chunks that have a vector of the model, and all chunks."""
-        ...
-
-    async def embedded_of(self, model: str, repository_id: str) -> int:
-        """Count the chunks of a repository that have a vector of the model."""
-        ...
-
-    async def note_problem(self, model: str, problem: str, at: datetime) -> None:
-        """Note why the model makes no vectors, "" if it makes them again."""
-        ...
-
-    async def problem(self, model: str) -> str:
-        """Return the reason why the model made no vectors at last, "" for none."""
-        ...
 
 
 class Nearness(Protocol):

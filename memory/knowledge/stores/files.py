@@ -123,13 +123,14 @@ TAKEN_OVER: Final = "another process began to ingest this branch, so this one st
 
 
 class SqlFiles:
-    """Implements `memory.knowledge.ports.stores.FileStore`."""
+    """The files and chunks of branches."""
 
     def __init__(self, database: Database, words: WordIndex) -> None:
         self._database = database
         self._words = words
 
     async def branches(self, repository_id: str) -> list[BranchState]:
+        """Return the branches that were ingested, or are being ingested, by name."""
         rows = await self._database.fetch(STATES, {"repository": storable(repository_id)})
         return [
             BranchState(name, bool(followed), commit, target, rules, time_or_none(at))
@@ -137,6 +138,8 @@ class SqlFiles:
         ]
 
     async def renew(self, repository_id: str, version: int, *, always: bool = False) -> bool:
+        """Let the next ingest split and index every file again if another version of splitting
+        made the index, or always; return True if it will."""
         params = {"repository": storable(repository_id), "version": version, "always": always}
 
         def work() -> Work[bool]:
@@ -157,6 +160,9 @@ class SqlFiles:
         rules: str,
         whole: bool = False,
     ) -> None:
+        """Note that a branch is being brought to a commit. The followed branch of a repository
+        keeps its files when another one is checked out. `whole`: until the end the branch is at no
+        commit, so that the next process compares every file if this one does not end."""
         params = {
             **_of(repository_id, branch),
             "followed": followed,
@@ -175,6 +181,8 @@ class SqlFiles:
     async def known(
         self, repository_id: str, branch: str, files: Collection[tuple[str, str]]
     ) -> dict[tuple[str, str], bool]:
+        """Return those pairs of path and blob that some branch of the repository has: True for
+        this branch."""
         params = _of(repository_id, branch) | {"blobs": sorted({blob for _, blob in files})}
         rows = await self._database.fetch(KNOWN, params)
         wanted = {(storable(path), blob): path for path, blob in files}
@@ -185,6 +193,7 @@ class SqlFiles:
         }
 
     async def paths(self, repository_id: str, branch: str, after: str, limit: int) -> list[str]:
+        """Return paths of the branch, stored or skipped, that sort after one by their bytes."""
         number = await self._number(repository_id, branch)
         if number is None:
             return []
@@ -194,6 +203,9 @@ class SqlFiles:
     async def write(
         self, repository_id: str, branch: str, commit: str, batch: Batch, at: datetime
     ) -> None:
+        """Apply a batch in one transaction. The chunks of large files are stored before, in
+        transactions of a bounded size, and no search finds them until then. Raises
+        `StoreUnavailable` if another process began to bring the branch to another commit."""
         stored: dict[int, int] = {}
         """The numbers of contents whose chunks are stored already, by the place of their file."""
         for place, file in enumerate(batch.files):
@@ -260,10 +272,13 @@ class SqlFiles:
         return content, False
 
     async def finish(self, repository_id: str, branch: str, commit: str, at: datetime) -> None:
+        """Note that the branch is at a commit completely, unless another process began to bring it
+        to another one."""
         params = _of(repository_id, branch) | {"commit": commit, "at": micros(at)}
         await self._database.change(FINISH, params)
 
     async def drop(self, repository_id: str, branch: str) -> None:
+        """Delete a branch with its files, in bounded transactions."""
         number = await self._number(repository_id, branch)
         if number is not None:
             for statement in (OF_BRANCH, SKIPPED_OF_BRANCH):
@@ -272,9 +287,12 @@ class SqlFiles:
             await self._database.change(DROP, {"number": number})
 
     async def sweep(self, repository_id: str) -> int:
+        """Delete some chunks of contents that no file has any more, and the contents without
+        chunks; return the number of contents that were looked at, 0 at the end."""
         return await sweep_some(self._database, self._words, repository_id, UNUSED)
 
     async def totals(self, repository_id: str) -> Totals:
+        """Count what is stored."""
         params = {"repository": storable(repository_id)}
         (counts,) = await self._database.fetch(TOTALS, params)
         reasons = await self._database.fetch(REASONS, params)

@@ -2,12 +2,15 @@
 
 from typing import Final
 
+from msgspec import Struct
+
 from db import Database, Row, Statement, Work, change, fetch_first, lock
 from db.database import delete_some, deleting_some
 from db.values import json_list, micros, storable, texts_of, time_of
 from memory.knowledge.model import Repository
-from memory.knowledge.ports.stores import WordIndex
+from memory.knowledge.ports.stores import IngestLock, WordIndex
 from memory.knowledge.stores.contents import ALL_CONTENTS, sweep_some, writing
+from memory.knowledge.stores.files import SqlFiles
 
 COLUMNS: Final = (
     "id, tenant, project, name, folder, git_dir, remote, private, rooms, branches, created_at"
@@ -44,13 +47,14 @@ DELETE: Final = Statement("DELETE FROM knowledge_repositories WHERE id = :id")
 
 
 class SqlRepositories:
-    """Implements `memory.knowledge.ports.stores.RepositoryStore`."""
+    """The registered repositories."""
 
     def __init__(self, database: Database, words: WordIndex) -> None:
         self._database = database
         self._words = words
 
     async def add(self, repository: Repository) -> bool:
+        """Store a repository; False if the tenant has one of this name or with this `git_dir`."""
         params = _params(repository)
 
         def work() -> Work[bool]:
@@ -63,6 +67,8 @@ class SqlRepositories:
         return await self._database.run(work)
 
     async def change(self, repository: Repository) -> bool:
+        """Replace the settings of a repository: project, name, privacy, rooms, branches; False if
+        the name is taken or there is no such repository."""
         params = _params(repository)
 
         def work() -> Work[bool]:
@@ -74,17 +80,23 @@ class SqlRepositories:
         return await self._database.run(work)
 
     async def get(self, repository_id: str) -> Repository | None:
+        """Return a repository."""
         rows = await self._database.fetch(GET, {"id": storable(repository_id)})
         return repository_of(rows[0]) if rows else None
 
     async def in_folder(self, git_dir: str) -> list[Repository]:
+        """Return the repositories with this `git_dir`, at most one per tenant."""
         rows = await self._database.fetch(IN_FOLDER, {"git_dir": storable(git_dir)})
         return [repository_of(row) for row in rows]
 
     async def all(self) -> list[Repository]:
+        """Return all repositories, by tenant and name."""
         return [repository_of(row) for row in await self._database.fetch(ALL)]
 
     async def forget(self, repository_id: str) -> bool:
+        """Delete a repository with everything that was read from it, in bounded transactions;
+        False if there is none. An interrupted deletion hides the repository at once, and is
+        finished by the next call."""
         params = {"id": storable(repository_id)}
 
         def hide() -> Work[int]:
@@ -101,6 +113,14 @@ class SqlRepositories:
         await self._database.run(self._words.purge)
         await self._database.change(BRANCHES, params)
         return await self._database.change(DELETE, params) == 1
+
+
+class KnowledgeStores(Struct, frozen=True):
+    """The stores on one database."""
+
+    repositories: SqlRepositories
+    files: SqlFiles
+    lock: IngestLock
 
 
 def repository_of(row: Row) -> Repository:

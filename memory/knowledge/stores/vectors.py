@@ -81,12 +81,14 @@ class _Vector(Struct, frozen=True):
 
 
 class SqlChunkVectors:
-    """Implements `memory.knowledge.ports.vectors.ChunkVectors`."""
+    """The vectors of chunks. Every method raises `StoreUnavailable`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def claim(self, model: str, after: int, now: datetime) -> Claim:
+        """Claim the next chunks after a number without a vector of the model, at most
+        `MAX_CLAIMED`. A claim ends when its vectors are stored, or after two minutes."""
         named = {"model": storable(model)}
 
         def work() -> Work[Claim]:
@@ -123,6 +125,8 @@ class SqlChunkVectors:
         return await self._database.run(work)
 
     async def put(self, model: str, made: Mapping[ClaimedText, Embedding]) -> int:
+        """Store claimed vectors, in place of those of other models; return the number of chunks
+        that got one. A chunk that was deleted meanwhile gets none."""
         named = {"model": storable(model)}
         texts = {one.text: list(one.chunks) for one in made}
         vectors = {
@@ -140,24 +144,29 @@ class SqlChunkVectors:
         return await self._database.run(work)
 
     async def release(self, texts: Sequence[ClaimedText]) -> None:
+        """End claims without vectors."""
         numbers = sorted(chunk for one in texts for chunk in one.chunks)
         await self._database.change(RELEASE, {"numbers": numbers})
 
     async def embedded(self, model: str) -> tuple[int, int]:
+        """Count the chunks that have a vector of the model, and all chunks."""
         (row,) = await self._database.fetch(ALL, {"model": storable(model)})
         return int(row[0]), int(row[1])
 
     async def embedded_of(self, model: str, repository_id: str) -> int:
+        """Count the chunks of a repository that have a vector of the model."""
         partitions = [partition_of(storable(repository_id), kind) for kind in FileKind]
         named = {"model": storable(model), "partitions": partitions}
         (row,) = await self._database.fetch(COUNT, named)
         return int(row[0])
 
     async def note_problem(self, model: str, problem: str, at: datetime) -> None:
+        """Note why the model makes no vectors, "" if it makes them again."""
         params = {"model": storable(model), "problem": storable(problem[:MAX_PROBLEM])}
         await self._database.change(NOTE, {**params, "at": micros(at)})
 
     async def problem(self, model: str) -> str:
+        """Return the reason why the model made no vectors at last, "" for none."""
         rows = await self._database.fetch(PROBLEM, {"model": storable(model)})
         return str(rows[0][0]) if rows else ""
 

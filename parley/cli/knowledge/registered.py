@@ -13,7 +13,7 @@ from memory.git.errors import NotARepository
 from memory.git.location import Location, locate
 from memory.knowledge.hooks.install import lost_hooks
 from memory.knowledge.model import Repository
-from memory.knowledge.ports.stores import RepositoryStore
+from memory.knowledge.stores.repositories import SqlRepositories
 
 UNKNOWN: Final = "{name} is not registered; run `parley knowledge init {name}`."
 HOOKS_LOST: Final = (
@@ -22,7 +22,7 @@ HOOKS_LOST: Final = (
 NONE: Final = "No repository is registered yet; run `parley knowledge init REPO`."
 
 
-async def find_one(store: RepositoryStore, name: str, tenant: str | None) -> Repository:
+async def find_one(store: SqlRepositories, name: str, tenant: str | None) -> Repository:
     """The registered repository of a folder or a name. Raises `BadInput`."""
     found = await _matching(store, name, tenant)
     if not found:
@@ -34,7 +34,7 @@ async def find_one(store: RepositoryStore, name: str, tenant: str | None) -> Rep
 
 
 async def find_some(
-    store: RepositoryStore, name: str | None, tenant: str | None
+    store: SqlRepositories, name: str | None, tenant: str | None
 ) -> Sequence[Repository]:
     """The registered repositories that an optional argument means. Raises `BadInput`."""
     if name is not None:
@@ -48,7 +48,7 @@ async def find_some(
     return chosen
 
 
-async def _matching(store: RepositoryStore, name: str, tenant: str | None) -> list[Repository]:
+async def _matching(store: SqlRepositories, name: str, tenant: str | None) -> list[Repository]:
     folder, git_dir = _places(name)
     found = await store.in_folder(git_dir) if git_dir else []
     # The folder may be gone, or be no repository any more.

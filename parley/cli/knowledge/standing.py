@@ -11,8 +11,9 @@ from memory.git.errors import NotARepository
 from memory.git.location import locate
 from memory.git.refs import head, tips
 from memory.knowledge.model import BranchState, Repository, Totals
-from memory.knowledge.ports.stores import FileStore, RepositoryStore
-from memory.knowledge.ports.vectors import ChunkVectors
+from memory.knowledge.stores.files import SqlFiles
+from memory.knowledge.stores.repositories import SqlRepositories
+from memory.knowledge.stores.vectors import SqlChunkVectors
 from parley.cli.knowledge.registered import described, find_some, lost_hooks_line, lost_hooks_of
 from parley.cli.knowledge.vectors import VectorModel, VectorProgress, progress_of
 from parley.cli.terminal import json_line
@@ -21,9 +22,9 @@ from parley.cli.terminal import json_line
 class Indexed(Struct, frozen=True):
     """The stores of an index that its status is read from."""
 
-    repositories: RepositoryStore
-    files: FileStore
-    vectors: ChunkVectors
+    repositories: SqlRepositories
+    files: SqlFiles
+    vectors: SqlChunkVectors
 
 
 class _Standing(Struct, frozen=True):

@@ -3,7 +3,8 @@
 from msgspec import Struct
 
 from memory.knowledge.model import Repository
-from memory.knowledge.ports.vectors import ENOUGH, ChunkVectors
+from memory.knowledge.ports.vectors import ENOUGH
+from memory.knowledge.stores.vectors import SqlChunkVectors
 
 
 class VectorModel(Struct, frozen=True):
@@ -35,7 +36,7 @@ class VectorProgress(Struct, frozen=True):
 
 
 async def progress_of(
-    model: VectorModel, vectors: ChunkVectors, repository: Repository | None = None, of: int = 0
+    model: VectorModel, vectors: SqlChunkVectors, repository: Repository | None = None, of: int = 0
 ) -> VectorProgress:
     """The progress of all repositories, or of one with `of` chunks. Raises `StoreUnavailable`."""
     if repository is None:

@@ -12,7 +12,7 @@ from memory.knowledge.ingest.ingester import Ingester, Splitter
 from memory.knowledge.ingest.limits import Limits
 from memory.knowledge.ingest.outcome import BranchOutcome, IngestOutcome, Progress
 from memory.knowledge.model import Repository
-from memory.knowledge.ports.stores import KnowledgeStores
+from memory.knowledge.stores.repositories import KnowledgeStores
 from parley.config.agent_file import read_agent_file
 from tests.memory.knowledge.line_splitter import split_lines
 from tests.memory.knowledge.stores.conftest import Stores, stores
