@@ -16,7 +16,7 @@ from gateway.connected_account import ConnectedAccount
 from gateway.errors import ConfigurationError
 from gateway.extensions import ExtensionRegistry
 from gateway.inbound.conversation_queues import MAX_WAITING
-from gateway.inbound.crash_loop_guard import CrashCounts, Quarantine
+from gateway.inbound.crash_loop_guard import CRASHES, CrashCounts, Quarantine
 from gateway.inbound.dispatcher import LocalDispatcher, SharedDispatcher
 from gateway.inbound.intake import Intake
 from gateway.inbound.work_record import Crash, WorkRecord
@@ -164,7 +164,7 @@ class App:
         self._at_end(self.health.stop)
         self.activity = RecentActivity(self.health.metrics.count)
         self.guard = Quarantine(
-            CrashCounts(self.storage.stores.states.of("parley", "takeovers")),
+            CrashCounts(self.storage.stores.states.of(*CRASHES)),
             self.storage.quarantine,
             self._clock,
             self.activity.count,

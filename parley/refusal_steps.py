@@ -13,7 +13,7 @@ BY_STAGE: Final[Mapping[str, str]] = {
     "readable": "Nothing to do: the platform told that there is a message, and not what is in it.",
     "budget": "The section `budgets` of the configuration decides on this.",
     "age": "conversation.answer_within_hours sets this limit. Look for an outage at that time.",
-    "takeover": "The program stopped each time it processed this: `parley quarantine list`.",
+    "crash_guard": "The program stopped each time it processed this: `parley quarantine list`.",
 }
 """The next step by the stage that refused."""
 APPROVE_FIRST: Final = (

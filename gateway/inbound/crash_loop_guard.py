@@ -35,6 +35,8 @@ from gateway.ports.work_guard import NOBODY, Owner, Quarantined, WorkGuard, Work
 from gateway.store_retry import StoreRetry, uninterrupted
 from gateway.stores.quarantine import QuarantineStore
 
+CRASHES: Final = ("parley", "crashes")
+"""Where the counts are stored, as the platform and account of an adapter's state."""
 MAX_WEIGHT: Final = 7
 """The weight from which an item is not started. With five, one message in some thousands was given
 up wrongly when a busy program was killed twenty times; with more than nine, systemd would have

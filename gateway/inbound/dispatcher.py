@@ -12,7 +12,7 @@ from db.errors import StoreUnavailable
 from gateway.background_tasks import BackgroundTasks
 from gateway.commands.handler import CommandHandler
 from gateway.inbound.conversation_queues import ConversationQueues, Joining, Overlap
-from gateway.inbound.crash_loop_guard import CrashCounts, CrashLoopGuard
+from gateway.inbound.crash_loop_guard import CRASHES, CrashCounts, CrashLoopGuard
 from gateway.inbound.cut_texts import Pieces
 from gateway.inbound.revision import revise_stored
 from gateway.message import (
@@ -50,7 +50,7 @@ class LocalDispatcher:
         self._pipeline = pipeline
         self._control = control
         self._guard = CrashLoopGuard(
-            CrashCounts(services.stores.states.of("parley", "takeovers")),
+            CrashCounts(services.stores.states.of(*CRASHES)),
             services.guard,
             services.stores.inbox,
             services.retry,

@@ -180,6 +180,16 @@ VIEWS: Final = (
     ) {BY_KEY}""",
     "CREATE INDEX archived_conversations_at ON archived_conversations (at)",
 )
+CRASHES: Final = (
+    either(
+        sqlite="UPDATE adapter_state SET account = 'crashes'"
+        " WHERE platform = 'parley' AND account = 'takeovers'",
+        postgres="",
+    ),
+    """UPDATE traces SET decisions = replace(decisions, '["takeover",', '["crash_guard",')
+    WHERE outcome = 'gave_up'""",
+)
+"""A takeover is the act of an operator only."""
 SCHEMA: Final = Schema(
     "gateway",
     (
@@ -202,5 +212,6 @@ SCHEMA: Final = Schema(
         hot_losses.SCHEMA,
         (*takeovers.LATER, *text_grants.LATER),
         conversations.LATER,
+        CRASHES,
     ),
 )

@@ -250,7 +250,7 @@ class Pipeline:
         """Finish work that repeatedly crashed processes, and notify its author if they are
         served."""
         turn = self.open(entry)
-        turn.note(Decision("takeover", False, GAVE_UP))
+        turn.note(Decision("crash_guard", False, GAVE_UP))
         unheard = isinstance(entry.event, MessageEdited | MessageDeleted)
         if unheard or turn.last.author.is_bot:
             await self._finish(turn, GAVE_UP)

@@ -7,7 +7,7 @@ from typing import Annotated, Final, get_args
 import typer
 
 from gateway.errors import BadInput
-from gateway.inbound.crash_loop_guard import MAX_LISTED, CrashCounts
+from gateway.inbound.crash_loop_guard import CRASHES, MAX_LISTED, CrashCounts
 from gateway.ports.work_guard import Quarantined, WorkItem, WorkKind
 from parley.cli.options import Config
 from parley.cli.stores import settings_with_database, with_storage
@@ -82,7 +82,7 @@ def _remove(keys: Sequence[str], config: Config, *, discard: bool) -> int:
         )
 
     async def job(storage: Storage) -> int:
-        crashes = CrashCounts(storage.stores.states.of("parley", "takeovers"))
+        crashes = CrashCounts(storage.stores.states.of(*CRASHES))
         removed = 0
         for item in items:
             if item in without_text:

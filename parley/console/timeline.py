@@ -60,7 +60,7 @@ TITLES: Final[Mapping[str, str]] = {
     "render": "Rendering",
     "save": "Stored",
     "queue": "Queue",
-    "takeover": "Repeated crashes",
+    "crash_guard": "Repeated crashes",
     "confirmation": "Confirmation",
     "age": "Age of the message",
     "repetition": "Repeated answer",

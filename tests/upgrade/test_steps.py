@@ -11,8 +11,13 @@ from db import Database, Statement
 from db.migrations import Schema
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
+from gateway.inbound.crash_loop_guard import CRASHES as STORED
+from gateway.inbound.crash_loop_guard import CrashCounts
 from gateway.ports.clock import SystemClock
+from gateway.ports.work_guard import WorkItem
+from gateway.stores.schema import CRASHES
 from gateway.stores.schema import SCHEMA as GATEWAY
+from gateway.stores.sqlite.adapter_states import SqliteAdapterStates
 from gateway.stores.takeovers import TakeoverStore
 from gateway.stores.text_grants import LATER as GRANTS
 from gateway.stores.text_grants import TextGrantStore
@@ -49,6 +54,15 @@ MEMBERS = Statement("SELECT agent FROM pool_members ORDER BY agent")
 TAKEOVER = Statement("""
     INSERT INTO takeovers (id, tenant, conversation, operator, name, person, since, active, shared)
     VALUES ('t1', 'default', 'c', 'test:main:olga', 'Olga', :person, 1, 2, 1)
+""")
+GIVEN_UP = Statement("""
+    INSERT INTO traces (id, message_id, platform, account, conversation, kind, at, decisions,
+        outcome, milliseconds)
+    VALUES ('t', 'm', 'telegram', 'main', 'c', 'message', 1, :decisions, 'gave_up', 1)
+""")
+DECISIONS = Statement("SELECT decisions FROM traces")
+COUNT = Statement("""
+    INSERT INTO adapter_state VALUES ('parley', 'takeovers', 'm', '3', 9000000000)
 """)
 GRANT = Statement("""
     INSERT INTO text_grants (tenant, operator, subject, id, person, since, until)
@@ -120,3 +134,17 @@ async def test_open_takeovers_and_grants_are_carried_over(open_: Open) -> None:
         grant = await TextGrantStore(new).of("default", "test:main:olga", "c", now)
         assert grant is not None
         assert (grant.id, grant.person, grant.reason) == ("g1", ADA, "")
+
+
+async def test_counts_of_crashes_are_carried_over(open_: Open) -> None:
+    async with open_((before(GATEWAY, CRASHES[1]),)) as old:
+        given = '[["takeover",false,"gave_up",""],["operator",false,"takeover",""]]'
+        await old.change(GIVEN_UP, {"decisions": given})
+        if isinstance(old, SqliteDatabase):
+            await old.change(COUNT, {})
+    async with open_((GATEWAY,)) as new:
+        ((decisions,),) = await new.fetch(DECISIONS)
+        assert decisions == given.replace("takeover", "crash_guard", 1)
+        if isinstance(new, SqliteDatabase):
+            counts = CrashCounts(SqliteAdapterStates(new, SystemClock()).of(*STORED))
+            assert await counts.of(WorkItem("message", "m")) == 3

@@ -11,6 +11,7 @@ from datetime import timedelta
 import pytest
 
 from gateway.inbound.crash_loop_guard import (
+    CRASHES,
     MAX_REDELIVERIES,
     NAMED,
     CrashCounts,
@@ -68,7 +69,7 @@ class World:
     async def process(self, *, stop: bool = False) -> bool:
         """One life: everything that waits is begun at once, and finished only when nothing of it is
         deadly. False when it died. With `stop` it is told to end in the middle of the work."""
-        mortal, died = Mortal(self.states.of("parley", "takeovers")), asyncio.Event()
+        mortal, died = Mortal(self.states.of(*CRASHES)), asyncio.Event()
 
         async def work(entries: Sequence[InboxEntry]) -> None:
             self.begun.update(entry.id for entry in entries)
@@ -205,7 +206,7 @@ async def test_a_cancelled_turn_lets_the_next_one_run() -> None:
 async def test_two_hangs_by_name_quarantine_an_event_without_another_attempt(
     world: World,
 ) -> None:
-    crashes = CrashCounts(world.states.of("parley", "takeovers"))
+    crashes = CrashCounts(world.states.of(*CRASHES))
     poison = WorkItem("message", correlation_id("poison"))
     await world.accept("poison", "beside")
     for _ in range(2):
@@ -216,7 +217,7 @@ async def test_two_hangs_by_name_quarantine_an_event_without_another_attempt(
 
 
 async def test_events_of_one_turn_are_separated_after_a_hang(world: World) -> None:
-    state = world.states.of("parley", "takeovers")
+    state = world.states.of(*CRASHES)
     crashes, guard = CrashCounts(state), KnownCrashes()
     turns: list[list[str]] = []
 
@@ -240,7 +241,7 @@ async def test_events_of_one_turn_are_separated_after_a_hang(world: World) -> No
 
 
 async def test_the_quarantine_records_the_person_and_the_tenant(world: World) -> None:
-    crashes, guard = CrashCounts(world.states.of("parley", "takeovers")), KnownCrashes()
+    crashes, guard = CrashCounts(world.states.of(*CRASHES)), KnownCrashes()
     event = received()
     entry = InboxEntry("x", conversation("x", "tenant"), event, world.clock.now())
     await world.inbox.add(entry, DAY)

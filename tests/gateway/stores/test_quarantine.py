@@ -7,6 +7,7 @@ import pytest
 from db.sqlite import SqliteDatabase
 from gateway.immutable import replace
 from gateway.inbound.crash_loop_guard import (
+    CRASHES,
     KEEP,
     KILLED,
     MAX_LISTED,
@@ -75,7 +76,7 @@ async def test_any_text_can_be_an_id(store: QuarantineStore, clock: FakeClock) -
 async def test_counts_accumulate_and_quarantined_work_stays_quarantined(
     states: AdapterStates,
 ) -> None:
-    crashes = CrashCounts(states.of("parley", "takeovers"))
+    crashes = CrashCounts(states.of(*CRASHES))
     assert [await crashes.add(POISON, KILLED), await crashes.add(POISON, NAMED)] == [1, 5]
     assert await crashes.of(CHORE) == 0
     assert [await crashes.begin_giving_up(POISON) for _ in range(2)] == [True, False]
@@ -87,7 +88,7 @@ class World:
     """One process after the other, with the crashes that each left."""
 
     def __init__(self, states: AdapterStates, store: QuarantineStore, clock: FakeClock) -> None:
-        self.crashes = CrashCounts(states.of("parley", "takeovers"))
+        self.crashes = CrashCounts(states.of(*CRASHES))
         self.store = store
         self.clock = clock
         self.counted: list[str] = []

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gateway.inbound.crash_loop_guard import CrashCounts
+from gateway.inbound.crash_loop_guard import CRASHES, CrashCounts
 from gateway.ports.clock import SystemClock
 from gateway.ports.work_guard import Owner, Quarantined, WorkItem
 from parley.config import from_mapping
@@ -29,7 +29,7 @@ def settings(tmp_path: Path) -> dict[str, object]:
         owner = Owner("default", "telegram:main:\x1b[31m7", "telegram:main:C1")
         for item in (TURN, MESSAGE):
             await storage.quarantine.add(Quarantined(item.kind, item.id, owner, 8, AT))
-            await CrashCounts(storage.stores.states.of("parley", "takeovers")).put(item, 8)
+            await CrashCounts(storage.stores.states.of(*CRASHES)).put(item, 8)
         await storage.stop()
 
     asyncio.run(fill())
@@ -40,7 +40,7 @@ async def weight(settings: dict[str, object], item: WorkItem) -> int:
     storage = Storage(from_mapping(settings), SystemClock())
     await storage.start(exclusive=False)
     try:
-        return await CrashCounts(storage.stores.states.of("parley", "takeovers")).of(item)
+        return await CrashCounts(storage.stores.states.of(*CRASHES)).of(item)
     finally:
         await storage.stop()
 
