@@ -2,11 +2,11 @@
 
     python -m benchmarks.growth                        100 messages an hour for 60 days
 
-Every simulated hour so many messages go through inbox, journal and outbox, as the gateway does it,
-and the program's own housekeeping forgets what served its time: conversations, receipts and event
-ids after a day, traces after 30 days, single calls of the model after 31. Their sums by day stay
-for 400 days, and are shown by themselves. The file never shrinks (freed pages are used again), so
-what counts is that it stands.
+Every simulated hour so many messages go through inbox, conversation and outbox, as the gateway
+does it, and the program's own housekeeping forgets what served its time: conversations, receipts
+and event ids after a day, traces after 30 days, single calls of the model after 31. Their sums by
+day stay for 400 days, and are shown by themselves. The file never shrinks (freed pages are used
+again), so what counts is that it stands.
 
 Held to: once the longest retention of the others has passed, all tables but these sums stay as they
 are, and the file grows by no more than the sums do.
@@ -93,7 +93,7 @@ async def turn(storage: Storage, number: int, now: datetime) -> None:
     person = f"telegram:main:{place.channel_id}"
     send = Outbound(f"x{number}:0", place, Part(ANSWER, ANSWER), reply_to_id=str(number))
     decisions = tuple(Decision(stage, True, "fine") for stage in "abcdefghijkl")
-    await storage.stores.journal.complete(
+    await storage.stores.unit_of_work.complete(
         CompletedTurn(
             key,
             (

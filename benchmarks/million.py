@@ -257,7 +257,7 @@ async def run(some: Round) -> bool:
             query = Embedding(MODEL, (1.0,) + (0.0,) * (DIMENSION - 1))
             await stores.recall.nearest(access, query, Filter(), 1)
             began = time.monotonic()
-            for chore in stores.upkeep.values():
+            for chore in stores.chores.values():
                 await chore()
             line["index_seconds"] = round(time.monotonic() - began, 1)
         line |= await measure(pool, stores, some)

@@ -10,7 +10,7 @@
     --json             the last line is {"recall@5": ..., "ndcg@10": ..., "p95_ms": ..., ...}
     --without-models   by words alone
     --models DIR       the folder of `parley models pull`, data/models
-    --compare          each arm alone, reciprocal ranks, each ingredient taken away
+    --compare          each search alone, reciprocal ranks, each ingredient taken away
     --held-out         weights chosen on all collections but the one that is measured
 
     python -m benchmarks.recall --leave-one-corpus-out locomo.json cranfield.json
@@ -147,7 +147,7 @@ async def _default(full: Library, embedder: Embedder | None, *, as_json: bool) -
     answers = await answered(full, embedder, RecallRules())
     figures: dict[str, object] = dict(summary([one.measured for one in answers]))
     figures |= {
-        "arms": sorted({arm for one in answers for arm in one.arms}),
+        "searches": sorted({search for one in answers for search in one.searches}),
         "questions": len(answers),
         "documents": sum(len(corpus.documents) for corpus in full.corpora),
     }

@@ -125,7 +125,7 @@ async def timed(work: Callable[[], Awaitable[Any]]) -> tuple[float, Any]:
 
 
 async def measure(engine: str, stores: MemoryStores, questions: int) -> dict[str, object]:
-    """Ask every arm."""
+    """Ask every search."""
     made = Made(KEPT)
     await fill(stores, made)
     recall, took = stores.recall, {name: list[float]() for name in ("words", "typed", "meaning")}

@@ -43,12 +43,13 @@ NOW: Final = "CAST(strftime('%s', 'now') AS integer)"
 
 @dataclass(frozen=True, slots=True)
 class Merging:
-    """The merging of an FTS5 table. `upkeep` is a table with the columns `task` and `due`, whose
-    row for this task a trigger sets to 1 when a text is deleted. Two further rows have the number
-    of steps of the present merge, and the second since 1970 at which the next one may begin."""
+    """The merging of an FTS5 table. `maintenance` is a table with the columns `task` and `due`,
+    whose row for this task a trigger sets to 1 when a text is deleted. Two further rows have the
+    number of steps of the present merge, and the second since 1970 at which the next one may
+    begin."""
 
     table: str
-    upkeep: str
+    maintenance: str
     task: str
     _state: Statement = field(init=False)
     _set: Statement = field(init=False)
@@ -57,10 +58,10 @@ class Merging:
     _replace: str = field(init=False)
 
     def __post_init__(self) -> None:
-        upkeep, table = self.upkeep, self.table
+        maintenance, table = self.maintenance, self.table
         statements = {
-            "_state": f"SELECT task, due, {NOW} FROM {upkeep}",
-            "_set": f"INSERT OR REPLACE INTO {upkeep} (task, due) VALUES (:task, :due)",
+            "_state": f"SELECT task, due, {NOW} FROM {maintenance}",
+            "_set": f"INSERT OR REPLACE INTO {maintenance} (task, due) VALUES (:task, :due)",
             "_merge": f"INSERT INTO {table} ({table}, rank) VALUES ('merge', :pages)",
         }
         for name, source in statements.items():

@@ -209,8 +209,8 @@ class App:
         if self._shared_work is not None:
             self._at_end(self._shared_work.stop)
         self._at_end(
-            self.services.signs.stop,
-            partial(self.services.signs.drain, REACTION_SECONDS),
+            self.services.indicators.stop,
+            partial(self.services.indicators.drain, REACTION_SECONDS),
             self.services.deliverer.stop,
             self._dispatcher.stop,
         )
@@ -525,7 +525,7 @@ class App:
             retry=StoreRetry(self._clock),
             observer=observer,
             memory=self.memory.remembering,
-            humans=self.memory.humans,
+            identities=self.memory.identities,
             more_commands=more_commands,
             guard=self.guard,
             slots=Slots(settings.workers.concurrency),

@@ -23,7 +23,7 @@ from memory.recall.rules import Fusion, RecallRules
 SETTINGS: Final = 24
 CHANGED: Final = 0.5
 """The share of the weights of a setting that are drawn; the others are those of the default."""
-ARMS: Final[dict[str, Sequence[Any]]] = {
+SEARCHES: Final[dict[str, Sequence[Any]]] = {
     "vector": (0.25, 0.35, 0.55, 0.8),
     "fusion": (Fusion.SCORES, Fusion.SCORES, Fusion.RANKS),
     "feedback": (0, 5),
@@ -51,7 +51,7 @@ def settings(rules: RecallRules) -> list[RecallRules]:
     return [
         replace(
             rules,
-            arms=replace(rules.arms, **drawn(ARMS)),
+            searches=replace(rules.searches, **drawn(SEARCHES)),
             weights=replace(rules.weights, **drawn(WEIGHTS)),
         )
         for _ in range(SETTINGS)
@@ -141,7 +141,7 @@ def _score(full: Library, answers: Sequence[Answered]) -> float:
 
 def _difference(rules: RecallRules) -> str:
     default = RecallRules()
-    pairs = ((rules.arms, default.arms), (rules.weights, default.weights))
+    pairs = ((rules.searches, default.searches), (rules.weights, default.weights))
     return (
         ", ".join(
             f"{field.name} {getattr(one, field.name)}"

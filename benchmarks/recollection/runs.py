@@ -20,13 +20,13 @@ UNLIMITED: Final = Limits(episodic=DEEP, semantic=DEEP, tokens=1_000_000)
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A question, what was measured, the ids that were found and the arms that were used."""
+    """A question, what was measured, the ids that were found and the searches that were used."""
 
     corpus: str
     ask: Ask
     measured: Measured
     results: tuple[str, ...]
-    arms: tuple[str, ...]
+    searches: tuple[str, ...]
 
 
 async def answered(
@@ -53,14 +53,14 @@ async def _one(library: Library, corpus: Corpus, ask: Ask, retriever: Retriever)
     results = tuple(one.id for one in recollection.results)
     expected = [library.kept(corpus, id_) for id_ in ask.relevant]
     return Answered(
-        corpus.name, ask, measured(results, expected, ms), results, tuple(recollection.arms)
+        corpus.name, ask, measured(results, expected, ms), results, tuple(recollection.searches)
     )
 
 
 def ablations(rules: RecallRules) -> Mapping[str, RecallRules]:
-    """The ways that are compared: each arm alone, reciprocal ranks, and the default with one
+    """The ways that are compared: each search alone, reciprocal ranks, and the default with one
     ingredient after the other taken away."""
-    weights, arms = rules.weights, rules.arms
+    weights, searches = rules.weights, rules.searches
     bare = Weights(
         after=(),
         before=(),
@@ -74,7 +74,7 @@ def ablations(rules: RecallRules) -> Mapping[str, RecallRules]:
         everybody=1.0,
         recency=0.0,
     )
-    plain = replace(arms, feedback=0)
+    plain = replace(searches, feedback=0)
 
     def on(**changed: object) -> RecallRules:
         return replace(rules, weights=replace(weights, **changed))  # type: ignore[arg-type] # by name
@@ -87,9 +87,9 @@ def ablations(rules: RecallRules) -> Mapping[str, RecallRules]:
         ),
         "scores alone": RecallRules(plain, bare),
         "the default": rules,
-        "without likeness": replace(rules, arms=replace(arms, vector=0.0)),
-        "without words": replace(rules, arms=replace(arms, lexical=0.0)),
-        "ranks instead of scores": replace(rules, arms=replace(arms, fusion=Fusion.RANKS)),
+        "without likeness": replace(rules, searches=replace(searches, vector=0.0)),
+        "without words": replace(rules, searches=replace(searches, lexical=0.0)),
+        "ranks instead of scores": replace(rules, searches=replace(searches, fusion=Fusion.RANKS)),
         "without what stands around": on(after=(), before=(), answer=0.0),
         "without more for an answer": on(answer=0.0),
         "questions count in full": on(question=0.0),
@@ -97,7 +97,7 @@ def ablations(rules: RecallRules) -> Mapping[str, RecallRules]:
         "without dates": on(date=0.0),
         "without length": on(length=0.0),
         "without recency": on(recency=0.0),
-        "without feedback": replace(rules, arms=replace(arms, feedback=0)),
+        "without feedback": replace(rules, searches=replace(searches, feedback=0)),
     }
 
 

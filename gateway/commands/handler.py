@@ -169,7 +169,7 @@ class CommandHandler:
         decision = await served(who, place, known, services)
         if not (decision.allowed and connected.inline):
             return
-        sender = await services.humans.human(tenant, person)
+        sender = await services.identities.human(tenant, person)
         now = services.clock.now().timestamp()
         taken = await services.stores.buckets.take(inline_rules(tenant, sender, place), now)
         if not taken.allowed:

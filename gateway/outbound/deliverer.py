@@ -68,7 +68,7 @@ class Deliverer:
     def __init__(
         self,
         outbox: Outbox,
-        lines: Mapping[tuple[str, str], AccountSender],
+        senders: Mapping[tuple[str, str], AccountSender],
         clock: Clock,
         rules: DeliveryRules,
         count: Callable[[str, str], None],
@@ -89,7 +89,7 @@ class Deliverer:
         self._has_all = has_all
         self._guard = guard
         self._note_sent = note_sent
-        self._lines = lines
+        self._senders = senders
         self._clock = clock
         self.expiring = ExpiringButtons(outbox, self.submit, clock)
         self._rules = rules
@@ -122,7 +122,7 @@ class Deliverer:
 
     def sender_for(self, place: Place) -> AccountSender | None:
         """Return the account of a place."""
-        return self._lines.get((place.platform, place.account))
+        return self._senders.get((place.platform, place.account))
 
     def quiet(self, place: Place) -> bool:
         """Return True if no send to this chat waits."""
@@ -148,10 +148,10 @@ class Deliverer:
             or not (outbound and self.quiet(outbound[0].place))
         ):
             return ""
-        first, line = outbound[0], self.sender_for(outbound[0].place)
-        if line is None or not (line.connected.is_set() and line.pacer.free(first.place)):
+        first, sender = outbound[0], self.sender_for(outbound[0].place)
+        if sender is None or not (sender.connected.is_set() and sender.pacer.free(first.place)):
             return ""
-        return "" if repeats_safely(line.adapter.capabilities, first) else first.key
+        return "" if repeats_safely(sender.adapter.capabilities, first) else first.key
 
     def submit(self, outbound: Sequence[Outbound], begun: str = "") -> None:
         """Send items that the outbox has stored already; the one with the key `begun` is stored as
@@ -226,8 +226,8 @@ class Deliverer:
         self._begun.discard(key)
 
     async def _deliver(self, entry: OutboxEntry, waiting: deque[OutboxEntry]) -> None:
-        line = self._lines.get((entry.outbound.place.platform, entry.outbound.place.account))
-        if line is None:
+        sender = self._senders.get((entry.outbound.place.platform, entry.outbound.place.account))
+        if sender is None:
             reason = "no adapter for this account is configured"
             await self._give_up(entry.outbound, waiting, reason)
             return
@@ -240,46 +240,46 @@ class Deliverer:
         send.begun = entry.begun or entry.outbound.key in self._begun
         if entry.not_before is not None:
             left = (entry.not_before - self._clock.now()).total_seconds()
-            line.pacer.penalise(entry.outbound.place, left)
+            sender.pacer.penalise(entry.outbound.place, left)
         if entry.begun and not self._repetitions.prepare_repetition(
-            line, send, by_operator=entry.requeued, restored=entry.restored
+            sender, send, by_operator=entry.requeued, restored=entry.restored
         ):
             await self._give_up(send.outbound, waiting, CUT_SHORT)
             return
         problem = "never tried"
         while True:
-            await line.connected.wait()
-            await line.pacer.wait(send.outbound.place)
+            await sender.connected.wait()
+            await sender.pacer.wait(send.outbound.place)
             if self._clock.now() - entry.created_at >= self._rules.lifetime:
                 await self._give_up(send.outbound, waiting, f"too old; {problem}")
                 return
-            if not await self._repetitions.announce(line, send):
+            if not await self._repetitions.announce(sender, send):
                 if send.unannounced:
                     await self._give_up(send.outbound, waiting, UNANNOUNCED)
                     return
                 continue
-            error = await self._try(line, send)
+            error = await self._try(sender, send)
             if error is None or self._closed:
                 return
             problem = reason_of(error)
-            if not self._repetitions.prepare_next(error, line, send):
+            if not self._repetitions.prepare_next(error, sender, send):
                 await self._give_up(send.outbound, waiting, problem)
-                await self._note_lost(line, send, error)
+                await self._note_lost(sender, send, error)
                 return
-            await self._note_elsewhere(line, send.outbound, error)
+            await self._note_elsewhere(sender, send.outbound, error)
 
-    async def _try(self, line: AccountSender, send: Send) -> Exception | None:
+    async def _try(self, sender: AccountSender, send: Send) -> Exception | None:
         """Send once and record the result; returns the error, if there was one."""
         platform, key = send.outbound.place.platform, send.outbound.key
         task, began = asyncio.current_task(), self._clock.monotonic()
         self._sending.add(task)
         try:
-            if not repeats_safely(line.adapter.capabilities, send.outbound):
-                await self._begin(line, send)
+            if not repeats_safely(sender.adapter.capabilities, send.outbound):
+                await self._begin(sender, send)
                 began = self._clock.monotonic()
             with self._guard.working(WorkItem("send", key)):
-                begin = partial(self._begin_anew, line, send)
-                receipt = await final.deliver(line.adapter, send.outbound, begin)
+                begin = partial(self._begin_anew, sender, send)
+                receipt = await final.deliver(sender.adapter, send.outbound, begin)
         except DeliveryError as error:
             self._observe_attempt(send, began, error)
             send.tries += 1
@@ -301,7 +301,7 @@ class Deliverer:
             if send.outbound.clears:
                 self.expiring.forget_removed(send.outbound)
             self.expiring.remember(send.outbound, receipt)
-            if self._note_sent is not None and line.adapter.capabilities.quotes_by_id:
+            if self._note_sent is not None and sender.adapter.capabilities.quotes_by_id:
                 await self._note(self._note_sent, send.outbound, receipt)
             return None
         finally:
@@ -320,23 +320,23 @@ class Deliverer:
         except StoreUnavailable as error:
             log.warning("sent_id_not_kept", platform=outbound.place.platform, error=str(error))
 
-    async def _begin(self, line: AccountSender, send: Send) -> None:
+    async def _begin(self, sender: AccountSender, send: Send) -> None:
         """Record that an attempt starts whose repetition people would see. Raises `_NotHeld`."""
         stored = send.outbound.key in self._begun
         self._begun.discard(send.outbound.key)
-        if stored or recognised(line.adapter.capabilities, send.outbound):
+        if stored or recognised(sender.adapter.capabilities, send.outbound):
             return
         begin = partial(self._outbox.begin, send.outbound, again=send.begun)
         if not await self._write(begin):
             raise _NotHeld
         send.begun = True
 
-    async def _begin_anew(self, line: AccountSender, send: Send, removed: bool) -> None:
+    async def _begin_anew(self, sender: AccountSender, send: Send, removed: bool) -> None:
         """Record that an answer is sent beside its live message, if that could not be removed below
         a note. Raises `Ambiguous` where the note is missing, and `_NotHeld`."""
-        if not removed and self._repetitions.need_note(line, send):
+        if not removed and self._repetitions.need_note(sender, send):
             raise Ambiguous("the beginning of this answer could not be removed")
-        await self._begin(line, send)
+        await self._begin(sender, send)
 
     async def _record_failure(self, send: Send, error: DeliveryError) -> None:
         """Record how an attempt ended."""
@@ -356,25 +356,25 @@ class Deliverer:
         seconds = self._clock.monotonic() - began
         self._observer.attempted(SendAttempt(send.outbound, began, seconds, failed))
 
-    async def _note_lost(self, line: AccountSender, send: Send, error: Exception) -> None:
+    async def _note_lost(self, sender: AccountSender, send: Send, error: Exception) -> None:
         """Say that a part is missing, unless it may have arrived or the note cannot."""
         unclear = send.unsure or isinstance(error, Ambiguous | WindowClosed)
         if not (unclear or send.outbound.is_empty):
-            await self._send_note(line, send.outbound, LOST_NOTE)
+            await self._send_note(sender, send.outbound, LOST_NOTE)
 
     async def _note_elsewhere(
-        self, line: AccountSender, outbound: Outbound, error: Exception
+        self, sender: AccountSender, outbound: Outbound, error: Exception
     ) -> None:
         """Say once, above the first part, that an answer does not stand in its thread."""
         moved = isinstance(error, AddressGone) and error.thread and not outbound.is_empty
         if moved and outbound.group not in self._elsewhere:
             self._elsewhere.append(outbound.group)
-            await self._send_note(line, outbound, ELSEWHERE_NOTE)
+            await self._send_note(sender, outbound, ELSEWHERE_NOTE)
 
-    async def _send_note(self, line: AccountSender, of: Outbound, part: Part) -> None:
+    async def _send_note(self, sender: AccountSender, of: Outbound, part: Part) -> None:
         """Send a note about a send to the chat; one attempt."""
         try:
-            await line.adapter.send(note(of, part))
+            await sender.adapter.send(note(of, part))
         except Exception as error:  # noqa: BLE001 - the answers matter more than this note
             log.warning("note_not_sent", platform=of.place.platform, error=error)
 

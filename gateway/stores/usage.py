@@ -320,7 +320,7 @@ class SpendingReader(Struct, frozen=True):
     """Every method raises `StoreUnavailable`. `budgets` returns those in force."""
 
     ledger: UsageLedger
-    humans: IdentityResolver
+    identities: IdentityResolver
     budgets: Callable[[], Budgets]
     clock: Clock
 
@@ -335,7 +335,7 @@ class SpendingReader(Struct, frozen=True):
         """Return the spending of a person; `persons` are all linked identities."""
         now = self.clock.now()
         totals = await self.ledger.totals(tenant, first_day(now, days), persons)
-        sender = await self.humans.human(tenant, person)
+        sender = await self.identities.human(tenant, person)
         place = Place(person.platform, person.account, "", Audience.DIRECT)
         every = accounts_for(tenant, sender, place, self.budgets(), now)
         own = [account for account in every if account.name.startswith(OF_A_PERSON)]

@@ -145,7 +145,7 @@ async def check_limits(turn: TurnContext, services: Services) -> Decision:
     """Each message takes a token from all buckets that it has to pass, or from none; a repeated
     attempt takes no further one."""
     who = turn.who
-    human = await services.humans.human(who.tenant, who.person)
+    human = await services.identities.human(who.tenant, who.person)
     turn.sender = sender_key(human, turn.last.author, turn.place)
     if turn.counted:
         return Decision("limits", True, "counted_before")

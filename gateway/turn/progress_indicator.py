@@ -84,7 +84,7 @@ AGAIN_AFTER = 4.5
 MAX_SIGNS = 800
 """Signs of one turn: an hour, the longest that a turn can take."""
 
-Signs = Callable[[], Awaitable[None]]
+Indication = Callable[[], Awaitable[None]]
 
 
 class ProgressIndicator:
@@ -127,8 +127,8 @@ class ProgressIndicator:
         if self._turn.live is not None:
             await self._turn.live.close()
 
-    def _begin(self, signs: Signs) -> None:
-        self._tasks.append(asyncio.create_task(self._unfailing(signs)))
+    def _begin(self, indicate: Indication) -> None:
+        self._tasks.append(asyncio.create_task(self._unfailing(indicate)))
 
     async def _mark(self, marks: CanMarkRead) -> None:
         await marks.mark_read(self._turn.place, self._turn.last.id)
@@ -152,10 +152,10 @@ class ProgressIndicator:
         line = self._deliverer.sender_for(self._turn.place)
         return line is not None and line.pacer.penalised(self._turn.place)
 
-    async def _unfailing(self, signs: Signs) -> None:
+    async def _unfailing(self, indicate: Indication) -> None:
         platform = self._turn.place.platform
         try:
-            await signs()
+            await indicate()
         except (DeliveryError, StoreUnavailable) as error:
             log.debug("progress_indicator_failed", platform=platform, error=str(error))
         except Exception:
@@ -173,7 +173,7 @@ def _acknowledgement(
     return Acknowledgement(
         reactions,
         services.clock,
-        services.signs,
+        services.indicators,
         place=turn.last.place,
         message_id=turn.last.id,
         emoji=emoji,

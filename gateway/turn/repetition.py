@@ -14,7 +14,7 @@ async def doubt_first(turn: TurnContext, services: Services) -> None:
     below a repeat note, and is not shown while it grows. Raises `StoreUnavailable`."""
     if turn.received_at is None or turn.may_repeat:
         return
-    asked = services.stores.journal.may_repeat
+    asked = services.stores.unit_of_work.may_repeat
     for one in (turn, *turn.collected):
         if one.received_at is not None and await asked(one.id, one.received_at):
             turn.may_repeat = True

@@ -87,7 +87,7 @@ async def _complete(turn: TurnContext, services: Services) -> tuple[bool, Comple
 async def _store(turn: TurnContext, services: Services) -> tuple[bool, CompletedTurn]:
     turn.outbound = turn.outbound or dismissal(turn)
     done = completed(turn, services)
-    return await services.stores.journal.complete(done), done
+    return await services.stores.unit_of_work.complete(done), done
 
 
 def report(turn: TurnContext, services: Services) -> None:

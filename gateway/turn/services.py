@@ -69,7 +69,7 @@ class Stores(Struct, frozen=True):
     usage: UsageLedger
     traces: Traces
     feedback: FeedbackStore
-    journal: UnitOfWork
+    unit_of_work: UnitOfWork
     takeovers: Takeovers | None = None
 
 
@@ -110,8 +110,8 @@ class Services:
     """The services of all stages. `current` are the policies in force, or those of one turn
     (`under`). `observe` receives every trace, also of events that are not
     stored; `observer` receives events with their times; `slots` limit the running turns,
-    `store_places` the stages that use the stores; `retry` waits for unavailable stores; `signs` are
-    temporary reactions.
+    `store_places` the stages that use the stores; `retry` waits for unavailable stores;
+    `indicators` are temporary reactions.
     `pairing` and `owner_claims` are None without a store of admissions."""
 
     current: CurrentPolicies
@@ -129,7 +129,7 @@ class Services:
     retry: StoreRetry
     observer: Observer = field(default_factory=CombinedObserver)
     memory: MemoryPort = field(default_factory=NoMemory)
-    humans: IdentityResolver = field(default_factory=NoLinkedIdentities)
+    identities: IdentityResolver = field(default_factory=NoLinkedIdentities)
     more_commands: CommandSet = field(default_factory=NoCommands)
     guard: WorkGuard = UNGUARDED
     calibrations: TokenCalibrations = field(default_factory=TokenCalibrations)
@@ -138,7 +138,7 @@ class Services:
     thread_failures: ThreadFailures = field(default_factory=ThreadFailures)
     slots: Slots = field(default_factory=Slots)
     store_places: StorePlaces = field(default_factory=partial(StorePlaces.for_connections, 0))
-    signs: BackgroundTasks = field(default_factory=lambda: BackgroundTasks("sign_failed"))
+    indicators: BackgroundTasks = field(default_factory=lambda: BackgroundTasks("indicator_failed"))
     security: SecurityLog = field(default_factory=SecurityLog)
     admissions: Admissions = field(default_factory=Admissions)
     pairing: Pairing | None = None

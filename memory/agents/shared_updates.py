@@ -80,7 +80,7 @@ class SharedUpdates(Struct, frozen=True):
         follows = own and may_change(access, old) and named_rightly(text, old)
         draft = Draft(text, old.kind, tags=old.tags, supersedes=old.id if follows else "")
         # A replaced memory is no longer shared, and the pool keeps its text until the next update.
-        return await self.path.write(request, access, draft, InputKind.ASSISTANT, beside=True)
+        return await self.path.write(request, access, draft, InputKind.ASSISTANT, keep_both=True)
 
     async def _replaced(
         self,

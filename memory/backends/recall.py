@@ -86,8 +86,8 @@ class CombinedRecall:
             for rank, match in enumerate(matches, 1)
         )
         stage = Stage(BACKEND, (time.perf_counter() - began) * 1000)
-        arms = {} if notes else {BACKEND: len(results)}
-        return Recollection(results, arms, notes, (stage,), len(results))
+        searches = {} if notes else {BACKEND: len(results)}
+        return Recollection(results, searches, notes, (stage,), len(results))
 
     async def _matches(
         self, memories: BackendMemories, access: AccessScope, query: Query
@@ -121,13 +121,13 @@ class CombinedRecall:
             left -= size
             statements -= from_backend
             results.append(one)
-        arms = dict(own.arms)
+        searches = dict(own.searches)
         for part in others:
-            for name, number in part.arms.items():
-                arms[name] = arms.get(name, 0) + number
+            for name, number in part.searches.items():
+                searches[name] = searches.get(name, 0) + number
         return Recollection(
             tuple(results),
-            arms,
+            searches,
             tuple(dict.fromkeys(note for part in parts for note in part.notes)),
             tuple(stage for part in parts for stage in part.stages),
             candidates=sum(part.candidates for part in parts),

@@ -123,7 +123,7 @@ class Brain:
         access: AccessScope,
         document: Literal["soul", "bible"],
         content: str,
-        way: InputKind,
+        kind: InputKind,
         *,
         based_on: int | None = None,
         external: bool = False,
@@ -139,7 +139,7 @@ class Brain:
         if request.from_repository:
             raise BadInput(FROM_REPOSITORY)
         return await self._write(
-            *(request, access, document, content, way),
+            *(request, access, document, content, kind),
             based_on=based_on,
             external=external,
             may_be_empty=may_be_empty,
@@ -151,7 +151,7 @@ class Brain:
         access: AccessScope,
         document: Literal["soul", "bible"],
         content: str,
-        way: InputKind,
+        kind: InputKind,
         *,
         based_on: int | None = None,
         external: bool = False,
@@ -169,11 +169,11 @@ class Brain:
             await self._audit.note("secret_redacted", request, target=document, kinds=removed)
         notices = _notices(redaction.text, text, levels)
         reason = _why_not(
-            access, document, way, injected=injected, levels=levels, external=external
+            access, document, kind, injected=injected, levels=levels, external=external
         )
         if reason:
             review = await self._propose(
-                *(request, access, document, text, way, reason), injected, external=external
+                *(request, access, document, text, kind, reason), injected, external=external
             )
             await self._note_kept(request, document, redaction, review)
             return BrainResult("proposed", None, review, notices)
@@ -291,14 +291,14 @@ class Brain:
         access: AccessScope,
         document: Literal["soul", "bible"],
         text: str,
-        way: InputKind,
+        kind: InputKind,
         reason: str,
         injected: bool,
         *,
         external: bool,
     ) -> str:
         now = self._clock.now()
-        derived = derive_trust(way, injection=injected)
+        derived = derive_trust(kind, injection=injected)
         place = request.place
         record = Record(
             id=new_id(),
@@ -388,7 +388,7 @@ def _prepared(given: str) -> tuple[Redaction, str]:
 def _why_not(
     access: AccessScope,
     document: Document,
-    way: InputKind,
+    kind: InputKind,
     *,
     injected: bool,
     levels: set[Level],
@@ -397,7 +397,7 @@ def _why_not(
     """Return the reason for a review, empty for none."""
     if document == "bible" and not access.operates:
         return "Only operators can change it."
-    if way is InputKind.EXPLICIT:
+    if kind is InputKind.EXPLICIT:
         return ""
     if injected:
         return "It reads like an instruction to me."

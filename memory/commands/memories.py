@@ -134,7 +134,7 @@ async def decide(handle: MemoryHandle, caller: Caller, value: str) -> Reply:
         await handle.review.reject(review_id)
         parts = "I will not keep it."
     elif decision != LATER:
-        result = await handle.review.approve(review_id, beside=decision == BESIDE)
+        result = await handle.review.approve(review_id, keep_both=decision == BESIDE)
         parts = kept(result)
         if result.outcome is Outcome.REFUSED:
             return Reply(parts)

@@ -37,14 +37,14 @@ class Recalled(Struct, frozen=True):
 class Recollection(Struct, frozen=True):
     """The results of a question, best first.
 
-    `arms` are the searches that answered, with their numbers of candidates. `notes` give reasons
-    for missing parts: "no_model", "model_failed", "model_slow", "model_paused", "exact",
+    `searches` are those that answered, with their numbers of candidates. `notes` give reasons for
+    missing parts: "no_model", "model_failed", "model_slow", "model_paused", "exact",
     "reranker_failed". Of the `candidates`, `left_out` were beyond a limit and `repeats` repeated
     another result.
     """
 
     results: tuple[Recalled, ...] = ()
-    arms: Mapping[str, int] = field(default_factory=dict)
+    searches: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     stages: tuple[Stage, ...] = ()
     candidates: int = 0

@@ -46,10 +46,10 @@ CONFIDENCE: Final = {Trust.HIGH: 0.9, Trust.MEDIUM: 0.6, Trust.LOW: 0.3}
 """The initial confidence of a memory; a verified citation raises it."""
 
 
-def derive_trust(way: InputKind, *, injection: bool = False, external: bool = False) -> Derived:
+def derive_trust(kind: InputKind, *, injection: bool = False, external: bool = False) -> Derived:
     """Return source and trust of a text; an injection finding removes the trust. External text
     never has high trust: an attached file could be hostile."""
-    derived = _DERIVED[way]
+    derived = _DERIVED[kind]
     if injection:
         return Derived(derived.source, Trust.LOW)
     if external and derived.trust is Trust.HIGH:

@@ -46,7 +46,7 @@ class _Work:
     query: Query
     question: Question
     filters: Filter
-    arms: dict[str, Sequence[Hit]] = field(default_factory=dict)
+    hits: dict[str, Sequence[Hit]] = field(default_factory=dict)
     vector: Embedding | None = None
     notes: list[str] = field(default_factory=list)
     stages: list[Stage] = field(default_factory=list)
@@ -94,12 +94,12 @@ class Retriever:
         if filters.at is None:
             filters = replace(filters, at=query.at)
         work = _Work(access, query, question, filters)
-        await self._ask_arms(work)
+        await self._search(work)
         with work.stage("fusion"):
-            first = fused(work.arms, self._rules.arms)
+            first = fused(work.hits, self._rules.searches)
         with work.stage("context"):
             around = await self._around(work, first)
-        if self._rules.arms.feedback and work.vector is not None:
+        if self._rules.searches.feedback and work.vector is not None:
             with work.stage("feedback"):
                 first, around = await self._fed_back(work, first, around)
         with work.stage("scoring"):
@@ -112,9 +112,9 @@ class Retriever:
             ordered = best_first(scores, records)
         return await self._given(work, ordered, scores, judged)
 
-    # --- the arms -------------------------------------------------------------------------------
+    # --- the searches ---------------------------------------------------------------------------
 
-    async def _ask_arms(self, work: _Work) -> None:
+    async def _search(self, work: _Work) -> None:
         """Search by words and, in parallel, by the question's vector; then with feedback.
 
         An exact question is answered by its words; vectors are searched only if no memory has them.
@@ -124,7 +124,7 @@ class Retriever:
             await self._ask_words(work)
             if embedder is None:
                 work.notes.append("no_model")
-            elif work.arms[LEXICAL] or work.query.unfinished:
+            elif work.hits[LEXICAL] or work.query.unfinished:
                 work.notes.append("exact")
             else:
                 await self._ask_likeness(work, await self._embedded(work, embedder))
@@ -134,8 +134,8 @@ class Retriever:
 
     async def _ask_words(self, work: _Work) -> None:
         with work.stage(LEXICAL):
-            work.arms[LEXICAL] = await self._store.lexical(
-                work.access, work.question.search, work.filters, self._rules.arms.depth
+            work.hits[LEXICAL] = await self._store.lexical(
+                work.access, work.question.search, work.filters, self._rules.searches.depth
             )
 
     async def _embedded(self, work: _Work, embedder: Embedder) -> Embedding | None:
@@ -144,13 +144,13 @@ class Retriever:
             return None
         with work.stage("embedding"):
             try:
-                async with asyncio.timeout(self._rules.arms.embed_seconds):
+                async with asyncio.timeout(self._rules.searches.embed_seconds):
                     return (await embedder.embed([work.question.text]))[0]
             except (ModelError, TimeoutError) as error:
                 slow = isinstance(error, TimeoutError)
                 work.notes.append("model_slow" if slow else "model_failed")
                 log.warning("recall_without_vectors", error=str(error) or "it took too long")
-                self._paused_until = time.monotonic() + self._rules.arms.pause_seconds
+                self._paused_until = time.monotonic() + self._rules.searches.pause_seconds
                 return None
 
     async def _ask_likeness(self, work: _Work, vector: Embedding | None) -> None:
@@ -158,10 +158,10 @@ class Retriever:
             return
         work.vector = vector
         with work.stage(VECTOR):
-            work.arms[VECTOR] = await self._alike(work, vector)
+            work.hits[VECTOR] = await self._alike(work, vector)
 
     async def _alike(self, work: _Work, vector: Embedding) -> list[Hit]:
-        rules = self._rules.arms
+        rules = self._rules.searches
         hits = await self._store.nearest(work.access, vector, work.filters, rules.depth)
         return [hit for hit in hits if hit.score >= rules.least_alike]
 
@@ -190,7 +190,7 @@ class Retriever:
         self, work: _Work, scores: dict[str, float], around: Neighbours
     ) -> tuple[dict[str, float], Neighbours]:
         """Search vectors again, with the question's vector moved towards the matches."""
-        rules, question_text = self._rules.arms, work.vector
+        rules, question_text = self._rules.searches, work.vector
         telling = scores.keys() - around.silent
         best = sorted(telling, key=lambda id_: (-scores[id_], id_))[: rules.feedback]
         standing = {record.id for record in around.records if not record.role}
@@ -209,8 +209,8 @@ class Retriever:
         moved = replace(
             question_text, vector=towards(question_text.vector, vectors, rules.feedback_weight)
         )
-        work.arms[VECTOR] = await self._alike(work, moved)
-        again = fused(work.arms, rules)
+        work.hits[VECTOR] = await self._alike(work, moved)
+        again = fused(work.hits, rules)
         more = await self._alone(work, again, around.records)
         silent = around.silent | silent_in(work.question.text, more)
         return again, replace(around, alone=(*around.alone, *more), silent=silent)
@@ -240,12 +240,12 @@ class Retriever:
         scores: Mapping[str, float],
         judged: Mapping[str, float],
     ) -> Recollection:
-        lists = dict(work.arms)
+        lists = dict(work.hits)
         if judged:
             lists[RERANKER] = [Hit(id_, score) for id_, score in judged.items()]
         trace = Trace(
-            {arm: {hit.id: hit.score for hit in hits} for arm, hits in lists.items()},
-            {arm: ranks(hits) for arm, hits in lists.items()},
+            {search: {hit.id: hit.score for hit in hits} for search, hits in lists.items()},
+            {search: ranks(hits) for search, hits in lists.items()},
         )
         with work.stage("selection"):
             limits = self._rules.limits, work.query.limit
@@ -255,7 +255,7 @@ class Retriever:
             results, tokens, left_out = await asyncio.to_thread(pick) if aside else pick()
         return Recollection(
             tuple(results),
-            {arm: len(hits) for arm, hits in lists.items()},
+            {search: len(hits) for search, hits in lists.items()},
             tuple(work.notes),
             tuple(work.stages),
             candidates=len(ordered),

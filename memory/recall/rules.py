@@ -21,11 +21,11 @@ class Fusion(StrEnum):
     RANKS = "ranks"
 
 
-class Arms(Struct, frozen=True):
+class SearchRules(Struct, frozen=True):
     """Finding and fusing candidates.
 
-    `depth` candidates of each arm, 1 to 200. `lexical` and `vector` are their weights, of which the
-    ratio counts. `k` is the constant of reciprocal rank fusion. `embed_seconds`: how long a
+    `depth` candidates of each search, 1 to 200. `lexical` and `vector` are their weights, of which
+    the ratio counts. `k` is the constant of reciprocal rank fusion. `embed_seconds`: how long a
     question's vector is waited for; after a failure the search by vector is paused for
     `pause_seconds`. With `feedback`, the best so many memories (no turns: they are too short) pull
     the question's vector towards themselves, by `feedback_weight`, and vectors are asked again.
@@ -50,7 +50,7 @@ class Arms(Struct, frozen=True):
         if self.k < 1:
             raise ValueError(f"k must be at least 1, not {self.k}")
         if min(self.lexical, self.vector) < 0 or self.lexical + self.vector <= 0:
-            raise ValueError("the arms' weights must not be negative, and one has to be above 0")
+            raise ValueError("the weights must not be negative, and one has to be above 0")
 
 
 class Weights(Struct, frozen=True):
@@ -106,7 +106,7 @@ class RecallRules(Struct, frozen=True):
     """Everything together. `rerank` candidates are given to a reranker where there is one, and its
     word counts `rerank_weight`, 0 to 1."""
 
-    arms: Arms = field(default_factory=Arms)
+    searches: SearchRules = field(default_factory=SearchRules)
     weights: Weights = field(default_factory=Weights)
     limits: Limits = field(default_factory=Limits)
     rerank: int = 50

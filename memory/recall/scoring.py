@@ -20,7 +20,7 @@ from memory.recall.dates import how_well
 from memory.recall.neighbours import Neighbours, with_context
 from memory.recall.query import Question, holds
 from memory.recall.repeat_filter import asks
-from memory.recall.rules import Arms, Fusion, RecallRules, Weights
+from memory.recall.rules import Fusion, RecallRules, SearchRules, Weights
 
 MAX_NAME: Final = 60
 DAY: Final = 86_400
@@ -139,21 +139,21 @@ VECTOR: Final = "vector"
 RERANKER: Final = "reranker"
 
 
-def fused(arms: Mapping[str, Sequence[Hit]], rules: Arms) -> dict[str, float]:
-    """Return every candidate with its score, 0 to 1. A missing arm leaves its weight to the other;
-    neither the order of the arms matters nor that of hits with the same score."""
+def fused(searches: Mapping[str, Sequence[Hit]], rules: SearchRules) -> dict[str, float]:
+    """Return every candidate with its score, 0 to 1. A missing search leaves its weight to the
+    other; neither the order of the searches matters nor that of hits with the same score."""
     weights = {LEXICAL: rules.lexical, VECTOR: rules.vector}
-    there = {name: weights[name] for name, hits in arms.items() if hits and weights[name] > 0}
+    there = {name: weights[name] for name, hits in searches.items() if hits and weights[name] > 0}
     whole = sum(there.values()) or 1.0
     totals: dict[str, float] = {}
     for name in sorted(there):
-        for id_, score in scaled(name, arms[name], rules).items():
+        for id_, score in scaled(name, searches[name], rules).items():
             totals[id_] = totals.get(id_, 0.0) + there[name] / whole * score
     return totals
 
 
-def scaled(name: str, hits: Sequence[Hit], rules: Arms) -> dict[str, float]:
-    """Return the hits of one arm, scaled so that the best is 1 and none is below 0."""
+def scaled(name: str, hits: Sequence[Hit], rules: SearchRules) -> dict[str, float]:
+    """Return the hits of one search, scaled so that the best is 1 and none is below 0."""
     if rules.fusion is Fusion.RANKS:
         return {id_: (rules.k + 1) / (rules.k + rank) for id_, rank in ranks(hits).items()}
     scores = [hit.score for hit in hits]

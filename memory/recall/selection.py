@@ -49,8 +49,8 @@ class Trace(Struct, frozen=True):
 
     def of(self, id_: str) -> tuple[dict[str, float], dict[str, int]]:
         """Return the scores and ranks of one memory."""
-        scores = {arm: values[id_] for arm, values in self.scores.items() if id_ in values}
-        return scores, {arm: values[id_] for arm, values in self.ranks.items() if id_ in values}
+        scores = {name: values[id_] for name, values in self.scores.items() if id_ in values}
+        return scores, {name: values[id_] for name, values in self.ranks.items() if id_ in values}
 
 
 def best_first(scores: Mapping[str, float], records: Sequence[Record]) -> list[Record]:

@@ -208,23 +208,23 @@ class OwnDocuments:
 
     def __init__(self, brain: Brain, request: RequestScope, access: AccessScope) -> None:
         self._brain = brain
-        self._occasion = request
-        self._reach = access
+        self._request = request
+        self._access = access
 
     async def read(self, document: Document) -> Version | None:
         """The newest version."""
-        return await self._brain.read(self._reach, document)
+        return await self._brain.read(self._access, document)
 
     async def versions(self, document: Document) -> list[Version]:
         """Return all stored versions, newest first."""
-        return await self._brain.versions(self._reach, document)
+        return await self._brain.versions(self._access, document)
 
     async def write(
         self, document: Writable, text: str, *, based_on: int | None = None
     ) -> BrainResult:
         """Write it, or propose it where this person may not."""
         return await self._brain.write(
-            self._occasion, self._reach, document, text, InputKind.EXPLICIT, based_on=based_on
+            self._request, self._access, document, text, InputKind.EXPLICIT, based_on=based_on
         )
 
     async def add_line(self, document: Writable, text: str, based_on: int) -> BrainResult:
@@ -256,8 +256,8 @@ class OwnDocuments:
             return BrainResult("conflict", newest)
         content = edit(newest.content if newest else "")
         return await self._brain.write(
-            self._occasion,
-            self._reach,
+            self._request,
+            self._access,
             document,
             content,
             InputKind.EXPLICIT,
@@ -270,12 +270,12 @@ class OwnDocuments:
     ) -> BrainResult:
         """Make an earlier version the newest one."""
         return await self._brain.restore(
-            self._occasion, self._reach, document, number, based_on=based_on
+            self._request, self._access, document, number, based_on=based_on
         )
 
     async def take_back(self, document: Writable, number: int) -> bool:
         """Delete the newest version, where it has this number and is less than a day old."""
-        return await self._brain.take_back(self._occasion, self._reach, document, number)
+        return await self._brain.take_back(self._request, self._access, document, number)
 
     async def undone_version(self, document: Writable) -> int:
         """Return the number of the version that an undo restores; a further undo goes one step

@@ -67,7 +67,7 @@ class MemoryReview(RequestMemory, frozen=True):
         ]
         return proposals + ([Proposals("", "", counts[""])] if "" in counts else [])
 
-    async def approve(self, review_id: str, *, beside: bool = False) -> WriteResult:
+    async def approve(self, review_id: str, *, keep_both: bool = False) -> WriteResult:
         """Store an open entry; `beside` also keeps the memory that it would replace. Raises
         `NotFound` if no entry with this id waits for this person.
 
@@ -84,7 +84,7 @@ class MemoryReview(RequestMemory, frozen=True):
         if item.target:
             return await self._approve_document(review_id)
         result = await self.dependencies.path.approve(
-            self.request, self.access, item, beside=beside
+            self.request, self.access, item, keep_both=keep_both
         )
         if result.outcome is Outcome.REFUSED:
             return result

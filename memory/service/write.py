@@ -100,8 +100,8 @@ class MemoryWriter(RequestMemory, frozen=True):
 
     async def try_out(self, content: str, memory_type: str, source: str) -> ValidationResult:
         """Return the tier of a text and the reason, without storing it. `source` is a key of
-        `memory.write.validate.WAYS`. Raises `BadInput` for an unknown type or a text that cannot
-        be stored."""
+        `memory.write.validate.INPUT_KINDS`. Raises `BadInput` for an unknown type or a text that
+        cannot be stored."""
         path = self.dependencies.path
         return await path.try_out(self.request, self.access, content, memory_type, source)
 

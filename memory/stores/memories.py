@@ -102,11 +102,11 @@ def _tally_statement(access: AccessScope, filters: Filter, now: int) -> tuple[St
 def _newest(conditions: str, owners: int, places: tuple[str, ...]) -> Statement:
     """Read the newest of each owner and of `places`, the room and pools, by an index; the newest
     of all are among them."""
-    arms = [*(f"m.owner = :owner{number}" for number in range(owners)), *places]
+    parts = [*(f"m.owner = :owner{number}" for number in range(owners)), *places]
     rest = f"{conditions} ORDER BY m.at DESC, m.seq DESC LIMIT :limit"
     newest = " UNION ".join(
-        f"SELECT * FROM (SELECT m.at, m.seq FROM memories m WHERE {arm} AND {rest}) AS arm{number}"
-        for number, arm in enumerate(arms)
+        f"SELECT * FROM (SELECT m.at, m.seq FROM memories m WHERE {part} AND {rest}) AS p{number}"
+        for number, part in enumerate(parts)
     )
     some = f"SELECT seq FROM ({newest} ORDER BY 1 DESC, 2 DESC LIMIT :limit) AS newest"
     return Statement(f"""

@@ -86,11 +86,11 @@ class VectorSearch(Protocol):
 
 
 class Searches(Struct, frozen=True):
-    """`upkeep` is what the indexes need now and then; it returns the number of steps done."""
+    """`maintain` does what the indexes need now and then; it returns the number of steps done."""
 
     words: WordSearch
     vectors: VectorSearch
-    upkeep: Callable[[], Awaitable[int]]
+    maintain: Callable[[], Awaitable[int]]
 
 
 def searches_on(database: Database) -> Searches:

@@ -98,7 +98,7 @@ NEWEST: Final = Statement(
         )
     )
 )
-"""One arm for each document: of arms that are joined together SQLite makes a table first."""
+"""One query for each document: of queries that are joined together SQLite makes a table first."""
 
 
 def arrival(

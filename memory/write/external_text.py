@@ -13,7 +13,7 @@ MAX_TEXT: Final = 20_000
 """Texts that are searched, and characters of each; further ones only count."""
 INSIDE: Final[frozenset[Authorship]] = frozenset({"your_answer"})
 """Not external: the assistant's own answer, quoted."""
-WAYS: Final[dict[Authorship, InputKind]] = {
+INPUT_KINDS: Final[dict[Authorship, InputKind]] = {
     "file": InputKind.DOCUMENT,
     "repository": InputKind.DOCUMENT,
     "tool": InputKind.TOOL,
@@ -51,15 +51,15 @@ class ExternalText:
         self.from_repository |= piece.authorship == "repository"
         self.from_thread |= piece.authorship == "thread"
         if len(self._texts) < MAX_TEXTS and piece.text.strip():
-            way = WAYS.get(piece.authorship, InputKind.OTHERS_WORDS)
-            self._texts.append((way, piece.text[:MAX_TEXT]))
+            kind = INPUT_KINDS.get(piece.authorship, InputKind.OTHERS_WORDS)
+            self._texts.append((kind, piece.text[:MAX_TEXT]))
 
     def kind_of_input(self, content: str, quote: str) -> InputKind:
         """Return the input kind of what the model stores: that of the external text which contains
         it, or else the assistant's inference."""
-        for way, text in self._texts:
+        for kind, text in self._texts:
             if stands_in(quote, text) or stands_in(content, text):
-                return way
+                return kind
         return InputKind.ASSISTANT
 
 

@@ -114,7 +114,7 @@ def _noted(kinds: tuple[str, ...], level: Level, places: tuple[str, ...]) -> dic
 
 def prepare(
     draft: Draft,
-    way: InputKind,
+    kind: InputKind,
     tier: Tier,
     *,
     fail_on_secret: bool = False,
@@ -141,7 +141,7 @@ def prepare(
     if sure and (fail_on_secret or not (of_turn or _tells(redaction.text))):
         return Refusal("secret", NOT_KEPT if fail_on_secret else NOTHING_BESIDE)
     injections = detect_injection(redaction.text)
-    derived = derive_trust(way, injection=bool(injections), external=external)
+    derived = derive_trust(kind, injection=bool(injections), external=external)
     low = derived.trust is Trust.LOW
     text = neutralise_markers(redaction.text) if low else redaction.text
     short = cut(text, limit)
@@ -170,10 +170,10 @@ def prepare(
     )
 
 
-def prepare_turn(text: str, way: InputKind) -> Prepared | Refusal:
+def prepare_turn(text: str, kind: InputKind) -> Prepared | Refusal:
     """Prepare one side of a turn, which may be as long as a document."""
     draft = Draft(text[:MAX_READ], Kind.CONTEXT)
-    return prepare(draft, way, Tier.EPISODIC, limit=MAX_DOCUMENT, longest=MAX_READ, of_turn=True)
+    return prepare(draft, kind, Tier.EPISODIC, limit=MAX_DOCUMENT, longest=MAX_READ, of_turn=True)
 
 
 def _refusal(short: str, tier: Tier) -> Refusal | None:

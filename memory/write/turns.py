@@ -21,7 +21,7 @@ TURNS: Final = uuid.UUID("5d1bd6a5-6f7b-4f0b-9d0c-3f6f0d5d3c51")
 """The namespace of turn ids, so that the same turn always has the same id."""
 
 Speaker = Literal["user", "assistant", "tool", "other"]
-WAYS: Final[Mapping[Speaker, InputKind]] = {
+INPUT_KINDS: Final[Mapping[Speaker, InputKind]] = {
     "user": InputKind.OWN_WORDS,
     "assistant": InputKind.ASSISTANT,
     "tool": InputKind.TOOL,
@@ -65,7 +65,7 @@ class TurnWriter(Struct, frozen=True):
         )
         records, findings = [], []
         for role, text in sides:
-            prepared = prepare_turn(text, WAYS[role])
+            prepared = prepare_turn(text, INPUT_KINDS[role])
             if isinstance(prepared, Refusal):
                 continue
             outside = role == "other" or (external and role == "assistant")
@@ -90,12 +90,12 @@ class TurnWriter(Struct, frozen=True):
         role: Speaker,
         text: str,
         past: ImportedHistory,
-        way: InputKind,
+        kind: InputKind,
     ) -> WriteResult:
-        """Store one side of an imported turn; `way` is the input kind of a turn without a valid
+        """Store one side of an imported turn; `kind` is the input kind of a turn without a valid
         signature."""
         proven = is_proven(past)
-        prepared = prepare_turn(text, WAYS[role] if proven else way)
+        prepared = prepare_turn(text, INPUT_KINDS[role] if proven else kind)
         if isinstance(prepared, Refusal):
             return WriteResult(Outcome.REFUSED, prepared.code, prepared.reason)
         await note_findings(self.audit, request, prepared)

@@ -15,7 +15,7 @@ from memory.ports.grounding import Checked
 from memory.ports.memories import Duplicate
 from memory.write.prepare import Refusal, prepare
 
-WAYS: Final = {
+INPUT_KINDS: Final = {
     "user": InputKind.OWN_WORDS,
     "chat": InputKind.OWN_WORDS,
     "conversation": InputKind.OWN_WORDS,
@@ -67,9 +67,9 @@ def validate(
         raise BadInput(
             f"memory_type: there is no {memory_type[:40]!r}; there are {known}"
         ) from None
-    way = WAYS.get(source, InputKind.ASSISTANT)
+    origin = INPUT_KINDS.get(source, InputKind.ASSISTANT)
     external = source in OUTSIDE
-    prepared = prepare(Draft(content, kind), way, kind.tier, external=external)
+    prepared = prepare(Draft(content, kind), origin, kind.tier, external=external)
     if isinstance(prepared, Refusal):
         raise BadInput(f"content: {prepared.reason}")
     trust = prepared.derived.trust

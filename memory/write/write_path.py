@@ -102,23 +102,23 @@ class WritePath(Struct, frozen=True):
         request: RequestScope,
         access: AccessScope,
         draft: Draft,
-        way: InputKind,
+        kind: InputKind,
         *,
         external: bool = False,
         past: ImportedHistory | None = None,
-        beside: bool = False,
+        keep_both: bool = False,
         may_replace: MayReplace | None = None,
     ) -> WriteResult:
         """Store a draft, queue it for review, or refuse it; `past` is the history of an import.
         Everything that an agent writes is an inference, for a person or a project. `beside`: what
         waits for review will keep the memory that it would replace. `may_replace` limits the
         model; a person's own replacements have no limit."""
-        way = InputKind.ASSISTANT if request.agent else way
+        kind = InputKind.ASSISTANT if request.agent else kind
         result = await self._write(
-            *(request, access, draft, way),
+            *(request, access, draft, kind),
             external=external,
             past=past,
-            beside=beside,
+            keep_both=keep_both,
             may_replace=may_replace,
         )
         if self.written is not None:
@@ -130,11 +130,11 @@ class WritePath(Struct, frozen=True):
         request: RequestScope,
         access: AccessScope,
         draft: Draft,
-        way: InputKind,
+        kind: InputKind,
         *,
         external: bool,
         past: ImportedHistory | None,
-        beside: bool,
+        keep_both: bool,
         may_replace: MayReplace | None,
     ) -> WriteResult:
         if request.from_repository and draft.scope is not Scope.USER:
@@ -143,12 +143,12 @@ class WritePath(Struct, frozen=True):
             return WriteResult(Outcome.REFUSED, "no_project", NO_PROJECT)
         fails = self.rules.fail_on_secret
         tier = draft.kind.tier
-        prepared = prepare(draft, way, tier, fail_on_secret=fails, external=external)
+        prepared = prepare(draft, kind, tier, fail_on_secret=fails, external=external)
         if isinstance(prepared, Refusal):
             await self._note_refusal(request, prepared)
             return WriteResult(Outcome.REFUSED, prepared.code, prepared.reason)
         await note_findings(self.audit, request, prepared)
-        replaced = await self._replaced(access, draft, prepared, way, past)
+        replaced = await self._replaced(access, draft, prepared, kind, past)
         if isinstance(replaced, WriteResult):
             return replaced
         if draft.supersedes and replaced is not None:
@@ -166,8 +166,8 @@ class WritePath(Struct, frozen=True):
         shared = draft.scope is not Scope.USER and not access.operates
         review = _review(result, prepared, replaced, shared=shared)
         if review is not None:
-            old = None if replaced is None or beside else replaced.record
-            record = replace(record, supersedes="") if beside else record
+            old = None if replaced is None or keep_both else replaced.record
+            record = replace(record, supersedes="") if keep_both else record
             return await self._queue(request, access, record, *review, prepared, old)
         if replaced is None:
             return await self._store(request, access, record, result, prepared.notices)
@@ -205,8 +205,8 @@ class WritePath(Struct, frozen=True):
     ) -> WriteResult:
         """Store the record beside the memory that it would have replaced. Where the store refuses
         that, because the two are nearly the same or the plan is full, the person decides."""
-        beside = replace(record, supersedes="")
-        kept = await self._replace(request, access, beside, result, prepared, old, KEPT_BOTH)
+        another = replace(record, supersedes="")
+        kept = await self._replace(request, access, another, result, prepared, old, KEPT_BOTH)
         if kept.outcome is Outcome.STORED:
             return kept
         asked = replace(result, tier=IngestionTier.FLAG_REVIEW, code=Code.REPLACES)
@@ -244,7 +244,7 @@ class WritePath(Struct, frozen=True):
         access: AccessScope,
         draft: Draft,
         prepared: Prepared,
-        way: InputKind,
+        kind: InputKind,
         past: ImportedHistory | None,
     ) -> Replaced | WriteResult | None:
         """Return the memory that is replaced: the one that the model names, or the one that the
@@ -255,9 +255,9 @@ class WritePath(Struct, frozen=True):
             old = await self.memories.get(access, draft.supersedes)
             if old is None or not old.current or old.role or not may_change(access, old):
                 return WriteResult(Outcome.REFUSED, "missing", NOT_THERE)
-            certain = way is InputKind.EXPLICIT or named_rightly(prepared.content, old)
+            certain = kind is InputKind.EXPLICIT or named_rightly(prepared.content, old)
             return Replaced(old, certain=certain)
-        own = way in (InputKind.OWN_WORDS, InputKind.EXPLICIT) and draft.scope is Scope.USER
+        own = kind in (InputKind.OWN_WORDS, InputKind.EXPLICIT) and draft.scope is Scope.USER
         kept = draft.kind.tier is Tier.SEMANTIC and not prepared.injections
         if not own or not kept or not announces_change(prepared.content):
             return None
@@ -273,7 +273,7 @@ class WritePath(Struct, frozen=True):
         access: AccessScope,
         pending: ReviewItem,
         *,
-        beside: bool = False,
+        keep_both: bool = False,
     ) -> WriteResult:
         """Store a text that its owner approved, as an explicit save. `beside` keeps the memory that
         it would replace."""
@@ -282,7 +282,7 @@ class WritePath(Struct, frozen=True):
         )
         evidence = replace(pending.record.evidence, confidence=CONFIDENCE[Trust.HIGH])
         record = replace(pending.record, confirmed=True, provenance=saved, evidence=evidence)
-        record = replace(record, supersedes="") if beside else record
+        record = replace(record, supersedes="") if keep_both else record
         return await self._store(request, access, record, None, ())
 
     async def _ground(

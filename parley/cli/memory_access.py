@@ -172,7 +172,7 @@ async def caller_for(
 
 
 async def _known(storage: Storage, tenant: str) -> list[PersonCount]:
-    return await storage.memory.census.known(tenant, MAX_PEOPLE)
+    return await storage.memory.counts.known(tenant, MAX_PEOPLE)
 
 
 async def _role(settings: Settings, storage: Storage, tenant: str, person: PersonId) -> Role:

@@ -16,7 +16,7 @@ from memory.service.handle import MemoryHandle
 from memory.transfer.encryption import MAX_KEY, check_key
 from memory.transfer.exporter import ExportOptions, Form, export
 from memory.transfer.importer import LineOutcome, LineReport, bring_in, needs_key
-from memory.write.validate import WAYS
+from memory.write.validate import INPUT_KINDS
 from parley.cli.memory_access import PersonOptions, with_memory
 from parley.cli.options import AsJson, Config, Person
 from parley.cli.terminal import print_json
@@ -148,17 +148,17 @@ def validate(
     memory_type: Annotated[
         str, typer.Option("--type", help="preference, fact, instruction, correction, decision …")
     ] = "fact",
-    source: Annotated[str, typer.Option(help=f"The origin of the text: {', '.join(WAYS)}.")] = (
-        "ai_synthesis"
-    ),
+    source: Annotated[
+        str, typer.Option(help=f"The origin of the text: {', '.join(INPUT_KINDS)}.")
+    ] = ("ai_synthesis"),
     config: Config = None,
     as_json: AsJson = False,
 ) -> int:
     """Print the tier, the reason and every check; 0 only where the text would be stored at once."""
 
     async def job(handle: MemoryHandle, _: Settings) -> ValidationResult:
-        if source not in WAYS:
-            raise BadInput(f"--source: {source[:40]!r} is not one of {', '.join(WAYS)}")
+        if source not in INPUT_KINDS:
+            raise BadInput(f"--source: {source[:40]!r} is not one of {', '.join(INPUT_KINDS)}")
         return await handle.write.try_out(text, memory_type, source)
 
     result = with_memory(PersonOptions(person, config, as_json), job, allow_unknown=True)

@@ -1,4 +1,4 @@
-"""`parley recall "query"`: the memories that a question finds, with their rank in each arm."""
+"""`parley recall "query"`: the memories that a question finds, with their rank in each search."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -49,7 +49,7 @@ def _as_values(one: Recalled) -> Mapping[str, object]:
     return {
         "id": one.id,
         "score": round(one.score, 4),
-        "source_scores": {arm: round(score, 4) for arm, score in one.source_scores.items()},
+        "source_scores": {search: round(score, 4) for search, score in one.source_scores.items()},
         "source_ranks": dict(one.source_ranks),
         "label": one.label,
         "at": one.record.provenance.at.isoformat(),
@@ -59,17 +59,17 @@ def _as_values(one: Recalled) -> Mapping[str, object]:
 
 
 def _as_lines(recollection: Recollection) -> Iterator[str]:
-    """Two lines for each memory: its text, and its rank in each arm. Then how recall worked."""
+    """Two lines for each memory: its text, and its rank in each search. Then how recall worked."""
     for place, one in enumerate(recollection.results, 1):
         day = one.record.provenance.at.date().isoformat()
         role = one.record.role or one.record.kind.value
         yield f"{place:>3}. {one.score:.3f}  {day}  {role}  {plain(one.record.content)}"
-        arms = [
-            f"{arm} #{rank} ({one.source_scores[arm]:.3f})"
-            for arm, rank in sorted(one.source_ranks.items())
+        searches = [
+            f"{search} #{rank} ({one.source_scores[search]:.3f})"
+            for search, rank in sorted(one.source_ranks.items())
         ]
         trust = f"; {one.label}" if one.label else ""
-        yield f"     {', '.join(arms) or 'beside another one'}{trust}"
+        yield f"     {', '.join(searches) or 'beside another one'}{trust}"
     if not recollection.results:
         yield NOTHING
     yield _candidates(recollection)
@@ -80,9 +80,8 @@ def _as_lines(recollection: Recollection) -> Iterator[str]:
 
 def _candidates(recollection: Recollection) -> str:
     """The number of candidates, and why some of them are not shown."""
-    text = (
-        f"{recollection.candidates} candidates from {' and '.join(recollection.arms) or 'nowhere'}"
-    )
+    searches = " and ".join(recollection.searches) or "nowhere"
+    text = f"{recollection.candidates} candidates from {searches}"
     if recollection.left_out:
         text += f", {recollection.left_out} beyond the limits"
     if recollection.repeats:

@@ -103,7 +103,7 @@ async def _spent(
     clock, stores = SystemClock(), storage.stores
     wired = wire_memory(settings, storage.memory, (), stores.states, storage.history, clock)
     budgets = policies_of((await stored_configuration(settings, storage)).settings).budgets
-    spending = SpendingReader(stores.usage, wired.humans, lambda: budgets, clock)
+    spending = SpendingReader(stores.usage, wired.identities, lambda: budgets, clock)
     if person is None:
         return await spending.of_everybody(tenant, days)
     persons = [str(person)]

@@ -65,7 +65,7 @@ def playgrounds_of(
     async def opened(owner: Owner) -> "Sandbox":
         from parley.wiring.sandbox import Sandbox  # noqa: PLC0415 - loaded with the first use
 
-        sender = await services.humans.human(owner.tenant, identity_of(owner.person))
+        sender = await services.identities.human(owner.tenant, identity_of(owner.person))
         payer = Payer(owner.tenant, owner.person, sender, PAID_IN)
         sandbox = Sandbox(settings, services.clock, models, payer)
         await sandbox.start()

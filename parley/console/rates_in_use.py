@@ -84,7 +84,7 @@ async def rates_in_use(viewer: Viewer, services: ConsoleServices) -> tuple[RateU
 
 async def _own_rules(viewer: Viewer, services: ConsoleServices) -> list[BucketRule]:
     limits, tenant = services.gateway.policies.limits, viewer.tenant
-    human = await services.gateway.humans.human(tenant, viewer.principal.person)
+    human = await services.gateway.identities.human(tenant, viewer.principal.person)
     wanted = Wanted(person=viewer.person, since=services.gateway.clock.now() - LATELY)
     views = services.storage.conversation_views
     page = await views.page(reader_of(viewer), wanted, CONVERSATIONS)

@@ -55,7 +55,7 @@ class ConsoleServices(Struct, frozen=True):
         """Reads what people and models cost."""
         parts = self.gateway
         budgets = parts.policies.budgets
-        return SpendingReader(parts.stores.usage, parts.humans, lambda: budgets, parts.clock)
+        return SpendingReader(parts.stores.usage, parts.identities, lambda: budgets, parts.clock)
 
     @property
     def heartbeats(self) -> Heartbeats | None:

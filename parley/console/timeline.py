@@ -91,7 +91,11 @@ LOST: Final[Mapping[Why, str]] = {
     "cut": "cut at the end of a sentence",
     "summarised": "replaced by the summary",
 }
-ARMS: Final[Mapping[str, str]] = {"bm25": "words", "vector": "meaning", "reranker": "second look"}
+SEARCHES: Final[Mapping[str, str]] = {
+    "bm25": "words",
+    "vector": "meaning",
+    "reranker": "second look",
+}
 """The name of a search of memory for people."""
 
 
@@ -137,7 +141,7 @@ class ToolOut(Result):
 class RankOut(Result):
     """The rank of a memory in one search, from 1."""
 
-    arm: str
+    search: str
     title: str
     rank: int
 
@@ -273,7 +277,10 @@ def _recalled(decisions: Sequence[Decision]) -> Iterator[RecalledOut]:
     except ValidationError:  # of another version of the program
         return
     for id_, kind, scope, score, ranks in items:
-        found = (RankOut(arm=arm, title=ARMS.get(arm, arm), rank=at) for arm, at in ranks.items())
+        found = (
+            RankOut(search=search, title=SEARCHES.get(search, search), rank=at)
+            for search, at in ranks.items()
+        )
         named = tuple(found)[:10]
         yield RecalledOut(id=id_, kind=kind, scope=scope, score=score, ranks=named)
 

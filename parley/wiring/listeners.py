@@ -85,7 +85,7 @@ def add_memory_api(
     agents, turns = wired.agents, settings.memory.episodic
     spending = SpendingReader(
         services.stores.usage,
-        services.humans,
+        services.identities,
         lambda: services.policies.budgets,
         services.clock,
     )

@@ -67,7 +67,7 @@ class WiredMemory(Struct, frozen=True):
 
     remembering: MemoryPort
     commands: CommandSet
-    humans: IdentityResolver = field(default_factory=NoLinkedIdentities)
+    identities: IdentityResolver = field(default_factory=NoLinkedIdentities)
     memory: Memory | None = None
     brain: Brain | None = None
     sync: SiteSync | None = None
@@ -240,7 +240,7 @@ def _wired(
             repositories=repositories,
         ),
         commands=_commands(settings, services, memory, agents, clock, repositories),
-        humans=services.links,
+        identities=services.links,
         memory=memory,
         brain=brain,
         sync=services.sync,
@@ -344,8 +344,8 @@ def recall_rules(settings: Settings) -> RecallRules:
     section, measured = settings.memory.recall, RecallRules()
     return replace(
         measured,
-        arms=replace(
-            measured.arms,
+        searches=replace(
+            measured.searches,
             depth=section.candidates,
             fusion=Fusion(section.fusion),
             lexical=section.bm25_weight,

@@ -165,7 +165,7 @@ def measurement_of(recollection: Recollection, ended: str, seconds: float) -> Re
         seconds,
         ended,
         steps=[(stage.name, stage.ms / 1000) for stage in recollection.stages],
-        candidates=recollection.arms.items(),
+        candidates=recollection.searches.items(),
         results=len(recollection.results),
         notes=recollection.notes,
     )

@@ -50,7 +50,7 @@ def storage_chores(storage: Storage, settings: Settings, clock: Clock) -> Mappin
         "text_grants": lambda: storage.text_grants.prune(clock.now() - KEEP_READING),
         "hot_losses": lambda: storage.hot_losses.prune(clock.now()),
         "takeovers": lambda: storage.takeovers.prune(clock.now() - KEEP_READING),
-        **storage.memory.upkeep,
+        **storage.memory.chores,
     }
 
 

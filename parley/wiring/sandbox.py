@@ -130,8 +130,8 @@ class Sandbox:
     ) -> SandboxTurn:
         """Process a message of a person with this role as the program would, with its present
         model, prompt and policies. Raises `StoreUnavailable`."""
-        journal = _Journal(self._storage.stores.journal, self._ledger(program))
-        services = self._services(program, journal, message, role, progress)
+        unit = _UnitOfWork(self._storage.stores.unit_of_work, self._ledger(program))
+        services = self._services(program, unit, message, role, progress)
         place, id_ = message.place, f"playground:{uuid.uuid4().hex}"
         account = services.connected[place.platform, place.account]
         capabilities = account.manifest.capabilities
@@ -146,7 +146,7 @@ class Sandbox:
         entry = InboxEntry(id_, str(key), event, now, called.decision.reason)
         await services.stores.inbox.add(entry, HOLD)
         await Pipeline(services).handle([entry])
-        return journal.result()
+        return unit.result()
 
     def _ledger(self, program: Services) -> UsageLedger:
         return program.stores.usage.paid_by(self._payer)
@@ -154,7 +154,7 @@ class Sandbox:
     def _services(
         self,
         program: Services,
-        journal: "_Journal",
+        unit: "_UnitOfWork",
         message: ChatMessage,
         role: Role,
         progress: Progress,
@@ -163,7 +163,7 @@ class Sandbox:
         policies, the prices and the extensions that check access are the program's own."""
         if self._memory is None:
             raise AssertionError("a sandbox is started before it is asked")
-        stores = replace(self._storage.stores, journal=journal, usage=journal.ledger)
+        stores = replace(self._storage.stores, unit_of_work=unit, usage=unit.ledger)
         person, limits = message.person, program.policies.budgets
         policies = replace(
             program.policies,
@@ -190,11 +190,11 @@ class Sandbox:
             loop_guard=self._loops,
             extensions=ExtensionRegistry(access_controller=program.extensions.access_controller),
             count=_uncounted,
-            observe=journal.observed,
+            observe=unit.observed,
             retry=StoreRetry(self._clock),
             observer=CombinedObserver(),
             memory=self._memory.remembering,
-            humans=NoLinkedIdentities(),
+            identities=NoLinkedIdentities(),
             more_commands=NoCommands(),
             guard=UNGUARDED,
             calibrations=TokenCalibrations(),
@@ -267,7 +267,7 @@ class _Disconnected:
         raise Permanent(NOT_SENT)
 
 
-class _Journal:
+class _UnitOfWork:
     """Implements `UnitOfWork`: keeps the result of a turn, and charges it to who pays."""
 
     def __init__(self, inner: UnitOfWork, ledger: UsageLedger) -> None:

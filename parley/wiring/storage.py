@@ -126,7 +126,7 @@ class Storage:
             usage=self._lasting.usage,
             traces=self._lasting.traces,
             feedback=self._lasting.feedback,
-            journal=self._journal(),
+            unit_of_work=self._unit_of_work(),
             takeovers=self._lasting.takeovers,
         )
         self.memory = self._lasting.memory
@@ -198,7 +198,7 @@ class Storage:
         else:
             self._losses = await self.hot_losses.since(self._clock.now() - REPEATABLE_FOR)
 
-    def _journal(self) -> UnitOfWork:
+    def _unit_of_work(self) -> UnitOfWork:
         database, shared = self._lasting.database, self.hot.shared
         doubts = Doubts(
             self._clock,
@@ -287,7 +287,7 @@ async def _nothing() -> None:
 
 class MemoryStores(Struct, frozen=True):
     """The stores of memory. `audit_on` takes the key that seals the audit; `personal` exports and
-    erases the data of a person, `census` counts; `upkeep` are the chores without settings."""
+    erases the data of a person, `counts` counts; `chores` are the chores without settings."""
 
     memories: MemoryStore
     recall: RecallStore
@@ -298,7 +298,7 @@ class MemoryStores(Struct, frozen=True):
     brain: BrainStore
     audit_on: Callable[[bytes], AuditTrail]
     personal: PersonalDataStore
-    census: MemoryCounts
+    counts: MemoryCounts
     tokens: TokenStore
     agents: SqlAgents
     pools: SqlPools
@@ -311,7 +311,7 @@ class MemoryStores(Struct, frozen=True):
     invitations: SqlInvitations
     agent_overview: SqlAgentOverview
     room_bindings: RoomBindingStore
-    upkeep: Mapping[str, Chore]
+    chores: Mapping[str, Chore]
 
 
 def memory_stores(database: Database, clock: Clock) -> MemoryStores:
@@ -329,7 +329,7 @@ def memory_stores(database: Database, clock: Clock) -> MemoryStores:
         brain=BrainStore(database),
         audit_on=lambda key: SqlAuditLog(database, key),
         personal=SqlMemoryPersonalData(database),
-        census=MemoryCounts(database),
+        counts=MemoryCounts(database),
         tokens=tokens,
         agents=SqlAgents(database, signal),
         pools=SqlPools(database, signal),
@@ -342,10 +342,10 @@ def memory_stores(database: Database, clock: Clock) -> MemoryStores:
         invitations=SqlInvitations(database, signal),
         agent_overview=SqlAgentOverview(database),
         room_bindings=RoomBindingStore(database),
-        upkeep={
+        chores={
             "people": lambda: people.prune(clock.now()),
             "tokens": lambda: tokens.prune(clock.now()),
-            "memory_index": searches.upkeep,
+            "memory_index": searches.maintain,
         },
     )
 

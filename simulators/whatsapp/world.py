@@ -78,7 +78,7 @@ class World:
 
     number: Number
     offset: float = 0.0
-    humans: dict[str, Human] = field(default_factory=dict)
+    people: dict[str, Human] = field(default_factory=dict)
     lines: deque[tuple[str, Shown]] = field(default_factory=lambda: deque(maxlen=MAX_LINES))
     media: dict[str, Stored] = field(default_factory=dict)
     templates: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -88,27 +88,27 @@ class World:
 
     def human(self, name: str, *, with_bsuid: bool = True, hidden: bool = False) -> Human:
         """The person of that name; made on first use."""
-        if name in self.humans:
-            return self.humans[name]
-        if len(self.humans) >= MAX_PEOPLE:
+        if name in self.people:
+            return self.people[name]
+        if len(self.people) >= MAX_PEOPLE:
             raise NotSupported("too many people")
-        nth = len(self.humans) + 1
+        nth = len(self.people) + 1
         phone = f"4915550{nth:06d}"
         bsuid = f"DE.{130_000_000_000_000 + nth}" if with_bsuid else ""
         human = Human(bsuid or phone, name, phone, bsuid, hidden)
-        self.humans[name] = human
+        self.people[name] = human
         return human
 
     def of(self, person: SimPerson) -> Human:
         """The human behind a `SimPerson`."""
-        human = self.humans.get(person.name)
+        human = self.people.get(person.name)
         if human is None or human.key != person.id:
             raise NotSupported(f"{person.name!r} is not on this WhatsApp; ask person() first")
         return human
 
     def addressed(self, address: str) -> Human | None:
         """Return the owner of a phone number or BSUID."""
-        return next((h for h in self.humans.values() if address in (h.phone, h.bsuid)), None)
+        return next((h for h in self.people.values() if address in (h.phone, h.bsuid)), None)
 
     # --- time -----------------------------------------------------------------------------------
 

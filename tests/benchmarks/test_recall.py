@@ -155,7 +155,7 @@ def test_the_last_line_is_json_also_as_a_script(tmp_path: Path) -> None:
     )
     figures = json.loads(done.stdout.splitlines()[-1])
     assert figures["recall@5"] == figures["ndcg@10"] == 1.0
-    assert figures.keys() >= {"recall@10", "recall@20", "p50_ms", "p95_ms", "arms"}
+    assert figures.keys() >= {"recall@10", "recall@20", "p50_ms", "p95_ms", "searches"}
     empty = subprocess.run(
         [sys.executable, str(script), "--locomo", str(path / "gone")],
         capture_output=True,

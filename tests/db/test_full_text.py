@@ -17,13 +17,13 @@ TEXTS = Schema(
     "texts",
     (
         (
-            "CREATE TABLE upkeep (task text PRIMARY KEY, due integer NOT NULL)",
-            "INSERT INTO upkeep VALUES ('merge', 0)",
+            "CREATE TABLE maintenance (task text PRIMARY KEY, due integer NOT NULL)",
+            "INSERT INTO maintenance VALUES ('merge', 0)",
             "CREATE VIRTUAL TABLE texts USING fts5(words, content = '', columnsize = 0)",
         ),
     ),
 )
-MERGING = Merging("texts", "upkeep", "merge")
+MERGING = Merging("texts", "maintenance", "merge")
 TABLE_OF_NINE_LEVELS = b"\0\0\0\1" + bytes([9, 1, 5]) + b"\0\0" * 8 + bytes([0, 1, 1, 1, 2])
 
 
@@ -63,7 +63,7 @@ async def test_an_index_is_readable_after_a_thousand_merges(database: SqliteData
     for number in range(LIVE, 1_300):
         await database.change(add(number))
         await database.change(delete(number - LIVE))
-        await database.change(Statement("UPDATE upkeep SET due = 1"))
+        await database.change(Statement("UPDATE maintenance SET due = 1"))
         while await MERGING.run(database):
             pass
         if number % 100 == 0:
@@ -80,13 +80,13 @@ async def contains(database: SqliteDatabase, word: str) -> bool:
     return any(word.encode() in block for (block,) in pages)
 
 
-DUE = Statement("UPDATE upkeep SET due = 1 WHERE task = 'merge' AND NOT due")
+DUE = Statement("UPDATE maintenance SET due = 1 WHERE task = 'merge' AND NOT due")
 """As the trigger of a table with texts does at a deletion."""
 
 
 def over(value: str) -> Statement:
     """Set the second at which the rest is over."""
-    return Statement(f"UPDATE upkeep SET due = {value} WHERE task = 'merge: rest until'")
+    return Statement(f"UPDATE maintenance SET due = {value} WHERE task = 'merge: rest until'")
 
 
 async def test_a_text_that_is_deleted_during_a_merge_leaves_the_pages(
@@ -183,9 +183,9 @@ def test_only_empty_levels_are_removed(empty: int, others: list[tuple[int, int]]
 
 async def test_a_job_of_its_own_connection_is_undone_as_a_whole(database: SqliteDatabase) -> None:
     def job(connection: sqlite3.Connection) -> None:
-        connection.execute("UPDATE upkeep SET due = 7")
+        connection.execute("UPDATE maintenance SET due = 7")
         raise sqlite3.OperationalError("failed on purpose")
 
     with pytest.raises(Exception, match="failed on purpose"):
         await database.run_apart(job)
-    assert await database.fetch(Statement("SELECT due FROM upkeep")) == [(0,)]
+    assert await database.fetch(Statement("SELECT due FROM maintenance")) == [(0,)]

@@ -71,7 +71,7 @@ async def test_a_reaction_is_shown_while_the_answer_is_written(
         await lab.platform.say(ada, room, "what is it?")
         await lab.answer(room)
         await lab.idle()
-        assert await lab.app.services.signs.drain(PATIENCE)
+        assert await lab.app.services.indicators.drain(PATIENCE)
         begins, ends = SIGNS[lab.platform.platform]
         questions = [call for call in lab.platform.calls if call.method != "getUpdates"]
         calls = [call for call in questions if "eaction" in f"{call.method}{call.body}"]

@@ -10,7 +10,7 @@ from memory.knowledge.access import KnowledgeAccess
 from memory.knowledge.model import KnowledgeQuery
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter
-from memory.recall.rules import Arms, RecallRules
+from memory.recall.rules import RecallRules, SearchRules
 from tests.e2e.conftest import open_lab, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.e2e.test_memory import direct
@@ -51,7 +51,7 @@ async def test_a_memory_gets_its_vector_and_is_found_by_meaning(
         embedder, stores = lab.app.models.embedder, lab.app.storage.memory
         assert embedder is not None
         await embedded(lab, embedder.model, len(TELLS))
-        person = (await stores.census.known("default", 10))[0].person
+        person = (await stores.counts.known("default", 10))[0].person
         access = AccessScope("default", person, (person,), "", "", private=True, operates=False)
         query = (await embedder.embed(["When does she go hiking?"]))[0]
         best = (await stores.recall.nearest(access, query, Filter(own_only=True), 3))[0]
@@ -101,7 +101,7 @@ async def service() -> AsyncIterator[Service]:
 
 def wait_for_vectors() -> RecallRules:
     """The rules of recall, with as much time for vectors as a busy machine needs."""
-    return RecallRules(arms=Arms(embed_seconds=PATIENCE))
+    return RecallRules(searches=SearchRules(embed_seconds=PATIENCE))
 
 
 async def test_an_embedding_service_makes_the_vectors(

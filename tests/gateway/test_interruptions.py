@@ -15,12 +15,12 @@ STOP = CommandInvoked("stop", direct(), MessageAuthor("ada", "Ada"), "stop")
 
 
 class Holding:
-    """A journal that keeps its word late: what it was given is stored once `open` is set."""
+    """A unit of work that keeps its word late: what it was given is stored once `open` is set."""
 
     def __init__(self, g: Gateway, patch: pytest.MonkeyPatch) -> None:
         self.open, self.asked = asyncio.Event(), asyncio.Event()
-        journal = g.services.stores.journal
-        complete = journal.complete
+        unit = g.services.stores.unit_of_work
+        complete = unit.complete
 
         async def late(done: CompletedTurn) -> bool:
             if done.outbound and not self.asked.is_set():
@@ -28,7 +28,7 @@ class Holding:
                 await self.open.wait()
             return await complete(done)
 
-        patch.setattr(journal, "complete", late)
+        patch.setattr(unit, "complete", late)
 
 
 async def test_a_stop_during_the_save_has_no_effect(

@@ -290,15 +290,15 @@ async def test_an_outage_of_the_store_delays_the_answer_and_loses_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with gateway() as g:
-        journal, down = g.services.stores.journal, True
-        complete = type(journal).complete
+        unit, down = g.services.stores.unit_of_work, True
+        complete = type(unit).complete
 
         async def sometimes(self: object, done: object) -> bool:
             if down:
                 raise StoreUnavailable("away")
-            return await complete(journal, done)  # type: ignore[arg-type]
+            return await complete(unit, done)  # type: ignore[arg-type]
 
-        monkeypatch.setattr(type(journal), "complete", sometimes)
+        monkeypatch.setattr(type(unit), "complete", sometimes)
         await g.take(received("are you there?"))
         await g.clock.advance(30)
         assert g.texts == []

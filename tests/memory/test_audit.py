@@ -69,8 +69,8 @@ class Audited:
         self, who: MemoryHandle, turn_id: str, said: str, answer: str, *, external: bool = False
     ) -> None:
         """A turn was answered, and memory has taken it up."""
-        journal = self.storage.stores.journal
-        await answered(journal, who, turn_id, said, answer, external=external)
+        unit = self.storage.stores.unit_of_work
+        await answered(unit, who, turn_id, said, answer, external=external)
         assert self.memory.consolidation is not None
         assert await self.memory.consolidation.step() == 1
 

@@ -263,8 +263,8 @@ async def test_parts_close_in_the_order_of_a_message_and_stores_last(
     assert closed == [
         app._dispatcher.stop,
         services.deliverer.stop,
-        services.signs.drain,
-        services.signs.stop,
+        services.indicators.drain,
+        services.indicators.stop,
         app.supervisor.stop,
         *(job.stop for job in app.jobs.active),
         app.console_jobs.stop,

@@ -215,7 +215,7 @@ async def gateway(
             usage=UsageLedger(held, clock),
             traces=Traces(held),
             feedback=FeedbackStore(held),
-            journal=SqliteUnitOfWork(held, clock),
+            unit_of_work=SqliteUnitOfWork(held, clock),
             takeovers=TakeoverStore(held),
         ),
         provider=model,

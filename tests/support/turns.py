@@ -9,7 +9,7 @@ from memory.write.consolidation import TurnText, waiting_turn
 
 
 async def answered(
-    journal: UnitOfWork,
+    unit: UnitOfWork,
     handle: MemoryHandle,
     turn_id: str,
     said: str,
@@ -19,7 +19,7 @@ async def answered(
 ) -> None:
     """A turn with this person is over."""
     turn = waiting_turn(turn_id, TurnText(handle.request, said, answer, external), handle.access)
-    await journal.complete(over(turn))
+    await unit.complete(over(turn))
 
 
 def over(turn: WaitingTurn) -> CompletedTurn:

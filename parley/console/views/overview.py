@@ -216,7 +216,7 @@ async def _own_needs(viewer: Viewer, services: ConsoleServices) -> AsyncIterator
         yield Need(kind="review", text=text, step="Decide", path=REVIEWS)
     if not viewer.is_operator:
         return
-    known = await services.storage.memory.census.projects(viewer.tenant, MOST)
+    known = await services.storage.memory.counts.projects(viewer.tenant, MOST)
     others = [one for one in known if one.waiting and one.id != handle.access.project]
     if others:
         number = counted(sum(one.waiting for one in others), "proposal")

@@ -144,7 +144,7 @@ async def answer(viewer: Viewer, services: ConsoleServices, params: AnswerForm) 
     await services.audit.console(
         "answered", viewer.tenant, viewer.person, takeover=takeover.id, of=takeover.person
     )
-    if await services.storage.stores.journal.complete(done):
+    if await services.storage.stores.unit_of_work.complete(done):
         services.gateway.deliverer.submit(sends)
     return Done()
 

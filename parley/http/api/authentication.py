@@ -101,7 +101,7 @@ class Authenticator:
         per_minute = self._services.policies.limits.api_per_minute
         if not per_minute:
             return
-        human = await self._services.humans.human(principal.tenant, principal.person)
+        human = await self._services.identities.human(principal.tenant, principal.person)
         key = f"api:{principal.tenant}:{human}"
         rule = BucketRule("user", key, per_minute)
         now = self._services.clock.now().timestamp()

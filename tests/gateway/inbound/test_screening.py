@@ -206,7 +206,7 @@ class OneHuman:
 
 async def test_linked_identities_share_one_bucket() -> None:
     async with gateway(policies=Policies(limits=RateLimits(3, 0, 0))) as g:
-        services = replace(g.services, humans=OneHuman())
+        services = replace(g.services, identities=OneHuman())
         pipeline = Pipeline(services)
         allowed = []
         for number, author in enumerate(("ada", "ben", "cyd", "dan")):

@@ -13,10 +13,10 @@ def metrics() -> Metrics:
 
 def test_every_step_has_a_duration_and_every_search_its_candidates(metrics: Metrics) -> None:
     steps = [("bm25", 0.002), ("embedding", 0.011), ("vector", 0.003), ("context", 0.001)]
-    arms = [("bm25", 50), ("vector", 12)]
-    metrics.recall.recalled(RecallMeasurement(0.02, steps=steps, candidates=arms, results=7))
+    searches = [("bm25", 50), ("vector", 12)]
+    metrics.recall.recalled(RecallMeasurement(0.02, steps=steps, candidates=searches, results=7))
     metrics.recall.recalled(
-        RecallMeasurement(0.01, steps=steps[:1], candidates=arms[:1], notes=["exact"])
+        RecallMeasurement(0.01, steps=steps[:1], candidates=searches[:1], notes=["exact"])
     )
     assert value(metrics, "recalls_total", result="ok") == 2
     assert value(metrics, "recall_seconds_count", step="bm25") == 2
@@ -39,8 +39,8 @@ def test_the_outcome_is_recorded(metrics: Metrics) -> None:
 
 def test_unknown_values_become_other(metrics: Metrics) -> None:
     steps = [(f"step{number}", 0.1) for number in range(200)]
-    arms = [(f"arm {number}", 1) for number in range(200)]
-    metrics.recall.recalled(RecallMeasurement(0.1, "no such", steps, arms, notes=["m-4711"]))
+    searches = [(f"search {number}", 1) for number in range(200)]
+    metrics.recall.recalled(RecallMeasurement(0.1, "no such", steps, searches, notes=["m-4711"]))
     labels = {
         dict(labels).get(name) for _, labels in samples(metrics) for name in ("step", "method")
     }

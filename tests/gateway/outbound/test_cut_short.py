@@ -208,7 +208,7 @@ async def test_an_answer_whose_live_message_is_gone_is_repeated_below_a_note(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     last = Last(bench)
-    monkeypatch.setattr(last.deliverer, "_lines", {("test", "main"): without_edits(last)})
+    monkeypatch.setattr(last.deliverer, "_senders", {("test", "main"): without_edits(last)})
     last.hangs(monkeypatch)
     item = replace(outbound("r:0", "a"), replaces="m1")
     await last.sends(item)
@@ -244,7 +244,7 @@ async def test_an_edit_before_a_crash_is_repeated_without_a_note(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     last = Last(bench)
-    monkeypatch.setattr(last.deliverer, "_lines", {("test", "main"): without_edits(last)})
+    monkeypatch.setattr(last.deliverer, "_senders", {("test", "main"): without_edits(last)})
     monkeypatch.setattr(Gone, "end_live", lambda *_: asyncio.Event().wait())
     await last.sends(replace(outbound("r:0", "a"), replaces="m1"))
     await last.dies()

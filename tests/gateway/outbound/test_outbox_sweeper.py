@@ -104,13 +104,13 @@ async def test_a_dropped_dead_letter_is_deleted(bench: Bench) -> None:
 
 async def test_a_send_in_progress_or_just_stored_is_not_taken_twice(bench: Bench) -> None:
     held, fresh = outbound("r:0", "held", direct("ada")), outbound("s:0", "fresh", direct("ben"))
-    bench.deliverer._lines["test", "main"].connected.clear()
+    bench.deliverer._senders["test", "main"].connected.clear()
     await bench.outbox.add([held, fresh])
     bench.deliverer.submit([held])
     assert await bench.leftovers.look() == 0, "it may be submitted in a moment"
     bench.deliverer.submit([fresh])
     assert await bench.leftovers.look() == 0
-    bench.deliverer._lines["test", "main"].connected.set()
+    bench.deliverer._senders["test", "main"].connected.set()
     await bench.clock.advance(10)
     assert sorted(bench.adapter.texts) == ["fresh", "held"]
 

@@ -47,7 +47,7 @@ def moving(
 
 
 @pytest.fixture
-def journal(
+def unit(
     keeper: TurnWriter, inbox: Inbox, states: AdapterStates, clock: FakeClock
 ) -> TwoStepUnitOfWork:
     return TwoStepUnitOfWork(keeper, inbox, states.of(*ERASED_TURNS), Doubts(clock))
@@ -82,11 +82,11 @@ async def rows(engine: Engine) -> str:
 
 
 async def test_a_turn_of_a_person_erased_meanwhile_stores_its_cost_only(
-    engine: Engine, inbox: Inbox, journal: TwoStepUnitOfWork, moving: HotPersonalData
+    engine: Engine, inbox: Inbox, unit: TwoStepUnitOfWork, moving: HotPersonalData
 ) -> None:
     await accept(inbox)
     assert await moving.erase("t", (ADA,)) == 1
-    assert not await journal.complete(done())
+    assert not await unit.complete(done())
     left = await rows(engine)
     for word in ("Luna", ADA, "m1", "C1"):
         assert word not in left, word
@@ -94,22 +94,22 @@ async def test_a_turn_of_a_person_erased_meanwhile_stores_its_cost_only(
 
 
 async def test_a_turn_is_not_stored_if_an_operator_answers_meanwhile(
-    engine: Engine, inbox: Inbox, journal: TwoStepUnitOfWork
+    engine: Engine, inbox: Inbox, unit: TwoStepUnitOfWork
 ) -> None:
     await accept(inbox)
     takeover = Takeover("a", "t", str(KEY), "test:main:olga", "Olga", ADA, AT, AT)
     await TakeoverStore(engine).take(takeover, AT - timedelta(hours=8))
     with pytest.raises(TakenOver):
-        await journal.complete(replace(done(), silent_since=AT - timedelta(microseconds=1)))
+        await unit.complete(replace(done(), silent_since=AT - timedelta(microseconds=1)))
     assert await rows(engine) == "[[], [], [], []]"
-    assert await journal.complete(replace(done(), silent_since=AT))
+    assert await unit.complete(replace(done(), silent_since=AT))
     assert "Luna" in await rows(engine)
 
 
 async def test_a_turn_completed_by_another_worker_keeps_its_rows(
-    engine: Engine, inbox: Inbox, journal: TwoStepUnitOfWork
+    engine: Engine, inbox: Inbox, unit: TwoStepUnitOfWork
 ) -> None:
     await accept(inbox)
-    assert await journal.complete(done())
-    assert not await journal.complete(replace(done(), outbound=(outbound("other:0"),)))
+    assert await unit.complete(done())
+    assert not await unit.complete(replace(done(), outbound=(outbound("other:0"),)))
     assert "Luna" in await rows(engine)

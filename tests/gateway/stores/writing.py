@@ -27,13 +27,13 @@ async def main(file: Path) -> None:
     clock = SystemClock()
     database = sqlite_database(file)
     await database.start()
-    inbox, journal = SqliteInbox(database, clock), SqliteUnitOfWork(database, clock)
+    inbox, unit = SqliteInbox(database, clock), SqliteUnitOfWork(database, clock)
     for number in count(1):
         id_, now = f"e{number}", clock.now()
         await inbox.add(
             InboxEntry(id_, "conversation", received(message_id=id_), now), timedelta(days=1)
         )
-        await journal.complete(
+        await unit.complete(
             CompletedTurn(
                 KEY,
                 (StoredTurn(id_, "user", "q", now), StoredTurn(id_, "assistant", "a", now)),

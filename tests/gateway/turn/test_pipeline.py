@@ -27,7 +27,7 @@ from tests.support.messages import message, place, received
 
 
 @dataclass
-class Journal:
+class FailingUnitOfWork:
     """Fails as often as it is told to, then does what the real one does."""
 
     inner: object
@@ -44,10 +44,10 @@ class Journal:
         return bool(await self.inner.complete(done))  # type: ignore[attr-defined]
 
 
-def with_failures(g: Gateway, number: int) -> Journal:
-    journal = Journal(g.services.stores.journal, number)
-    force(g.services.stores, "journal", journal)
-    return journal
+def with_failures(g: Gateway, number: int) -> FailingUnitOfWork:
+    unit = FailingUnitOfWork(g.services.stores.unit_of_work, number)
+    force(g.services.stores, "unit_of_work", unit)
+    return unit
 
 
 async def test_the_duration_of_every_stage_is_recorded_in_order() -> None:
@@ -78,11 +78,11 @@ async def test_a_turn_leaves_no_reference_cycle() -> None:
 
 async def test_a_turn_that_cannot_be_saved_sends_one_apology() -> None:
     async with gateway() as g:
-        journal = with_failures(g, 1)
+        unit = with_failures(g, 1)
         await g.take(received("hello"))
         (text,) = g.texts
         assert text.startswith("Something went wrong on my side.")
-        assert (journal.tries, g.outcomes()) == (2, ["refused:save"])
+        assert (unit.tries, g.outcomes()) == (2, ["refused:save"])
 
 
 @pytest.mark.parametrize("shows", [True, False])
@@ -107,9 +107,9 @@ async def test_a_repeated_turn_knows_that_its_answer_may_be_shown(
 
 async def test_a_save_that_always_fails_is_retried_a_limited_number_of_times() -> None:
     async with gateway() as g:
-        journal = with_failures(g, 1_000)
+        unit = with_failures(g, 1_000)
         await g.take(received("hello"))
-        assert (g.texts, journal.tries) == ([], 2)
+        assert (g.texts, unit.tries) == ([], 2)
         assert len(await g.services.stores.inbox.unfinished(10)) == 1
 
 

@@ -149,7 +149,7 @@ async def test_a_reaction_is_shown_while_the_model_works() -> None:
         await g.rest()
         assert adapter.signs == ["👀 m1", "no 👀 m1"]
         assert g.texts == ["answer"]
-        assert await g.services.signs.drain(0.1)
+        assert await g.services.indicators.drain(0.1)
 
 
 @pytest.mark.parametrize("policies", [EYES, Policies()])

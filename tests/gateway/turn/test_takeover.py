@@ -151,7 +151,7 @@ async def test_a_takeover_is_noticed_while_the_answer_waits_for_the_store(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with gateway() as g:
-        complete, attempts = g.services.stores.journal.complete, []
+        complete, attempts = g.services.stores.unit_of_work.complete, []
 
         async def unavailable_once(done: CompletedTurn) -> bool:
             attempts.append(done)
@@ -159,7 +159,7 @@ async def test_a_takeover_is_noticed_while_the_answer_waits_for_the_store(
                 raise StoreUnavailable("gone")
             return await complete(done)
 
-        monkeypatch.setattr(g.services.stores.journal, "complete", unavailable_once)
+        monkeypatch.setattr(g.services.stores.unit_of_work, "complete", unavailable_once)
         await g.take(received("where is my parcel?", at=direct()))
         await taken(g, direct())
         await g.clock.advance(1)
@@ -172,14 +172,14 @@ async def test_a_takeover_while_the_answer_is_being_stored_is_noticed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with gateway() as g:
-        complete = g.services.stores.journal.complete
+        complete = g.services.stores.unit_of_work.complete
 
         async def after_a_takeover(done: CompletedTurn) -> bool:
             await taken(g, direct())
-            monkeypatch.setattr(g.services.stores.journal, "complete", complete)
+            monkeypatch.setattr(g.services.stores.unit_of_work, "complete", complete)
             return await complete(done)
 
-        monkeypatch.setattr(g.services.stores.journal, "complete", after_a_takeover)
+        monkeypatch.setattr(g.services.stores.unit_of_work, "complete", after_a_takeover)
         await g.take(received("where is my parcel?", at=direct()))
         await g.rest()
         assert (g.texts, g.outcomes()) == ([], ["handed_over"])

@@ -14,7 +14,7 @@ from gateway.errors import ModelRefused
 from memory.embeddings.catalogue import EMBEDDING, RERANKING
 from memory.embeddings.local import LocalEmbedder, LocalReranker
 from memory.model.record import Embedding
-from memory.recall.rules import Arms
+from memory.recall.rules import SearchRules
 from memory.text.similarity import cosine
 from tests.support import cross_encoder
 
@@ -81,7 +81,7 @@ async def test_a_loaded_model_answers_within_the_time_limit_of_a_question(
 ) -> None:
     embedder = LocalEmbedder(models)
     await embedder.warm()
-    async with asyncio.timeout(Arms().embed_seconds):
+    async with asyncio.timeout(SearchRules().embed_seconds):
         assert len(await embedder.embed(["tea"])) == 1
     await embedder.close()
 

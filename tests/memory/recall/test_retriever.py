@@ -13,7 +13,7 @@ from memory.model.record import Embedding, Kind, Scope, Tier
 from memory.ports.memories import Filter
 from memory.ports.recall import Query
 from memory.recall import selection
-from memory.recall.rules import Arms, Limits, RecallRules
+from memory.recall.rules import Limits, RecallRules, SearchRules
 from safety.secret_detection.detect import redact_secrets
 from tests.memory.recall.making import NOW, Asking, talk, turn
 from tests.memory.stores.records import AT, BOB, access, record
@@ -25,7 +25,7 @@ async def test_a_memory_is_found_by_words_and_by_meaning(here: Asking) -> None:
     await here.keep(record("Her automobile is green"), record("Her garden is small"))
     matches = await here.recall("which car does she drive nowadays")
     assert matches.results[0].record.content == "Her automobile is green"
-    assert tuple(matches.arms) == ("bm25", "vector")
+    assert tuple(matches.searches) == ("bm25", "vector")
     by_words = await here.recall("which car does she drive nowadays", model=False)
     assert by_words.results == ()
     assert by_words.notes == ("no_model",)
@@ -103,7 +103,7 @@ async def test_a_slow_model_is_waited_for_once_and_then_skipped_for_a_while(here
             await asyncio.Event().wait()
             return []
 
-    rules = RecallRules(arms=Arms(embed_seconds=0.01))
+    rules = RecallRules(searches=SearchRules(embed_seconds=0.01))
     retriever = here.retriever()
     retriever._embedder, retriever._rules = Slow(), rules
     first = await retriever.recall(access(), Query(HAPPENS, NOW))
@@ -201,7 +201,7 @@ async def test_a_reranker_decides_the_order_of_its_candidates(here: Asking) -> N
     matches = await retriever.recall(access(), Query(HAPPENS, NOW))
     assert [one.id for one in matches.results] == ["b", "a"]
     assert matches.results[0].source_ranks["reranker"] == 1
-    assert tuple(matches.arms) == ("bm25", "vector", "reranker")
+    assert tuple(matches.searches) == ("bm25", "vector", "reranker")
 
 
 async def test_a_failing_reranker_changes_nothing(here: Asking) -> None:
@@ -222,7 +222,7 @@ async def test_documents_found_first_help_to_find_more(here: Asking) -> None:
         record("padlock rusts", id="b"),
         record("Tea is green", id="c"),
     )
-    plain = await here.recall(HAPPENS, rules=RecallRules(arms=Arms(feedback=0)))
+    plain = await here.recall(HAPPENS, rules=RecallRules(searches=SearchRules(feedback=0)))
     pulled = await here.recall(HAPPENS)
     before, after = (
         {one.id: one.source_scores["vector"] for one in result.results}

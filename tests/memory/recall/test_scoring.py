@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memory.model.record import Record, Scope
 from memory.ports.recall import Hit, Query
 from memory.recall.query import understood
-from memory.recall.rules import Arms, Fusion, Weights
+from memory.recall.rules import Fusion, SearchRules, Weights
 from memory.recall.scoring import (
     LEXICAL,
     VECTOR,
@@ -31,7 +31,7 @@ HITS = st.dictionaries(st.sampled_from([f"m{n}" for n in range(12)]), SCORE, max
     lambda scores: [Hit(id_, score) for id_, score in scores.items()]
 )
 RULES = st.builds(
-    Arms,
+    SearchRules,
     fusion=st.sampled_from(Fusion),
     lexical=st.floats(0.1, 1.0),
     vector=st.floats(0.1, 1.0),
@@ -41,7 +41,7 @@ RULES = st.builds(
 
 @given(words=HITS, likeness=HITS, rules=RULES, seed=st.integers(0, 99))
 def test_the_order_of_hits_and_searches_does_not_matter(
-    words: list[Hit], likeness: list[Hit], rules: Arms, seed: int
+    words: list[Hit], likeness: list[Hit], rules: SearchRules, seed: int
 ) -> None:
     mixed = random.Random(seed)
     other = {
@@ -53,7 +53,7 @@ def test_the_order_of_hits_and_searches_does_not_matter(
 
 @given(words=HITS, likeness=HITS, rules=RULES)
 def test_every_candidate_has_a_score_from_0_to_1(
-    words: list[Hit], likeness: list[Hit], rules: Arms
+    words: list[Hit], likeness: list[Hit], rules: SearchRules
 ) -> None:
     result = fused({LEXICAL: words, VECTOR: likeness}, rules)
     assert result.keys() == {hit.id for hit in (*words, *likeness)}
@@ -61,14 +61,18 @@ def test_every_candidate_has_a_score_from_0_to_1(
 
 
 @given(words=HITS, rules=RULES)
-def test_an_unavailable_search_gives_its_weight_to_the_other(words: list[Hit], rules: Arms) -> None:
+def test_an_unavailable_search_gives_its_weight_to_the_other(
+    words: list[Hit], rules: SearchRules
+) -> None:
     alone = fused({LEXICAL: words}, rules)
     assert alone == fused({LEXICAL: words, VECTOR: []}, rules)
     assert not words or max(alone.values()) == pytest.approx(1.0)
 
 
 @given(hits=HITS, rules=RULES)
-def test_a_better_rank_in_one_search_never_lowers_the_score(hits: list[Hit], rules: Arms) -> None:
+def test_a_better_rank_in_one_search_never_lowers_the_score(
+    hits: list[Hit], rules: SearchRules
+) -> None:
     result = scaled(LEXICAL, hits, rules)
     for one in hits:
         for other in hits:
@@ -79,7 +83,7 @@ def test_a_better_rank_in_one_search_never_lowers_the_score(hits: list[Hit], rul
 def test_ranks_are_fused_as_specified() -> None:
     words = [Hit("a", 7.3), Hit("b", 4.2), Hit("c", 3.1)]
     likeness = [Hit("b", 0.92), Hit("a", 0.87), Hit("d", 0.78)]
-    rules = Arms(fusion=Fusion.RANKS, lexical=1.0, vector=1.0)
+    rules = SearchRules(fusion=Fusion.RANKS, lexical=1.0, vector=1.0)
     result = fused({LEXICAL: words, VECTOR: likeness}, rules)
     assert result["a"] == result["b"] == pytest.approx((1 / 61 + 1 / 62) * 61 / 2)
     assert result["c"] == result["d"] == pytest.approx(1 / 63 * 61 / 2)
@@ -87,12 +91,12 @@ def test_ranks_are_fused_as_specified() -> None:
 
 def test_no_common_word_scores_zero_and_so_does_the_last_vector_of_a_full_list() -> None:
     hits = [Hit("a", 0.8), Hit("b", 0.4)]
-    assert scaled(LEXICAL, hits, Arms()) == {"a": 1.0, "b": 0.5}
-    assert scaled(VECTOR, hits, Arms(depth=2)) == {"a": 1.0, "b": 0.0}
+    assert scaled(LEXICAL, hits, SearchRules()) == {"a": 1.0, "b": 0.5}
+    assert scaled(VECTOR, hits, SearchRules(depth=2)) == {"a": 1.0, "b": 0.0}
 
 
 def test_with_few_similar_memories_the_last_one_scores() -> None:
-    result = scaled(VECTOR, [Hit("a", 0.8), Hit("b", 0.5)], Arms(least_alike=0.2))
+    result = scaled(VECTOR, [Hit("a", 0.8), Hit("b", 0.5)], SearchRules(least_alike=0.2))
     assert result == {"a": 1.0, "b": pytest.approx(0.5)}
 
 
@@ -115,7 +119,7 @@ def test_a_shifted_question_vector_has_unit_length(
 @pytest.mark.parametrize("wrong", [{"depth": 0}, {"k": 0}, {"lexical": 0.0, "vector": 0.0}])
 def test_invalid_rules_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="must"):
-        Arms(**wrong)  # type: ignore[arg-type]
+        SearchRules(**wrong)  # type: ignore[arg-type]
 
 
 def order(text: str, *records: Record) -> list[str]:

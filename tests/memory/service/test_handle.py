@@ -353,9 +353,9 @@ async def test_a_memory_rejected_during_its_approval_is_not_stored(
         waiting = await ada.write.infer(Draft("Lives in Rome", Kind.FACT))
         approve = rig.path.approve
 
-        async def overtaken(_: object, *rest: Any, beside: bool) -> object:
+        async def overtaken(_: object, *rest: Any, keep_both: bool) -> object:
             await (await rig.handle()).review.reject(waiting.review_id)
-            return await approve(*rest, beside=beside)
+            return await approve(*rest, keep_both=keep_both)
 
         with monkeypatch.context() as patched:
             patched.setattr(type(rig.path), "approve", overtaken)

@@ -82,10 +82,10 @@ async def test_the_database_file_contains_no_word_of_a_deleted_memory(
     for number in range(300, 600):
         await store(memories, record(f"memory number {number} is about tea and a walk"))
     assert SECRET.encode() in pages(sqlite)
-    assert await searches.upkeep() == 0
+    assert await searches.maintain() == 0
     await memories.delete(access(), [secret.id])
     steps = 0
-    while await searches.upkeep():
+    while await searches.maintain():
         steps += 1
         assert steps < 1_000
     assert SECRET[:6].encode() not in pages(sqlite)
@@ -97,6 +97,6 @@ async def test_a_replaced_text_is_removed_too(sqlite: SqliteDatabase, clock: Fak
     memories = SqlMemories(sqlite, clock, searches)
     await store(memories, record(f"I play the {SECRET}", role="user", message_id="m1"))
     await memories.revise_message("t", ("test", "main", "C1"), "m1", "I play nothing")
-    while await searches.upkeep():
+    while await searches.maintain():
         pass
     assert SECRET[:6].encode() not in pages(sqlite)

@@ -69,7 +69,7 @@ async def test_the_vector_index_is_created_on_demand_and_finds_memories(
     recall = RecallStore(pool, clock, searches)
     query = around(100)
     exact = await recall.nearest(access(), query, Filter(), 21)
-    assert await searches.upkeep() == 0
+    assert await searches.maintain() == 0
     indexed = await table.index_of("m'1", 3)
     assert indexed is not None
     by_index = await recall.nearest(access(), query, Filter(), 21)

@@ -74,7 +74,7 @@ async def stored(memories: MemoryStore, some: list[Record], example: str) -> lis
 
 
 async def recalled(recall: RecallStore, by: AccessScope, there: list[Record]) -> list[set[str]]:
-    """Return the matches of each arm, and their neighbours."""
+    """Return the matches of each search, and their neighbours."""
     by_words = await recall.lexical(by, "tea", Filter(), 100)
     by_meaning = await recall.nearest(by, VECTOR, Filter(), 100)
     around = await recall.neighbours(by, [one.id for one in there], 3)

@@ -17,18 +17,18 @@ ZOE = "Other:main:zoe"
 
 
 @pytest.fixture
-def census(engine: Engine) -> MemoryCounts:
+def counts(engine: Engine) -> MemoryCounts:
     return MemoryCounts(engine)
 
 
 async def test_everybody_with_stored_data_is_counted_in_the_order_of_ids(
-    census: MemoryCounts,
+    counts: MemoryCounts,
     memories: MemoryStore,
     reviews: ReviewStore,
     people: PeopleStore,
     brain: BrainStore,
 ) -> None:
-    assert await census.known("t", 10) == []
+    assert await counts.known("t", 10) == []
     await store(memories, record("likes tea"))
     await store(memories, record("said so", tier=Tier.EPISODIC))
     await store(memories, record("said more", tier=Tier.EPISODIC))
@@ -38,6 +38,6 @@ async def test_everybody_with_stored_data_is_counted_in_the_order_of_ids(
     await people.turn_memory("t", EVE, False)
     await brain.write(access(ZOE), "soul", "Zoe's", ZOE, AT)
     results = [PersonCount(ZOE, 0, 0, 0), PersonCount(EVE, 0, 0, 0), PersonCount(ADA, 2, 1, 1)]
-    assert await census.known("t", 10) == sorted(results, key=lambda one: one.person)
-    assert len(await census.known("t", 2)) == 2
-    assert await census.known("u", 10) == []
+    assert await counts.known("t", 10) == sorted(results, key=lambda one: one.person)
+    assert len(await counts.known("t", 2)) == 2
+    assert await counts.known("u", 10) == []

@@ -1,4 +1,4 @@
-"""The matches of both arms of recall, and their omissions, in both stores."""
+"""The matches of both searches of recall, and their omissions, in both stores."""
 
 import asyncio
 from collections.abc import Sequence
@@ -209,7 +209,7 @@ def seen(query: str = "tea") -> list[tuple[str, Embedding]]:
 async def both(
     recall: RecallStore, by: AccessScope | None = None, wanted: Filter = ANY
 ) -> set[str]:
-    """Return the matches of the arms, which must agree."""
+    """Return the matches of the searches, which must agree."""
     words = set(await by_words(recall, "tea", by, wanted))
     assert words == set(await by_meaning(recall, vector(1.0, 0.0), by, wanted))
     return words

@@ -67,7 +67,7 @@ async def test_a_replacement_needs_no_room(free_rig: Rig) -> None:
     assert answer["status"] == "waiting_for_the_person"
     ada = await free_rig.handle()
     (waiting,) = await ada.review.waiting()
-    assert (await ada.review.approve(waiting.id, beside=True)).reason == FULL
+    assert (await ada.review.approve(waiting.id, keep_both=True)).reason == FULL
     assert (await ada.review.approve(waiting.id)).outcome is Outcome.STORED
     assert await ada.read.count() == 3
 

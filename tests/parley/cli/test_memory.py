@@ -84,7 +84,9 @@ async def filled(folder: Path, url: str) -> Path:
     for name in ("ada", "bob"):
         handle = await memory.for_principal(caller(name))
         await remembered(handle, name)
-        await answered(storage.stores.journal, handle, f"turn of {name}", "hello there", "good day")
+        await answered(
+            storage.stores.unit_of_work, handle, f"turn of {name}", "hello there", "good day"
+        )
         await talked(storage, name)
     await storage.stop()
     return folder

@@ -88,7 +88,7 @@ class Talk:
         stored = turns if outcome == "answered" else ()
         sends = tuple(replace(one, key=f"{id_}:{n}", person=who) for n, one in enumerate(outbound))
         done = CompletedTurn(key, stored, (row,), (), trace, (), sends)
-        await self.app.storage.stores.journal.complete(done)
+        await self.app.storage.stores.unit_of_work.complete(done)
         return id_
 
 

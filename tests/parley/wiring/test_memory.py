@@ -91,9 +91,9 @@ def test_recall_uses_the_measured_weights_unless_configured() -> None:
         "max_total_tokens": 800,
     }
     rules = recall_rules(from_mapping({"memory": {"recall": expected}}))
-    assert (rules.arms.lexical, rules.arms.vector, rules.weights.recency) == (1.0, 0.5, 0.0)
+    assert (rules.searches.lexical, rules.searches.vector, rules.weights.recency) == (1.0, 0.5, 0.0)
     assert rules.limits == Limits(3, 5, 800)
-    assert rules.arms.depth == RecallRules().arms.depth
+    assert rules.searches.depth == RecallRules().searches.depth
 
 
 def test_the_fusion_and_the_candidates_can_be_configured() -> None:
@@ -104,10 +104,10 @@ def test_the_fusion_and_the_candidates_can_be_configured() -> None:
         "fusion": "ranks",
         "rrf_k": 10,
     }
-    arms = recall_rules(from_mapping({"memory": {"recall": section}})).arms
-    assert (arms.depth, arms.fusion, arms.k) == (7, Fusion.RANKS, 10)
+    searches = recall_rules(from_mapping({"memory": {"recall": section}})).searches
+    assert (searches.depth, searches.fusion, searches.k) == (7, Fusion.RANKS, 10)
     words, meaning = [Hit("a", 9.0), Hit("b", 8.0)], [Hit("b", 0.9), Hit("a", 0.8)]
-    scores = fused({LEXICAL: words, VECTOR: meaning}, arms)
+    scores = fused({LEXICAL: words, VECTOR: meaning}, searches)
     share = {id_: score * (1.5 + 1.0) / (10 + 1) for id_, score in scores.items()}
     assert share == pytest.approx({"a": 1.5 / 11 + 1 / 12, "b": 1.5 / 12 + 1 / 11})
 
@@ -130,8 +130,8 @@ def test_values_of_recall_outside_their_bounds_are_refused(name: str, value: obj
 @pytest.mark.parametrize("value", [0.001, 1.5, 10])
 def test_weights_of_recall_go_up_to_ten(value: float) -> None:
     section = {"bm25_weight": value, "vector_weight": 10}
-    arms = recall_rules(from_mapping({"memory": {"recall": section}})).arms
-    assert (arms.lexical, arms.vector) == (value, 10)
+    searches = recall_rules(from_mapping({"memory": {"recall": section}})).searches
+    assert (searches.lexical, searches.vector) == (value, 10)
 
 
 def test_recall_without_any_weight_is_refused() -> None:

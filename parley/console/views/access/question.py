@@ -207,7 +207,7 @@ async def _answer(
 
 
 async def _budget(gateway: Services, who: Principal, place: Place) -> Decision:
-    human = await gateway.humans.human(who.tenant, who.person)
+    human = await gateway.identities.human(who.tenant, who.person)
     budgets, now = gateway.policies.budgets, gateway.clock.now()
     accounts = accounts_for(who.tenant, human, place, budgets, now)
     persona = gateway.assistant.persona_in(place.platform, *place.channel_ids)

@@ -224,7 +224,7 @@ async def _found(handle: MemoryHandle, params: MemoriesQuery, filters: Filter) -
         query = Query(question, handle.request.at, BY_MEANING, filters=filters)
         recalled = await handle.read.recall(query)
         records = [one.record for one in recalled.results]
-        return Found(records, by_meaning="vector" in recalled.arms)
+        return Found(records, by_meaning="vector" in recalled.searches)
     if filters.after_id and await handle.read.get(filters.after_id) is None:
         raise NotFound(NO_PAGE)
     matches = await handle.read.search(filters)

@@ -84,7 +84,7 @@ async def projects_of(viewer: Viewer, services: ConsoleServices) -> tuple[Projec
     """Return the projects of the tenant to operators, nothing to others."""
     if not viewer.is_operator:
         return ()
-    found = await services.storage.memory.census.projects(viewer.tenant, MAX_PROJECTS)
+    found = await services.storage.memory.counts.projects(viewer.tenant, MAX_PROJECTS)
     return tuple(ProjectOut(id=one.id, title=one.title, waiting=one.waiting) for one in found)
 
 

@@ -144,7 +144,7 @@ async def reviews(viewer: Viewer, services: ConsoleServices, params: ReviewsQuer
 async def approve(viewer: Viewer, services: ConsoleServices, params: ApproveForm) -> ReviewsOut:
     """Store an entry. Raises `NotFound` and `RefusedWithResult`."""
     handle = await handle_in(viewer, services, params.project)
-    result = await handle.review.approve(params.id, beside=params.beside == "yes")
+    result = await handle.review.approve(params.id, keep_both=params.beside == "yes")
     if result.outcome is not Outcome.STORED:
         problem = kept(replace(result, notices=()))
         page = await _shown(viewer, services, handle, refused=params.id, problem=problem)

@@ -107,7 +107,7 @@ async def turn_on_in(viewer: Viewer, services: ConsoleServices, params: PlaceFor
 async def _shown(viewer: Viewer, services: ConsoleServices, said: str = "") -> VisibilityOut:
     handle = await services.memory_of(viewer)
     chosen, section = handle.choices, services.settings.memory
-    counted = await services.storage.memory.census.places(
+    counted = await services.storage.memory.counts.places(
         viewer.tenant, handle.access.persons, services.gateway.clock.now(), MAX_PLACES + 1
     )
     places = [

@@ -77,7 +77,7 @@ async def test_the_message_is_edited_also_if_its_id_was_not_stored(
         await second.close()
         bench.line = AccountSender(knows, bench.line.pacer)
         bench.line.connected.set()
-        bench.deliverer._lines = {("test", "main"): bench.line}
+        bench.deliverer._senders = {("test", "main"): bench.line}
         await bench.deliver(second)
         assert list(knows.messages.values()) == [WHOLE]
 

@@ -78,7 +78,7 @@ class Installation:
         await clean(state.client)
         await state.client.batch([("RESTORE", key, 0, dump) for key, dump in copy.items()])
 
-    def journal(self, state: RedisHotState) -> TwoStepUnitOfWork:
+    def unit(self, state: RedisHotState) -> TwoStepUnitOfWork:
         """The completion of turns in a process."""
         doubts = Doubts(
             self._clock,
@@ -137,9 +137,9 @@ async def test_an_answer_whose_event_redis_lost_is_sent_without_a_note(
     state = await installation.process()
     await accept(state)
     await installation.emptied(state)
-    assert await installation.journal(state).complete(done())
+    assert await installation.unit(state).complete(done())
     assert await waiting(state) == [send_key(ID, 0)]
-    await installation.journal(state).complete(done("another attempt"))
+    await installation.unit(state).complete(done("another attempt"))
     assert await waiting(state) == [send_key(ID, 0)]
 
 
@@ -148,9 +148,9 @@ async def test_an_answer_that_another_attempt_may_have_sent_has_a_note(
 ) -> None:
     state = await installation.process()
     await accept(state)
-    assert await installation.journal(state).complete(done())
+    assert await installation.unit(state).complete(done())
     await installation.emptied(state)
-    assert await installation.journal(state).complete(done("another attempt"))
+    assert await installation.unit(state).complete(done("another attempt"))
     note, answer = await waiting(state)
     assert answer == send_key(ID, 0)
     assert note != answer
@@ -162,12 +162,12 @@ async def test_an_answer_whose_event_expired_long_after_another_answer_is_not_se
     """As after a process that stood still for hours: no state was lost."""
     state = await installation.process()
     await accept(state)
-    journal = installation.journal(state)
-    assert await journal.complete(done())
+    unit = installation.unit(state)
+    assert await unit.complete(done())
     await state.outbox.sent(send_key(ID, 0), Receipt("p1"))
     await state.client.command("DEL", *[k for k in await all_keys(state.client) if EVENT in k])
     clock.skip(2 * HOUR)
-    assert not await journal.complete(done("another attempt"))
+    assert not await unit.complete(done("another attempt"))
     assert await waiting(state) == []
 
 
@@ -220,8 +220,8 @@ async def test_work_of_an_earlier_state_is_read_only_after_the_loss_is_known(
     await state.outbox.add((outbound("sent:0"),))
     await state.epoch.check()
     copy = await installation.copied(state)
-    journal = installation.journal(state)
-    assert await journal.complete(done())
+    unit = installation.unit(state)
+    assert await unit.complete(done())
     await state.outbox.sent("sent:0", Receipt("p1"))
     await state.epoch.check()
     await installation.restored(state, copy)
@@ -230,7 +230,7 @@ async def test_work_of_an_earlier_state_is_read_only_after_the_loss_is_known(
     )
     await leases.renew()
     assert kinds(state) == ["older"]
-    assert await journal.may_repeat(ID, AT)
+    assert await unit.may_repeat(ID, AT)
     assert state.epoch.doubt >= 1
 
 
@@ -292,7 +292,7 @@ async def test_a_restored_database_and_a_restored_redis_make_waiting_work_doubtf
     await state.client.command("HSET", state.epoch.key, "server", "an earlier run")
     after = await installation.process()
     assert kinds(after) == ["restored"]
-    assert await installation.journal(after).may_repeat(ID, AT)
+    assert await installation.unit(after).may_repeat(ID, AT)
     taken: list[OutboxEntry] = []
     reading = asyncio.create_task(after.sends.run([("test", "main")], taken.extend, lambda: True))
     await eventually(lambda: bool(taken), PATIENCE)
@@ -309,4 +309,4 @@ async def test_a_restored_database_beside_a_redis_that_ran_on_makes_nothing_doub
     await engine.change(Statement("UPDATE hot_state SET home = 'of another database'"))
     after = await installation.process()
     assert kinds(after) == []
-    assert not await installation.journal(after).may_repeat(ID, AT)
+    assert not await installation.unit(after).may_repeat(ID, AT)
