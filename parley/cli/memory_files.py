@@ -150,7 +150,7 @@ def validate(
     ] = "fact",
     source: Annotated[
         str, typer.Option(help=f"The origin of the text: {', '.join(INPUT_KINDS)}.")
-    ] = ("ai_synthesis"),
+    ] = "ai_synthesis",
     config: Config = None,
     as_json: AsJson = False,
 ) -> int:
