@@ -16,7 +16,6 @@ from memory.commands import memories as browsing
 from memory.commands.agents import SPEC as AGENTS_SPEC
 from memory.commands.agents import AgentCommands
 from memory.commands.documents import DocumentCommands, SyncProblem
-from memory.commands.erasure import Erasure
 from memory.commands.forget import ForgetCommands
 from memory.commands.handoffs import HandoffCommands
 from memory.commands.link import LinkCommands
@@ -28,7 +27,7 @@ from memory.commands.open_questions import (
     Questions,
     answered_in,
 )
-from memory.commands.privacy import chosen, imported
+from memory.commands.privacy import Erasure, chosen, imported
 from memory.commands.project import ProjectCommands
 from memory.knowledge.bindings import RoomBindings
 from memory.knowledge.reader import KnowledgeReader

@@ -15,7 +15,7 @@ from db.errors import StoreUnavailable
 from gateway.errors import ModelError, ModelUnavailable
 from gateway.ports import Clock
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
-from memory.embeddings.attempts import Attempts, nothing_to_warm
+from memory.embeddings.backfill import Attempts, nothing_to_warm
 from memory.knowledge.ports.vectors import ClaimedText
 from memory.knowledge.stores.vectors import SqlChunkVectors
 from memory.model.record import Embedding

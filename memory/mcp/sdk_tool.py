@@ -5,9 +5,12 @@ argument model, which also validates strictly.
 """
 
 import asyncio
+import hashlib
+import hmac
 import inspect
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
 from typing import Annotated, Any, Final
 
 import mcp_types
@@ -22,13 +25,63 @@ from mcp.server.mcpserver import (
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from msgspec import Struct
 from pydantic import BaseModel, Field, create_model
 
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput, ToolError
+from gateway.ports.memory import Caller
 from memory.mcp.acting import acting
-from memory.mcp.confirmation import CodeRequired, Confirmed, decide_by_code
 from memory.mcp.tool_definition import AnyTool, Result, ToolCall, with_nulls, without_titles
+
+WINDOW_SECONDS: Final = 600
+LABEL: Final = b"parley mcp confirmation 1"
+CODE_DIGITS: Final = 16
+
+
+class Confirmed(Struct, frozen=True):
+    """The person agreed."""
+
+
+class CodeRequired(Struct, frozen=True):
+    """The client cannot ask the person: the question, and the code of a second call."""
+
+    question: str
+    code: str
+
+
+def decide_by_code(
+    key: bytes, caller: Caller, tool: str, arguments: Mapping[str, object], question: str
+) -> Confirmed | CodeRequired:
+    """Return the decision about a call from a client that cannot show a question. `key` is the
+    program's secret."""
+    given = str(arguments.get("confirm", ""))
+    params = {name: value for name, value in arguments.items() if name != "confirm"}
+    window = _window(caller.at)
+    codes = [_code(key, caller, tool, params, question, each) for each in (window, window - 1)]
+    if any(hmac.compare_digest(given.encode(), code.encode()) for code in codes):
+        return Confirmed()
+    return CodeRequired(question, codes[0])
+
+
+def _window(at: datetime) -> int:
+    return int(at.timestamp()) // WINDOW_SECONDS
+
+
+def _code(
+    key: bytes,
+    caller: Caller,
+    tool: str,
+    params: Mapping[str, object],
+    question: str,
+    window: int,
+) -> str:
+    principal = caller.principal
+    parts = [tool, principal.tenant, str(principal.person), params, question, window]
+    text = json.dumps(parts, sort_keys=True)
+    derived = hmac.new(key, LABEL, hashlib.sha256).digest()
+    return hmac.new(derived, text.encode(), hashlib.sha256).hexdigest()[:CODE_DIGITS]
+
 
 CALL_SECONDS: Final = 30.0
 CHECK_FIRST: Final = (

@@ -9,7 +9,7 @@ leniently; httptools, the alternative, is an extension in C without a bound on h
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Final
 
@@ -20,11 +20,67 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from parley.http.asgi import EXCHANGE, Exchange
-from parley.http.lingering import LingeringTransport
 from parley.http.middlewares import SECURITY_HEADERS
-from parley.http.refusal import ADVICE
-from parley.http.refusal_page import refusal_body
+from parley.http.refusal import ADVICE, refusal_body
 from parley.http.strict_http import StrictConnection
+
+LINGER_SECONDS: Final = 2.0
+
+
+class LingeringTransport(asyncio.Transport):
+    """Passes on what uvicorn's protocol uses of `inner`."""
+
+    def __init__(self, inner: asyncio.Transport, is_unread: Callable[[], bool]) -> None:
+        super().__init__()
+        self.inner = inner
+        self._is_unread = is_unread
+        self._closing = False
+        self._timer: asyncio.TimerHandle | None = None
+
+    def get_extra_info(self, name: str, default: object = None) -> object:
+        """Return a fact about the connection."""
+        return self.inner.get_extra_info(name, default)
+
+    def is_closing(self) -> bool:
+        """Return True after the end of the answer."""
+        return self._closing or self.inner.is_closing()
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """Send, unless the answer has ended."""
+        if not self.is_closing():
+            self.inner.write(data)
+
+    def pause_reading(self) -> None:
+        """Let the client wait."""
+        if not self.is_closing():
+            self.inner.pause_reading()
+
+    def resume_reading(self) -> None:
+        """Read on."""
+        if not self.inner.is_closing():
+            self.inner.resume_reading()
+
+    def close(self) -> None:
+        """End the answer, and close the connection: at once, or when the client has had time."""
+        if self.is_closing():
+            return
+        self._closing = True
+        if not self._is_unread() or not self.inner.can_write_eof():
+            self.inner.close()
+            return
+        with suppress(OSError):  # the client is gone
+            self.inner.write_eof()
+        self.inner.resume_reading()
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(LINGER_SECONDS, self.inner.close)
+
+    def lost(self) -> None:
+        """Forget the connection."""
+        self._closing = True
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
 
 GRACE_SECONDS: Final = 3.0
 """Seconds that requests in work have at shutdown; streams of events end at once."""

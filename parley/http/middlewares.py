@@ -16,6 +16,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.observe.security_log import SecurityLog
+from gateway.ports.observer import SecurityEvent
 from parley.http.asgi import (
     BodyTooLarge,
     ClientGone,
@@ -28,7 +29,24 @@ from parley.http.asgi import (
 from parley.http.connections import Connections
 from parley.http.host_header import is_valid_host_request
 from parley.http.refusal import refusal
-from parley.http.refusal_audit import AUDITED, audit_refusal
+from parley.security.tokens import TokenClaims
+
+AUDITED: Final = frozenset({401, 403, 404, 429})
+"""The audited statuses: not authenticated, not allowed, not found, too often."""
+
+
+def audit_refusal(
+    security: SecurityLog,
+    event: str,
+    reason: str,
+    address: str,
+    holder: TokenClaims | None = None,
+) -> None:
+    """Record a refusal as the security event `event`. `holder` is the person of a token with a
+    valid signature."""
+    tenant, person = ("", "") if holder is None else (holder.tenant, str(holder.person))
+    security.note(SecurityEvent(event, reason, tenant, person, address=address))
+
 
 SECURITY_HEADERS: Final[Mapping[str, str]] = {
     "Content-Security-Policy": (

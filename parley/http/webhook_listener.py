@@ -26,7 +26,7 @@ from parley.http.client_address import Network
 from parley.http.connections import ConnectionBounds
 from parley.http.host_header import is_valid_host_request
 from parley.http.listener import Listener
-from parley.http.refusal_audit import audit_refusal
+from parley.http.middlewares import audit_refusal
 
 MAX_QUERY: Final = 32
 """Parameters in a query string; Meta's handshake has three."""

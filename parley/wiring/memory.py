@@ -28,11 +28,11 @@ from memory.brain.documents import Brain
 from memory.brain.sync import SiteSync
 from memory.commands.agents import AgentCommands
 from memory.commands.command_set import MemoryCommands
-from memory.commands.erasure import Erasure
 from memory.commands.handoffs import HandoffCommands
 from memory.commands.invitations import InvitationCommands
 from memory.commands.link import LinkCommands
 from memory.commands.open_questions import Questions
+from memory.commands.privacy import Erasure
 from memory.knowledge.bindings import RoomBindings
 from memory.knowledge.reader import KnowledgeReader
 from memory.ports.grounding import RelevanceJudge

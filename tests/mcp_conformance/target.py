@@ -9,9 +9,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from gateway.immutable import replace
 from gateway.policy.rate_limits import RateLimits
 from parley.http.api.authentication import Authenticator
-from parley.http.local_listener import LocalListener
+from parley.http.local_listener import LocalListener, MakeLifespan
 from parley.http.mcp_endpoint import McpServers, RequestHandler
-from parley.http.mounted_apps import MakeLifespan
 from parley.security.keys import token_key
 from parley.wiring.mcp import add_endpoint, add_mcp_servers
 from tests.mcp_conformance.fixtures import fixture_server

@@ -19,10 +19,9 @@ from msgspec import Struct
 from gateway.errors import ConfigurationError
 from memory.git.errors import LimitExceeded
 from memory.git.repository import SYMLINK, GitRepository, is_file, opened_repository
-from memory.knowledge.ingest.branch import BranchPlace, BranchWriter, Counts
+from memory.knowledge.ingest.branch import BranchPlace, BranchWriter, Counts, Plan, plan_of
 from memory.knowledge.ingest.limits import Limits
 from memory.knowledge.ingest.outcome import BranchOutcome, IngestOutcome, Mode, Report
-from memory.knowledge.ingest.plan import Plan, plan_of
 from memory.knowledge.ingest.prepare import Split, Workers
 from memory.knowledge.model import MAX_BRANCHES, MAX_PATH, BranchState, Repository
 from memory.knowledge.reading.rules import Rules

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from memory.git.errors import LimitExceeded
 from memory.git.object_reader import ObjectReader
-from memory.knowledge.ingest.plan import Plan
+from memory.knowledge.ingest.branch import Plan
 from memory.knowledge.reading.rules import MAX_FILES, MAX_MB, MAX_MINUTES, MAX_PATHS, Rules
 
 AT_ONCE: Final = 5_000

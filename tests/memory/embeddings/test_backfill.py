@@ -8,8 +8,14 @@ from structlog.testing import capture_logs
 
 from gateway.errors import ModelRefused, ModelUnavailable
 from gateway.inbound.crash_loop_guard import MAX_WEIGHT
-from memory.embeddings.attempts import AFTER_FAILURE, AFTER_REFUSAL, MODEL
-from memory.embeddings.backfill import BATCH, WHOLE_AGAIN, EmbeddingBackfill
+from memory.embeddings.backfill import (
+    AFTER_FAILURE,
+    AFTER_REFUSAL,
+    BATCH,
+    MODEL,
+    WHOLE_AGAIN,
+    EmbeddingBackfill,
+)
 from memory.model.record import Embedding
 from memory.ports.memories import Filter, MemoryStore
 from memory.stores.memories import SqlMemories

@@ -14,11 +14,11 @@ import pytest
 from aiohttp import web
 
 from memory.grounding.citations import find_citations
-from memory.grounding.repositories import Repositories
 from memory.grounding.verifier import (
     KEPT_INVALID,
     ConfiguredVerifier,
     GroundingSources,
+    Repositories,
     keep_relevant,
     shared_words,
     verify_all,

@@ -9,7 +9,7 @@ from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
 from gateway.ports.memory import Caller
-from memory.mcp.confirmation import (
+from memory.mcp.sdk_tool import (
     WINDOW_SECONDS,
     CodeRequired,
     Confirmed,

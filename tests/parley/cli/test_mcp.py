@@ -14,7 +14,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.subscriptions import ResourceUpdated
 
-from parley.cli.mcp_clients import configuration_of
+from parley.cli.mcp import configuration_of
 from tests.parley.http.api.conftest import members, program  # noqa: F401 - fixtures
 from tests.parley.http.api.kit import Program
 from tests.parley.http.mcp.kit import ERAS, Servers, answering, served

@@ -4,7 +4,7 @@ import pytest
 
 from db.errors import StoreUnavailable
 from db.sqlite import SqliteDatabase
-from memory.knowledge.ingest import plan
+from memory.knowledge.ingest import branch
 from memory.knowledge.ingest.ingester import Splitter
 from memory.knowledge.ingest.outcome import Mode, Progress
 from tests.memory.knowledge.ingest.conftest import Knowledge
@@ -177,7 +177,7 @@ async def test_an_empty_repository_has_nothing_to_ingest(knowledge: Knowledge) -
 async def test_a_change_that_removes_too_many_paths_is_read_as_the_whole_commit(
     knowledge: Knowledge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plan, "MAX_REMOVED", 3)
+    monkeypatch.setattr(branch, "MAX_REMOVED", 3)
     git = knowledge.git
     git.commit({f"{number}.md": f"text {number}" for number in range(8)})
     await knowledge.ingest()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.knowledge.supersession import Supersession
+from memory.knowledge.search import Supersession
 
 RECORDS = [
     ("r", "adr/0003-queue.md", ()),

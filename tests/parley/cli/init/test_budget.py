@@ -4,7 +4,7 @@ import pytest
 
 from gateway.errors import BadInput
 from gateway.llm.prices import Price
-from parley.cli.init.budget import PricedBudget, dollars_of, messages_for, priced_budget
+from parley.cli.init.people import PricedBudget, dollars_of, messages_for, priced_budget
 
 
 @pytest.mark.parametrize(

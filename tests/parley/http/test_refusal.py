@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parley.http.access import Reason
-from parley.http.refusal_page import MAX_ACCEPT, prefers_html, refusal_body
+from parley.http.refusal import MAX_ACCEPT, prefers_html, refusal_body
 
 BROWSER = (
     "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8,"
