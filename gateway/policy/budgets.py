@@ -15,7 +15,7 @@ from gateway.policy.decision import Decision
 STAGE = "budget"
 MICRO = 1_000_000
 ALERT_SHARES = (0.5, 0.75, 0.9)
-"""Shares of a budget that are logged when spending passes them (PEERS R25)."""
+"""Shares of a budget that are logged when spending passes them."""
 
 
 class Budgets(Struct, frozen=True):

@@ -271,11 +271,6 @@ _READERS: Final[dict[str, _Reader]] = {
 }
 
 
-def has_definitions(language: str) -> bool:
-    """True for a language whose definitions are recognised."""
-    return language in _READERS
-
-
 def definitions_in(language: str, lines: Sequence[str]) -> Iterator[Definition]:
     """The definitions of a text in lines, in order; none in a language that is not known."""
     reader = _READERS.get(language)
