@@ -62,7 +62,15 @@ def test_records_name_every_value() -> None:
     (table,) = parse("||Plan A|Plan B|\n|-|-|-|\n|Support|**yes**|\n|Price|5|[6](http://e.org)|")
     assert isinstance(table, Table)
     assert PLAIN.document(as_records(table)) == (
-        "Support\nPlan A: yes\nPlan B:\n\nPrice\nPlan A: 5\nPlan B: 6 (http://e.org)"
+        "Support\nPlan A: yes\n\nPrice\nPlan A: 5\nPlan B: 6 (http://e.org)"
+    )
+
+
+def test_records_leave_out_empty_cells_and_lose_no_name() -> None:
+    (table,) = parse("|Name|Remarks|Room|\n|-|-|-|\n|Ada||7|\n|Bob|&nbsp;||\n|||9|\n||||")
+    assert isinstance(table, Table)
+    assert PLAIN.document(as_records(table)) == (
+        "Name: Ada\nRemarks: –\nRoom: 7\n\nName: Bob\n\nRoom: 9\n\n–"
     )
 
 
