@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from gateway.authorship import Authorship, Material
+from gateway.authorship import Material
 from gateway.errors import BadInput, DeliveryError
 from gateway.immutable import replace
 from gateway.message import Attachment
@@ -224,19 +224,19 @@ async def read_attachments(turn: TurnContext, services: Services) -> Decision:
     files += [FetchedFile(file) for file in named[most:]]
     files[of_thread:] = await asyncio.to_thread(_without_secrets, files[of_thread:])
     if turn.memory is not None:
-        kinds: list[Authorship] = [*["file"] * of_thread, *["thread"] * len(thread)]
+        shown = ((text_in(file), file.attachment.name) for file in files)
         turn.memory.reads(
             [
-                Material(kind, text_in(file), file.attachment.name)
-                for kind, file in zip(kinds, files, strict=True)
+                Material("file" if at < of_thread else "thread", text, name)
+                for at, (text, name) in enumerate(shown)
             ]
         )
     blocks = to_content(files[: len(own)], FILE_LIMITS)
     others: tuple[ContentBlock, ...] = ()
     for of, first, end in ((REPLIED_TO, len(own), of_thread), (IN_THREAD, of_thread, len(files))):
         if first < end:
-            shown = to_content(files[first:end], _left(first, (*blocks, *others)), of)
-            others = (*others, TextBlock(f"Files of {of}:"), *shown)
+            more = to_content(files[first:end], _left(first, (*blocks, *others)), of)
+            others = (*others, TextBlock(f"Files of {of}:"), *more)
     turn.files = (*others, TextBlock(ITS_OWN), *blocks) if own and others else (*others, *blocks)
     read = sum(file.data is not None for file in files)
     return Decision("attachments", True, "read", f"{read} of {len(files)}")
