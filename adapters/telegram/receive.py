@@ -48,7 +48,7 @@ class Receiver:
         groups: UpgradedGroups | None = None,
     ) -> None:
         self._me = me
-        self._groups = groups or UpgradedGroups(context.state, context.account)
+        self._groups = groups or UpgradedGroups(context.lasting, context.account)
         self._queue = ReceiveQueue("telegram", context, sink)
         self._sink = sink
         self._count = context.count
