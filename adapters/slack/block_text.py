@@ -120,6 +120,10 @@ def _texts(node: JsonObject, kind: str, depth: int, left: Iterator[int]) -> str:
             parts[escape(content) if kind in _PLAIN else content] = None
         elif isinstance(value, dict):
             parts[_block(value, depth - 1, left)] = None
+    if kind == "call":
+        call = mapping(mapping(node, "call"), "v1")
+        parts[escape(text(call, "name", 300))] = None
+        parts[escape(text(call, "join_url", 3000))] = None
     if kind == "video":
         parts[escape(text(node, "title_url", 3000))] = None
     return "\n".join(filter(None, parts))

@@ -271,6 +271,20 @@ class TestMessages:
             Attachment("other", "file:F4", "shared"),
         )
 
+    def test_the_transcript_of_a_clip_is_text_of_a_file(self) -> None:
+        transcription = {"status": "complete", "preview": {"content": "call me", "has_more": True}}
+        clip = {"id": "F1", "name": "memo.m4a", "mimetype": "audio/mp4", "url_private": "u"}
+        found = received(callback(message("", files=[{**clip, "transcription": transcription}])))
+        assert found.material == (Material("file", "Transcript by Slack: call me […]", "memo.m4a"),)
+
+    def test_a_card_of_an_app_has_its_footer_and_picture(self) -> None:
+        card = {"title": "CPU", "footer": "Grafana", "image_url": "https://g.example/a.png?b&c"}
+        (found,) = received(callback(message("see", attachments=[card]))).material
+        assert found.text == "CPU\nGrafana\nPicture: https://g.example/a.png?b&c"
+        preview = {**card, "from_url": "https://g.example"}
+        (found,) = received(callback(message("see", attachments=[preview]))).material
+        assert found.text == "CPU"
+
     def test_every_field_has_a_limit(self) -> None:
         heard = received(callback(message("x" * 100_000, files=[{"id": "F1"}] * 100)))
         assert len(heard.content) == MAX_CONTENT
