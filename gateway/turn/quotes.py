@@ -58,7 +58,10 @@ async def _completed(message: ChatMessage, turn: TurnContext, services: Services
 async def _quote_of(found: QuotedTurn, quote: Quote, turn: TurnContext) -> Quote:
     stored = found.turn
     if found.part is None:
-        shown = "\n".join(piece.text for piece in stored.material)
+        shown = "\n".join(
+            f"(forwarded)\n{piece.text}" if piece.authorship == "forwarded" else piece.text
+            for piece in stored.material
+        )
         return replace(
             quote,
             text="\n".join(filter(None, (stored.text, shown))),
