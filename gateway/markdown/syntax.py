@@ -20,6 +20,8 @@ _DRIVE: Final = re.compile(r"[A-Za-z]:")
 _FOLDERS: Final = re.compile(r"\\(?=[^\W_])[^\s`|<>\"\[\]]{1,1000}")
 _SHARE: Final = re.compile(r"\\\\[A-Za-z0-9][\w.-]{1,100}\\(?=[^\W_])[^\s`|<>\"\[\]]{1,1000}")
 _NO_PATH: Final = re.compile(r"(?!)")
+_CODE: Final = re.compile(r"(?<![\\`])(`{1,5})(?!`).{1,500}?(?<!`)\1(?!`)")
+_BAR: Final = re.compile(r"(?<!\\)\|")
 _FILLED: Final = "filled_cells"
 
 
@@ -111,6 +113,9 @@ def read_table(state: StateBlock, start_line: int, end_line: int, silent: bool) 
         cells = _cells(row, columns)
         if len(cells) > columns:
             cells = _cells(formulas.with_escaped_bars(row), columns)
+        if len(cells) > columns:  # a bar in code separates no cells for a reader
+            coded = _cells(_CODE.sub(_with_escaped_bars, row), columns)
+            cells = coded if len(coded) >= columns else cells
         filled = state.env.get(_FILLED, 0) + max(columns - len(cells), 0)
         if filled > MAX_FILLED_CELLS:
             break
@@ -130,6 +135,10 @@ def _ends(state: StateBlock, end_line: int) -> bool:
         return True
     rules = state.md.block.ruler.getRules("blockquote")
     return any(rule(state, line, end_line, True) for rule in rules)
+
+
+def _with_escaped_bars(code: re.Match[str]) -> str:
+    return _BAR.sub(r"\\|", code[0])
 
 
 def _cells(row: str, columns: int) -> list[str]:
