@@ -97,8 +97,10 @@ def _block(node: JsonObject, depth: int, left: Iterator[int]) -> str:
             return _texts(node, kind, depth, left) if depth == _DEEPEST else ""
         case "table" | "data_table":
             return _table(node, depth, left)
+        case "rich_text":
+            return _rich_text(node, depth, left)
         case "rich_text_list":
-            return _list(node, depth, left)
+            return _list(node, depth, left, 0)
         case "rich_text_preformatted":
             return f"```\n{_joined(node, 'elements', '', depth, left).strip(chr(10))}\n```"
         case "rich_text_quote":
@@ -136,10 +138,30 @@ def _joined(node: JsonObject, key: str, joint: str, depth: int, left: Iterator[i
     return joint.join(part for part in parts if part)
 
 
-def _list(node: JsonObject, depth: int, left: Iterator[int]) -> str:
-    """A list, each entry with its number or a bullet."""
+def _rich_text(node: JsonObject, depth: int, left: Iterator[int]) -> str:
+    """A composed text. Slack cuts a list in two around an inner one, and counts on behind it."""
+    parts: list[str] = []
+    counted: dict[int, int] = {}
+    for child in items(node, "elements", _MAX_ELEMENTS):
+        if text(child, "type", 50) != "rich_text_list":
+            counted.clear()
+            parts.append(_block(child, depth - 1, left))
+            continue
+        if depth <= 1 or next(left, None) is None:
+            break
+        indent, entries = integer(child, "indent") or 0, items(child, "elements", _MAX_ELEMENTS)
+        before = counted.get(indent, 0) if integer(child, "offset") is None else 0
+        parts.append(_list(child, depth - 1, left, before))
+        counted = {level: count for level, count in counted.items() if level < indent}
+        if text(child, "style", 20) == "ordered":
+            counted[indent] = before + (integer(child, "offset") or 0) + len(entries)
+    return "\n".join(filter(None, (part.rstrip("\n") for part in parts)))
+
+
+def _list(node: JsonObject, depth: int, left: Iterator[int], before: int) -> str:
+    """A list, each entry with its number, which counts on after `before`, or a bullet."""
     indent = "  " * max(0, min(integer(node, "indent") or 0, _MAX_INDENT))
-    first = 1 + (integer(node, "offset") or 0)
+    first = 1 + before + (integer(node, "offset") or 0)
     ordered = text(node, "style", 20) == "ordered"
     lines = []
     for at, entry in enumerate(items(node, "elements", _MAX_ELEMENTS)):
