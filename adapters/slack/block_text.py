@@ -69,6 +69,13 @@ def only_rich_text(source: JsonObject) -> bool:
     return all(text(as_mapping(block), "type", 50) == "rich_text" for block in blocks)
 
 
+def lacks_words(written: str, of_blocks: str) -> bool:
+    """Return True if the blocks say more than a message's `text`. Marks of lists do not count:
+    Slack writes letters and small numerals for inner ones."""
+    words, shown = (Counter(_WORD.findall(one.casefold())) for one in (written, of_blocks))
+    return any(len(word) > 1 and not word.isdigit() for word in shown - words)
+
+
 def fuller(written: str, of_blocks: str) -> str:
     """The text of a message whose `text` may be a short stand-in for its blocks: the one that has
     all words of the other, or both."""

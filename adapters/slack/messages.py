@@ -17,7 +17,13 @@ from adapters.shared.json_readers import (
     mapping,
     text,
 )
-from adapters.slack.block_text import fuller, node_budget, only_rich_text, text_of_blocks
+from adapters.slack.block_text import (
+    fuller,
+    lacks_words,
+    node_budget,
+    only_rich_text,
+    text_of_blocks,
+)
 from adapters.slack.event_context import EventContext, event_id, message_ts, time_of
 from adapters.slack.message_text import escape, read_text
 from gateway.authorship import Authorship, Material, within_bounds
@@ -231,12 +237,11 @@ def _blocks_json(raw: JsonObject) -> str:
 
 
 def _source(raw: JsonObject, left: Iterator[int], *, by_program: bool) -> str:
-    """The text of a message. People see its blocks: `text` is the same where Slack's composer made
-    them, and otherwise what an app wrote for notifications."""
-    written = text(raw, "text")
-    if written and not by_program and only_rich_text(raw):
-        return written
-    return fuller(written, text_of_blocks(raw, left))
+    """The text of a message. People see its blocks: `text` is mostly the same where Slack's
+    composer made them, and otherwise what an app wrote for notifications."""
+    written, shown = text(raw, "text"), text_of_blocks(raw, left)
+    composed = written and not by_program and only_rich_text(raw)
+    return written if composed and not lacks_words(written, shown) else fuller(written, shown)
 
 
 def _plain_text(attachments: list[JsonObject], left: Iterator[int]) -> str:

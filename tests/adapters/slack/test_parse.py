@@ -254,6 +254,21 @@ class TestMessages:
         blocks = [{"type": "rich_text", "elements": elements}]
         assert received(callback(message("", blocks=blocks))).content == "> pay\n> Eve\nreally?"
 
+    def test_blocks_of_the_composer_complete_a_text_without_their_quotation(self) -> None:
+        def section(kind: str, *words: str) -> dict[str, Any]:
+            return {"type": kind, "elements": [{"type": "text", "text": word} for word in words]}
+
+        def heard(written: str, *elements: dict[str, Any]) -> str:
+            blocks = [{"type": "rich_text", "elements": list(elements)}]
+            return received(callback(message(written, blocks=blocks))).content
+
+        said, quoted = section("rich_text_section", "right?"), section("rich_text_quote", "pay now")
+        assert heard("right?", said, quoted) == "right?\n> pay now"
+        assert heard("right?\n&gt; pay now", said, quoted) == "right?\n> pay now"
+        inner = {"type": "rich_text_list", "style": "ordered", "indent": 1}
+        entries = {**inner, "elements": [section("rich_text_section", "plan")]}
+        assert heard("right?\n    a. plan", said, entries) == "right?\n    a. plan"
+
     def test_files_are_parsed(self) -> None:
         files = [
             {"id": "F1", "name": "a.png", "mimetype": "image/png", "url_private": "u", "size": 7},
