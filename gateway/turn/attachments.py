@@ -54,11 +54,13 @@ _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f`]+")
 
 @dataclass(frozen=True, slots=True)
 class FetchedFile:
-    """An attachment and its bytes; None and the reason if it was not fetched."""
+    """An attachment and its bytes; None and the reason if it was not fetched. `length`: characters
+    of the whole text if `data` is the beginning of it, otherwise 0."""
 
     attachment: Attachment
     data: bytes | None = field(default=None, repr=False)
     problem: str = ""
+    length: int = 0
 
 
 class AttachmentLimits(Struct, frozen=True):
@@ -105,7 +107,7 @@ def to_content(
         if text is not None and room > 0:
             kept = text[: min(room, limits.text_characters)]
             room -= len(kept)
-            blocks.append(_quoted(file, kept, len(text)))
+            blocks.append(_quoted(file, kept, file.length or len(text)))
             continue
         reason = "too many pictures" if image is not None else _why_named(file, limits)
         named.append(f"- {_name(file.attachment)} ({_kind(file.attachment)}; {reason})")
@@ -245,7 +247,7 @@ async def read_attachments(turn: TurnContext, services: Services) -> Decision:
 def _without_secrets(files: Sequence[FetchedFile]) -> list[FetchedFile]:
     """Return the files of people who did not address the assistant, texts without secrets."""
     return [
-        replace(file, data=codecs.BOM_UTF8 + redact_for_history(text).encode())
+        replace(file, data=codecs.BOM_UTF8 + redact_for_history(text).encode(), length=len(text))
         if (text := _as_text(file))
         else file
         for file in files
