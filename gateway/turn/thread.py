@@ -18,6 +18,7 @@ from gateway.policy.access import listed
 from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import redact_for_history, redact_messages, redact_name
 from gateway.ports import ThreadMessage, ThreadMessages
+from gateway.ports.conversations import StoredTurn
 from gateway.ports.prompt_blocks import ThreadText
 from gateway.turn.context.history import NO_HISTORY
 from gateway.turn.prompt import clean_name, clip, escaped, marked, readable
@@ -131,7 +132,7 @@ async def _taken(turn: TurnContext, services: Services, found: ThreadMessages) -
     """Take the messages that the conversation does not have already."""
     place = turn.last.place
     wanted = not_addressed(turn, found, services.policies)
-    turn.thread_files = files_of(turn, found.first, wanted)
+    turn.thread_files = files_of(turn.opened.turns, found.first, wanted)
     first = wanted[0] if wanted and wanted[0] is found.first else None
     chosen = wanted[1:] if first is not None else wanted
     latest = _newest(chosen, MAX_ALL)
@@ -190,11 +191,11 @@ def not_addressed(
 
 
 def files_of(
-    turn: TurnContext, first: ThreadMessage | None, wanted: Sequence[ThreadMessage]
+    turns: Sequence[StoredTurn], first: ThreadMessage | None, wanted: Sequence[ThreadMessage]
 ) -> tuple[Attachment, ...]:
     """Return the files that the model gets: of the first message, to which a thread replies, with
-    each question; of the others once, with the first question after them."""
-    turns = turn.opened.turns
+    each question; of the others once, with the first question after them. `turns` are those of the
+    conversation, `wanted` the messages that were not addressed to the assistant."""
     answered = turns[-1].at if turns else None
     opening: tuple[Attachment, ...] = ()
     if first is not None and not first.own:
