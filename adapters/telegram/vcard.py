@@ -6,7 +6,6 @@ from typing import Final
 
 MAX_VALUES: Final = 10
 _FOLD: Final = re.compile(r"\r?\n[ \t]")
-_LINE: Final = re.compile(r"(?:[\w-]+\.)?([A-Za-z-]+)((?:;[^:\r\n]*)?):([^\r\n]*)")
 _SPLIT: Final = re.compile(r"(?<!\\);")
 _ESCAPED: Final = re.compile(r"\\([,;\\nN])")
 _SHOWN: Final = ("TITLE", "ORG", "EMAIL", "TEL", "ADR", "URL", "BDAY", "NOTE")
@@ -17,11 +16,12 @@ def details_of(vcard: str, number: str) -> list[str]:
     """Return organisation, mail addresses, other numbers than `number`, addresses and notes."""
     known = {_DIGITS.sub("", number)}
     found: dict[str, list[str]] = {name: [] for name in _SHOWN}
-    for name, parameters, value in _LINE.findall(_FOLD.sub("", vcard)):
-        kind = name.upper()
+    for line in _FOLD.sub("", vcard).splitlines():
+        name, _, value = line.partition(":")
+        kind = name.partition(";")[0].rpartition(".")[2].upper()
         if kind not in found:
             continue
-        words = _words(value, parameters.upper())
+        words = _words(value, name.upper())
         if kind == "TEL":
             digits = _DIGITS.sub("", words)
             words = "" if digits in known else words

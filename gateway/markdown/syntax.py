@@ -20,7 +20,7 @@ _DRIVE: Final = re.compile(r"[A-Za-z]:")
 _FOLDERS: Final = re.compile(r"\\(?=[^\W_])[^\s`|<>\"\[\]]{1,1000}")
 _SHARE: Final = re.compile(r"\\\\[A-Za-z0-9][\w.-]{1,100}\\(?=[^\W_])[^\s`|<>\"\[\]]{1,1000}")
 _NO_PATH: Final = re.compile(r"(?!)")
-_CODE: Final = re.compile(r"(?<![\\`])(`{1,5})(?!`).{1,500}?(?<!`)\1(?!`)")
+_TICKS: Final = re.compile(r"`+")
 _BAR: Final = re.compile(r"(?<!\\)\|")
 _FILLED: Final = "filled_cells"
 
@@ -114,7 +114,7 @@ def read_table(state: StateBlock, start_line: int, end_line: int, silent: bool) 
         if len(cells) > columns:
             cells = _cells(formulas.with_escaped_bars(row), columns)
         if len(cells) > columns:  # a bar in code separates no cells for a reader
-            coded = _cells(_CODE.sub(_with_escaped_bars, row), columns)
+            coded = _cells(_with_escaped_bars_in_code(row), columns)
             cells = coded if len(coded) >= columns else cells
         filled = state.env.get(_FILLED, 0) + max(columns - len(cells), 0)
         if filled > MAX_FILLED_CELLS:
@@ -137,8 +137,24 @@ def _ends(state: StateBlock, end_line: int) -> bool:
     return any(rule(state, line, end_line, True) for rule in rules)
 
 
-def _with_escaped_bars(code: re.Match[str]) -> str:
-    return _BAR.sub(r"\\|", code[0])
+def _with_escaped_bars_in_code(row: str) -> str:
+    """Escape the bars between backticks and the next run of as many."""
+    ticks = list(_TICKS.finditer(row))
+    closing: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for at in range(len(ticks) - 1, -1, -1):
+        length = len(ticks[at][0])
+        closing[at], last[length] = last.get(length, -1), at
+    out: list[str] = []
+    done = at = 0
+    while at < len(ticks):
+        end = closing[at]
+        if end >= 0:
+            start, stop = ticks[at].end(), ticks[end].start()
+            out += (row[done:start], _BAR.sub(r"\\|", row[start:stop]))
+            done, at = stop, end
+        at += 1
+    return "".join((*out, row[done:]))
 
 
 def _cells(row: str, columns: int) -> list[str]:
