@@ -375,6 +375,7 @@ class App:
             self.settings,
             self._platform,
             self.storage.stores.states,
+            self.storage.long_lived_states,
             self.webhooks,
             self._clock,
             self.activity.count,

@@ -44,6 +44,8 @@ def media_of_embeds(message: JsonObject) -> list[JsonObject]:
 def _embed(embed: JsonObject, written: str) -> str:
     """The text of an embed. An address that the author wrote is not said again."""
     author, fields = mapping(embed, "author"), items(embed, "fields", MAX_FIELDS)
+    if text(embed, "type", 20) == "poll_result":
+        return _poll_result({text(one, "name", 100): text(one, "value") for one in fields})
     parts = [
         _linked(text(author, "name"), text(author, "url", MAX_URL), written),
         _linked(text(embed, "title"), text(embed, "url", MAX_URL), written),
@@ -53,6 +55,15 @@ def _embed(embed: JsonObject, written: str) -> str:
         *_pictures(embed, written),
     ]
     return "\n".join(part for part in parts if part.strip())
+
+
+def _poll_result(fields: dict[str, str]) -> str:
+    """The end of a poll, which the client shows in words."""
+    words = (fields.get("victor_answer_emoji_name", ""), fields.get("victor_answer_text", ""))
+    winner, total = " ".join(filter(None, words)), fields.get("total_votes", "")
+    votes = f"{fields.get('victor_answer_votes', '')} of {total} votes"
+    result = f"- {winner} ({votes})" if winner else f"- no winner ({total} votes)"
+    return f"Poll result: {fields.get('poll_question_text', '')}\n{result}"
 
 
 def _linked(words: str, url: str, written: str) -> str:

@@ -202,8 +202,8 @@ def _all_text(data: JsonObject, bot: BotIdentity) -> str:
     """All text of a message that is forwarded or replied to: words, poll, embeds, forwards."""
     parts = [
         part
-        for one in (data, *_snapshots(data))
-        for part in (message_text_of(one, bot).content, _poll(one), *texts_of_embeds(one))
+        for one, note in ((data, ""), *((one, "(forwarded)") for one in _snapshots(data)))
+        for part in (note, message_text_of(one, bot).content, _poll(one), *texts_of_embeds(one))
     ]
     return "\n".join(filter(None, parts))
 

@@ -69,6 +69,13 @@ def only_rich_text(source: JsonObject) -> bool:
     return all(text(as_mapping(block), "type", 50) == "rich_text" for block in blocks)
 
 
+def lacks_words(written: str, of_blocks: str) -> bool:
+    """Return True if the blocks say more than a message's `text`. Marks of lists do not count:
+    Slack writes letters and small numerals for inner ones."""
+    words, shown = (Counter(_WORD.findall(one.casefold())) for one in (written, of_blocks))
+    return any(len(word) > 1 and not word.isdigit() for word in shown - words)
+
+
 def fuller(written: str, of_blocks: str) -> str:
     """The text of a message whose `text` may be a short stand-in for its blocks: the one that has
     all words of the other, or both."""
@@ -97,8 +104,10 @@ def _block(node: JsonObject, depth: int, left: Iterator[int]) -> str:
             return _texts(node, kind, depth, left) if depth == _DEEPEST else ""
         case "table" | "data_table":
             return _table(node, depth, left)
+        case "rich_text":
+            return _rich_text(node, depth, left)
         case "rich_text_list":
-            return _list(node, depth, left)
+            return _list(node, depth, left, 0)
         case "rich_text_preformatted":
             return f"```\n{_joined(node, 'elements', '', depth, left).strip(chr(10))}\n```"
         case "rich_text_quote":
@@ -120,6 +129,10 @@ def _texts(node: JsonObject, kind: str, depth: int, left: Iterator[int]) -> str:
             parts[escape(content) if kind in _PLAIN else content] = None
         elif isinstance(value, dict):
             parts[_block(value, depth - 1, left)] = None
+    if kind == "call":
+        call = mapping(mapping(node, "call"), "v1")
+        parts[escape(text(call, "name", 300))] = None
+        parts[escape(text(call, "join_url", 3000))] = None
     if kind == "video":
         parts[escape(text(node, "title_url", 3000))] = None
     return "\n".join(filter(None, parts))
@@ -132,10 +145,30 @@ def _joined(node: JsonObject, key: str, joint: str, depth: int, left: Iterator[i
     return joint.join(part for part in parts if part)
 
 
-def _list(node: JsonObject, depth: int, left: Iterator[int]) -> str:
-    """A list, each entry with its number or a bullet."""
+def _rich_text(node: JsonObject, depth: int, left: Iterator[int]) -> str:
+    """A composed text. Slack cuts a list in two around an inner one, and counts on behind it."""
+    parts: list[str] = []
+    counted: dict[int, int] = {}
+    for child in items(node, "elements", _MAX_ELEMENTS):
+        if text(child, "type", 50) != "rich_text_list":
+            counted.clear()
+            parts.append(_block(child, depth - 1, left))
+            continue
+        if depth <= 1 or next(left, None) is None:
+            break
+        indent, entries = integer(child, "indent") or 0, items(child, "elements", _MAX_ELEMENTS)
+        before = counted.get(indent, 0) if integer(child, "offset") is None else 0
+        parts.append(_list(child, depth - 1, left, before))
+        counted = {level: count for level, count in counted.items() if level < indent}
+        if text(child, "style", 20) == "ordered":
+            counted[indent] = before + (integer(child, "offset") or 0) + len(entries)
+    return "\n".join(filter(None, (part.rstrip("\n") for part in parts)))
+
+
+def _list(node: JsonObject, depth: int, left: Iterator[int], before: int) -> str:
+    """A list, each entry with its number, which counts on after `before`, or a bullet."""
     indent = "  " * max(0, min(integer(node, "indent") or 0, _MAX_INDENT))
-    first = 1 + (integer(node, "offset") or 0)
+    first = 1 + before + (integer(node, "offset") or 0)
     ordered = text(node, "style", 20) == "ordered"
     lines = []
     for at, entry in enumerate(items(node, "elements", _MAX_ELEMENTS)):

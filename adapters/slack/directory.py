@@ -13,6 +13,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 from adapters.shared.json_readers import JsonObject, array, as_mapping, identifier, mapping, text
 from adapters.slack.errors import UNREACHABLE, code_of, delivery_errors
 from adapters.slack.event_context import is_guest
+from adapters.slack.messages import BY_ID, attachment_of
+from gateway.message import Attachment
 
 LOOKUP_SECONDS: Final = 1.0
 """Longest wait for an answer: the event itself must be acknowledged within three seconds."""
@@ -23,6 +25,8 @@ KEEP_PERSON_SECONDS: Final = 600.0
 sooner."""
 KEEP_FAILURE_SECONDS: Final = 30.0
 MAX_ENTRIES: Final = 5_000
+MAX_FILES: Final = 10
+"""Files of one message that are looked up."""
 NOT_A_MEMBER: Final = frozenset({"user_not_found", "user_not_visible", "users_not_found"})
 
 T = TypeVar("T")
@@ -144,6 +148,21 @@ class Directory:
         own = about.get("is_im") is True and identifier(about, "user") == user
         self._own_direct.put(channel, own, KEEP_SECONDS)
         return own
+
+    async def described(self, files: tuple[Attachment, ...]) -> tuple[Attachment, ...]:
+        """The files with name and kind. In a channel that is shared with another company, a message
+        contains only their ids."""
+        unknown = [file for file in files if file.ref.startswith(BY_ID)][:MAX_FILES]
+        found = dict(zip(unknown, await asyncio.gather(*map(self._file, unknown)), strict=True))
+        return tuple(found.get(file, file) for file in files)
+
+    async def _file(self, file: Attachment) -> Attachment:
+        try:
+            async with asyncio.timeout(LOOKUP_SECONDS):
+                answer = await self._web.files_info(file=file.ref.removeprefix(BY_ID))
+        except (SlackApiError, *UNREACHABLE):
+            return file
+        return attachment_of(mapping(as_mapping(answer.data), "file")) or file
 
     async def _channel(self, channel: str) -> JsonObject:
         async with asyncio.timeout(LOOKUP_SECONDS):

@@ -4,6 +4,7 @@ from adapters.shared.http import check_size, check_status, read_body
 from adapters.shared.json_readers import as_mapping, mapping, text
 from adapters.slack.client import SlackClient
 from adapters.slack.errors import delivery_errors
+from adapters.slack.messages import BY_ID
 from gateway.errors import Permanent, Transient
 from gateway.message import Attachment, OutboundFile, Receipt
 
@@ -68,9 +69,9 @@ async def fetch(client: SlackClient, attachment: Attachment, limit: int) -> byte
 
 async def _address(client: SlackClient, ref: str) -> str:
     """The file's address. In shared channels a message contains only the file's id."""
-    if not ref.startswith("file:"):
+    if not ref.startswith(BY_ID):
         return ref
     with delivery_errors(sends=False):
-        answer = await client.web.files_info(file=ref.removeprefix("file:"))
+        answer = await client.web.files_info(file=ref.removeprefix(BY_ID))
     file = mapping(as_mapping(answer.data), "file")
     return text(file, "url_private_download", 3000) or text(file, "url_private", 3000)

@@ -17,7 +17,13 @@ from adapters.shared.json_readers import (
     mapping,
     text,
 )
-from adapters.slack.block_text import fuller, node_budget, only_rich_text, text_of_blocks
+from adapters.slack.block_text import (
+    fuller,
+    lacks_words,
+    node_budget,
+    only_rich_text,
+    text_of_blocks,
+)
 from adapters.slack.event_context import EventContext, event_id, message_ts, time_of
 from adapters.slack.message_text import escape, read_text
 from gateway.authorship import Authorship, Material, within_bounds
@@ -60,6 +66,8 @@ _WRITTEN: Final = {"", "file_share", "thread_broadcast", "me_message", "bot_mess
 """Subtypes with an author; all others are notices of the channel."""
 
 _MAX_FILES: Final = 20
+BY_ID: Final = "file:"
+"""Begins the reference to a file of which a message contains the id alone."""
 _MAX_ATTACHMENTS: Final = 10
 _MAX_MESSAGES: Final = 10
 """Messages inside one attachment that are read."""
@@ -168,9 +176,14 @@ def _message(
             )
         ),
         material=within_bounds(
-            _material(attachment, context, left)
-            for attachment in attachments
-            if not (author.is_bot and _is_plain(attachment))
+            (
+                *_transcripts(raw),
+                *(
+                    _material(attachment, context, left)
+                    for attachment in attachments
+                    if not (author.is_bot and _is_plain(attachment))
+                ),
+            )
         ),
         units=utf16_units(source) if written.content else 0,
     )
@@ -184,15 +197,16 @@ def _thread(raw: JsonObject, ts: str) -> str:
 
 def _files(raw: JsonObject, attachments: list[JsonObject]) -> tuple[Attachment, ...]:
     files = [file for source in (raw, *attachments) for file in items(source, "files", _MAX_FILES)]
-    return tuple(one for file in files[:_MAX_FILES] if (one := _attachment(file)) is not None)
+    return tuple(one for file in files[:_MAX_FILES] if (one := attachment_of(file)) is not None)
 
 
-def _attachment(file: JsonObject) -> Attachment | None:
+def attachment_of(file: JsonObject) -> Attachment | None:
+    """A file of a message; None for one that is deleted or hidden."""
     if text(file, "mode", 50) in ("tombstone", "hidden_by_limit"):
         return None
     ref = text(file, "url_private_download", 3000) or text(file, "url_private", 3000)
     if not ref and identifier(file, "id"):
-        ref = f"file:{identifier(file, 'id')}"
+        ref = f"{BY_ID}{identifier(file, 'id')}"
     if not ref:
         return None
     size, mime = integer(file, "size"), text(file, "mimetype", 100)
@@ -223,12 +237,11 @@ def _blocks_json(raw: JsonObject) -> str:
 
 
 def _source(raw: JsonObject, left: Iterator[int], *, by_program: bool) -> str:
-    """The text of a message. People see its blocks: `text` is the same where Slack's composer made
-    them, and otherwise what an app wrote for notifications."""
-    written = text(raw, "text")
-    if written and not by_program and only_rich_text(raw):
-        return written
-    return fuller(written, text_of_blocks(raw, left))
+    """The text of a message. People see its blocks: `text` is mostly the same where Slack's
+    composer made them, and otherwise what an app wrote for notifications."""
+    written, shown = text(raw, "text"), text_of_blocks(raw, left)
+    composed = written and not by_program and only_rich_text(raw)
+    return written if composed and not lacks_words(written, shown) else fuller(written, shown)
 
 
 def _plain_text(attachments: list[JsonObject], left: Iterator[int]) -> str:
@@ -241,6 +254,15 @@ def _material(attachment: JsonObject, context: EventContext, left: Iterator[int]
     writer = text(attachment, "author_name", 80) or text(attachment, "service_name", 80)
     content = read_text(_attachment_text(attachment, left), "", context.me.names).content
     return Material(_authorship(attachment), content, writer)
+
+
+def _transcripts(raw: JsonObject) -> Iterator[Material]:
+    """What Slack understood of clips, which people see below them."""
+    for file in items(raw, "files", _MAX_FILES):
+        preview = mapping(mapping(file, "transcription"), "preview")
+        if words := text(preview, "content"):
+            rest = " […]" if preview.get("has_more") is True else ""
+            yield Material("file", f"Transcript by Slack: {words}{rest}", text(file, "name", 255))
 
 
 def _authorship(attachment: JsonObject) -> Authorship:
@@ -270,11 +292,15 @@ def _attachment_text(attachment: JsonObject, left: Iterator[int]) -> str:
     if not any(blocks):
         blocks = [text_of_blocks(attachment, left)]
     fields = items(attachment, "fields", _MAX_FIELDS)
+    plain = _is_plain(attachment)
+    picture = text(attachment, "image_url", 3000) if plain else ""
     parts = (
         text(attachment, "pretext"),
         _title(attachment),
         fuller(text(attachment, "text"), "\n".join(filter(None, blocks))),
         *(f"{text(field, 'title')}: {text(field, 'value')}" for field in fields),
+        text(attachment, "footer", 300) if plain else "",
+        f"Picture: {escape(picture)}" if picture else "",
     )
     return "\n".join(part for part in parts if part.strip()) or _fallback(attachment)
 

@@ -94,8 +94,12 @@ class Receiver:
         match event:
             case MessageReceived() | MessageEdited():
                 message = event.message
-                place, author = await self._looked_up(message.place, message.author, states_shared)
-                return replace(event, message=replace(message, place=place, author=author))
+                (place, author), files = await asyncio.gather(
+                    self._looked_up(message.place, message.author, states_shared),
+                    self._directory.described(message.attachments),
+                )
+                completed = replace(message, place=place, author=author, attachments=files)
+                return replace(event, message=completed)
             case CommandInvoked() | ButtonPressed():
                 place, author = await self._looked_up(event.place, event.author, states_shared)
                 place = await self._with_audience(place, author)

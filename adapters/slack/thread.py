@@ -36,6 +36,9 @@ TRIES: Final = 5
 """Requests by time."""
 STEP: Final = 8.0
 """The factor between two guesses."""
+WITH_FILES: Final = 5
+"""The latest messages whose files are looked up, besides the first one, where only their ids are
+known."""
 MAX_NAMES: Final = 20
 """Authors whose names are looked up."""
 
@@ -78,6 +81,8 @@ class ThreadReader:
             between = max(between, total - len(shown) - 1)  # the question is a reply, too
         await self._look_up([parent, *shown])
         read = [self._message(one, place) for one in (parent, *shown)]
+        read[:1] = [await self._with_files(read[0])]
+        read[-WITH_FILES:] = await asyncio.gather(*map(self._with_files, read[-WITH_FILES:]))
         return ThreadMessages(
             first=read[0],
             latest=tuple(one for one in read[1:] if one is not None),
@@ -147,6 +152,12 @@ class ThreadReader:
             if user and user != self._me.user_id and user not in self._directory.names
         ]
         await asyncio.gather(*(self._directory.person(user) for user in unknown[:MAX_NAMES]))
+
+    async def _with_files(self, one: ThreadMessage | None) -> ThreadMessage | None:
+        if one is None or not one.message.attachments:
+            return one
+        files = await self._directory.described(one.message.attachments)
+        return replace(one, message=replace(one.message, attachments=files))
 
     def _message(self, raw: JsonObject, place: Place) -> ThreadMessage | None:
         """Return a message as it reads now; None for notices and deleted messages."""

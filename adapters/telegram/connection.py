@@ -50,7 +50,7 @@ class TelegramAdapter(AccountAdapter[TelegramSettings]):
     async def _open(self, sink: EventSink) -> None:
         try:
             self._bot = bot = self._make_bot()
-            groups = UpgradedGroups(self._context.state, self.account)
+            groups = UpgradedGroups(self._context.lasting, self.account)
             bot.translate(groups)
             await bot.initialize()
             me = BotIdentity(str(bot.bot.id), bot.bot.username or "", self.account)

@@ -12,6 +12,7 @@ from adapters.shared.json_readers import (
     text,
 )
 from adapters.telegram.rich_message import files_in, location_line
+from adapters.telegram.vcard import details_of
 from gateway.authorship import Authorship, Material
 from gateway.message import Attachment, AttachmentKind
 
@@ -19,6 +20,8 @@ MAX_NAME: Final = 200
 """Characters kept of a name. Telegram allows 64 for each of first and last name."""
 MAX_OPTIONS: Final = 12
 MAX_TASKS: Final = 30
+MAX_VCARD: Final = 2_048
+"""Bytes of a contact card (Bot API)."""
 MAX_PAID: Final = 10
 """Files of one paid message (Bot API)."""
 
@@ -32,6 +35,7 @@ _FILES: Final[tuple[tuple[str, AttachmentKind, str, str], ...]] = (
     ("voice", "audio", "audio/ogg", "voice message"),
 )
 """Field, kind, default MIME type and default name of each kind of file."""
+_Describe: TypeAlias = Callable[[JsonObject], str]
 _HOLDERS: Final = frozenset({"paid_media", "rich_message"})
 """Fields with files inside."""
 _CARRIERS: Final = frozenset({"photo", *_HOLDERS, *(field for field, *_ in _FILES)})
@@ -102,12 +106,37 @@ def _venue(raw: JsonObject) -> str:
 
 def _contact(raw: JsonObject) -> str:
     name = f"{text(raw, 'first_name')} {text(raw, 'last_name')}".strip()
-    return "Contact: " + ", ".join(part for part in (name, text(raw, "phone_number")) if part)
+    number = text(raw, "phone_number")
+    details = details_of(text(raw, "vcard", MAX_VCARD), number)
+    return "Contact: " + ", ".join(part for part in (name, number, *details) if part)
 
 
 def _poll(raw: JsonObject) -> str:
-    options = [f"- {text(option, 'text')}" for option in items(raw, "options", MAX_OPTIONS)]
+    voted = raw.get("is_closed") is True or bool(integer(raw, "total_voter_count"))
+    options = [
+        f"- {text(option, 'text')}{_votes(option) if voted else ''}"
+        for option in items(raw, "options", MAX_OPTIONS)
+    ]
     return "\n".join([f"Poll: {text(raw, 'question')}", *options])
+
+
+def _votes(option: JsonObject) -> str:
+    count = integer(option, "voter_count")
+    return "" if count is None else f" ({count} {'vote' if count == 1 else 'votes'})"
+
+
+def task_of(checklist: JsonObject, number: int | None) -> str:
+    """The text of the task with this number, empty if there is none."""
+    tasks = items(checklist, "tasks", MAX_TASKS)
+    return next((text(one, "text") for one in tasks if integer(one, "id") == number), "")
+
+
+def _titled(kind: str) -> _Describe:
+    def describe(raw: JsonObject) -> str:
+        parts = (f"{kind}: {text(raw, 'title')}", text(raw, "description"))
+        return "\n".join(part for part in parts if part)
+
+    return describe
 
 
 def _checklist(raw: JsonObject) -> str:
@@ -136,8 +165,6 @@ def _story(raw: JsonObject) -> str:
     return f"Story of {writer}" if writer else "Story"
 
 
-_Describe: TypeAlias = Callable[[JsonObject], str]
-
 _CARDS: Final[tuple[tuple[str, Authorship, _Describe], ...]] = (
     ("venue", "location", _venue),
     ("location", "location", location_line),
@@ -146,8 +173,8 @@ _CARDS: Final[tuple[tuple[str, Authorship, _Describe], ...]] = (
     ("checklist", "card", _checklist),
     ("dice", "card", lambda raw: f"{text(raw, 'emoji') or 'Dice'}: {numeric_id(raw, 'value')}"),
     ("sticker", "card", lambda raw: f"Sticker {text(raw, 'emoji')}".strip()),
-    ("game", "card", lambda raw: f"Game: {text(raw, 'title')}"),
-    ("invoice", "card", lambda raw: f"Invoice: {text(raw, 'title')}"),
+    ("game", "card", _titled("Game")),
+    ("invoice", "card", _titled("Invoice")),
     ("story", "card", _story),
     ("paid_media", "card", _paid_media),
     ("giveaway", "card", _giveaway),

@@ -10,12 +10,13 @@ from typing import Final
 from adapters.shared.json_readers import (
     JsonObject,
     as_mapping,
+    integer,
     mapping,
     numeric_id,
     text,
     unix_time,
 )
-from adapters.telegram.media import MAX_NAME, attachments_of, card_in
+from adapters.telegram.media import MAX_NAME, attachments_of, card_in, task_of
 from adapters.telegram.message_text import BotIdentity, MessageText, entities_of, read_text
 from gateway.authorship import Authorship, Material, within_bounds
 from gateway.immutable import replace
@@ -245,6 +246,16 @@ def _forwarded_from(raw: JsonObject) -> str:
     return chat.name if chat else ""
 
 
+def _forward_note(reply: JsonObject, author: MessageAuthor | None) -> str:
+    """The words before the text of a message that its author forwarded."""
+    if _FORWARD_FIELDS.isdisjoint(reply):
+        return ""
+    writer = _forwarded_from(reply)
+    if not writer:
+        return "(forwarded)"
+    return "" if author and writer == author.name else f"(forwarded, written by {writer})"
+
+
 def _selected(quote: JsonObject) -> str:
     """The part of the other message that the author chose to quote."""
     if not quote:
@@ -273,10 +284,12 @@ def _quote(raw: JsonObject, me: BotIdentity) -> Quote | None:
         return None
     source, entities = entities_of(reply)
     author, card = author_of(reply), card_in(reply)
-    content = read_text(source, entities, _UNKNOWN).content[:MAX_QUOTE]
+    shown = selected or read_text(source, entities, _UNKNOWN).content or (card.text if card else "")
+    task = task_of(mapping(reply, "checklist"), integer(raw, "reply_to_checklist_task_id"))
+    notes = (_forward_note(reply, author), shown, f"(the task {task})" if task else "")
     return Quote(
         id=message_id,
-        text=selected or content or (card.text if card else ""),
+        text="\n".join(filter(None, notes))[:MAX_QUOTE],
         author_id=author.id if author else "",
         author_name=author.name if author else "",
         by_this_bot=author is not None and author.id == me.id,

@@ -12,7 +12,7 @@ from adapters.telegram.media import MAX_NAME
 from adapters.telegram.message_text import BotIdentity
 from adapters.telegram.parse import kind_of, parse
 from adapters.telegram.upgraded_groups import UpgradedGroups
-from gateway.authorship import within_bounds
+from gateway.authorship import Material, within_bounds
 from gateway.immutable import replace
 from gateway.message import (
     ButtonPressed,
@@ -48,7 +48,7 @@ class Receiver:
         groups: UpgradedGroups | None = None,
     ) -> None:
         self._me = me
-        self._groups = groups or UpgradedGroups(context.state, context.account)
+        self._groups = groups or UpgradedGroups(context.lasting, context.account)
         self._queue = ReceiveQueue("telegram", context, sink)
         self._sink = sink
         self._count = context.count
@@ -133,8 +133,18 @@ def _merged_message(messages: list[ChatMessage]) -> ChatMessage:
         reply_to_id=next((one.reply_to_id for one in messages if one.reply_to_id), None),
         quote=next((one.quote for one in messages if one.quote), None),
         extras=with_caption.extras,
-        material=within_bounds(piece for message in messages for piece in message.material),
+        material=within_bounds(
+            (*_captions(messages), *(piece for message in messages for piece in message.material))
+        ),
     )
+
+
+def _captions(messages: list[ChatMessage]) -> tuple[Material, ...]:
+    """Which caption is below which file, where several files have one."""
+    named = [f"file {at}: {one.content}" for at, one in enumerate(messages, 1) if one.content]
+    if len(named) < 2:
+        return ()
+    return (Material("card", "\n".join([f"Album of {len(messages)} files", *named])),)
 
 
 def ordering_key(update: JsonObject) -> str:

@@ -62,9 +62,11 @@ class _WhatsAppText(TextRenderer):
         kind, address = mark
         if kind == "link":
             return ("", f" ({self.address(shown_address(address), alone=False)})")
-        if before.isalnum() or after.isalnum() or kind in inner:
+        if kind in inner:
             return ("", "")
-        return (kind, kind)
+        if kind == "~":  # without its mark, a struck-out text would be said
+            return (f" {kind}"[not before.isalnum() :], f"{kind} "[: 1 + after.isalnum()])
+        return ("", "") if before.isalnum() or after.isalnum() else (kind, kind)
 
     def text(self, text: str, *, line_start: bool) -> str:
         """Literal text."""

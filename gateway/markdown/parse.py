@@ -11,6 +11,7 @@ from markdown_it.token import Token
 
 from gateway.immutable import replace
 from gateway.markdown import formulas, latex, syntax
+from gateway.markdown.link_texts import with_true_addresses
 from gateway.markdown.tree import (
     MAX_BRACKETS,
     MAX_SOURCE,
@@ -267,7 +268,7 @@ def inline_runs(children: Iterable[Token]) -> Inline:
             runs.add(shown or " ".join(token.content.split()), code=shown is None)
         else:
             runs.add(token.content, code=token.type == "code_inline")
-    return runs.finish()
+    return with_true_addresses(runs.finish())
 
 
 class _Runs:

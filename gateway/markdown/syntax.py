@@ -20,6 +20,8 @@ _DRIVE: Final = re.compile(r"[A-Za-z]:")
 _FOLDERS: Final = re.compile(r"\\(?=[^\W_])[^\s`|<>\"\[\]]{1,1000}")
 _SHARE: Final = re.compile(r"\\\\[A-Za-z0-9][\w.-]{1,100}\\(?=[^\W_])[^\s`|<>\"\[\]]{1,1000}")
 _NO_PATH: Final = re.compile(r"(?!)")
+_TICKS: Final = re.compile(r"`+")
+_BAR: Final = re.compile(r"(?<!\\)\|")
 _FILLED: Final = "filled_cells"
 
 
@@ -111,6 +113,9 @@ def read_table(state: StateBlock, start_line: int, end_line: int, silent: bool) 
         cells = _cells(row, columns)
         if len(cells) > columns:
             cells = _cells(formulas.with_escaped_bars(row), columns)
+        if len(cells) > columns:  # a bar in code separates no cells for a reader
+            coded = _cells(_with_escaped_bars_in_code(row), columns)
+            cells = coded if len(coded) >= columns else cells
         filled = state.env.get(_FILLED, 0) + max(columns - len(cells), 0)
         if filled > MAX_FILLED_CELLS:
             break
@@ -130,6 +135,26 @@ def _ends(state: StateBlock, end_line: int) -> bool:
         return True
     rules = state.md.block.ruler.getRules("blockquote")
     return any(rule(state, line, end_line, True) for rule in rules)
+
+
+def _with_escaped_bars_in_code(row: str) -> str:
+    """Escape the bars between backticks and the next run of as many."""
+    ticks = list(_TICKS.finditer(row))
+    closing: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for at in range(len(ticks) - 1, -1, -1):
+        length = len(ticks[at][0])
+        closing[at], last[length] = last.get(length, -1), at
+    out: list[str] = []
+    done = at = 0
+    while at < len(ticks):
+        end = closing[at]
+        if end >= 0:
+            start, stop = ticks[at].end(), ticks[end].start()
+            out += (row[done:start], _BAR.sub(r"\\|", row[start:stop]))
+            done, at = stop, end
+        at += 1
+    return "".join((*out, row[done:]))
 
 
 def _cells(row: str, columns: int) -> list[str]:

@@ -22,6 +22,7 @@ from gateway.markdown.tree import (
 _SEPARATOR: Final = " │ "
 _UNDIVIDED: Final = 10
 """The width of cells that are wrapped only where there is no room otherwise."""
+_NOTHING: Final = "–"
 _JOINER: Final = "\u200d"
 _EMOJI_STYLE: Final = "\ufe0f"
 _OPENING: Final = "（「『【《〈〔“‘"
@@ -96,25 +97,38 @@ def cell_text(cell: Inline) -> str:
 
 
 def as_records(table: Table) -> tuple[Paragraph, ...]:
-    """Return a paragraph per row with a line per cell, which begins with the column's name."""
+    """Return a paragraph per row with a line per cell that is not empty, which begins with the
+    column's name. The first one also names the columns without any value."""
     if not table.rows:
         return (Paragraph(_joined(table.header)),)
     names = [" ".join(cell_text(name).split()) for name in table.header]
-    return tuple(Paragraph(_record(names, row)) for row in table.rows)
+    first, *rows = table.rows
+    columns = zip(*table.rows, strict=True)
+    unused = [not any(map(_has_text, column)) for column in columns]
+    if any(unused) and any(map(_has_text, first)):
+        first = tuple(
+            (Run(_NOTHING),) if empty and name else cell
+            for name, cell, empty in zip(names, first, unused, strict=True)
+        )
+    return tuple(Paragraph(_record(names, row)) for row in (first, *rows))
+
+
+def _has_text(cell: Inline) -> bool:
+    return bool(cell_text(cell).strip())
 
 
 def _record(names: Sequence[str], row: Sequence[Inline]) -> Inline:
     runs: list[Run] = []
     for name, cell in zip(names, row, strict=True):
-        if not name and not cell:
+        if not _has_text(cell):
             continue
         if runs:
             runs.append(Run("\n"))
         if name:
-            runs += [Run(f"{name}:", bold=True), *((Run(" "), *cell) if cell else ())]
+            runs += [Run(f"{name}:", bold=True), Run(" "), *cell]
         else:
             runs += [replace(run, bold=True) for run in cell]
-    return tuple(runs) or (Run("–"),)
+    return tuple(runs) or (Run(_NOTHING),)
 
 
 def width(text: str) -> int:

@@ -137,6 +137,8 @@ class AdapterContext(Struct, frozen=True):
     """The dependencies of an adapter. `account` is "main" unless several are configured. An adapter
     parses a delivery as work of the `guard`, and acknowledges a quarantined one without parsing it.
     `own_conversations` reads what is stored of a person's direct conversations; None: nothing is.
+    `long_lived` is in the database, for values without which messages go to the wrong place;
+    `state` is lost with Redis.
     """
 
     account: str
@@ -148,6 +150,12 @@ class AdapterContext(Struct, frozen=True):
     commands: tuple[CommandSpec, ...] = ()
     guard: WorkGuard = UNGUARDED
     own_conversations: OwnConversations | None = None
+    long_lived: AdapterState | None = None
+
+    @property
+    def lasting(self) -> AdapterState:
+        """The state that outlives the hot state, as far as there is one."""
+        return self.long_lived or self.state
 
 
 @runtime_checkable

@@ -13,6 +13,7 @@ from gateway.stores import (
     config_versions,
     conversations,
     hot_losses,
+    long_lived_states,
     takeovers,
     text_grants,
     turn_index,
@@ -213,5 +214,6 @@ SCHEMA: Final = Schema(
         (*takeovers.LATER, *text_grants.LATER),
         conversations.LATER,
         CRASHES,
+        long_lived_states.SCHEMA,
     ),
 )

@@ -1,6 +1,7 @@
 """Converts files of people for the model: pictures as pictures, texts as texts, all others by
 name."""
 
+import asyncio
 import codecs
 import re
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from gateway.errors import BadInput, DeliveryError
 from gateway.immutable import replace
 from gateway.message import Attachment
 from gateway.policy.decision import Decision
+from gateway.policy.history_redaction import redact_for_history
 from gateway.ports import CanFetchFiles, ContentBlock, ImageBlock, TextBlock
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
@@ -52,11 +54,13 @@ _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f`]+")
 
 @dataclass(frozen=True, slots=True)
 class FetchedFile:
-    """An attachment and its bytes; None and the reason if it was not fetched."""
+    """An attachment and its bytes; None and the reason if it was not fetched. `length`: characters
+    of the whole text if `data` is the beginning of it, otherwise 0."""
 
     attachment: Attachment
     data: bytes | None = field(default=None, repr=False)
     problem: str = ""
+    length: int = 0
 
 
 class AttachmentLimits(Struct, frozen=True):
@@ -103,7 +107,7 @@ def to_content(
         if text is not None and room > 0:
             kept = text[: min(room, limits.text_characters)]
             room -= len(kept)
-            blocks.append(_quoted(file, kept, len(text)))
+            blocks.append(_quoted(file, kept, file.length or len(text)))
             continue
         reason = "too many pictures" if image is not None else _why_named(file, limits)
         named.append(f"- {_name(file.attachment)} ({_kind(file.attachment)}; {reason})")
@@ -202,30 +206,52 @@ def _kind(attachment: Attachment) -> str:
 
 FILE_LIMITS = AttachmentLimits()
 REPLIED_TO: Final = "the message that is replied to"
+IN_THREAD: Final = "the earlier messages of this thread"
 ITS_OWN: Final = "Files of the message itself:"
 
 
 async def read_attachments(turn: TurnContext, services: Services) -> Decision:
-    """Fetch the files of the messages, and of those that they reply to, within the bounds of one
-    message; unreadable files are named to the model."""
+    """Fetch the files of the messages, of those that they reply to, and of the thread, all within
+    the bounds of one message; unreadable files are named to the model."""
     own = [file for message in turn.messages for file in message.attachments]
-    shown = [file for one in turn.messages if one.quote for file in one.quote.attachments]
-    if not (own or shown):
+    quoted = [file for one in turn.messages if one.quote for file in one.quote.attachments]
+    known = {file.ref for file in (*own, *quoted)}
+    thread = [file for file in turn.thread_files if file.ref not in known]
+    named = (*own, *quoted, *thread)
+    if not named:
         return Decision("attachments", True, "none")
     # One more than is read, so that the model learns that there are more.
-    most = FILE_LIMITS.files
-    files = [await fetched(turn.connected.files, file) for file in (*own, *shown)[:most]]
-    files += [FetchedFile(file) for file in (*own, *shown)[most:]]
+    most, of_thread = FILE_LIMITS.files, len(own) + len(quoted)
+    files = [await fetched(turn.connected.files, file) for file in named[:most]]
+    files += [FetchedFile(file) for file in named[most:]]
+    files[of_thread:] = await asyncio.to_thread(_without_secrets, files[of_thread:])
     if turn.memory is not None:
-        turn.memory.reads([Material("file", text_in(file), file.attachment.name) for file in files])
+        shown = ((text_in(file), file.attachment.name) for file in files)
+        turn.memory.reads(
+            [
+                Material("file" if at < of_thread else "thread", text, name)
+                for at, (text, name) in enumerate(shown)
+            ]
+        )
     blocks = to_content(files[: len(own)], FILE_LIMITS)
-    if shown:
-        quoted = to_content(files[len(own) :], _left(len(own), blocks), REPLIED_TO)
-        heads = (TextBlock(f"Files of {REPLIED_TO}:"), *quoted)
-        blocks = (*heads, TextBlock(ITS_OWN), *blocks) if own else heads
-    turn.files = blocks
+    others: tuple[ContentBlock, ...] = ()
+    for of, first, end in ((REPLIED_TO, len(own), of_thread), (IN_THREAD, of_thread, len(files))):
+        if first < end:
+            more = to_content(files[first:end], _left(first, (*blocks, *others)), of)
+            others = (*others, TextBlock(f"Files of {of}:"), *more)
+    turn.files = (*others, TextBlock(ITS_OWN), *blocks) if own and others else (*others, *blocks)
     read = sum(file.data is not None for file in files)
     return Decision("attachments", True, "read", f"{read} of {len(files)}")
+
+
+def _without_secrets(files: Sequence[FetchedFile]) -> list[FetchedFile]:
+    """Return the files of people who did not address the assistant, texts without secrets."""
+    return [
+        replace(file, data=codecs.BOM_UTF8 + redact_for_history(text).encode(), length=len(text))
+        if (text := _as_text(file))
+        else file
+        for file in files
+    ]
 
 
 def _left(files: int, blocks: Sequence[ContentBlock]) -> AttachmentLimits:

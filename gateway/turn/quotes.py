@@ -1,13 +1,19 @@
 """Completes the messages that people reply to, where the platform gives their ids alone: from the
 messages of the same turn, or from the stored turns of this very conversation."""
 
+from typing import Final
+
 from gateway.immutable import replace
-from gateway.message import Attachment, ChatMessage, Quote
+from gateway.message import MAX_CONTENT, Attachment, ChatMessage, Quote
 from gateway.ports.conversations import QuotedTurn
 from gateway.render import render_off_loop
 from gateway.turn.program_notes import words_of_model
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
+
+NEARLY_FULL: Final = MAX_CONTENT - 1_000
+"""Characters from which a stored answer may be the beginning of a longer one: it is cut at
+`MAX_CONTENT` or shortly before."""
 
 
 async def complete_quotes(turn: TurnContext, services: Services) -> None:
@@ -52,7 +58,10 @@ async def _completed(message: ChatMessage, turn: TurnContext, services: Services
 async def _quote_of(found: QuotedTurn, quote: Quote, turn: TurnContext) -> Quote:
     stored = found.turn
     if found.part is None:
-        shown = "\n".join(piece.text for piece in stored.material)
+        shown = "\n".join(
+            f"(forwarded)\n{piece.text}" if piece.authorship == "forwarded" else piece.text
+            for piece in stored.material
+        )
         return replace(
             quote,
             text="\n".join(filter(None, (stored.text, shown))),
@@ -64,4 +73,6 @@ async def _quote_of(found: QuotedTurn, quote: Quote, turn: TurnContext) -> Quote
     parts = await render_off_loop(text, turn.connected.renderer)
     if len(parts) > 1 and found.part < len(parts):  # the reply is to one part of a long answer
         text = parts[found.part].text
+    elif len(text) > NEARLY_FULL:  # what followed is stored nowhere
+        text = ""
     return replace(quote, text=text, author_name=stored.speaker, by_this_bot=True)

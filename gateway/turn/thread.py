@@ -12,12 +12,13 @@ import structlog
 
 from gateway.authorship import Material
 from gateway.errors import DeliveryError, ParleyError, Transient
-from gateway.message import ChatMessage
+from gateway.message import Attachment, ChatMessage
 from gateway.people import Audience
 from gateway.policy.access import listed
 from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import redact_for_history, redact_messages, redact_name
 from gateway.ports import ThreadMessage, ThreadMessages
+from gateway.ports.conversations import StoredTurn
 from gateway.ports.prompt_blocks import ThreadText
 from gateway.turn.context.history import NO_HISTORY
 from gateway.turn.prompt import clean_name, clip, escaped, marked, readable
@@ -38,6 +39,8 @@ that the prompt does not get."""
 MAX_TITLE: Final = 200
 MAX_ALL: Final = 24_000
 """Characters of all messages that are searched for secrets."""
+MAX_FILES: Final = 5
+"""Files of the thread that the model gets: those of the first message, then the latest."""
 
 UNKNOWN: Final = (
     "This question was asked in a running thread. You do not know the earlier messages of this "
@@ -64,7 +67,7 @@ log = structlog.get_logger(__name__)
 async def read_thread(turn: TurnContext, services: Services) -> Decision:
     """Read the thread of the question, or tell the model that it does not see it."""
     asked, threads = turn.last, turn.connected.threads
-    turn.thread, turn.thread_note = None, ""
+    turn.thread, turn.thread_files, turn.thread_note = None, (), ""
     if not is_in_thread(asked):
         if replies_to_another(asked):
             turn.thread_note = CHAIN
@@ -129,6 +132,7 @@ async def _taken(turn: TurnContext, services: Services, found: ThreadMessages) -
     """Take the messages that the conversation does not have already."""
     place = turn.last.place
     wanted = not_addressed(turn, found, services.policies)
+    turn.thread_files = files_of(turn.opened.turns, found.first, wanted)
     first = wanted[0] if wanted and wanted[0] is found.first else None
     chosen = wanted[1:] if first is not None else wanted
     latest = _newest(chosen, MAX_ALL)
@@ -184,6 +188,28 @@ def not_addressed(
         elif not listed(policies.access.blocked_users, message.platform, (message.author.id,)):
             kept.append(one)
     return kept
+
+
+def files_of(
+    turns: Sequence[StoredTurn], first: ThreadMessage | None, wanted: Sequence[ThreadMessage]
+) -> tuple[Attachment, ...]:
+    """Return the files that the model gets: of the first message, to which a thread replies, with
+    each question; of the others once, with the first question after them. `turns` are those of the
+    conversation, `wanted` the messages that were not addressed to the assistant."""
+    answered = turns[-1].at if turns else None
+    opening: tuple[Attachment, ...] = ()
+    if first is not None and not first.own:
+        kept = any(each.message_id == first.message.id for each in turns if each.role == "user")
+        opening = first.message.attachments if kept or first in wanted else ()
+    later = [
+        file
+        for one in reversed(wanted)
+        if one is not first and not one.own
+        if answered is None or one.message.timestamp > answered
+        for file in reversed(one.message.attachments)
+    ]
+    opening = opening[:MAX_FILES]
+    return (*opening, *reversed(later[: MAX_FILES - len(opening)]))
 
 
 def _newest(messages: Sequence[ThreadMessage], room: int) -> list[ThreadMessage]:

@@ -8,7 +8,7 @@ from uuid import uuid4
 from gateway.authorship import Material, text_of
 from gateway.connected_account import ConnectedAccount
 from gateway.conversation import ConversationKey
-from gateway.message import NOTHING_SAID, ChatMessage, Outbound, Place, Reply
+from gateway.message import NOTHING_SAID, Attachment, ChatMessage, Outbound, Place, Reply
 from gateway.outbound.live.answer import LiveAnswer
 from gateway.people import Principal
 from gateway.policy.decision import Decision
@@ -57,8 +57,9 @@ class TurnContext:
     is set if its answer may have been sent before. `attempt` names this attempt to answer.
     `asked_at` is when its message was written; `late` is set if that is long ago. `command` is the
     name of a command.
-    `thread` are earlier messages of the thread, for this question alone; `thread_note` tells the
-    model about those that it does not see.
+    `thread` are earlier messages of the thread, for this question alone, and `thread_files` the
+    files in them that the model gets; `thread_note` tells the model about those that it does not
+    see.
     `missing` are the parts of memory that could not be read.
     `joints` are what stands before each message that continues the one before it, None before a
     message of its own. `outdated` is set if its author changed a message after the answer was seen.
@@ -99,6 +100,7 @@ class TurnContext:
     memory: TurnMemory | None = None
     opened: LoadedHistory = NO_HISTORY
     thread: ThreadText | None = None
+    thread_files: tuple[Attachment, ...] = ()
     thread_note: str = ""
     prompt_parts: PromptParts = NO_PROMPT_PARTS
     knowledge: Sequence[KnowledgeItem] = ()

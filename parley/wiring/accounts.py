@@ -21,6 +21,7 @@ from gateway.ports.own_conversations import MessageName, OwnConversation, OwnMes
 from gateway.ports.work_guard import WorkGuard
 from gateway.render import render_off_loop
 from gateway.stores.history import SqlOwnConversations
+from gateway.stores.long_lived_states import LongLivedStates
 from memory.commands.command_set import SPECS
 from parley.config import MAIN, Settings
 
@@ -68,6 +69,7 @@ def local_accounts(
     settings: Settings,
     only: str,
     states: AdapterStates,
+    long_lived: LongLivedStates,
     webhooks: WebhookRoutes,
     clock: Clock,
     count: Counter,
@@ -88,6 +90,7 @@ def local_accounts(
             assistant_name=settings.assistant.name,
             clock=clock,
             state=states.of(account.platform, account.name),
+            long_lived=long_lived.of(account.platform, account.name),
             webhooks=webhooks,
             count=count,
             commands=commands_of(settings),

@@ -48,6 +48,7 @@ def storage_chores(storage: Storage, settings: Settings, clock: Clock) -> Mappin
         "admissions": lambda: storage.admissions.prune(clock.now()),
         "console_sessions": lambda: storage.console_sessions.prune(clock.now()),
         "text_grants": lambda: storage.text_grants.prune(clock.now() - KEEP_READING),
+        "long_lived_states": storage.long_lived_states.prune,
         "hot_losses": lambda: storage.hot_losses.prune(clock.now()),
         "takeovers": lambda: storage.takeovers.prune(clock.now() - KEEP_READING),
         **storage.memory.chores,

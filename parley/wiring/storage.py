@@ -32,6 +32,7 @@ from gateway.stores.conversations import ConversationNoteStore, Conversations, S
 from gateway.stores.feedback import FeedbackStore
 from gateway.stores.history import SqlHistory, SqlOwnConversations
 from gateway.stores.hot_losses import HotLosses
+from gateway.stores.long_lived_states import LongLivedStates
 from gateway.stores.personal_data import HotPersonalData, SqlPersonalData
 from gateway.stores.quarantine import QuarantineStore
 from gateway.stores.sqlite.adapter_states import SqliteAdapterStates
@@ -141,6 +142,7 @@ class Storage:
         self.takeovers = self._lasting.takeovers
         self.text_grants = self._lasting.text_grants
         self.config_versions = self._lasting.config_versions
+        self.long_lived_states = self._lasting.states
         self.activity = self._lasting.activity
         self.working = self._lasting.personal
         self.personal = (self.memory.personal, self.working, self.hot.personal)
@@ -378,6 +380,7 @@ class LongLived(Struct, frozen=True):
     text_grants: TextGrantStore
     config_versions: ConfigVersions
     hot_losses: HotLosses
+    states: LongLivedStates
     memory: MemoryStores
     personal: WorkingMemory
     start: Callable[[], Awaitable[None]]
@@ -438,6 +441,7 @@ def _stores(database: Database, clock: Clock, start: Step, stop: Step) -> LongLi
         text_grants=TextGrantStore(database),
         config_versions=ConfigVersions(database),
         hot_losses=HotLosses(database),
+        states=LongLivedStates(database, clock),
         memory=memory_stores(database, clock),
         personal=SqlPersonalData(database, clock),
         start=start,

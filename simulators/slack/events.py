@@ -2,11 +2,15 @@
 
 import time
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from simulators.slack.world import Message, World
 
 Payload: TypeAlias = dict[str, object]
+
+CHECK_FILE_INFO: Final = {"mode": "file_access", "file_access": "check_file_info", "created": 0}
+"""All that a message in a channel with another company says of a file, besides its id
+(docs.slack.dev, "File object", Slack Connect files)."""
 
 
 def callback(world: World, event: Payload) -> Payload:
@@ -102,7 +106,12 @@ def message_body(world: World, message: Message, base: str) -> Payload:
     elif any(m.thread_ts == message.ts for m in world.channels[message.channel].messages):
         body["thread_ts"] = message.ts
     if message.files:
-        body["files"] = file_object(base, world, message)
+        shared = world.channels[message.channel].shared
+        body["files"] = (
+            [{"id": file.id, **CHECK_FILE_INFO} for file in message.files]
+            if shared
+            else file_object(base, world, message)
+        )
         body["upload"] = False
     if message.edited_ts:
         body["edited"] = {"user": message.user, "ts": message.edited_ts}

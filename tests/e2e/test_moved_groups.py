@@ -4,7 +4,9 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from redis.asyncio import Redis
 
+from adapters.telegram.upgraded_groups import UpgradedGroups
 from gateway.outbound.send_attempt import ELSEWHERE_NOTE
 from simulators.base import SimRoom
 from simulators.telegram import TelegramSimulator
@@ -61,6 +63,28 @@ async def test_conversation_memory_and_access_follow_a_group_that_became_a_super
         assert noted.text
         await sim.command(ada, supergroup, "clear")
         await lab.answers(supergroup, 3)
+
+
+async def test_the_ids_of_both_groups_survive_the_loss_of_redis(
+    tmp_path: Path, redis: RedisServer, postgres: PostgresServer
+) -> None:
+    url = redis.url.replace("/0", "/3")
+    stores = {"storage": {"url": url}, "database": {"url": migrated_database(postgres)}}
+    async with open_lab_with_model(POLLING, tmp_path, stores) as (lab, _):
+        sim = telegram(lab)
+        room = sim.room("Team", "private")
+        await ask(lab, room, "hello")
+        await lab.answer(room)
+        supergroup = sim.upgrade(sim.person("Ada"), room)
+        await ask(lab, supergroup, "and here?")
+        await lab.answer(supergroup)
+        await lab.idle()
+        async with Redis.from_url(url) as client:
+            await client.flushdb()
+        state = lab.app.storage.long_lived_states.of("telegram", "main")
+        after_restart = UpgradedGroups(state, "main")
+        _, present = await after_restart.addressed({"chat_id": int(room.id)})
+    assert present == int(supergroup.id)
 
 
 @pytest.mark.parametrize("delete", [True, False])

@@ -112,6 +112,33 @@ async def test_replies_on_whatsapp_are_completed_from_the_conversation(
 
 
 @only("whatsapp")
+async def test_an_answer_of_any_length_arrives_whole_and_each_part_can_be_replied_to(
+    variant: str, tmp_path: Path
+) -> None:
+    async with open_lab_with_model(variant, tmp_path) as (lab, model):
+        ada, sim = lab.platform.person("Ada"), lab.platform
+        room = sim.direct(ada)
+        count = 150
+        model.script("\n\n".join(f"Paragraph {n}. " + "word " * 100 for n in range(count)))
+        await say(lab, ada, room, "tell me everything")
+        parts = by_bot(sim.shown(room))
+        assert all(len(part.text) <= 4_096 for part in parts)
+        shown = "\n".join(part.text for part in parts)
+        assert [f"Paragraph {n}." in shown for n in range(count)] == [True] * count
+        assert shown.count("word") == 100 * count
+
+        model.script("ok", "ok")
+        await say(lab, ada, room, "and this part?", reply_to=parts[2].id)
+        told = words(model)
+        assert parts[2].text.split("\n\n")[1] in told
+        assert "Paragraph 0." not in told
+        await say(lab, ada, room, "and the end?", reply_to=parts[-1].id)
+        told = words(model)
+        assert "(in reply to a message that I cannot see)" in told, "stored up to 40,000 characters"
+        assert "Paragraph 0." not in told
+
+
+@only("whatsapp")
 async def test_a_reply_to_an_unknown_message_says_so(variant: str, tmp_path: Path) -> None:
     async with open_lab_with_model(variant, tmp_path) as (lab, model):
         ada, sim = lab.platform.person("Ada"), lab.platform

@@ -3,6 +3,7 @@ kept; where it cannot be read, the model is told so."""
 
 import json
 import sqlite3
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -14,13 +15,14 @@ from redis.asyncio import Redis
 from structlog.testing import capture_logs
 
 from simulators.anthropic import Answer, AnthropicSimulator, UseTool
-from simulators.base import Fault, SimRoom
+from simulators.base import Fault, SimFile, SimRoom
 from simulators.discord import DiscordSimulator
 from simulators.slack import SlackSimulator
 from simulators.telegram import TelegramSimulator
 from tests.attacks.model import system_text, whole_text
 from tests.e2e.conftest import VARIANTS, only, open_lab_with_model
 from tests.e2e.harness import FAST, Lab, running_as_processes
+from tests.gateway.turn.test_attachments import PNG
 from tests.support.databases import migrated_database
 from tests.support.patience import PATIENCE
 from tests.support.servers import PostgresServer, RedisServer
@@ -28,6 +30,14 @@ from tests.support.servers import PostgresServer, RedisServer
 THREADS: Final = only("discord", "slack-socket")
 READ: Final = {"slack": "conversations.replies", "discord": "GET /channels/{id}/messages"}
 CANARY: Final = "canary-7f3a"
+PICTURE: Final = SimFile("menu.png", "image/png", PNG)
+KEYS: Final = SimFile("keys.txt", "text/plain", b"open at noon, AKIAIOSFODNN7EXAMPL3")
+
+
+def pictures_of(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The pictures in the question of a request."""
+    content = body["messages"][-1]["content"]
+    return [block for block in content if block["type"] == "image"]
 
 
 class Talk:
@@ -295,6 +305,44 @@ async def test_a_slash_command_in_a_thread_reads_it(variant: str, tmp_path: Path
         await lab.platform.command(ada, talk.thread, "ask", "what happened?")
         await lab.answer(talk.thread)
         assert CANARY in whole_text(model.bodies[0])
+
+
+@THREADS
+async def test_the_files_of_a_thread_reach_the_model(variant: str, tmp_path: Path) -> None:
+    async with open_lab_with_model(variant, tmp_path) as (lab, model):
+        sim, ada, room = lab.platform, lab.platform.person("Ada"), lab.platform.room("general")
+        assert isinstance(sim, SlackSimulator | DiscordSimulator)
+        if isinstance(sim, SlackSimulator):  # the picture itself begins the thread
+            first = await sim.say(sim.person("Bob"), room, "", files=(PICTURE,))
+            thread = SimRoom(room.id, room.kind, room.title, first)
+        else:
+            thread = await sim.open_thread(ada, room, "Menu")
+            await sim.say(sim.person("Bob"), thread, "", files=(PICTURE,))
+        talk = Talk(lab, model, room, thread)
+        model.script("a soup", "at noon", "still a soup")
+        (question,) = pictures_of(await talk.ask("what is on it?"))
+        assert question["source"]["data"] == b64encode(PNG).decode()
+        await sim.say(sim.person("Bob"), thread, "and this", files=(KEYS,))
+        told = await talk.ask("when?")
+        assert "open at noon" in whole_text(told)
+        assert "AKIAIOSFODNN7EXAMPL3" not in whole_text(told)
+        again = await talk.ask("sure?")
+        assert "open at noon" not in whole_text(again), "a later file reaches the model once"
+        assert len(pictures_of(told)) == len(pictures_of(again)) == 1, "the thread replies to it"
+        assert "open at noon" not in await cells(lab)
+
+
+@only("slack-socket")
+async def test_no_file_of_a_thread_is_fetched_with_reading_switched_off(
+    variant: str, tmp_path: Path
+) -> None:
+    overrides = {"context": {"thread_history": "off"}}
+    async with open_lab_with_model(variant, tmp_path, overrides) as (lab, model):
+        sim, room = lab.platform, lab.platform.room("general")
+        first = await sim.say(sim.person("Bob"), room, "", files=(PICTURE,))
+        talk = Talk(lab, model, room, SimRoom(room.id, room.kind, room.title, first))
+        model.script("I do not see it.")
+        assert pictures_of(await talk.ask("what is on it?")) == []
 
 
 @THREADS

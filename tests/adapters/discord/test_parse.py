@@ -256,7 +256,7 @@ def test_the_replied_message_is_quoted() -> None:
                 "message_reference": {"type": 1, "message_id": "2"},
                 "message_snapshots": [{"message": {"content": "minutes", "attachments": [FILE]}}],
             },
-            "minutes",
+            "(forwarded)\nminutes",
             ["image"],
         ),
     ],
@@ -312,7 +312,19 @@ def test_a_reply_to_a_forward_quotes_the_forwarded_text() -> None:
     original = FORWARD | {"id": "490", "author": user("7", "Ben")}
     parsed = read(REPLY | {"referenced_message": original})
     assert parsed.quote is not None
-    assert parsed.quote.text == "the minutes"
+    assert parsed.quote.text == "(forwarded)\nthe minutes"
+
+
+def test_a_reply_to_the_end_of_a_poll_quotes_it_in_words() -> None:
+    names = ("poll_question_text", "victor_answer_votes", "victor_answer_text", "total_votes")
+    values = ("Lunch?", "3", "Pizza", "4")
+    fields = [{"name": n, "value": v} for n, v in zip(names, values, strict=True)]
+    for shown, result in ((fields, "Pizza (3 of 4 votes)"), (fields[::3], "no winner (4 votes)")):
+        ended = {"id": "490", "type": 46, "author": user("7", "Ben")}
+        ended |= {"content": "", "embeds": [{"type": "poll_result", "fields": shown}]}
+        parsed = read(REPLY | {"referenced_message": ended})
+        assert parsed.quote is not None
+        assert parsed.quote.text == f"Poll result: Lunch?\n- {result}"
 
 
 def test_attachments_have_types_and_stickers_have_names() -> None:

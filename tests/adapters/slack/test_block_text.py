@@ -181,3 +181,36 @@ def test_notices_of_slack_itself_are_no_messages(user: str) -> None:
     notice = message("You were added to a channel", user=user, channel="D0DM", channel_type="im")
     assert parse(callback(notice)) == []
     assert parse(json.loads(json.dumps(callback(notice | {"subtype": "bot_message"})))) == []
+
+
+def test_numbers_of_a_list_go_on_behind_an_inner_list_and_no_further() -> None:
+    def entries(style: str, indent: int, *words: str, **more: object) -> dict[str, object]:
+        elements = [
+            {"type": "rich_text_section", "elements": [{"type": "text", "text": word}]}
+            for word in words
+        ]
+        head = {"type": "rich_text_list", "style": style, "indent": indent}
+        return {**head, "elements": elements, **more}
+
+    prose = {"type": "rich_text_section", "elements": [{"type": "text", "text": "then"}]}
+    shown = text_of_blocks(
+        {
+            "blocks": [
+                {
+                    "type": "rich_text",
+                    "elements": [
+                        entries("ordered", 0, "a", "b"),
+                        entries("ordered", 1, "x", "y"),
+                        entries("ordered", 0, "c"),
+                        entries("ordered", 1, "z"),
+                        prose,
+                        entries("ordered", 0, "d", offset=3),
+                        entries("bullet", 0, "e"),
+                        entries("ordered", 0, "f"),
+                    ],
+                }
+            ]
+        }
+    )
+    lines = ["1. a", "2. b", "  1. x", "  2. y", "3. c", "  1. z", "then", "4. d", "- e", "1. f"]
+    assert shown.split("\n") == lines

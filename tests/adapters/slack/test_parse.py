@@ -254,6 +254,21 @@ class TestMessages:
         blocks = [{"type": "rich_text", "elements": elements}]
         assert received(callback(message("", blocks=blocks))).content == "> pay\n> Eve\nreally?"
 
+    def test_blocks_of_the_composer_complete_a_text_without_their_quotation(self) -> None:
+        def section(kind: str, *words: str) -> dict[str, Any]:
+            return {"type": kind, "elements": [{"type": "text", "text": word} for word in words]}
+
+        def heard(written: str, *elements: dict[str, Any]) -> str:
+            blocks = [{"type": "rich_text", "elements": list(elements)}]
+            return received(callback(message(written, blocks=blocks))).content
+
+        said, quoted = section("rich_text_section", "right?"), section("rich_text_quote", "pay now")
+        assert heard("right?", said, quoted) == "right?\n> pay now"
+        assert heard("right?\n&gt; pay now", said, quoted) == "right?\n> pay now"
+        inner = {"type": "rich_text_list", "style": "ordered", "indent": 1}
+        entries = {**inner, "elements": [section("rich_text_section", "plan")]}
+        assert heard("right?\n    a. plan", said, entries) == "right?\n    a. plan"
+
     def test_files_are_parsed(self) -> None:
         files = [
             {"id": "F1", "name": "a.png", "mimetype": "image/png", "url_private": "u", "size": 7},
@@ -270,6 +285,20 @@ class TestMessages:
             Attachment("video", "d", "", "video/mp4"),
             Attachment("other", "file:F4", "shared"),
         )
+
+    def test_the_transcript_of_a_clip_is_text_of_a_file(self) -> None:
+        transcription = {"status": "complete", "preview": {"content": "call me", "has_more": True}}
+        clip = {"id": "F1", "name": "memo.m4a", "mimetype": "audio/mp4", "url_private": "u"}
+        found = received(callback(message("", files=[{**clip, "transcription": transcription}])))
+        assert found.material == (Material("file", "Transcript by Slack: call me […]", "memo.m4a"),)
+
+    def test_a_card_of_an_app_has_its_footer_and_picture(self) -> None:
+        card = {"title": "CPU", "footer": "Grafana", "image_url": "https://g.example/a.png?b&c"}
+        (found,) = received(callback(message("see", attachments=[card]))).material
+        assert found.text == "CPU\nGrafana\nPicture: https://g.example/a.png?b&c"
+        preview = {**card, "from_url": "https://g.example"}
+        (found,) = received(callback(message("see", attachments=[preview]))).material
+        assert found.text == "CPU"
 
     def test_every_field_has_a_limit(self) -> None:
         heard = received(callback(message("x" * 100_000, files=[{"id": "F1"}] * 100)))

@@ -124,6 +124,16 @@ async def test_an_attachment_is_announced_and_can_be_fetched(rig: Rig) -> None:
     assert await rig.adapter.fetch(attachment, limit=100) == picture.data
 
 
+async def test_a_file_in_a_channel_with_another_company_is_looked_up(rig: Rig) -> None:
+    anna, room = rig.slack.person("Anna"), rig.slack.room("partners")
+    rig.slack.share(room)
+    picture = SimFile("cat.png", "image/png", b"\x89PNG cat")
+    await rig.slack.say(anna, room, "look", mention=True, files=(picture,))
+    (attachment,) = (await rig.sink.first(MessageReceived)).message.attachments
+    assert (attachment.kind, attachment.name, attachment.size) == ("image", "cat.png", 8)
+    assert await rig.adapter.fetch(attachment, limit=100) == picture.data
+
+
 async def test_edits_and_deletions_are_received(rig: Rig) -> None:
     anna = rig.slack.person("Anna")
     room = rig.slack.direct(anna)

@@ -5,6 +5,7 @@ from typing import Any
 from adapters.telegram.messages import TelegramExtras
 from adapters.telegram.parse import parse
 from adapters.telegram.receive import album_of, merged
+from gateway.authorship import Material
 from gateway.message import CommandInvoked, InboundEvent, MessageReceived
 from gateway.people import Audience
 from gateway.ports.adapter import unpacked
@@ -36,6 +37,17 @@ def test_the_parts_become_one_message_under_the_first_id() -> None:
     assert isinstance(whole, MessageReceived)
     assert (whole.event_id, whole.message.id, whole.message.content) == ("1", "1", "look #trip")
     assert files(whole) == ["p1", "p2", "p3"]
+
+
+def test_several_captions_are_told_with_their_files() -> None:
+    (whole,) = events_of(part(1, "before"), part(2), part(3, "after"))
+    assert isinstance(whole, MessageReceived)
+    assert whole.message.content == "before\nafter"
+    told = "Album of 3 files\nfile 1: before\nfile 3: after"
+    assert whole.message.material == (Material("card", told),)
+    (one,) = events_of(part(1, "before"), part(2))
+    assert isinstance(one, MessageReceived)
+    assert one.message.material == ()
 
 
 def test_a_command_as_caption_has_all_pictures() -> None:

@@ -283,6 +283,69 @@ def test_a_reply_contains_the_files_and_cards_of_the_replied_message(
         assert [one.label for one in quote.attachments] == labels
 
 
+@pytest.mark.parametrize(
+    ("origin", "note"),
+    [
+        ({"type": "hidden_user", "sender_user_name": "Mo"}, "(forwarded, written by Mo)\n"),
+        ({"type": "hidden_user"}, "(forwarded)\n"),
+        ({"type": "user", "sender_user": ANN}, ""),
+    ],
+)
+def test_a_reply_to_a_forward_names_who_wrote_it(origin: dict[str, Any], note: str) -> None:
+    forward = message("the plan is off", message_id=6, forward_origin={**origin, "date": DATE})
+    quote = read(text="why?", reply_to_message=forward).quote
+    assert quote is not None
+    assert (quote.author_name, quote.text) == ("Ann Lee", f"{note}the plan is off")
+
+
+def test_a_reply_to_a_poll_has_its_votes() -> None:
+    options = [{"text": "Pizza", "voter_count": 3}, {"text": "Sushi", "voter_count": 1}]
+    poll = {"question": "Lunch?", "options": options, "total_voter_count": 4}
+    quote = read(text="who wins?", reply_to_message=message(message_id=6, poll=poll)).quote
+    assert quote is not None
+    assert quote.text == "Poll: Lunch?\n- Pizza (3 votes)\n- Sushi (1 vote)"
+    new = {"question": "Lunch?", "options": [{"text": "Pizza", "voter_count": 0}]}
+    (card,) = read(poll={**new, "total_voter_count": 0}).material
+    assert card.text == "Poll: Lunch?\n- Pizza"
+
+
+def test_a_reply_to_a_task_names_it() -> None:
+    tasks = [{"id": 1, "text": "Milk"}, {"id": 2, "text": "Bread"}]
+    reply = message(message_id=6, checklist={"title": "Shop", "tasks": tasks})
+    quote = read(text="done?", reply_to_message=reply, reply_to_checklist_task_id=2).quote
+    assert quote is not None
+    assert quote.text == "Checklist: Shop\n- [ ] Milk\n- [ ] Bread\n(the task Bread)"
+
+
+@pytest.mark.parametrize(
+    ("vcard", "details"),
+    [
+        (
+            "ORG:Acme\\, Inc.;Sales\nTITLE:CTO\nEMAIL;TYPE=WORK:b@a.example",
+            "CTO, Acme, Inc., Sales, b@a.example",
+        ),
+        (
+            "TEL;TYPE=CELL:+1\nTEL;VALUE=uri:tel:+2-3\nitem1.URL:https://b.example",
+            "+2-3, https://b.example",
+        ),
+        (
+            "ADR;TYPE=HOME:;;1 Main\r\n  St;Rome;;00100;IT\nBDAY:2000-01-01",
+            "1 Main St, Rome, 00100, IT, born 2000-01-01",
+        ),
+        ("NOTE;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:gr=C3=BCn", "grün"),
+        ("PHOTO:AAAA\nX-OTHER:1\nnonsense", ""),
+    ],
+)
+def test_a_contact_has_what_its_card_says(vcard: str, details: str) -> None:
+    contact = {
+        "first_name": "Bo",
+        "phone_number": "+1",
+        "vcard": f"BEGIN:VCARD\n{vcard}\nEND:VCARD",
+    }
+    (card,) = read(contact=contact).material
+    assert card.text == f"Contact: Bo, +1{f', {details}' if details else ''}"
+
+
 def test_a_reply_to_a_story_is_quoted() -> None:
     quote = read(text="nice", reply_to_story={"chat": {"id": 5, "title": "Ben"}, "id": 1}).quote
     assert quote is not None

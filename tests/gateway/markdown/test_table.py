@@ -5,7 +5,7 @@ import pytest
 from gateway.markdown.parse import parse
 from gateway.markdown.table import as_records, grid, width
 from gateway.markdown.text_renderer import PLAIN
-from gateway.markdown.tree import GRID_WIDTH, Table
+from gateway.markdown.tree import GRID_WIDTH, Table, inline_text
 from gateway.render import render
 from tests.support.for_each import for_each
 
@@ -62,8 +62,34 @@ def test_records_name_every_value() -> None:
     (table,) = parse("||Plan A|Plan B|\n|-|-|-|\n|Support|**yes**|\n|Price|5|[6](http://e.org)|")
     assert isinstance(table, Table)
     assert PLAIN.document(as_records(table)) == (
-        "Support\nPlan A: yes\nPlan B:\n\nPrice\nPlan A: 5\nPlan B: 6 (http://e.org)"
+        "Support\nPlan A: yes\n\nPrice\nPlan A: 5\nPlan B: 6 (http://e.org)"
     )
+
+
+def test_records_leave_out_empty_cells_and_lose_no_name() -> None:
+    (table,) = parse("|Name|Remarks|Room|\n|-|-|-|\n|Ada||7|\n|Bob|&nbsp;||\n|||9|\n||||")
+    assert isinstance(table, Table)
+    assert PLAIN.document(as_records(table)) == (
+        "Name: Ada\nRemarks: –\nRoom: 7\n\nName: Bob\n\nRoom: 9\n\n–"
+    )
+
+
+@for_each(
+    ("row", "cells"),
+    {
+        "| `a|b` | c |": ["a|b", "c"],
+        "| ``a|`|b`` | c\\|d |": ["a|`|b", "c|d"],
+        "| `du -k | sort` | `|` |": ["du -k | sort", "|"],
+        "| `a | b` |": ["`a", "b`"],
+        "| ` | ` |": ["`", "`"],
+    }.items(),
+)
+def test_a_bar_in_code_separates_no_cells_where_a_row_has_too_many(
+    row: str, cells: list[str]
+) -> None:
+    (table,) = parse(f"| x | y |\n|---|---|\n{row}")
+    assert isinstance(table, Table)
+    assert [inline_text(cell) for cell in table.rows[0]] == cells
 
 
 @pytest.mark.parametrize(

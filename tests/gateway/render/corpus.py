@@ -16,7 +16,8 @@ class Piece(Struct, frozen=True):
 
     `seen` is its text; `linked` the same with each address behind its text, for platforms without
     links, None where nothing is linked. `columns` and `rows` are those of a table, whose cells may
-    be shown in any order, with the names of the columns once or again in every row.
+    be shown in any order, with the names of the columns once or again in every row. `filled` is the
+    number of cells with a text below each name.
     """
 
     markdown: str
@@ -24,6 +25,7 @@ class Piece(Struct, frozen=True):
     linked: str | None = None
     columns: tuple[str, ...] = ()
     rows: int = 0
+    filled: tuple[int, ...] = ()
 
 
 class Answer(Struct, frozen=True):
@@ -174,7 +176,8 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Piece:
     escaped = [[cell.replace("|", r"\|") for cell in line] for line in lines]
     markdown = "\n".join(f"| {' | '.join(line)} |" for line in escaped)
     seen = "\n".join(" ".join(row) for row in (columns, *rows))
-    return Piece(markdown, seen, columns=tuple(columns), rows=len(rows))
+    filled = tuple(sum(map(bool, column)) for column in zip(*rows, strict=True))
+    return Piece(markdown, seen, columns=tuple(columns), rows=len(rows), filled=filled)
 
 
 def _tables(words: Words, turn: int) -> Iterator[Piece]:

@@ -29,7 +29,8 @@ def possible(piece: Piece) -> Iterator[str]:
     for text in filter(None, (piece.seen, piece.linked)):
         yield letters(text)
         if piece.rows:
-            names = "".join(f"{name}:" for name in piece.columns) * piece.rows
+            named = zip(piece.columns, piece.filled, strict=True)
+            names = "".join(f"{name}:" * count or f"{name}:–" for name, count in named)
             yield letters(text.partition("\n")[2] + names)
 
 

@@ -138,3 +138,17 @@ def test_an_answer_that_the_parser_fails_on_is_shown_as_it_is(
     monkeypatch.setattr("gateway.render.parse", fails)
     monkeypatch.setattr("gateway.render.log", structlog.get_logger())
     assert payload("a **b**", "telegram") == "a **b**"
+
+
+@for_each(
+    ("markdown", "seen"),
+    {
+        "~~wrong~~right": "~wrong~ right",
+        "这是~~错误~~正确": "这是 ~错误~ 正确",
+        "a ~~b~~ c": "a ~b~ c",
+    }.items(),
+)
+def test_struck_out_text_beside_letters_stays_struck_out_on_whatsapp(
+    markdown: str, seen: str
+) -> None:
+    assert payload(markdown, "whatsapp") == seen

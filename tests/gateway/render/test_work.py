@@ -26,6 +26,8 @@ BEGINNINGS = {
     "code": "```py\n",
     "long link": "[x](http://e.org/" + "y" * 5_000 + ") ",
     "formula in cells": "|a|b|\n|-|-|\n|",
+    "code in cells": "|a|b|\n|-|-|\n|",
+    "names of servers": "[x](http://e.org) [",
 }
 SEEDS = {
     "brackets": "[",
@@ -60,6 +62,9 @@ SEEDS = {
     "environments": "\\begin{align}\n",
     "fractions": r"\frac{ {}",
     "formula in cells": r"\(|",
+    "code in cells": "`|`` ",
+    "misleading links": "[a.b](http://c.d/e) ",
+    "names of servers": "a.",
 }
 ORDINARY = "# Title\n\nSome **bold** text, a [link](http://e.org) and `code`.\n\n- one\n- two\n\n"
 NESTED = "\n".join("  " * depth + "- a" for depth in range(300))

@@ -1,6 +1,6 @@
 """Messages of a thread as text: secrets, names, files, what the conversation has already."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -9,9 +9,11 @@ from gateway.immutable import replace
 from gateway.message import Attachment, ChatMessage, MessageAuthor, Place, Quote
 from gateway.people import Audience
 from gateway.ports import ThreadMessage
+from gateway.ports.conversations import StoredTurn
 from gateway.turn.thread import (
     MAX_TEXT,
     entry_of,
+    files_of,
     is_in_thread,
     redacted_texts,
     replies_to_another,
@@ -59,6 +61,34 @@ def test_files_and_text_of_others_are_lines_with_their_kind() -> None:
     )
     assert words_of(message) == "(forwarded from Cyd) we ship\n(picture: a.png)\n(audio)"
     assert words_of(written("")) == "(a message without text)"
+
+
+def refs(*found: Attachment) -> list[str]:
+    return [file.ref for file in found]
+
+
+def test_the_model_gets_the_first_files_always_and_later_ones_once() -> None:
+    def showing(number: int, *files: str, **more: bool) -> ThreadMessage:
+        attachments = tuple(Attachment("image", ref) for ref in files)
+        at = AT + timedelta(minutes=number)
+        shown = written("", id=f"{number}.0", timestamp=at, attachments=attachments)
+        return ThreadMessage(shown, **more)
+
+    def asked(number: int) -> StoredTurn:
+        return StoredTurn(f"{number}.0", "user", "hi", AT + timedelta(minutes=number))
+
+    first, early, late = showing(1, "a", "b"), showing(2, "c", "d"), showing(4, "e", "f")
+    notice = showing(1, "n", own=True)
+    wanted = [first, early, late]
+    assert refs(*files_of((), first, wanted)) == ["a", "b", "d", "e", "f"]
+    assert refs(*files_of((asked(3),), first, wanted)) == ["a", "b", "e", "f"]
+    assert refs(*files_of((asked(5),), first, wanted)) == ["a", "b"]
+    assert refs(*files_of((asked(1), asked(5)), first, [early])) == ["a", "b"], "in the history"
+    assert refs(*files_of((), first, [early])) == ["c", "d"], "cleared, or of a blocked person"
+    assert refs(*files_of((), notice, [notice])) == []
+    assert len(files_of((), showing(1, *"abcdefgh"), [])) == 0
+    many = showing(1, *"abcdefgh")
+    assert len(files_of((), many, [many, early])) == 5
 
 
 def test_a_secret_is_removed_also_if_it_is_written_in_two_messages() -> None:
