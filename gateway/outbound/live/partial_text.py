@@ -8,7 +8,7 @@ from gateway.markdown.text_renderer import Renderer
 from gateway.markdown.unfinished import close_unfinished
 from gateway.message import Part
 from gateway.people import Audience
-from gateway.policy.response_filter import StreamFilter
+from gateway.policy.response_filter import StreamFilter, may_be_shown
 from gateway.render import render_unfinished, render_with
 
 MAX_SOURCE: Final = 12_000
@@ -33,6 +33,7 @@ class PartialText:
     """
 
     def __init__(self, audience: Audience, renderer: Renderer) -> None:
+        self._audience = audience
         self._filter = StreamFilter(audience)
         self._renderer = renderer
         self._pieces: list[str] = []
@@ -57,13 +58,16 @@ class PartialText:
         return len(self._passed)
 
     async def render(self) -> RenderedText | None:
-        """Render the text so far as one message; None if it is empty."""
+        """Render the text so far as one message; None if it is empty. In public rooms a text waits
+        in which rendering makes what may be a secret: it is joined of several parts, for example.
+        """
         if len(self._passed) == self._shown and self._rendered is not None:
             return self._rendered
         passed = self._passed
         parts = await render_unfinished(passed, self._renderer)
-        if not parts:
-            return None
+        space = " " if passed[-1:].isspace() else ""  # which rendering removes
+        if not parts or not may_be_shown(f"{parts[0].text}{space}", self._audience):
+            return self._rendered
         if len(parts) > 1:
             self._full, self._pieces = True, []
         self._rendered = RenderedText(parts[0], len(passed), passed[self._shown :])
