@@ -65,13 +65,17 @@ class PartialText:
             return self._rendered
         passed = self._passed
         parts = await render_unfinished(passed, self._renderer)
-        space = " " if passed[-1:].isspace() else ""  # which rendering removes
-        if not parts or not may_be_shown(f"{parts[0].text}{space}", self._audience):
-            return self._rendered
         if len(parts) > 1:
             self._full, self._pieces = True, []
+        if not parts or not self._may_show(parts[0].text, passed):
+            return self._rendered
         self._rendered = RenderedText(parts[0], len(passed), passed[self._shown :])
         return self._rendered
+
+    def _may_show(self, seen: str, passed: str) -> bool:
+        """Return True if no secret is seen, and none begins where the next text will be joined."""
+        joins = not (self._full or passed[-1:].isspace())
+        return may_be_shown(seen if joins else f"{seen} ", self._audience)
 
     def placeholder(self, sentence: str) -> RenderedText:
         """A sentence in the place of text that is not there yet."""

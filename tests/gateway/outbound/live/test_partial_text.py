@@ -149,3 +149,10 @@ def test_a_key_that_rendering_joins_is_not_shown_in_a_public_room(
     open_to_all = text(Audience.PRIVATE_ROOM, platform)
     open_to_all.write(answer)
     assert "AKIAIOS" in text_of(open_to_all)
+
+
+@pytest.mark.parametrize("platform", ["discord", "slack", "telegram", "whatsapp"])
+def test_a_text_for_two_messages_is_shown_in_a_public_room(platform: str) -> None:
+    made = text(Audience.PUBLIC_ROOM, platform)
+    made.write("One line of a long answer about whales.\n\n" * 1_000)
+    assert len(text_of(made)) > 1_500
