@@ -27,6 +27,7 @@ from gateway.markdown.tree import (
     Rule,
     Run,
     Table,
+    with_true_addresses,
 )
 
 # A line that begins with a letter and has none of these characters is plain text in every Markdown,
@@ -267,7 +268,7 @@ def inline_runs(children: Iterable[Token]) -> Inline:
             runs.add(shown or " ".join(token.content.split()), code=shown is None)
         else:
             runs.add(token.content, code=token.type == "code_inline")
-    return runs.finish()
+    return with_true_addresses(runs.finish())
 
 
 class _Runs:

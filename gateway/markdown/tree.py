@@ -7,7 +7,9 @@ then slicing, and only quotes and lists are nested.
 import itertools
 import re
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final, Literal, TypeAlias
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
@@ -35,6 +37,9 @@ GRID_LINES: Final = 6
 
 
 _DIGITS: Final = re.compile(r"[^\d+]")
+_NAMED_HOST: Final = re.compile(
+    r"(?:[a-z][a-z0-9+.-]{0,20}://|\b(?=www\.))([\w.@:%-]{1,300})", re.IGNORECASE
+)
 
 Align: TypeAlias = Literal["left", "center", "right"]
 
@@ -185,3 +190,34 @@ def without_links(runs: Inline) -> Inline:
         if run.link and not run.is_bare_link and following != run.link:
             shown.append(Run(f" ({shown_address(run.link)})"))
     return tuple(shown)
+
+
+def with_true_addresses(runs: Inline) -> Inline:
+    """Write out the address of a link whose text names another host; clients show the text."""
+    if not any(run.link and not run.is_bare_link for run in runs):
+        return runs
+    shown: list[Run] = []
+    for address, group in groupby(runs, key=lambda run: run.link):
+        parts = tuple(group)
+        misleads = _names_another_host("".join(run.text for run in parts), address)
+        shown += without_links(parts) if misleads else parts
+    return tuple(shown)
+
+
+def _names_another_host(text: str, address: str) -> bool:
+    """Return True for text with the address of another host than that of `address`, "" for none."""
+    if not address or not ("://" in text or "www." in text.lower()):
+        return False
+    try:
+        host = _host_name(urlsplit(address).netloc)
+    except ValueError:
+        return True
+    return any(_host_name(found[1]) != host for found in _NAMED_HOST.finditer(text))
+
+
+def _host_name(netloc: str) -> str:
+    name = netloc.rpartition("@")[2].partition(":")[0].casefold().strip(".").removeprefix("www.")
+    try:
+        return name.encode("idna").decode()
+    except UnicodeError:
+        return name

@@ -99,12 +99,15 @@ def filter_response(text: str, audience: Audience) -> FilterDecision:
     return FilterDecision(text, "no_secret")
 
 
-def may_be_shown(text: str, audience: Audience) -> bool:
-    """Return True for rendered text of an unfinished answer that has neither a secret nor the
-    beginning of one at its end."""
+def joins_secret(seen: str, source: str, audience: Audience) -> bool:
+    """Return True if a rendered text shows a secret, or ends with what may begin one, and its
+    source, which a `StreamFilter` released, does not end so."""
     if audience is not Audience.PUBLIC_ROOM:
+        return False
+    if _first_secret(seen):
         return True
-    return not _first_secret(text) and _safe_length(text) == len(text)
+    end = seen[_safe_length(seen) :]
+    return not source.rstrip().endswith(end)
 
 
 class _Shown(Struct, frozen=True):

@@ -8,7 +8,7 @@ from gateway.markdown.text_renderer import Renderer
 from gateway.markdown.unfinished import close_unfinished
 from gateway.message import Part
 from gateway.people import Audience
-from gateway.policy.response_filter import StreamFilter, may_be_shown
+from gateway.policy.response_filter import StreamFilter, joins_secret
 from gateway.render import render_unfinished, render_with
 
 MAX_SOURCE: Final = 12_000
@@ -67,15 +67,14 @@ class PartialText:
         parts = await render_unfinished(passed, self._renderer)
         if len(parts) > 1:
             self._full, self._pieces = True, []
-        if not parts or not self._may_show(parts[0].text, passed):
+        if not parts or self._joins_secret(parts[0].text, passed):
             return self._rendered
         self._rendered = RenderedText(parts[0], len(passed), passed[self._shown :])
         return self._rendered
 
-    def _may_show(self, seen: str, passed: str) -> bool:
-        """Return True if no secret is seen, and none begins where the next text will be joined."""
-        joins = not (self._full or passed[-1:].isspace())
-        return may_be_shown(seen if joins else f"{seen} ", self._audience)
+    def _joins_secret(self, seen: str, passed: str) -> bool:
+        # Text for a second message does not continue the first one.
+        return joins_secret(f"{seen} " if self._full else seen, passed, self._audience)
 
     def placeholder(self, sentence: str) -> RenderedText:
         """A sentence in the place of text that is not there yet."""

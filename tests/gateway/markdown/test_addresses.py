@@ -31,3 +31,42 @@ def test_an_address_is_neither_cut_nor_followed_by_prose(markdown: str, addresse
     (paragraph,) = parse(markdown)
     assert isinstance(paragraph, Paragraph)
     assert " ".join(run.link for run in paragraph.runs if run.link) == addresses
+
+
+MASKED = (
+    "[https://a.example](https://b.example)",
+    "[see **https**://a.example/x](https://b.example)",
+    "[www.a.example](https://b.example)",
+    "[https://b.example.a.example](https://b.example)",
+    "[https://a.example](https://b.example@c.example)",
+    '<a href="https://b.example">https://a.example</a>',
+    "![https://a.example](https://b.example)",
+    "[https://a.example](mailto:x@b.example)",
+)
+TRUE = (
+    "[https://a.example](https://www.a.example/x?y=z)",
+    "[see https://a.example, now](https://a.example)",
+    "[https://a.example:80/x](https://a.example:80/x)",
+    "[https://münchen.de](https://münchen.de)",
+    "[README.md](https://a.example)",
+    "<https://a.example/x>",
+)
+
+
+def has_link(text: str) -> bool:
+    return any(
+        run.link for block in parse(text) if isinstance(block, Paragraph) for run in block.runs
+    )
+
+
+@for_each("text", list(MASKED))
+def test_the_text_of_a_link_names_no_other_host(text: str) -> None:
+    assert not has_link(text)
+    (block,) = parse(text)
+    assert isinstance(block, Paragraph)
+    assert "b.example" in "".join(run.text for run in block.runs).replace("b.example.a", "")
+
+
+@for_each("text", list(TRUE))
+def test_a_link_whose_text_is_true_stays_a_link(text: str) -> None:
+    assert has_link(text)
