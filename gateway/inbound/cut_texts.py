@@ -74,8 +74,10 @@ class Pieces:
 
 
 class _Open(Struct, frozen=True):
-    """A text that waits for its rest: its conversation, and its pieces without their content."""
+    """A text that waits for its rest: its conversation, and its pieces without their content.
+    `person` is its author's `str(PersonId)`, by which an erasure finds it."""
 
+    person: str
     conversation: str
     pieces: tuple[ChatMessage, ...]
     at: datetime
@@ -134,12 +136,14 @@ class OpenTexts:
             await self._note_rest(message, conversation)
         else:
             pieces = ()
-        text = _Open(conversation, (*pieces, _outline(message)), self._clock.now())
+        text = _Open(
+            str(message.person), conversation, (*pieces, _outline(message)), self._clock.now()
+        )
         if opens:
             self._open[name] = text
             _bound(self._open)
         if waits or before is not None:
-            await self._store(name, text if waits else None)
+            await self._store(name, text, waits=waits)
 
     async def conversation_of(self, place: Place, message_id: str) -> str:
         """Return the conversation in which this message was stored as a rest, "" for any other.
@@ -147,7 +151,8 @@ class OpenTexts:
         known = self._known_rest(place, message_id)
         if known or not self._begins_conversation(place):
             return known
-        return await self._state.get(_rest_name(place, message_id)) or ""
+        stored = await self._state.get(_rest_name(place, message_id)) or ""
+        return stored.partition("\n")[2]
 
     async def deleted(self, place: Place, message_ids: Collection[str]) -> None:
         """Wait no longer for the rest of a text whose first piece was deleted."""
@@ -155,7 +160,7 @@ class OpenTexts:
             first = text.pieces[0]
             if first.id in message_ids and _place_name(first.place) == _place_name(place):
                 del self._open[name]
-                await self._store(name, None)
+                await self._store(name, text, waits=False)
 
     def _known_rest(self, place: Place, message_id: str) -> str:
         return self._moved.get(_rest_name(place, message_id), "") if self._moved else ""
@@ -167,7 +172,7 @@ class OpenTexts:
         self._moved[name] = conversation
         _bound(self._moved)
         if self._begins_conversation(message.place):
-            await self._put(name, conversation, CHANGED_WITHIN)
+            await self._put(name, f"{message.person}\n{conversation}", CHANGED_WITHIN)
 
     def _begins_conversation(self, place: Place) -> bool:
         """Return True if each message in this place begins a conversation, unless it is a rest."""
@@ -181,9 +186,9 @@ class OpenTexts:
         except MsgspecError:
             return None
 
-    async def _store(self, name: str, text: _Open | None) -> None:
-        value = ""
-        if text is not None:  # the first and the last piece decide about the next one
+    async def _store(self, name: str, text: _Open, *, waits: bool) -> None:
+        value = text.person  # in place of a text that waits no longer
+        if waits:  # the first and the last piece decide about the next one
             pieces = (*text.pieces[:1], *text.pieces[1:][-1:])
             value = json.encode(replace(text, pieces=pieces)).decode()
         await self._put(name, value, STORED_FOR)
