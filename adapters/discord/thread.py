@@ -3,6 +3,7 @@
 Sources: Discord, "Get Channel Messages", "Get Thread Member", "Threads" (the message of type 21).
 """
 
+import asyncio
 from typing import Final
 
 import aiohttp
@@ -50,7 +51,10 @@ class ThreadReader:
             one for one in page if one.get("type") != STARTER and one.get("id") != first.get("id")
         ]
         shown = others[-most:]
-        read = (self._message(one, place) for one in shown)
+        read = []
+        for one in shown:
+            read.append(self._message(one, place))
+            await asyncio.sleep(0)  # a long message takes some milliseconds
         return ThreadMessages(
             title=thread.name,
             first=self._message(first, place) if first else None,

@@ -52,6 +52,10 @@ _ADVICE: Final = {
 }
 
 
+class AnswerTooLarge(Permanent):
+    """Slack's answer has more bytes than are parsed at once."""
+
+
 class NotInConversation(Permanent):
     """The bot, or the reader, is not a member of the conversation."""
 

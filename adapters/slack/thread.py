@@ -14,7 +14,7 @@ from adapters.shared.json_readers import JsonObject, as_mapping, identifier, int
 from adapters.shared.json_readers import text as text_at
 from adapters.slack.client import SlackClient
 from adapters.slack.directory import Directory
-from adapters.slack.errors import delivery_errors
+from adapters.slack.errors import AnswerTooLarge, delivery_errors
 from adapters.slack.event_context import BotIdentity, EventContext, message_ts
 from adapters.slack.messages import SlackExtras, message_events
 from gateway.errors import DeliveryError
@@ -41,11 +41,16 @@ WITH_FILES: Final = 5
 known."""
 MAX_NAMES: Final = 20
 """Authors whose names are looked up."""
+AT_ONCE: Final = 4
+"""Threads that are read at the same time: their pages are in memory meanwhile."""
 
 
 class _Page(Struct, frozen=True):
+    """Messages of a thread. `before` is the number of replies that came before the kept ones."""
+
     messages: list[JsonObject]
     cursor: str = ""
+    before: int = 0
 
 
 class ThreadReader:
@@ -58,29 +63,36 @@ class ThreadReader:
         self._directory = directory
         self._me = me
         self._name = name
+        self._turns = asyncio.Semaphore(AT_ONCE)
 
     async def read(self, place: Place, before: str, most: int) -> ThreadMessages:
         """Return the messages of a thread before a message. Raises a `DeliveryError`."""
+        async with self._turns:
+            return await self._read(place, before, most)
+
+    async def _read(self, place: Place, before: str, most: int) -> ThreadMessages:
         thread, latest = place.thread_id, message_ts({"ts": before}, "ts")
-        page = await self._page(place, latest)
+        page = await self._first_page(place, latest)
         parent = next((one for one in page.messages if one.get("ts") == thread), {})
-        replies, total = page.messages, None
+        rest, total = page, None
         newest_missing = False
         if page.cursor:
             total = integer(parent, "reply_count")
             try:
-                rest = await self._rest(place, latest, page, total)
+                rest = await self._rest(place, latest, page, total, most)
                 newest_missing = bool(rest.cursor)
-                replies = rest.messages
             except DeliveryError:  # the beginning is better than nothing
                 newest_missing = True
-        replies = [one for one in replies if one.get("ts") != thread]
+        replies = [one for one in rest.messages if one.get("ts") != thread]
         shown = replies[-most:]
-        between = len(replies) - len(shown)
+        between = rest.before + len(replies) - len(shown)
         if total is not None and not newest_missing:
             between = max(between, total - len(shown) - 1)  # the question is a reply, too
         await self._look_up([parent, *shown])
-        read = [self._message(one, place) for one in (parent, *shown)]
+        read = []
+        for one in (parent, *shown):
+            read.append(self._message(one, place))
+            await asyncio.sleep(0)  # a long message takes some milliseconds
         read[:1] = [await self._with_files(read[0])]
         read[-WITH_FILES:] = await asyncio.gather(*map(self._with_files, read[-WITH_FILES:]))
         return ThreadMessages(
@@ -90,16 +102,30 @@ class ThreadReader:
             newest_missing=newest_missing,
         )
 
-    async def _rest(self, place: Place, latest: str, page: _Page, total: int | None) -> _Page:
-        """Return the replies up to the question, without the middle of a very long thread; with a
-        cursor if the latest are missing."""
-        if total is not None and latest and total - len(page.messages) > PAGES * PAGE:
-            return await self._end(place, latest, page, total)
-        for _ in range(PAGES):
-            more = await self._page(place, latest, cursor=page.cursor, limit=PAGE)
-            page = _Page([*page.messages, *more.messages], more.cursor)
-            if not page.cursor:
-                break
+    async def _first_page(self, place: Place, latest: str) -> _Page:
+        """Return the beginning of the thread: the first message alone if it is too large."""
+        try:
+            return await self._page(place, latest)
+        except AnswerTooLarge:
+            return await self._page(place, latest, limit=1)
+
+    async def _rest(
+        self, place: Place, latest: str, page: _Page, total: int | None, most: int
+    ) -> _Page:
+        """Return the replies up to the question, of a long thread its last messages; with a cursor
+        if the latest are missing."""
+        known = total is not None and bool(latest)
+        long = total is not None and total - len(page.messages) > PAGES * PAGE
+        if known and (long or len(page.messages) <= 1):
+            return await self._end(place, latest, page, total or 0)
+        try:
+            for _ in range(PAGES):
+                more = await self._page(place, latest, cursor=page.cursor, limit=PAGE)
+                page = _joined(page, more, place.thread_id, most)
+                if not page.cursor:
+                    break
+        except AnswerTooLarge:
+            return await self._end(place, latest, page, total or 0) if known else page
         return page
 
     async def _end(self, place: Place, latest: str, page: _Page, total: int) -> _Page:
@@ -108,8 +134,11 @@ class ThreadReader:
         end, best = float(latest), page
         reach, few, many = (end - float(place.thread_id)) * NEAR / total, 0.0, 0.0
         for _ in range(TRIES):
-            found = await self._page(place, latest, oldest=f"{end - reach:.6f}", limit=PAGE)
-            if found.cursor:
+            try:
+                found = await self._page(place, latest, oldest=f"{end - reach:.6f}", limit=PAGE)
+            except AnswerTooLarge:
+                found = None
+            if found is None or found.cursor:
                 many = reach
             else:
                 few = reach
@@ -171,3 +200,10 @@ class ThreadReader:
         message = found[0].message
         mentions = unpacked(SlackExtras, message.extras).mentions
         return ThreadMessage(message, own, self._me.user_id in mentions)
+
+
+def _joined(page: _Page, more: _Page, thread: str, most: int) -> _Page:
+    """Return the last replies of two pages."""
+    replies = [one for one in (*page.messages, *more.messages) if one.get("ts") != thread]
+    kept = replies[-most:]
+    return _Page(kept, more.cursor, page.before + len(replies) - len(kept))

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from db.errors import StoreUnavailable
 from gateway.background_tasks import BackgroundTasks
+from gateway.inbound.cut_texts import REST
 from gateway.inbound.revision import changes, revised
 from gateway.message import (
     InboundEvent,
@@ -357,11 +358,22 @@ class ConversationQueues:
     def _kept(
         self, entries: Iterable[InboxEntry], revision: MessageEdited | MessageDeleted
     ) -> list[InboxEntry]:
-        pairs = [(entry, revised(entry, revision)) for entry in entries]
-        gone = [entry for entry, now in pairs if now is None]
+        kept: list[InboxEntry] = []
+        gone: list[InboxEntry] = []
+        text: list[InboxEntry] = []
+        for entry in entries:
+            if not self._joining.follows(text, entry):
+                text, asked = [], False
+            now = revised(entry, revision)
+            if now is None or (text and entry.reason == REST and not asked):
+                gone.append(entry)  # also a rest of which no piece is left that asks
+            else:
+                kept.append(now)
+                asked = True
+            text.append(entry)
         if gone:
             self._tasks.spawn(self._withdrawn(gone))
-        return [now for _, now in pairs if now is not None]
+        return kept
 
     async def _turn(self, queue: _Queue) -> None:
         if queue.batch and self._expired(queue.batch[0]):

@@ -9,7 +9,7 @@ from gateway.commands.typed_answers import TypedAnswers
 from gateway.conversation import ConversationKey, key_of, place_to_answer
 from gateway.errors import TenantUnknown
 from gateway.immutable import replace
-from gateway.inbound.cut_texts import OpenTexts
+from gateway.inbound.cut_texts import REST, OpenTexts
 from gateway.inbound.feedback_reactions import FeedbackReactions
 from gateway.inbound.place_tenants import PlaceTenants
 from gateway.inbound.screening import Screening
@@ -54,9 +54,8 @@ def dedupe_key(event: InboundEvent) -> str:
 MAX_LOGGED_PROBLEMS: Final = 20
 """Distinct problems of a tenant provider that are logged, once each."""
 
-REST: Final = "rest_of_text"
-"""The reason for an answer to a message that no rule addresses to the assistant: the first piece of
-its text is."""
+STOP: Final = "stop"
+"""The one command that is no rest of a text: it ends the answer to that very text."""
 
 log = structlog.get_logger(__name__)
 
@@ -188,15 +187,17 @@ class Intake:
             return
         if not rest_of and await self._answers_question(event, invocation.content, key):
             return
-        command = text_command(event, invocation.content, self._services.commands)
-        if command is not None and invocation.decision.allowed:
+        addressed, reason = invocation.decision.allowed, invocation.decision.reason
+        command = None
+        if addressed:
+            command = text_command(event, invocation.content, self._services.commands)
+        # Whoever wrote a pasted text decides where it is cut, and so how its next piece begins.
+        if rest_of and (command is None or command.name != STOP):
+            await self._store(event, ConversationKey.of(rest_of), reason if addressed else REST)
+        elif command is not None:
             await self._store(command, self.key_for(command))
-        elif rest_of:
-            await self._store(event, ConversationKey.of(rest_of), REST)
         else:
-            await self._store(
-                with_content(event, invocation.content), key, invocation.decision.reason
-            )
+            await self._store(with_content(event, invocation.content), key, reason)
 
     async def _answers_question(
         self, event: MessageReceived, content: str, key: ConversationKey
@@ -232,7 +233,10 @@ class Intake:
         return await self._services.stores.conversations.takes_part(key)
 
     async def _command(self, event: CommandInvoked) -> None:
-        if any(command.name == event.name for command in self._services.commands):
+        rest = await self._as_rest(event)
+        if rest is not None:
+            await self._message(rest)
+        elif any(command.name == event.name for command in self._services.commands):
             key = self.key_for(event)
             question = await self._typed.waiting(event, key)
             if question is not None:
@@ -244,14 +248,25 @@ class Intake:
             unknown = Decision("invocation", False, "unknown_command")
             self._forget(event, self.key_for(event), unknown)
 
+    async def _as_rest(self, event: CommandInvoked) -> MessageReceived | None:
+        """Return the message of a command that is the next piece of a text; None for any other."""
+        message = event.message
+        if message is None or event.name == STOP:
+            return None
+        if not await self._texts.conversation_of_rest(message, addressed=True):
+            return None
+        return MessageReceived(event.event_id, message)
+
     async def _revision(self, event: MessageEdited | MessageDeleted) -> None:
         """Edits and deletions apply to stored and waiting messages only. A deletion names no
         author: the message may be of any tenant of the place."""
+        keys = await self._rests_in(event)
         if isinstance(event, MessageEdited):
-            moved = self._texts.conversation_of(event.message)
-            keys = [ConversationKey.of(moved) if moved else self.key_for(event)]
+            keys = keys or [self.key_for(event)]
         else:
-            keys = [self.key_for(event, one) for one in await self._tenants.of(event.place)]
+            await self._texts.deleted(event.place, event.message_ids)
+            places = [self.key_for(event, one) for one in await self._tenants.of(event.place)]
+            keys += [key for key in places if key.tenant not in {rest.tenant for rest in keys}]
         known = [key for key in keys if await self._knows(event, key)]
         if known and isinstance(event, MessageEdited):
             policy = self._services.policies.invocation
@@ -263,9 +278,14 @@ class Intake:
         if not known:
             self._services.count("not_addressed", event.kind)
 
+    async def _rests_in(self, event: MessageEdited | MessageDeleted) -> list[ConversationKey]:
+        """Return the conversations in which these messages were stored as the rest of a text."""
+        ids = _ids_of(event)
+        found = [await self._texts.conversation_of(place_of(event), one) for one in ids]
+        return [ConversationKey.of(one) for one in dict.fromkeys(found) if one]
+
     async def _knows(self, event: MessageEdited | MessageDeleted, key: ConversationKey) -> bool:
-        place, services = place_of(event), self._services
-        ids = (event.message.id,) if isinstance(event, MessageEdited) else event.message_ids
+        place, services, ids = place_of(event), self._services, _ids_of(event)
         return (
             await self._dispatcher.holds(str(key), place, ids)
             or await services.stores.conversations.knows(key.tenant, place, ids)
@@ -374,3 +394,7 @@ def with_content(event: Written, content: str) -> Written:
     if message.content == content:
         return event
     return replace(event, message=replace(message, content=content))
+
+
+def _ids_of(event: MessageEdited | MessageDeleted) -> tuple[str, ...]:
+    return (event.message.id,) if isinstance(event, MessageEdited) else event.message_ids

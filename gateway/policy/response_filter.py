@@ -5,6 +5,7 @@ import html
 import re
 from functools import cache
 from typing import Final
+from urllib.parse import unquote
 
 from msgspec import Struct
 
@@ -39,7 +40,11 @@ _MARKS: Final = re.compile(
 """What rendering removes: signs of Markdown, targets of links, commands of formulas, and comments
 and tags of HTML, which may be unfinished. None is longer than `gateway.markdown.html_tags` reads.
 An entity is the character that it names."""
-_READ: Final = (_ENTITIES, _SIGNS, _MARKS)
+_PERCENT: Final = re.compile(
+    r"(?P<percent>(?:%[0-9A-Fa-f]{2}){1,100})|(?P<unfinished>%[0-9A-Fa-f]?\Z)"
+)
+"""Characters of addresses in percent-encoding, as browsers show them."""
+_READ: Final = (_ENTITIES, _PERCENT, _SIGNS, _MARKS)
 _GAP: Final = some(r"\s", 0, 100)
 _QUOTED: Final = (
     *some("[\"']", 0, 1),
@@ -92,6 +97,17 @@ def filter_response(text: str, audience: Audience) -> FilterDecision:
     if kind:
         return FilterDecision(REPLACEMENT, f"secret_{kind}", blocked=True)
     return FilterDecision(text, "no_secret")
+
+
+def joins_secret(seen: str, source: str, audience: Audience) -> bool:
+    """Return True if a rendered text shows a secret, or ends with what may begin one, and its
+    source, which a `StreamFilter` released, does not end so."""
+    if audience is not Audience.PUBLIC_ROOM:
+        return False
+    if _first_secret(seen):
+        return True
+    end = seen[_safe_length(seen) :]
+    return not source.rstrip().endswith(end)
 
 
 class _Shown(Struct, frozen=True):
@@ -151,14 +167,16 @@ def _any_pattern() -> AnyOf:
 
 
 def _readings(text: str) -> tuple[str, ...]:
-    """Return the text as it is, with its entities and hidden characters as they are seen, and also
-    without what rendering removes."""
+    """Return the text as it is, with its entities, percent-encoding and hidden characters as they
+    are seen, and also without what rendering removes."""
     shown = (visible(marks.sub(_character, text)).text for marks in _READ)
     return tuple(dict.fromkeys((text, *shown)))
 
 
 def _character(mark: re.Match[str]) -> str:
-    return html.unescape(mark["entity"]) if mark["entity"] else ""
+    if mark.lastgroup == "percent":
+        return unquote(mark[0])
+    return html.unescape(mark[0]) if mark.lastgroup == "entity" else ""
 
 
 def _first_secret(text: str) -> str:

@@ -10,7 +10,7 @@ from gateway.immutable import replace
 from gateway.message import NOTHING_SAID, Button, Outbound, Reply
 from gateway.people import Audience
 from gateway.policy.decision import Decision
-from gateway.policy.response_filter import filter_response
+from gateway.policy.response_filter import FilterDecision, filter_response
 from gateway.render import address, render_off_loop
 from gateway.turn.audit import audit
 from gateway.turn.closing import NO_ANSWER
@@ -164,13 +164,25 @@ def in_one_line(text: str) -> str:
 
 
 async def filter_answer(turn: TurnContext, services: Services) -> Decision:
-    """Remove possible secrets from answers in public rooms."""
-    filtered = filter_response(turn.answer, turn.place.audience)
+    """Remove possible secrets from answers in public rooms, also those that rendering shows."""
+    filtered = await _filtered(turn, turn.answer)
     decision = Decision("response_filter", True, filtered.reason)
     if filtered.blocked:
         await audit("answer_withheld", turn, services, decision)
     turn.answer = filtered.text
     return decision
+
+
+async def _filtered(turn: TurnContext, markdown: str) -> FilterDecision:
+    """Return the decision about a text as it is, and as the platform shows it: rendering can join
+    what stands apart in its source."""
+    audience = turn.place.audience
+    filtered = filter_response(markdown, audience)
+    if filtered.blocked or audience is not Audience.PUBLIC_ROOM or not markdown:
+        return filtered
+    parts = await render_off_loop(markdown, turn.connected.renderer)
+    seen = filter_response("".join(part.text for part in parts), audience)
+    return seen if seen.blocked else filtered
 
 
 def screened(reply: Reply, audience: Audience) -> tuple[Reply, str]:
@@ -200,6 +212,8 @@ def screened_buttons(
 async def screened_reply(turn: TurnContext, reply: Reply, services: Services) -> Reply:
     """Return the reply of a command for its audience; a withheld part is audited."""
     shown, reason = screened(reply, turn.place.audience)
+    if not reason and (seen := await _filtered(turn, shown.markdown)).blocked:
+        shown, reason = replace(reply, markdown=seen.text, buttons=()), seen.reason
     await note_withheld(turn, reason, services)
     return shown
 
@@ -214,7 +228,9 @@ async def screened_beneath(
     audience = turn.place.audience
     shown, reason = screened(beneath, audience)
     if not reason:
-        reason = _blocked(f"{answer}\n\n{shown.markdown}" if shown.markdown else "", audience)
+        whole = f"{answer}\n\n{shown.markdown}" if shown.markdown else ""
+        filtered = await _filtered(turn, whole)
+        reason = filtered.reason if filtered.blocked else ""
     await note_withheld(turn, reason, services)
     return NOTHING_SAID if reason else shown
 
@@ -227,8 +243,3 @@ async def note_withheld(turn: TurnContext, reason: str, services: Services) -> N
     turn.note(decision)
     if turn.principal is not None:
         await audit("answer_withheld", turn, services, decision)
-
-
-def _blocked(text: str, audience: Audience) -> str:
-    filtered = filter_response(text, audience)
-    return filtered.reason if filtered.blocked else ""

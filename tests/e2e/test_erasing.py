@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from simulators.base import Fault
+from simulators.telegram import TelegramSimulator
 from tests.e2e.conftest import open_lab, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.e2e.test_memory import Talk, direct
@@ -55,6 +56,28 @@ async def test_erasure_is_confirmed_and_leaves_no_data_of_the_person(lab: Lab) -
     # WhatsApp takes the answer only while this is known, for 24 hours.
     assert [key for (key,) in about if not key.startswith("window:")] == []
     assert await lab.app.storage.long_lived.run_job(lambda db: left_of(db, words[:2])) == set()
+
+
+@pytest.mark.parametrize("variant", ["telegram-polling", "slack-socket"])
+async def test_erasure_leaves_no_text_that_waits_for_its_rest(variant: str, tmp_path: Path) -> None:
+    async with open_lab(variant, tmp_path) as lab:
+        ada, room = lab.platform.person("Ada"), lab.platform.room("general")
+        if isinstance(lab.platform, TelegramSimulator):
+            lab.platform.api.privacy = False
+        full = ("The whale swims in the sea and " * 200)[:3_900]
+        await lab.platform.say(ada, room, full, mention=True)
+        await lab.platform.say(ada, room, "and sings.")
+        await lab.answer(room)
+        await lab.platform.say(ada, lab.platform.direct(ada), full)
+        await lab.answer(lab.platform.direct(ada))
+        rows = "SELECT key, value FROM adapter_state WHERE value LIKE ? OR key LIKE ?"
+
+        def about(db: sqlite3.Connection) -> list[tuple[str, str]]:
+            return db.execute(rows, (f"%{ada.id}%",) * 2).fetchall()
+
+        assert await lab.app.storage.long_lived.run_job(about), "the texts are stored"
+        assert "Everything is erased" in await erase(direct(lab))
+        assert await lab.app.storage.long_lived.run_job(about) == []
 
 
 async def test_erasure_works_on_redis_and_postgresql(

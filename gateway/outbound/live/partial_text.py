@@ -8,7 +8,7 @@ from gateway.markdown.text_renderer import Renderer
 from gateway.markdown.unfinished import close_unfinished
 from gateway.message import Part
 from gateway.people import Audience
-from gateway.policy.response_filter import StreamFilter
+from gateway.policy.response_filter import StreamFilter, joins_secret
 from gateway.render import render_unfinished, render_with
 
 MAX_SOURCE: Final = 12_000
@@ -33,6 +33,7 @@ class PartialText:
     """
 
     def __init__(self, audience: Audience, renderer: Renderer) -> None:
+        self._audience = audience
         self._filter = StreamFilter(audience)
         self._renderer = renderer
         self._pieces: list[str] = []
@@ -57,17 +58,23 @@ class PartialText:
         return len(self._passed)
 
     async def render(self) -> RenderedText | None:
-        """Render the text so far as one message; None if it is empty."""
+        """Render the text so far as one message; None if it is empty. In public rooms a text waits
+        in which rendering makes what may be a secret: it is joined of several parts, for example.
+        """
         if len(self._passed) == self._shown and self._rendered is not None:
             return self._rendered
         passed = self._passed
         parts = await render_unfinished(passed, self._renderer)
-        if not parts:
-            return None
         if len(parts) > 1:
             self._full, self._pieces = True, []
+        if not parts or self._joins_secret(parts[0].text, passed):
+            return self._rendered
         self._rendered = RenderedText(parts[0], len(passed), passed[self._shown :])
         return self._rendered
+
+    def _joins_secret(self, seen: str, passed: str) -> bool:
+        # Text for a second message does not continue the first one.
+        return joins_secret(f"{seen} " if self._full else seen, passed, self._audience)
 
     def placeholder(self, sentence: str) -> RenderedText:
         """A sentence in the place of text that is not there yet."""

@@ -3,6 +3,7 @@
 import pytest
 
 from adapters.slack import thread
+from adapters.slack.errors import AnswerTooLarge
 from gateway.errors import Permanent, Transient
 from gateway.message import Place
 from gateway.people import Audience
@@ -131,3 +132,41 @@ async def test_a_rate_limit_says_when_to_ask_again(socket_rig: Rig) -> None:
     with pytest.raises(Transient) as caught:
         await read(socket_rig, at)
     assert caught.value.retry_after == 30.0
+
+
+def dense(rig: Rig, at: SimRoom, number: int) -> None:
+    """So many replies of many short links each: the JSON that takes longest to parse."""
+    link = {"type": "link", "url": "https://a.example/x", "text": "l"}
+    words = {"type": "rich_text_section", "elements": [{"type": "text", "text": "w "}, link] * 500}
+    user, begin = rig.slack.person("Bob").id, float(at.thread_id)
+    for each in range(number):
+        ts = f"{begin + each + 1:.6f}"
+        blocks: list[dict[str, object]] = [{"type": "rich_text", "elements": [words]}]
+        text = f"reply {each} " + "w <https://a.example/x|l> " * 500
+        message = Message(ts, at.id, user, text, thread_ts=at.thread_id, blocks=blocks)
+        rig.slack.world.add(message)
+
+
+async def test_of_a_thread_of_large_messages_the_latest_are_read_in_small_answers(
+    socket_rig: Rig,
+) -> None:
+    rig = socket_rig
+    at = await begun(rig)
+    dense(rig, at, 400)
+    found = await read(rig, at, f"{float(at.thread_id) + 401:.6f}", 5)
+    assert found.first is not None
+    assert found.first.message.content == "it failed"
+    assert [text.split()[:2] for text in texts(found)] == [
+        ["reply", str(n)] for n in range(395, 400)
+    ]
+    assert found.between == pytest.approx(395, abs=2)
+    assert not found.newest_missing
+
+
+async def test_an_answer_that_is_too_large_is_not_parsed(socket_rig: Rig) -> None:
+    rig = socket_rig
+    at = await begun(rig)
+    dense(rig, at, 400)
+    assert rig.adapter._threads is not None
+    with pytest.raises(AnswerTooLarge):
+        await rig.adapter._threads._page(place(rig, at), "", limit=300)

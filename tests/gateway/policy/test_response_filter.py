@@ -45,6 +45,8 @@ SECRETS = [
     ("", "AKIA" + "Q3" * 4 + "](https://e.org)[" + "Q3" * 4),
     ("", "AKIA" + "Q3" * 4 + "}\\text{" + "Q3" * 4),
     ("", "pass&#119;ord = 'hunter2'"),
+    ("https://e.org/?k=", "%67hp_" + "a1" * 18),
+    ("https://e.org/?k=", "ghp%5F" + "a1" * 18),
 ]
 ORDINARY = [
     "The password is kept in the vault.",
@@ -54,6 +56,8 @@ ORDINARY = [
     "sk-, ghp_, AKIA, xoxb- and eyJ begin tokens; -----BEGIN begins a key.",
     "C:\\path\\to\\file, a\\_b and \\*stars\\*",
     "日本語 🎉 password",
+    "100%",
+    "Save 20% of it: https://e.org/?q=a%20b%2Fc%",
     "",
 ]
 

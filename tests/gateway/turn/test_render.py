@@ -214,3 +214,25 @@ async def test_a_task_with_a_secret_is_neither_set_nor_shown_in_a_public_room() 
         await g.take(command("task", at=place()))
         assert g.texts[-1].startswith("No task is set here")
         assert "hunter22" not in "".join(g.texts)
+
+
+JOINED = (
+    f'AKIA<img alt="{KEY[4:]}">',
+    f"<https://e.org/AKIA>{KEY[4:]}",
+    f"$AKIA\\left.{KEY[4:]}\\right.$",
+)
+
+
+@pytest.mark.parametrize("answer", JOINED)
+async def test_a_key_that_rendering_joins_is_withheld_in_a_public_room(answer: str) -> None:
+    async with gateway() as g:
+        g.model.reply = lambda request: answer
+        await g.take(received("the key?", at=place(), mentions_bot=True))
+        assert g.texts == [REPLACEMENT]
+        assert KEY[4:] not in str(await g.stored_words())
+
+
+@pytest.mark.parametrize("hidden", JOINED)
+async def test_a_note_with_a_key_that_rendering_joins_is_withheld(hidden: str) -> None:
+    (answer,) = await asked_in_room(WHISPERS, AnswerFooter(hidden, (UNDO,)))
+    assert texts([answer]) == ["ok"]

@@ -121,3 +121,38 @@ def test_no_part_of_a_secret_is_shown_in_a_public_room(before: str, cuts: list[i
         made.write(written[at : at + size])
         at += size
         assert SECRET[:8] not in text_of(made)
+
+
+HALF, OTHER_HALF = "AKIAIO", "SFODNN7EXAMPL3"
+
+
+@pytest.mark.parametrize("platform", ["discord", "slack", "telegram", "whatsapp"])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f'{HALF}<img alt="{OTHER_HALF}">',
+        f'<img alt="{HALF}">{OTHER_HALF}',
+        f"<https://e.org/{HALF}>{OTHER_HALF}",
+        f"${HALF}\\left.{OTHER_HALF}\\right.$",
+    ],
+)
+def test_a_key_that_rendering_joins_is_not_shown_in_a_public_room(
+    answer: str, platform: str
+) -> None:
+    made = text(Audience.PUBLIC_ROOM, platform)
+    seen = []
+    for letter in f"Here it is: {answer} and a word after it":
+        made.write(letter)
+        seen.append(text_of(made))
+    assert "AKIAIOS" not in "".join(seen)
+    assert seen[-1].startswith("Here it is:")
+    open_to_all = text(Audience.PRIVATE_ROOM, platform)
+    open_to_all.write(answer)
+    assert "AKIAIOS" in text_of(open_to_all)
+
+
+@pytest.mark.parametrize("platform", ["discord", "slack", "telegram", "whatsapp"])
+def test_a_text_for_two_messages_is_shown_in_a_public_room(platform: str) -> None:
+    made = text(Audience.PUBLIC_ROOM, platform)
+    made.write("One line of a long answer about whales.\n\n" * 1_000)
+    assert len(text_of(made)) > 1_500
