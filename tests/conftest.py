@@ -15,7 +15,7 @@ from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
 from gateway.observe.logs import configure_logs
 from tests.attacks.report import summary, tried_in
-from tests.support import memory_disk
+from tests.support import memory_disk, shared_reading
 from tests.support.clock import FakeClock
 from tests.support.databases import (
     PATIENT,
@@ -52,10 +52,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Iterator[None]:
-    """Keep the garbage collector away from what is read and stays until the end: thousands of
-    modules and tests, which it would walk through again and again."""
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """Share the work on source files with other processes. Keep the garbage collector away from
+    what is read and stays until the end: thousands of modules and tests, which it would walk
+    through again and again."""
     gc.disable()
+    part = shared_reading.own_part(session.config)
+    if part is not None:
+        shared_reading.compile_part(session.config, shared_reading.source_files(), *part)
     try:
         return (yield)
     finally:
@@ -68,8 +72,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedul
     return Scheduling(config, log) if config.getoption("dist") == "loadgroup" else None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Give long tests their time."""
+    part = shared_reading.own_part(config)
+    if part is not None:  # just before Hypothesis reads them in this hook
+        shared_reading.read_constants(*part)
     for item in items:
         if item.get_closest_marker("nightly") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(NIGHTLY_SECONDS))
