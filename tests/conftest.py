@@ -15,7 +15,7 @@ from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
 from gateway.observe.logs import configure_logs
 from tests.attacks.report import summary, tried_in
-from tests.support import memory_disk, shared_reading
+from tests.support import by_day, memory_disk, shared_reading
 from tests.support.clock import FakeClock
 from tests.support.databases import (
     PATIENT,
@@ -74,10 +74,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedul
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Give long tests their time."""
+    """Leave to the night what need not run for each change, and give long tests their time."""
     part = shared_reading.own_part(config)
     if part is not None:  # just before Hypothesis reads them in this hook
         shared_reading.read_constants(*part)
+    by_day.leave_forms_to_the_night(items)
     for item in items:
         if item.get_closest_marker("nightly") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(NIGHTLY_SECONDS))
