@@ -67,7 +67,8 @@ def _leave(forms: Mapping[str, Sequence[pytest.Item]], kept: Sequence[str]) -> N
 
 
 def _platform(item: pytest.Function) -> str | None:
-    return item.callspec.params.get("variant") if item.nodeid.startswith(PLATFORMS) else None
+    variant = item.callspec.params.get("variant")
+    return str(variant) if variant is not None and item.nodeid.startswith(PLATFORMS) else None
 
 
 def _engine(item: pytest.Function) -> str | None:

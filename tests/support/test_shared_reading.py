@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from _pytest.assertion.rewrite import AssertionRewritingHook
 
 from tests.support.shared_reading import (
     beginning_with,
@@ -47,6 +48,7 @@ def test_pytest_and_python_find_what_the_parts_compiled(
     monkeypatch.setattr("_pytest.assertion.rewrite._rewrite_test", not_again)
     monkeypatch.setattr("importlib._bootstrap_external.SourceFileLoader.source_to_code", not_again)
     hook = request.config.pluginmanager.rewrite_hook
+    assert isinstance(hook, AssertionRewritingHook)
     for file in files:
         spec = importlib.util.spec_from_file_location(
             file.stem, file, loader=hook if file.stem.startswith("test_") else None
