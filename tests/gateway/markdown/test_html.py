@@ -12,6 +12,7 @@ from gateway.render import render
 from tests.gateway.render.readers import letters, read
 from tests.support.for_each import for_each
 from tests.support.processor_time import seconds
+from tests.support.property_cases import cases
 
 PLATFORMS = ["discord", "slack", "telegram", "whatsapp", "web", "plain"]
 
@@ -187,7 +188,7 @@ FRAGMENTS = [
 ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases(300), deadline=None)
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=24).map("".join))
 def test_no_text_between_tags_is_lost(markdown: str) -> None:
     # A comment hides its text, and code keeps the letters of tags.
