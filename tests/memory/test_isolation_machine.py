@@ -56,7 +56,7 @@ def test_people_read_only_their_memories_on_sqlite(
 
 
 @pytest.mark.xdist_group("postgres")
-@pytest.mark.parametrize(("examples", "steps"), [pytest.param(3, 20, id="some", marks=BUSY), MANY])
+@pytest.mark.parametrize(("examples", "steps"), [MANY])
 def test_people_read_only_their_memories_on_postgres(
     postgres: PostgresServer, examples: int, steps: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
