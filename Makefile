@@ -59,7 +59,7 @@ bench: $(DEV_STAMP)
 	$(BIN)/python -m benchmarks $(ARGS)
 
 nightly: $(DEV_STAMP) $(MODEL_SERVER_STAMP)
-	$(BIN)/python -m pytest -n 2 --timeout 1800 -m nightly $(ARGS)
+	$(BIN)/python -m pytest -n 2 --timeout 1800 -m "nightly or hypothesis" $(ARGS)
 	PARLEY_NEW_INTERPRETERS=1 $(BIN)/python -m pytest -n 2 -m "not nightly" tests/parley/cli
 	$(BIN)/python -m benchmarks soak outages twice million agents
 

@@ -15,7 +15,7 @@ from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
 from gateway.observe.logs import configure_logs
 from tests.attacks.report import summary, tried_in
-from tests.support import memory_disk
+from tests.support import by_day, memory_disk, shared_reading
 from tests.support.clock import FakeClock
 from tests.support.databases import (
     PATIENT,
@@ -27,6 +27,7 @@ from tests.support.databases import (
     started,
     wait_for_connections,
 )
+from tests.support.property_cases import NIGHT, cases
 from tests.support.scheduling import Scheduling
 from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
 from tests.support.start_caches import reuse_results_of_starts
@@ -34,12 +35,32 @@ from tests.support.start_caches import reuse_results_of_starts
 NIGHTLY_SECONDS = 1_800
 """For tests marked `nightly`, however they are run: 12,000 cases take a calm machine a minute."""
 
+AT_NIGHT = ("nightly or hypothesis", "nightly")
+"""The expression of `make nightly` for marks, by which Hypothesis marks property tests, and the
+shorter one without those of the day."""
+NEW_OBJECTS = 10_000
+"""New objects between two small collections: with Python's 700 they take a test a twentieth of its
+time. `parley run` has 50,000."""
+MANY = 100
+"""Cases of a property test that gives no number."""
+
 # How fast cases come up and run says something of the machine's load and nothing of the code. They
 # are the same in every run, so that a change fails by what it does; new ones are the night's work.
 settings.register_profile(
-    "any load", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    "any load",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
+    max_examples=cases(MANY),
 )
-settings.register_profile("night", settings.get_profile("any load"), derandomize=False)
+settings.register_profile(
+    NIGHT, settings.get_profile("any load"), derandomize=False, max_examples=MANY
+)
+
+
+def at_night(config: pytest.Config) -> bool:
+    """True for a run of long tests."""
+    return config.getoption("markexpr") in AT_NIGHT
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -48,18 +69,23 @@ def pytest_configure(config: pytest.Config) -> None:
     if folder is not None:
         memory_disk.use(folder)
         config.add_cleanup(lambda: memory_disk.remove(folder))
-    settings.load_profile("night" if config.getoption("markexpr") == "nightly" else "any load")
+    settings.load_profile(NIGHT if at_night(config) else "any load")
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Iterator[None]:
-    """Keep the garbage collector away from what is read and stays until the end: thousands of
-    modules and tests, which it would walk through again and again."""
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """Share the work on source files with other processes. Keep the garbage collector away from
+    what is read and stays until the end: thousands of modules and tests, which it would walk
+    through again and again."""
     gc.disable()
+    part = shared_reading.own_part(session.config)
+    if part is not None:
+        shared_reading.compile_part(session.config, shared_reading.source_files(), *part)
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(NEW_OBJECTS, *gc.get_threshold()[1:])
         gc.enable()
 
 
@@ -68,10 +94,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedul
     return Scheduling(config, log) if config.getoption("dist") == "loadgroup" else None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give long tests their time."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave to the night what need not run for each change, and give long tests their time."""
+    part = shared_reading.own_part(config)
+    if part is not None:  # just before Hypothesis reads them in this hook
+        shared_reading.read_constants(*part)
+    by_day.leave_forms_to_the_night(items)
     for item in items:
-        if item.get_closest_marker("nightly") and not item.get_closest_marker("timeout"):
+        long = item.get_closest_marker("nightly") or at_night(config)
+        if long and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(NIGHTLY_SECONDS))
 
 

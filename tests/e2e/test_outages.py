@@ -37,8 +37,15 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("parley.runtime.health.ANSWER_SECONDS", 0.5)
 
 
-@pytest.mark.parametrize("how", ["held", "killed"])
-@pytest.mark.parametrize("part", ["storage", "database"])
+@pytest.mark.parametrize(
+    ("part", "how"),
+    [
+        ("storage", "held"),
+        ("database", "killed"),
+        pytest.param("storage", "killed", marks=pytest.mark.nightly),
+        pytest.param("database", "held", marks=pytest.mark.nightly),
+    ],
+)
 async def test_messages_during_an_outage_of_a_store_are_answered_once_and_in_order(
     part: str, how: str, tmp_path: Path, redis: RedisServer, postgres: PostgresServer
 ) -> None:

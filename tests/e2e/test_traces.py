@@ -31,8 +31,13 @@ STAGES: Final = [
     "task",
     "render",
 ]
-PROGRAM: Final = Path(__file__).parents[1] / "gateway" / "turn" / "mcp_program.py"
-SERVERS: Final = {"servers": {"desk": {"command": sys.executable, "args": [str(PROGRAM), "stdio"]}}}
+PROGRAM: Final = Path(__file__).parents[1] / "attacks" / "tool_server.py"
+"""It starts in no time. What real servers do is in `test_tool_servers.py`."""
+
+
+def servers(folder: Path) -> dict[str, object]:
+    """A server with tools that read and one that writes, to this folder."""
+    return {"servers": {"desk": {"command": sys.executable, "args": [str(PROGRAM), str(folder)]}}}
 
 
 async def test_every_decision_is_recorded_without_the_text_of_the_message(lab: Lab) -> None:
@@ -70,7 +75,7 @@ async def test_a_tool_is_used_where_role_and_audience_allow_it(
     variant: str, tmp_path: Path
 ) -> None:
     """A tool with side effects is not even shown to the model in a public room."""
-    async with open_lab_with_model(variant, tmp_path, {"mcp": SERVERS}) as (lab, model):
+    async with open_lab_with_model(variant, tmp_path, {"mcp": servers(tmp_path)}) as (lab, model):
         ada = lab.platform.person("Ada")
         direct, room = lab.platform.direct(ada), lab.platform.room("general")
         await tools_connected(lab)
@@ -80,11 +85,11 @@ async def test_a_tool_is_used_where_role_and_audience_allow_it(
         message_id = await lab.platform.say(ada, direct, "note milk")
         assert (await lab.answer(direct)).text == "I wrote it down."
         assert "desk__write_note" in await lab.reasons(message_id)
-        assert offered(model.bodies[0]) >= {"desk__write_note", "desk__add"}
+        assert offered(model.bodies[0]) >= {"desk__write_note", "desk__page"}
         await lab.platform.say(ada, room, "what can you do here?", mention=True)
         await lab.answer(room)
         public = offered(model.bodies[-1])
-        assert "desk__add" in public
+        assert "desk__page" in public
         assert "desk__write_note" not in public
 
 
@@ -92,7 +97,7 @@ async def test_a_tool_is_used_where_role_and_audience_allow_it(
 async def test_a_guest_gets_no_tools(variant: str, tmp_path: Path) -> None:
     def members(platform: PlatformSimulator) -> dict[str, object]:
         ben = platform.person("Ben").id
-        return {"mcp": SERVERS, "access": {"default_role": "guest", "members": [ben]}}
+        return {"mcp": servers(tmp_path), "access": {"default_role": "guest", "members": [ben]}}
 
     async with open_lab_with_model(variant, tmp_path, members) as (lab, model):
         await tools_connected(lab)
@@ -101,7 +106,7 @@ async def test_a_guest_gets_no_tools(variant: str, tmp_path: Path) -> None:
             await lab.platform.say(person, lab.platform.direct(person), "hello")
             await lab.answer(lab.platform.direct(person))
         assert offered(model.bodies[0]) == set()
-        assert "desk__add" in offered(model.bodies[1])
+        assert "desk__page" in offered(model.bodies[1])
 
 
 async def tools_connected(lab: Lab) -> None:

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from tests.fuzz.corpus import FOLDER, kept, regressions
 from tests.fuzz.target import Target, TooSlow, of_text, on_text, paths_in, put, text_of, timed
 from tests.fuzz.targets.every import TARGETS
+from tests.support.property_cases import cases
 
 SECONDS = 60
 """Of atheris, for each target."""
@@ -86,7 +87,7 @@ def test_the_corpus_and_earlier_findings_pass(name: str) -> None:
 
 
 @each
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=cases(60), deadline=None)
 @given(st.data())
 def test_mutated_inputs_pass(name: str, data: st.DataObject) -> None:
     TARGETS[name].run(data.draw(inputs(TARGETS[name])))

@@ -24,6 +24,7 @@ from parley.wiring.storage import Storage
 from tests.memory.rig import forget_topic, memories_about
 from tests.support.clock import FakeClock
 from tests.support.databases import migrated_database
+from tests.support.property_cases import cases
 from tests.support.turns import answered
 
 KEY = "AKIA" + "IOSFODNN7ABCDEFG"
@@ -351,7 +352,7 @@ def words_of(texts: list[str]) -> set[str]:
 
 @settings(
     deadline=None,
-    max_examples=40,
+    max_examples=cases(40),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(st.lists(said, min_size=4, max_size=4))

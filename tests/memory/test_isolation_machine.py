@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -18,7 +18,7 @@ from memory.knowledge.schema import FILE_SCHEMA
 from memory.knowledge.stores.word_index import word_index_on
 from parley.wiring.storage import memory_stores
 from tests.memory.isolation.base import Opened
-from tests.memory.isolation.directed import WALKS
+from tests.memory.isolation.directed import WALKS, Walk
 from tests.memory.isolation.machine import Isolation
 from tests.memory.isolation.reached import missing, table
 from tests.memory.knowledge.search.conftest import Library
@@ -42,9 +42,18 @@ def test_directed_walks_reach_every_situation_on_sqlite(tmp_path: Path) -> None:
 
 
 @pytest.mark.xdist_group("postgres")
-def test_directed_walks_reach_every_situation_on_postgres(postgres: PostgresServer) -> None:
+@pytest.mark.parametrize(
+    "walks",
+    [
+        pytest.param(WALKS[::2], id="half"),
+        pytest.param(WALKS, id="all", marks=pytest.mark.nightly),
+    ],
+)
+def test_directed_walks_reach_every_situation_on_postgres(
+    postgres: PostgresServer, walks: Sequence[Walk]
+) -> None:
     with on_postgres(postgres) as opened:
-        direct(opened)
+        direct(opened, walks)
 
 
 @pytest.mark.parametrize(("examples", "steps"), [pytest.param(6, 30, id="some", marks=BUSY), MANY])
@@ -56,7 +65,7 @@ def test_people_read_only_their_memories_on_sqlite(
 
 
 @pytest.mark.xdist_group("postgres")
-@pytest.mark.parametrize(("examples", "steps"), [pytest.param(3, 20, id="some", marks=BUSY), MANY])
+@pytest.mark.parametrize(("examples", "steps"), [MANY])
 def test_people_read_only_their_memories_on_postgres(
     postgres: PostgresServer, examples: int, steps: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -111,10 +120,10 @@ def on_postgres(server: PostgresServer) -> Iterator[Opened]:
         runner.run(database.stop())
 
 
-def direct(opened: Opened) -> Counter[str]:
-    """Take all directed walks; return the situations that they reached."""
+def direct(opened: Opened, walks: Sequence[Walk] = WALKS) -> Counter[str]:
+    """Take directed walks; return the situations that they reached."""
     reached: Counter[str] = Counter()
-    for walk in WALKS:
+    for walk in walks:
         own = walk.play(opened)
         assert missing(own, walk.reaches) == [], f"not reached by {walk.steps.__name__}"
         reached += own

@@ -81,6 +81,8 @@ def _mentions(file: Path) -> _Mentions:
 @functools.cache
 def calls_in(file: Path, others: tuple[Path, ...] = ()) -> tuple[Call, ...]:
     """All calls in a file; `others` may import what it compiles."""
+    if "re." not in _text(file):
+        return ()
     names = dict(_assigned(nodes_of(file)))
     results = []
     for node in nodes_of(file):

@@ -16,6 +16,7 @@ from tests.patterns.recorder import PACKAGES
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 _SECONDS: Final = 150
+_ENGINE: Final = re.compile(r"\b(?:re|regex|sre_compile)\b")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -60,7 +61,9 @@ def _records() -> tuple[dict[str, object], ...]:
 @functools.cache
 def found_patterns() -> tuple[Found, ...]:
     """Those that were compiled, and those that stand in a call that was not made."""
-    return tuple(sorted({*_compiled(), *_written()}, key=lambda found: (found.place, repr(found))))
+    return tuple(
+        sorted({*_compiled(), *written_patterns()}, key=lambda found: (found.place, repr(found)))
+    )
 
 
 def _compiled() -> Iterator[Found]:
@@ -85,6 +88,12 @@ def _written() -> Iterator[Found]:
                     yield Found(f"{_short(file)}:{call.first}", pattern, flags, use, own=True)
 
 
+@functools.cache
+def written_patterns() -> tuple[Found, ...]:
+    """Those that stand in a call of the program as they are, read without starting it."""
+    return tuple(sorted(set(_written()), key=lambda found: (found.place, repr(found))))
+
+
 def unseen_calls() -> list[str]:
     """Calls of `re` in the program from which no pattern is known: the check is blind there."""
     seen = {result.place for result in found_patterns()}
@@ -99,6 +108,7 @@ def unusual_imports() -> list[str]:
     return [
         f"{_short(file)}:{node.lineno}"
         for file in sources()
+        if _ENGINE.search(file.read_text("utf-8"))
         for node in nodes_of(file)
         if isinstance(node, ast.stmt | ast.expr) and _is_unusual(node)
     ]

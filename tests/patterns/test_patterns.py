@@ -1,10 +1,22 @@
-"""Every pattern that reads external text takes linear time in its use."""
+"""Every pattern that reads external text takes linear time in its use.
+
+Those that stand in the program as they are, by day; those that are computed and those of the
+libraries, for which a process imports and uses everything, at night.
+"""
+
+from collections.abc import Iterable
 
 import pytest
 
 from tests.patterns.ambiguity import Refusal, analyze
 from tests.patterns.exceptions import EXEMPT, NEVER_OUTSIDE, PENDING, Exempt
-from tests.patterns.finding import Found, found_patterns, unseen_calls, unusual_imports
+from tests.patterns.finding import (
+    Found,
+    found_patterns,
+    unseen_calls,
+    unusual_imports,
+    written_patterns,
+)
 from tests.patterns.recorder import PACKAGES
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.xdist_group("patterns")]
@@ -31,35 +43,54 @@ def description(found: Found, refusal: Refusal) -> str:
     )
 
 
-def complaints(package: str) -> list[str]:
-    return [
+def complaints(found: Iterable[Found]) -> str:
+    return "\n".join(
         description(result, refusal)
-        for result in found_patterns()
-        if result.package == package and result.file not in PENDING and not exempt(result)
+        for result in found
+        if result.file not in PENDING and not exempt(result)
         if (refusal := refused(result)) is not None
-    ]
+    )
 
 
-def test_no_call_compiles_a_pattern_that_the_check_does_not_see() -> None:
-    assert unseen_calls() == []
+def test_no_pattern_is_compiled_by_an_unusual_name() -> None:
     assert unusual_imports() == []
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_patterns_of_the_program_are_linear(package: str) -> None:
-    assert any(result.package == package for result in found_patterns())
-    assert "\n".join(complaints(package)) == ""
+def test_patterns_that_stand_in_the_program_are_linear(package: str) -> None:
+    found = [result for result in written_patterns() if result.package == package]
+    assert found
+    assert complaints(found) == ""
 
 
+@pytest.mark.nightly
+def test_no_call_compiles_a_pattern_that_the_check_does_not_see() -> None:
+    assert unseen_calls() == []
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("package", PACKAGES)
+def test_patterns_that_the_program_computes_are_linear(package: str) -> None:
+    found = [result for result in found_patterns() if result.package == package]
+    assert found
+    assert complaints(found) == ""
+
+
+@pytest.mark.nightly
 def test_patterns_of_libraries_are_linear_where_they_read_external_text() -> None:
     packages = {result.package for result in found_patterns() if not result.own}
     assert packages.issuperset(SUPPORTED)
-    told_of = [
-        line for each in sorted(packages - NEVER_OUTSIDE.keys()) for line in complaints(each)
-    ]
-    assert "\n".join(told_of) == ""
+    assert (
+        complaints(
+            result
+            for result in found_patterns()
+            if not result.own and result.package not in NEVER_OUTSIDE
+        )
+        == ""
+    )
 
 
+@pytest.mark.nightly
 def test_every_exception_is_necessary() -> None:
     needed = {
         each

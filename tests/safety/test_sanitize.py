@@ -11,6 +11,7 @@ from safety.sanitize import PASSES, sanitize
 from safety.unicode import safe_unicode
 from tests.support.for_each import for_each
 from tests.support.processor_time import seconds
+from tests.support.property_cases import cases
 
 
 @for_each(
@@ -109,7 +110,7 @@ PIECES = st.sampled_from([*WORDS.split(), "\n", "\n\nHuman:", " ", '"'])
 TEXTS = st.lists(PIECES, max_size=40).map("".join)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=cases(500), deadline=None)
 @given(TEXTS)
 @example("<scr<script>ipt>" * 3)
 @example("<" * 30 + "script" + ">" * 30)

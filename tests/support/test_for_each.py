@@ -1,5 +1,6 @@
 """Cases in one test fail as tests of their own do."""
 
+import asyncio
 import inspect
 
 import pytest
@@ -32,3 +33,29 @@ def test_other_parameters_are_passed_to_pytest() -> None:
 
     assert list(inspect.signature(check).parameters) == ["platform"]
     check(platform="web")
+
+
+async def test_cases_of_a_test_that_waits_run_as_well() -> None:
+    ran = []
+
+    @for_each("number", [1, 2, 3])
+    async def check(number: int) -> None:
+        await asyncio.sleep(0)
+        ran.append(number)
+        assert number != 2
+
+    with pytest.raises(ExceptionGroup, match="1 of 3 cases failed"):
+        await check()
+    assert ran == [1, 2, 3]
+
+
+def test_two_tables_give_every_pair() -> None:
+    ran = []
+
+    @for_each("word", ["one", "two"])
+    @for_each("number", [1, 2])
+    def check(number: int, word: str) -> None:
+        ran.append((word, number))
+
+    check()
+    assert ran == [("one", 1), ("one", 2), ("two", 1), ("two", 2)]

@@ -62,6 +62,7 @@ from tests.adapters.discord.payloads import (
     user,
 )
 from tests.support.for_each import for_each
+from tests.support.property_cases import cases
 
 ROOT = Path(__file__).resolve().parents[3]
 SHARED = ROOT.parent / "shared" / "data" / "payloads" / "discord.json"
@@ -518,7 +519,7 @@ def check_harmless(payload: Json) -> None:
             assert result.message.timestamp.tzinfo is not None
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=cases(200), deadline=None)
 @given(mutated())
 def test_a_mutated_payload_gives_events_or_nothing(payload: Json) -> None:
     check_harmless(payload)

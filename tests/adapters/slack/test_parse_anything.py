@@ -23,6 +23,7 @@ from tests.adapters.slack.payloads import (
     message,
 )
 from tests.adapters.slack.reading import received
+from tests.support.property_cases import cases
 
 SHARED = Path(__file__).resolve().parents[4] / "shared/data/payloads/slack.json"
 
@@ -97,7 +98,7 @@ def check_events(events: list[InboundEvent]) -> None:
 
 class TestAnything:
     @given(mutations())
-    @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=cases(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
     def test_a_mutated_payload_gives_events_or_nothing(self, payload: dict[str, Any]) -> None:
         check_events(parse(payload))
 

@@ -12,6 +12,7 @@ from adapters.telegram.parse import kind_of, parse
 from adapters.telegram.receive import album_of, merged, ordering_key
 from gateway.message import ChatMessage, MessageReceived
 from tests.adapters.telegram.updates import ME, entity, samples, update
+from tests.support.property_cases import cases
 
 SAMPLES = samples()
 LEAVES = st.one_of(
@@ -74,13 +75,13 @@ def look(payload: Any) -> None:
     ordering_key(payload)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=cases(200), deadline=None)
 @given(mutated())
 def test_a_mutated_update_raises_no_exception(payload: Any) -> None:
     look(payload)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=cases(200), deadline=None)
 @given(st.dictionaries(st.sampled_from(["update_id", "message", "callback_query"]), JSON))
 def test_any_json_raises_no_exception(payload: Any) -> None:
     look(payload)
@@ -96,7 +97,7 @@ def test_many_mutated_updates_raise_no_exception(payload: Any) -> None:
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=12)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases(300), deadline=None)
 @given(WORDS, WORDS)
 def test_removing_the_bots_mention_keeps_every_other_word(before: str, after: str) -> None:
     text = f"{before}@OurBot{after}"

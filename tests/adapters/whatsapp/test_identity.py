@@ -19,6 +19,7 @@ from gateway.stores.sqlite.adapter_states import SqliteAdapterStates
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
 from tests.support.messages import direct, message
+from tests.support.property_cases import cases
 
 P, Q, R = "4915550000001", "4915550000002", "4915550000003"
 ADA, BOB = "DE.ada", "DE.bob"
@@ -209,7 +210,7 @@ EVENTS = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=cases(60), deadline=None)
 @given(events=st.lists(EVENTS, max_size=15))
 async def test_two_ids_of_different_people_never_become_one_person(
     events: list[tuple[str, tuple[str, str], tuple[str, str]]],

@@ -28,6 +28,7 @@ from gateway.message import (
 )
 from gateway.people import Audience
 from gateway.ports.adapter import unpacked
+from tests.support.property_cases import cases
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data" / "payloads" / "whatsapp.json"
 NUMBER = {"display_phone_number": "+49 155 1234567", "phone_number_id": "700100200"}
@@ -550,7 +551,7 @@ def test_invalid_payloads_give_no_event(payload: Any) -> None:
 
 
 @given(mutated())
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=cases(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_mutated_payload_gives_events_or_nothing(payload: Any) -> None:
     holds(payload)
 

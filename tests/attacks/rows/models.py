@@ -162,7 +162,7 @@ async def _byte_by_byte(server: HostileModel, writer: asyncio.StreamWriter) -> N
     await server.write(writer, b"0\r\n\r\n")
 
 
-BOMB: Final = gzip.compress(b"data: " + b"x" * 100 * MEGABYTE)
+BOMB: Final = gzip.compress(b"data: " + b"x" * 100 * MEGABYTE, 1)
 
 
 async def _gzip_bomb(server: HostileModel, writer: asyncio.StreamWriter) -> None:

@@ -140,7 +140,7 @@ async def _drips(_: str, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(SHORT / 10)
 
 
-BOMB: Final = gzip.compress(bytes(50_000_000))
+BOMB: Final = gzip.compress(bytes(50_000_000), 1)
 FLOODS: Final[Mapping[str, Answers]] = {
     "endless": _answer(b"HTTP/1.1 500 No\r\n\r\n", b"x" * 65_536, forever=True),
     "headers": _answer(b"HTTP/1.1 204 OK\r\n", b"X-More: " + b"y" * 2_000 + b"\r\n", forever=True),

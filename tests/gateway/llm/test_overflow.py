@@ -15,6 +15,7 @@ import pytest
 
 from gateway.errors import ContextTooLong
 from gateway.llm.overflow import context_too_long
+from tests.support.for_each import for_each
 from tests.support.processor_time import seconds
 
 RECORDED = Path(__file__).parent / "recorded"
@@ -26,7 +27,7 @@ def judged(error: dict[str, Any]) -> ContextTooLong | None:
     return context_too_long("refused", error["status"], error["body"])
 
 
-@pytest.mark.parametrize("error", KNOWN, ids=lambda error: error["source"].split("com/")[1])
+@for_each("error", KNOWN)
 def test_reported_error(error: dict[str, Any]) -> None:
     found = judged(error)
 
@@ -49,7 +50,7 @@ def test_words_that_no_rule_was_written_for() -> None:
         assert (answer.tokens, answer.limit) == (error["tokens"], error["limit"])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Die Eingabe überschreitet die maximale Länge.",

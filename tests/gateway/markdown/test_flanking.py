@@ -12,6 +12,7 @@ from gateway.render import render
 from tests.gateway.render.readers import letters, read, visible
 from tests.support.for_each import for_each
 from tests.support.processor_time import seconds
+from tests.support.property_cases import cases
 
 PLATFORMS = ["discord", "slack", "telegram", "whatsapp", "web", "plain"]
 
@@ -214,7 +215,7 @@ def expressions(draw: st.DrawFn) -> str:
     return draw(AROUND).format("".join(parts) + draw(EQUALS))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases(300), deadline=None)
 @given(expressions())
 def test_no_operator_of_an_expression_is_lost(markdown: str) -> None:
     text = re.sub(r"^(?:- |# )", "", markdown).replace("**Sum:**", "Sum:")
@@ -239,7 +240,7 @@ BESIDE = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases(300), deadline=None)
 @given(
     st.lists(st.tuples(BESIDE, PHRASES), min_size=1, max_size=4),
     BESIDE,
@@ -257,7 +258,7 @@ def test_every_phrase_of_a_script_without_spaces_is_marked(
     assert marked(inline(markdown)) == "|".join(text for _, text in pairs)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases(300), deadline=None)
 @given(
     st.text(alphabet="ab1 *_.()（。请", min_size=1, max_size=24).filter(
         lambda text: text.strip("*_ ")

@@ -58,12 +58,12 @@ BRACKETS = {
 }
 
 
-@pytest.mark.parametrize(("markdown", "text"), FOUND.items())
+@for_each(("markdown", "text"), FOUND.items())
 def test_a_formula_is_found(markdown: str, text: str) -> None:
     assert PLAIN.document(parse(markdown)) == text
 
 
-@pytest.mark.parametrize("markdown", LEFT_ALONE)
+@for_each("markdown", LEFT_ALONE)
 def test_other_signs_are_left_alone(markdown: str) -> None:
     assert PLAIN.document(parse(markdown)) == markdown
 

@@ -10,8 +10,10 @@ from gateway.markdown.tree import CodeBlock, Heading, ItemList, Paragraph, Quote
 from gateway.markdown.unfinished import close_unfinished
 from gateway.render import render
 from tests.gateway.render.readers import letters, read
+from tests.support.by_day import two_of
 from tests.support.for_each import for_each
 from tests.support.processor_time import seconds
+from tests.support.property_cases import cases
 
 PLATFORMS = ["discord", "slack", "telegram", "whatsapp", "web", "plain"]
 
@@ -187,7 +189,7 @@ FRAGMENTS = [
 ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases(300), deadline=None)
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=24).map("".join))
 def test_no_text_between_tags_is_lost(markdown: str) -> None:
     # A comment hides its text, and code keeps the letters of tags.
@@ -265,8 +267,22 @@ SEEDS = [
 ]
 
 
-@pytest.mark.parametrize("end", ["", "</ul>", "-->", "--> a", "</b></code></sup>"])
+ENDS = ["", "</ul>", "-->", "--> a", "</b></code></sup>"]
+
+
 @for_each("seed", SEEDS)
-def test_many_characters_of_html_are_read_quickly(seed: str, end: str) -> None:
+def test_many_characters_of_html_are_read_quickly(seed: str) -> None:
+    for end in two_of(ENDS, seed):
+        check_time(seed, end)
+
+
+@pytest.mark.nightly
+@for_each("end", ENDS)
+@for_each("seed", SEEDS)
+def test_many_characters_of_html_with_any_end_are_read_quickly(seed: str, end: str) -> None:
+    check_time(seed, end)
+
+
+def check_time(seed: str, end: str) -> None:
     markdown = (seed * 30_000)[:30_000] + end
     assert seconds(lambda: parse(markdown), 1.5) < 1.5

@@ -1,7 +1,5 @@
 """LaTeX as Unicode text: what is simple means the same, and the rest is not converted."""
 
-import pytest
-
 from gateway.markdown.latex import MAX_FORMULA, as_text
 from tests.support.for_each import for_each
 from tests.support.processor_time import seconds
@@ -71,12 +69,12 @@ NOT_SIMPLE = [
 ]
 
 
-@pytest.mark.parametrize(("source", "text"), SHOWN.items())
+@for_each(("source", "text"), SHOWN.items())
 def test_a_simple_formula_is_shown_as_text(source: str, text: str) -> None:
     assert as_text(source) == text
 
 
-@pytest.mark.parametrize("source", NOT_SIMPLE)
+@for_each("source", NOT_SIMPLE)
 def test_a_formula_that_a_line_cannot_show_is_not_converted(source: str) -> None:
     assert as_text(source) is None
 

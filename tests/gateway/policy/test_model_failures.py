@@ -5,7 +5,6 @@ import ssl
 
 import aiohttp
 import httpx2
-import pytest
 
 from gateway.errors import (
     AnswerStalled,
@@ -23,9 +22,10 @@ from gateway.policy.model_failures import (
     step_of,
     words_of,
 )
+from tests.support.for_each import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("status", "kind"),
     [
         (400, "request_refused"),
@@ -68,7 +68,7 @@ def http2(cause: OSError) -> httpx2.ConnectError:
     return error
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("error", "kind"),
     [
         (NoFirstToken("no"), "no_first_token"),

@@ -11,6 +11,7 @@ from gateway.policy.response_filter import REPLACEMENT, StreamFilter, filter_res
 from tests.safety.secret_detection.test_detect import KEYS
 from tests.support.for_each import for_each
 from tests.support.processor_time import seconds
+from tests.support.property_cases import cases
 
 PUBLIC = Audience.PUBLIC_ROOM
 
@@ -111,7 +112,7 @@ def test_no_part_of_a_secret_passes_letter_by_letter(lead: str, secret: str) -> 
     assert lead.startswith(shown)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=cases(400), deadline=None)
 @given(
     before=st.one_of(st.text(max_size=40), st.sampled_from(ORDINARY)),
     secret=st.sampled_from(SECRETS),
@@ -126,7 +127,7 @@ def test_no_part_of_a_secret_passes_at_any_chunk_size(
     assert (before + secret[0]).startswith(shown)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=cases(400), deadline=None)
 @given(
     parts=st.lists(
         st.one_of(

@@ -20,6 +20,7 @@ from gateway.ports.rights import (
     missing,
     to_read,
 )
+from tests.support.for_each import for_each
 
 READS = frozenset({TokenScope.READ})
 DECLARED = (
@@ -33,14 +34,14 @@ DECLARED = (
 )
 
 
-@pytest.mark.parametrize("allowed", DECLARED)
-@pytest.mark.parametrize("credential", Credential)
+@for_each("allowed", DECLARED)
+@for_each("credential", Credential)
 def test_only_a_declared_credential_is_enough(allowed: Allowed, credential: Credential) -> None:
     lacks = missing(allowed, Proof(credential, Role.OWNER, EVERY_SCOPE))
     assert bool(lacks) == (credential not in allowed.by)
 
 
-@pytest.mark.parametrize("credential", Credential)
+@for_each("credential", Credential)
 def test_what_is_open_needs_nothing(credential: Credential) -> None:
     assert missing(OPEN, Proof(credential, Role.GUEST)) == ""
 
@@ -53,8 +54,8 @@ def test_a_token_needs_the_scope_and_a_session_needs_none() -> None:
     assert missing(to_read(Role.GUEST), Proof(Credential.SESSION, Role.GUEST)) == ""
 
 
-@pytest.mark.parametrize("role", Role)
-@pytest.mark.parametrize("needed", Role)
+@for_each("role", Role)
+@for_each("needed", Role)
 def test_the_role_is_the_least_one(role: Role, needed: Role) -> None:
     lacks = missing(in_person(needed), Proof(Credential.SESSION, role))
     assert lacks == ("" if role.at_least(needed) else needed.value)

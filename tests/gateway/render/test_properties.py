@@ -23,6 +23,7 @@ from gateway.render import render
 from tests.gateway.render.examples import EXAMPLES
 from tests.gateway.render.readers import holds, letters, read, visible
 from tests.support.for_each import for_each
+from tests.support.property_cases import cases
 
 pytestmark = pytest.mark.usefixtures("parsed_once")
 PLATFORMS = ["discord", "slack", "telegram", "whatsapp", "web", "plain"]
@@ -136,19 +137,19 @@ def test_the_tree_contains_everything_on_the_parsers_own_page(markdown: str) -> 
     assert holds(unmarked(visible(parse(markdown))), unmarked(reference(markdown)))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases(300), deadline=None)
 @given(markdowns)
 def test_the_tree_of_any_text_loses_nothing(markdown: str) -> None:
     assert holds(unmarked(visible(parse(markdown))), unmarked(reference(markdown)))
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=cases(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(markdowns)
 def test_any_text_is_rendered_within_the_limits(markdown: str) -> None:
     check_everywhere(markdown)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=cases(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(long_markdowns)
 def test_any_long_text_is_rendered_within_the_limits(markdown: str) -> None:
     check_everywhere(markdown)
@@ -166,7 +167,7 @@ SIGNS = "ab .,*_~`|\\[]()<>#-+&@!:1é\n"
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases(300), deadline=None)
 @given(text=st.text(alphabet=SIGNS, min_size=1, max_size=40))
 def test_code_is_rendered_exactly(platform: str, text: str) -> None:
     fence = "`" * 41
@@ -175,7 +176,7 @@ def test_code_is_rendered_exactly(platform: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("platform", ["discord", "telegram", "slack", "web", "plain"])
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases(300), deadline=None)
 @given(text=st.text(alphabet=SIGNS.replace("\n", ""), min_size=1, max_size=40))
 def test_literal_text_is_rendered_exactly(platform: str, text: str) -> None:
     # An escaped parenthesis begins a formula.
@@ -184,7 +185,7 @@ def test_literal_text_is_rendered_exactly(platform: str, text: str) -> None:
     assert letters(shown) == letters(text)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=cases(200), deadline=None)
 @given(markdowns)
 def test_plain_text_without_markup_is_unchanged(markdown: str) -> None:
     assert holds(PLAIN.document(parse(markdown)), visible(parse(markdown)))

@@ -16,6 +16,7 @@ from gateway.platforms import discover, renderer_of
 from gateway.render import render
 from tests.gateway.render.readers import holds, visible
 from tests.gateway.render.test_properties import LIMITS, PLATFORMS, check
+from tests.support.by_day import one_of
 from tests.support.for_each import for_each
 from tests.support.processor_time import seconds
 
@@ -75,6 +76,9 @@ DEEP = {
     "brackets": "[" * 5_000,
 }
 TIMES_AS_MUCH = 25
+COUNTED_ON = ("discord", "slack", "telegram")
+LARGE_BY_DAY = ["discord", "slack"]
+"""The two renderers that do most."""
 COUNTED = 2_500
 """Characters of a text whose work is counted, which makes it ten times slower."""
 COUNTED_TIMES = 15
@@ -147,8 +151,8 @@ def check_shown(parts: list[Part], markdown: str, platform: str) -> None:
 
 
 @pytest.mark.parametrize("name", SEEDS)
-@for_each("platform", ["discord", "slack", "telegram"])  # one process parses it, once
-def test_no_text_needs_much_more_work_than_an_ordinary_one(name: str, platform: str) -> None:
+def test_no_text_needs_much_more_work_than_an_ordinary_one(name: str) -> None:
+    platform = one_of(COUNTED_ON, name)  # at night on all of them, in full length
     markdown = huge(name, COUNTED)
     steps, parts = rendering_steps(markdown, platform)
     assert steps <= ordinary_steps(len(markdown), platform) * COUNTED_TIMES
@@ -173,11 +177,16 @@ def test_deep_nesting_is_limited(name: str, platform: str) -> None:
     check(DEEP[name], platform)
 
 
+@pytest.mark.parametrize(
+    "platforms",
+    [LARGE_BY_DAY, pytest.param(PLATFORMS, marks=pytest.mark.nightly)],
+    ids=["some", "all"],
+)
 @pytest.mark.usefixtures("parsed_once")
-@for_each("platform", PLATFORMS)
-def test_two_hundred_thousand_ordinary_characters_are_rendered(platform: str) -> None:
+def test_two_hundred_thousand_ordinary_characters_are_rendered(platforms: list[str]) -> None:
     markdown = ordinary(tree.MAX_SOURCE)
-    check_shown(render(markdown, platform), markdown, platform)
+    for platform in platforms:
+        check_shown(render(markdown, platform), markdown, platform)
 
 
 def test_short_rows_are_filled_up_to_a_limit_and_then_become_text() -> None:

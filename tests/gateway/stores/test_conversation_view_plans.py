@@ -4,8 +4,6 @@ import json
 from collections.abc import Sequence
 from copy import copy
 
-import pytest
-
 from db import Params, Statement, Work, execute
 from gateway.stores import conversation_views as views
 from gateway.stores.turn_index import TurnWords, for_postgres, index_all
@@ -89,9 +87,8 @@ def question(engine: Engine, word: str) -> Params:
     }
 
 
-@pytest.fixture
-async def filled(engine: Engine) -> Engine:
-    """A database with 20,000 messages in 2,000 conversations of 200 people."""
+async def fill(engine: Engine) -> None:
+    """Make a database with 20,000 messages in 2,000 conversations of 200 people."""
     for begin in range(0, ROWS, STEP):
         rows = [row(number) for number in range(begin, begin + STEP)]
 
@@ -103,7 +100,6 @@ async def filled(engine: Engine) -> Engine:
     await index_all(engine)
     if engine.engine == "postgres":  # which does it by itself after so many rows
         await engine.run(lambda: execute(Statement("ANALYZE"), {}))
-    return engine
 
 
 def row(number: int) -> Params:
@@ -143,23 +139,26 @@ def whole_tables(plan: str) -> list[str]:
     return [*found, *(line for line in lines if "Seq Scan" in line)]
 
 
-async def test_no_list_and_no_search_reads_a_whole_table(filled: Engine) -> None:
+async def test_no_list_and_no_search_reads_a_whole_table(engine: Engine) -> None:
+    await fill(engine)
+    await check_that_rows_are_found(engine)
+    await check_that_a_whole_table_is_noticed(engine)
     asked = (
         (views.LIST, PAGE),
         (views.LIST, {**PAGE, "outcome": "failed", "platform": "other"}),
         (views.OF_PERSONS, PAGE),
         (views.LAST_SCANNED, {**PAGE, "scanned": 100}),
         *((views.LATEST, {**IN_ROOM, "everything": everything}) for everything in (True, False)),
-        (views.SEARCH, question(filled, "rare")),
-        (views.SEARCH, {**question(filled, "w7"), "outcome": "failed", "micros": 5}),
-        *((one, question(filled, word)) for one, word in FINDS[filled.engine]),
+        (views.SEARCH, question(engine, "rare")),
+        (views.SEARCH, {**question(engine, "w7"), "outcome": "failed", "micros": 5}),
+        *((one, question(engine, word)) for one, word in FINDS[engine.engine]),
     )
     for statement, params in asked:
-        plan = await plan_of(filled, statement, params)
+        plan = await plan_of(engine, statement, params)
         assert whole_tables(plan) == [], plan
 
 
-async def test_the_rows_of_this_test_are_found(filled: Engine) -> None:
+async def check_that_rows_are_found(filled: Engine) -> None:
     rows = await filled.fetch(views.LIST, {**PAGE, "archived": 1})
     assert len(rows) == 51
     asked = question(filled, "rare")
@@ -169,6 +168,6 @@ async def test_the_rows_of_this_test_are_found(filled: Engine) -> None:
     assert len(await filled.fetch(views.OF_PERSONS, {**PAGE, "owner": "x"})) == 10
 
 
-async def test_a_whole_table_is_noticed(filled: Engine) -> None:
+async def check_that_a_whole_table_is_noticed(filled: Engine) -> None:
     for sql in ("SELECT sum(milliseconds) FROM traces t", "SELECT sum(length(text)) FROM turns t"):
         assert whole_tables(await plan_of(filled, Statement(sql), {})) != []

@@ -28,6 +28,7 @@ from gateway.stores.usage_days import UsageDays
 from gateway.stores.usage_figures import MAX_NAMED, UsageFigures, quantile
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine, sqlite_database, started
+from tests.support.property_cases import cases
 
 FIRST: Final = datetime(2026, 11, 1, tzinfo=UTC)
 DAY: Final = timedelta(days=1)
@@ -122,7 +123,7 @@ def book(engine: Engine, clock: FakeClock) -> Book:
     return Book(engine, clock)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=cases(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(turns=st.lists(TURNS, max_size=12), cuts=st.lists(st.integers(-2, 110), max_size=4))
 def test_no_figure_changes_when_calls_are_summed_and_deleted(
     tmp_path_factory: pytest.TempPathFactory, turns: list[Turn], cuts: list[int]

@@ -13,6 +13,7 @@ from gateway.turn.fit import RETRIES
 from gateway.turn.tool_calls import CallGuard
 from gateway.turn.types import TurnLimits
 from tests.gateway.turn.stubs import Says, StubModel, StubTools, Turn, spec
+from tests.support.property_cases import cases
 
 
 def call(name: str, number: int = 0, **arguments: object) -> ToolCall:
@@ -155,7 +156,7 @@ async def test_a_forbidden_tool_is_not_run_when_the_model_calls_it() -> None:
     stubborn=st.booleans(),
     too_long=st.sets(st.integers(1, 20), max_size=4),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=cases(200), deadline=None)
 async def test_no_model_exceeds_the_limits(
     plan: list[list[tuple[str, int]]],
     rounds: int,

@@ -19,6 +19,7 @@ from gateway.ports import (
 from gateway.turn.fit import IMAGE_LEFT_OUT, Fitted, fit, smaller_room
 from gateway.turn.prompt import clip
 from tests.gateway.llm.asking import ADD, assistant, user
+from tests.support.property_cases import cases
 
 WORDS = st.text("abc de\n", max_size=3_000)
 
@@ -110,7 +111,7 @@ def test_a_request_that_cannot_be_cut_fails() -> None:
     room=st.integers(1, 6_000),
     ratio=st.floats(0.5, 3),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases(300), deadline=None)
 def test_the_result_fits_and_is_well_formed(
     texts: list[str], questions: int, room: int, ratio: float
 ) -> None:

@@ -57,6 +57,7 @@ async def test_the_typing_indicator_is_shown_until_the_answer() -> None:
 
 
 async def test_an_ended_turn_is_freed_without_a_garbage_collection() -> None:
+    gc.freeze()  # what other tests left is not looked through
     async with gateway(adapter=Lively()) as g:
         g.model.open.clear()
         await g.take(received("hello", message_id="m1"))

@@ -156,6 +156,7 @@ async def test_a_withdrawn_invitation_is_not_accepted(guest: Guest) -> None:
     await guest.invite(pool, WRITE)
 
 
+@pytest.mark.both_engines
 async def test_of_an_acceptance_and_a_withdrawal_at_once_one_wins(guest: Guest) -> None:
     mallory, ada = await guest.agents.request("mallory"), await guest.agents.request("ada")
     for _ in range(4):
@@ -172,6 +173,7 @@ async def test_of_an_acceptance_and_a_withdrawal_at_once_one_wins(guest: Guest) 
         assert await guest.waiting() == []
 
 
+@pytest.mark.both_engines
 async def test_two_acceptances_at_once_make_one_membership(guest: Guest) -> None:
     pool = await guest.pool()
     invited, ada = await guest.invite(pool), await guest.agents.request("ada")
@@ -258,6 +260,7 @@ async def test_the_invitations_of_a_pool_an_owner_and_all_are_limited(
         await small.invite(pool)
 
 
+@pytest.mark.both_engines
 async def test_inviters_at_once_keep_the_limits(guest: Guest) -> None:
     pools = [await guest.pool() for _ in range(12)]
     answers = await asyncio.gather(*map(guest.invite, pools), return_exceptions=True)

@@ -313,6 +313,7 @@ async def test_a_memory_that_an_agent_keeps_for_itself_is_read_by_that_agent_onl
     assert await person.erasure.delete([kept.memory_id]) == [kept.memory_id]
 
 
+@pytest.mark.both_engines
 async def test_the_limits_of_a_pool_hold_for_writers_at_once(agents: Agents) -> None:
     small = agents.limited(pool_members=6, pool_memories=5)
     pools, request = small.wired.pools, await agents.request()
@@ -334,6 +335,7 @@ async def test_the_limits_of_a_pool_hold_for_writers_at_once(agents: Agents) -> 
     assert len(await agents.entries("ada", pool, some[0])) == 5
 
 
+@pytest.mark.both_engines
 async def test_a_share_loses_to_the_deletion_of_its_memory(agents: Agents) -> None:
     ada = await agents.agent("ada")
     pool = await agents.pool("ada", ada)
@@ -352,6 +354,7 @@ async def test_a_share_loses_to_the_deletion_of_its_memory(agents: Agents) -> No
     assert rows == []
 
 
+@pytest.mark.both_engines
 async def test_writers_of_a_pool_do_not_wait_for_those_of_another(
     agents: Agents, request: pytest.FixtureRequest
 ) -> None:

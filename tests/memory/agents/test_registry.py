@@ -154,6 +154,7 @@ async def test_every_use_of_an_agent_is_in_the_audit(agents: Agents) -> None:
     ]
 
 
+@pytest.mark.both_engines
 async def test_limits_hold_for_writers_at_once(agents: Agents) -> None:
     registry, ada = agents.limited(agents=5, sessions=3).wired.registry, await agents.request()
     made = await asyncio.gather(

@@ -92,6 +92,7 @@ async def test_the_update_of_another_person_leaves_the_owner_s_memory_as_it_is(
 
 
 @pytest.mark.parametrize("names", [("ada", "ben"), ("ben", "ben"), ("ada", "ada")])
+@pytest.mark.both_engines
 async def test_the_loser_of_two_updates_gets_both_texts(
     scene: Scene, names: tuple[str, str]
 ) -> None:
@@ -121,6 +122,7 @@ async def test_an_update_of_an_earlier_version_is_a_conflict(scene: Scene) -> No
     assert noted[-3:] == ["update", "update_conflict", "update"]
 
 
+@pytest.mark.both_engines
 async def test_fifteen_updates_at_once_make_one_version(scene: Scene) -> None:
     texts = [f"Per {CITED} host{number} node{number} fails" for number in range(15)]
     made = await asyncio.gather(*(scene.update("ben", text) for text in texts))

@@ -182,6 +182,7 @@ async def test_a_redirect_and_a_private_address_are_refused(
     assert len(rig.receiver.got) == 1
 
 
+@pytest.mark.both_engines
 async def test_two_processes_do_not_send_an_event_twice(
     rig: Rig, second_engine: Engine, clock: FakeClock
 ) -> None:

@@ -106,6 +106,7 @@ async def test_an_edit_of_a_line_that_another_tab_deleted_is_a_conflict(rig: Rig
     assert (await ada.documents.edit_line("soul", 2, "2", 1)).written == "conflict"
 
 
+@pytest.mark.both_engines
 async def test_of_two_edits_at_once_one_wins(rig: Rig) -> None:
     ada = await rig.handle("ada")
     results = await asyncio.gather(

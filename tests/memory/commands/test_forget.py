@@ -166,6 +166,7 @@ async def test_texts_edited_after_the_question_stay(
     assert "had changed or were already deleted" in reply.markdown
 
 
+@pytest.mark.both_engines
 async def test_a_question_is_valid_once_for_its_person_in_its_place(rig: Rig) -> None:
     await say(rig, "/remember Luna is my dog")
     question = await say(rig, "/forget Luna")

@@ -15,6 +15,7 @@ from memory.model.outcome import Code, IngestionTier
 from memory.model.record import Kind, SourceType, Trust
 from memory.ports.grounding import Checked, Citation, Reason, Verification
 from memory.ports.memories import Duplicate
+from tests.support.for_each import for_each
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 KNOWN: Final = {
@@ -89,7 +90,7 @@ BLOCKED = [
 ]
 
 
-@pytest.mark.parametrize("claim", ACCEPTED, ids=lambda claim: claim.content)
+@for_each("claim", ACCEPTED)
 async def test_grounded_claims_are_stored_immediately(claim: Claim) -> None:
     result = await Grounding(FakeVerifier()).examine(claim)
     assert (result.tier, result.approved) == (T1, True)
@@ -97,7 +98,7 @@ async def test_grounded_claims_are_stored_immediately(claim: Claim) -> None:
     assert "no_speculation" in result.checks_passed
 
 
-@pytest.mark.parametrize("claim", FLAGGED, ids=lambda claim: claim.content)
+@for_each("claim", FLAGGED)
 async def test_unproven_claims_wait(claim: Claim) -> None:
     result = await Grounding(FakeVerifier()).examine(claim)
     assert (result.tier, result.approved) == (T2, False)
@@ -119,7 +120,7 @@ async def test_a_duplicate_is_not_stored_and_the_existing_memory_is_named() -> N
     assert (result.similarity, result.conflicting_id) == (0.97, "mem-1")
 
 
-@pytest.mark.parametrize("claim", ACCEPTED + FLAGGED, ids=lambda claim: claim.content)
+@for_each("claim", ACCEPTED + FLAGGED)
 async def test_a_memory_that_could_not_be_compared_waits(claim: Claim) -> None:
     result = await Grounding(FakeVerifier()).examine(claim, duplicate_unchecked=True)
     assert (result.tier, result.code) == (T2, Code.DUPLICATE_UNCHECKED)
@@ -140,8 +141,8 @@ async def test_an_explicit_save_is_stored_whatever_it_begins_with(text: str) -> 
     assert (await grounding.examine(inferred(text, confirmed=True))).code is Code.EXPLICIT
 
 
-@pytest.mark.parametrize("claim", [*ACCEPTED, saved("x")], ids=lambda claim: claim.content)
-@pytest.mark.parametrize("policy", WritePolicy)
+@for_each("claim", [*ACCEPTED, saved("x")])
+@for_each("policy", WritePolicy)
 async def test_an_injection_is_never_approved_automatically(
     claim: Claim, policy: WritePolicy
 ) -> None:

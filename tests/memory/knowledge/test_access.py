@@ -24,6 +24,7 @@ from memory.knowledge.access import (
 )
 from memory.model.scope import RequestScope, project_of
 from tests.support.databases import Engine
+from tests.support.property_cases import cases
 
 TEAM: Final = "slack:main:T1"
 ELSEWHERE: Final = "slack:main:T2"
@@ -203,7 +204,7 @@ def test_text_is_restricted_unless_every_place_of_its_tenant_may_show_it(
 
 @settings(
     deadline=None,
-    max_examples=200,
+    max_examples=cases(200),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(access=accesses, repository=repositories, forgotten=st.booleans())

@@ -7,6 +7,7 @@ from memory.model.record import new_id
 from memory.ports.memories import Filter, MemoryStore
 from memory.text.terms import index_terms, query_terms
 from tests.memory.stores.records import access, record, store
+from tests.support.property_cases import cases
 
 ANY_TEXT = st.text(max_size=60)
 SYNTAX = st.lists(
@@ -18,7 +19,7 @@ SYNTAX = st.lists(
 ).map(" ".join)  # fmt: skip
 CONTROLLED = settings(
     deadline=None,
-    max_examples=150,
+    max_examples=cases(150),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 

@@ -14,6 +14,7 @@ from memory.model.scope import AccessScope, may_change, sees
 from memory.ports.memories import Filter, MemoryStore
 from memory.stores.search import RecallStore
 from tests.memory.stores.records import record
+from tests.support.property_cases import cases
 
 PERSONS: Final = ("test:main:ada", "test:main:bob", "other:main:ada")
 ROOMS: Final = ("", "test:main:W1:C1", "test:main:W1:C2")
@@ -22,7 +23,7 @@ VECTOR: Final = Embedding("m", (1.0, 0.0))
 NUMBERS: Final = itertools.count()
 CONTROLLED: Final = settings(
     deadline=None,
-    max_examples=60,
+    max_examples=cases(60),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 """Every example has tenants of its own, so that they can share a database."""

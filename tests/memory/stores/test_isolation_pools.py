@@ -28,6 +28,7 @@ from tests.memory.stores.test_isolation import (
 )
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
+from tests.support.property_cases import cases
 
 AGENTS: Final = ("agent-a", "agent-b", "agent-c")
 POOLS: Final = ("pool-1", "pool-2")
@@ -165,7 +166,7 @@ async def stored(
 
 
 @pytest.mark.parametrize("text", ["", "tea"])
-@settings(CONTROLLED, max_examples=40)
+@settings(CONTROLLED, max_examples=cases(40))
 @given(
     some=st.lists(kept, min_size=1, max_size=6),
     joined=members,

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.stores.matrices import FIRST_ROWS, Matrices, Matrix, Partition, best_first
+from tests.support.property_cases import cases
 
 COORDINATE = st.integers(-3, 3)
 VECTORS = st.lists(st.tuples(COORDINATE, COORDINATE), max_size=150)
@@ -22,7 +23,7 @@ def cosine(one: tuple[int, int], other: tuple[int, int]) -> float:
     return float(np.dot(one, other) / lengths) if lengths else 0.0
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 @given(
     vectors=VECTORS,
     gone=st.sets(st.integers(1, 150), max_size=80),

@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from db import Statement
 from db.sqlite import SqliteDatabase
 from memory.agents.stores import agents, pools
@@ -11,6 +9,7 @@ from memory.ports.memories import Filter
 from memory.stores import filters, insert, memories, message_changes, rows, search
 from memory.stores.sqlite import word_search
 from tests.memory.stores.records import access
+from tests.support.for_each import for_each
 
 WHOLE = re.compile(
     r"SCAN (m|b|memories)$|memories_person \(tenant=\?\)|memories_room \(tenant=\?\)"
@@ -38,7 +37,7 @@ STATEMENTS |= {
 COUNTS_ALL = "memory.stores.memories.EMBEDDED"
 
 
-@pytest.mark.parametrize("name", sorted(STATEMENTS.keys() - {COUNTS_ALL}))
+@for_each("name", sorted(STATEMENTS.keys() - {COUNTS_ALL}))
 async def test_no_statement_reads_a_whole_tenant(sqlite: SqliteDatabase, name: str) -> None:
     sql = STATEMENTS[name].sqlite
     lists = set(re.findall(r"json_each\(\?(\d+)", sql))

@@ -1,6 +1,6 @@
-"""A process that stores memories beside others: `ENGINE URL WRITER SEED`.
+"""A process that stores memories beside others: `ENGINE URL SEED TEXTS`.
 
-It stores 1,000 texts, each of 500 twice, then tries to replace the heads of chains, and prints how
+It stores each of so many texts twice, then tries to replace the heads of chains, and prints how
 many it stored and which replacements it won.
 """
 
@@ -20,7 +20,6 @@ from memory.stores.search import searches_on
 from tests.memory.stores.records import access, record, store
 from tests.support.databases import PATIENT, postgres_database, sqlite_database
 
-DISTINCT = 500
 CHAINS = 5
 ROUNDS = 4
 ADJECTIVES = ("quiet", "amber", "hollow", "distant", "brittle", "northern", "patient", "velvet")
@@ -28,7 +27,7 @@ NOUNS = ("harbour", "lantern", "orchard", "compass", "meadow", "engine", "ribbon
 
 
 def text_of(number: int) -> str:
-    """One of 500 texts of which no two are alike enough."""
+    """One of at least 500 texts of which no two are alike enough."""
     a, n = ADJECTIVES[number % 8], NOUNS[number // 8 % 8]
     return (
         f"remember that the {a} {n} in room {number} opens at {number % 24} for team t{number * 7}"
@@ -40,9 +39,9 @@ def head_of(chain: int, version: int) -> str:
     return f"mem-chain-{chain}-{version}"
 
 
-async def write(memories: MemoryStore, seed: int) -> tuple[int, list[str]]:
+async def write(memories: MemoryStore, seed: int, texts: int) -> tuple[int, list[str]]:
     """Store and replace; how many were stored, and the replacements that won."""
-    numbers = [number for number in range(DISTINCT) for _ in range(2)]
+    numbers = [number for number in range(texts) for _ in range(2)]
     random.Random(1).shuffle(numbers)  # all in the same order, so that they meet
     stored = 0
     for start in range(0, len(numbers), 50):
@@ -66,7 +65,7 @@ async def write(memories: MemoryStore, seed: int) -> tuple[int, list[str]]:
     return stored, won
 
 
-async def main(engine: str, url: str, seed: int) -> None:
+async def main(engine: str, url: str, seed: int, texts: int) -> None:
     """Run as a process."""
     opened: SqliteDatabase | PostgresDatabase
     if engine == "sqlite":
@@ -75,10 +74,10 @@ async def main(engine: str, url: str, seed: int) -> None:
         opened = postgres_database(url, replace(PATIENT, connections=1))
     await opened.start()
     memories = SqlMemories(opened, SystemClock(), searches_on(opened))
-    stored, won = await write(memories, seed)
+    stored, won = await write(memories, seed, texts)
     await opened.stop()
     sys.stdout.write(json.dumps([stored, won]))
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))
+    asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from gateway.errors import BadInput
 from memory.transfer.encryption import CHUNK, MAGIC, NOT_THE_KEY, TAG, Opener, Sealer, check_key
 from memory.transfer.exporter import written
+from tests.support.property_cases import cases
 
 KEY = "correct horse battery"
 CHEAP = 4
@@ -65,7 +66,7 @@ def test_a_wrong_key_is_distinguished_from_a_damaged_file() -> None:
         opened(data[:-1] + bytes([data[-1] ^ 1]))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=cases(150))
 @given(st.data())
 def test_a_changed_truncated_or_reordered_file_is_refused(
     data: st.DataObject,
@@ -97,7 +98,7 @@ def test_a_changed_truncated_or_reordered_file_is_refused(
 SEALED: dict[bytes, bytes] = {}
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=cases(100))
 @given(st.binary(max_size=200))
 def test_other_files_are_refused(data: bytes) -> None:
     for given_bytes in (data, MAGIC + data):

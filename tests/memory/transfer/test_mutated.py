@@ -24,6 +24,7 @@ from memory.transfer.line_format import (
 from memory.transfer.parquet import ParquetWriter, read_parquet
 from tests.memory.rig import memory_rig
 from tests.memory.stores.records import record
+from tests.support.property_cases import cases
 
 HEADER = b'{"format":"parley-memory","version":1,"person":"telegram:main:ada"}\n'
 WHOLE = HEADER + b"".join(
@@ -64,7 +65,9 @@ async def told_of(data: bytes, tmp_path: Path) -> list[LineReport]:
 
 
 @settings(
-    deadline=None, max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None,
+    max_examples=cases(120),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(st.data())
 async def test_a_mutated_file_gives_a_result_for_every_line(
@@ -86,7 +89,7 @@ async def test_a_mutated_file_gives_a_result_for_every_line(
         assert len(answer.reason) < 2_000
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=cases(400))
 @given(st.dictionaries(fields, json_values, max_size=6))
 def test_any_object_is_a_line_or_has_a_reason_that_does_not_repeat_it(values: Any) -> None:
     read = line_from(json.dumps(values).encode())
@@ -103,7 +106,7 @@ def test_any_object_is_a_line_or_has_a_reason_that_does_not_repeat_it(values: An
             assert at is None or at.tzinfo is not None
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=cases(300))
 @given(st.binary(max_size=300))
 def test_any_bytes_are_a_line_or_have_a_reason(data: bytes) -> None:
     assert isinstance(line_from(data), Read)
@@ -138,7 +141,7 @@ async def test_a_line_that_is_too_long_is_skipped_and_the_rest_is_imported(tmp_p
         assert "longer than 262,144 bytes" in answer[0].reason
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=cases(100))
 @given(st.data())
 def test_a_mutated_parquet_file_is_read_or_refused(data: st.DataObject) -> None:
     mutated = bytearray(PARQUET)

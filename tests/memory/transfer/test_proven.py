@@ -31,6 +31,7 @@ from memory.transfer.exporter import ExportOptions, export, personal_file
 from memory.transfer.importer import LineOutcome, LineReport, bring_in
 from memory.transfer.line_format import MEMORIES, TABLES
 from tests.memory.rig import Rig, memory_rig
+from tests.support.property_cases import cases
 
 EVERY = Filter(own_only=True, superseded=True, limit=1_000)
 OWN = "telegram:main:ada"
@@ -70,7 +71,9 @@ def memories(draw: st.DrawFn) -> tuple[list[str], Kind, SourceType, Trust, bool,
 
 
 @settings(
-    deadline=None, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None,
+    max_examples=cases(15),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(made=st.lists(memories(), max_size=4))
 async def test_exported_erased_and_imported_memories_are_unchanged(

@@ -83,6 +83,7 @@ async def test_keep_is_refused_if_the_plan_became_full_after_the_question(free_r
     assert [one.id for one in await ada.review.waiting()] == [waiting.id]
 
 
+@pytest.mark.both_engines
 async def test_of_several_decisions_at_once_only_those_with_room_are_kept(free_rig: Rig) -> None:
     await fill(free_rig, 2)
     for text in ("Collects stamps", "Owns a kite", "Speaks Greek"):

@@ -18,6 +18,7 @@ from memory.write.prepare import (
 from safety.injection_detection.detect import detect_injection
 from safety.secret_detection.detect import redact_secrets
 from tests.safety.test_sanitize import TEXTS
+from tests.support.property_cases import cases
 
 KEY = "AKIA" + "IOSFODNN7ABCDEFG"
 
@@ -138,7 +139,7 @@ def test_a_negative_limit_is_refused() -> None:
         sanitize_brain_content("abc", -1)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=cases(500), deadline=None)
 @given(st.one_of(TEXTS, st.text(max_size=60)), st.integers(0, 60))
 def test_the_result_is_within_the_limit_and_idempotent(text: str, limit: int) -> None:
     safe = sanitize_brain_content(text, limit)

@@ -3,11 +3,10 @@
 import shlex
 from pathlib import Path
 
-import pytest
-
 from parley.cli.help_pages import EXAMPLES, SECTIONS
 from parley.cli.main import COMMANDS, GROUPS, LazyCommand, app
 from tests.parley.cli.kit import parley
+from tests.support.for_each import for_each
 
 NAMES = {
     *COMMANDS,
@@ -29,7 +28,7 @@ def test_every_line_is_one_sentence() -> None:
     assert [line for line in lines if not (line[0].isupper() and line.endswith("."))] == []
 
 
-@pytest.mark.parametrize("name", sorted(EXAMPLES))
+@for_each("name", sorted(EXAMPLES))
 def test_an_example_is_a_valid_command_line(name: str) -> None:
     program, *words = shlex.split(EXAMPLES[name])
     assert program == "parley"

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -111,19 +110,15 @@ def _note_damaged(shop: Shop) -> None:
     shop.note.write_text('[{"key": 1}]')
 
 
-@pytest.mark.parametrize(
-    "changed", [_configuration_changed, _secrets_added, _model_installed, _note_damaged]
-)
-async def test_a_change_of_what_a_note_depends_on_ends_it(
-    shop: Shop, changed: Callable[[Shop], None]
-) -> None:
+async def test_a_change_of_what_a_note_depends_on_ends_it(shop: Shop) -> None:
     shop.status()
-    assert is_quick(shop.status())
-    changed(shop)
-    after = shop.status()
-    assert not is_quick(after)
-    assert after.status == 0, after.err
-    assert after.out == (await shop.knowledge("status")).out
+    for changed in (_configuration_changed, _secrets_added, _model_installed, _note_damaged):
+        assert is_quick(shop.status()), changed
+        changed(shop)
+        after = shop.status()
+        assert not is_quick(after), changed
+        assert after.status == 0, after.err
+        assert after.out == (await shop.knowledge("status")).out
 
 
 async def test_another_environment_or_an_index_that_is_gone_is_no_case_for_the_note(

@@ -24,6 +24,7 @@ from tests.parley.console.kit import (
     console_in,
     console_settings,
 )
+from tests.support.for_each import for_each
 
 PEOPLE = {PERSON: Role.MEMBER, OTHER: Role.MEMBER, OPERATOR: Role.OPERATOR, OWNER: Role.OWNER}
 FIRST = ROUTES[0]
@@ -45,7 +46,7 @@ def address(route: AnyRoute) -> tuple[str, dict[str, str]]:
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("name", ["", *PEOPLE])
-@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+@for_each("route", ROUTES)
 async def test_a_page_answers_those_whom_its_rule_names(
     shared: Console, route: AnyRoute, name: str
 ) -> None:
@@ -66,7 +67,7 @@ async def test_a_page_answers_those_whom_its_rule_names(
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("name", ["", *PEOPLE])
-@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+@for_each("route", ROUTES)
 async def test_the_api_answers_those_whom_the_rule_names(
     shared: Console, route: AnyRoute, name: str
 ) -> None:
@@ -92,8 +93,8 @@ async def test_the_api_answers_those_whom_the_rule_names(
         assert answer.code == "not_allowed"
 
 
-@pytest.mark.parametrize("needed", Role)
-@pytest.mark.parametrize("role", Role)
+@for_each("needed", Role)
+@for_each("role", Role)
 def test_a_rule_admits_its_role_and_higher_ones(needed: Role, role: Role) -> None:
     viewer = Viewer(Principal("t", PersonId("p", "a", "x"), role), frozenset({"p:a:x"}), "s1")
     decision = may_use(viewer, dataclasses.replace(FIRST, allowed=to_read(needed)))
@@ -108,7 +109,7 @@ def test_a_rule_for_people_admits_no_token() -> None:
     assert not may_use(viewer, dataclasses.replace(FIRST, allowed=in_person(Role.GUEST))).allowed
 
 
-@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+@for_each("route", ROUTES)
 def test_no_action_takes_a_token(route: AnyRoute) -> None:
     assert (route.method == "GET") or route.allowed.by == {Credential.SESSION}
 
@@ -133,7 +134,7 @@ def test_an_incomplete_route_cannot_be_made(change: dict[str, object], problem: 
         dataclasses.replace(FIRST, **change)  # type: ignore[arg-type]  # wrong on purpose
 
 
-@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+@for_each("route", ROUTES)
 def test_a_route_is_complete(route: AnyRoute) -> None:
     assert re.fullmatch(r"[a-z][a-z_]*", route.name)
     assert re.fullmatch(r"(/[a-z-]+|/\{id\})+(\.csv)?", route.path)

@@ -88,8 +88,17 @@ async def test_the_page_is_served_until_a_signal(number: signal.Signals) -> None
         assert await process.stderr.read() == b""
 
 
-@pytest.mark.parametrize("ignoring", [False, True], ids=["", "in the background"])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("number", "ignoring"),
+    [
+        pytest.param(signal.SIGINT, True, id="SIGINT in the background"),
+        pytest.param(signal.SIGTERM, False, id="SIGTERM"),
+        pytest.param(signal.SIGINT, False, id="SIGINT", marks=pytest.mark.nightly),
+        pytest.param(
+            signal.SIGTERM, True, id="SIGTERM in the background", marks=pytest.mark.nightly
+        ),
+    ],
+)
 async def test_a_signal_during_the_story_ends_it_and_leaves_nothing(
     number: signal.Signals, ignoring: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ import string
 import pytest
 
 from safety.secret_detection.detect import redact_and_cut, redact_secrets
+from tests.support.for_each import for_each
 
 LETTERS = string.ascii_letters + string.digits
 TOKEN = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -21,8 +22,8 @@ def shows(text: str, secret: str) -> bool:
     return any(secret[i : i + 8] in text for i in range(0, len(secret) - 7, 4))
 
 
-@pytest.mark.parametrize("length", [200, 256, 399, 400, 401, 600, 4_001, 20_000])
-@pytest.mark.parametrize(
+@for_each("length", [200, 256, 399, 400, 401, 600, 4_001, 20_000])
+@for_each(
     "text",
     [
         *("token={} rest", "my password is {}", 'password: "{}"', "<apiToken>{}</apiToken>"),
@@ -49,9 +50,9 @@ def test_a_quoted_passphrase_with_spaces_is_removed_to_its_closing_quote() -> No
     assert not shows(left, words)
 
 
-@pytest.mark.parametrize("width", [44, 64, 76])
-@pytest.mark.parametrize("joint", ["\n", "\n    ", "\r\n", '\\n" +\n  "', "' \\\n  '", "\n> "])
-@pytest.mark.parametrize(
+@for_each("width", [44, 64, 76])
+@for_each("joint", ["\n", "\n    ", "\r\n", '\\n" +\n  "', "' \\\n  '", "\n> "])
+@for_each(
     "text", ["API_SECRET={}\nnext=1", 'client_secret = "{}"\nnext = 1', "my token is {}\nthanks"]
 )
 def test_the_lines_of_a_wrapped_value_are_removed(text: str, joint: str, width: int) -> None:

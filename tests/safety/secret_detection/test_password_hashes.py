@@ -1,8 +1,7 @@
 """Hashes of passwords are a kind of their own; other hashes are kept."""
 
-import pytest
-
 from safety.secret_detection.detect import find_secrets, redact_secrets
+from tests.support.for_each import for_each
 
 SALT = "x1Y2z3A4"
 B22 = "aB3dE5gH7jK9mN1pQ3sT5u"
@@ -26,18 +25,18 @@ HASHES = [
 ]
 
 
-@pytest.mark.parametrize("value", HASHES)
-@pytest.mark.parametrize("text", ["{}", "bob:{}", "the hash is {} here", "'{}'"])
+@for_each("value", HASHES)
+@for_each("text", ["{}", "bob:{}", "the hash is {} here", "'{}'"])
 def test_a_hash_of_a_password_is_removed(text: str, value: str) -> None:
     assert redact_secrets(text.format(value)).text == text.format("[SECRET_REDACTED]")
 
 
-@pytest.mark.parametrize("value", HASHES)
+@for_each("value", HASHES)
 def test_it_is_a_kind_of_its_own(value: str) -> None:
     assert "password_hash" in {one.kind.name for one in find_secrets(value)}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "secret"),
     [
         ("enable secret 5 $1$aB3d$" + B22, B22),
@@ -52,7 +51,7 @@ def test_a_hash_in_the_form_of_its_system_is_removed(text: str, secret: str) -> 
     assert secret not in redact_secrets(text).text
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         *(f"md5sum: {HEX}  a.iso", f"etag {HEX}", f"sha256:{HEX}{HEX}", "it costs $5 or $6 a day"),

@@ -1,8 +1,7 @@
 """Passwords in the options and arguments of programs, and options that are none."""
 
-import pytest
-
 from safety.secret_detection.detect import redact_secrets
+from tests.support.for_each import for_each
 
 PASSWORD = "Tr0ub4dor9x"
 COMMANDS = r"""
@@ -59,13 +58,13 @@ def commands() -> list[str]:
     return whole
 
 
-@pytest.mark.parametrize("command", commands())
+@for_each("command", commands())
 def test_a_password_in_a_command_is_removed(command: str) -> None:
     left = redact_secrets(command.replace("{}", PASSWORD)).text
     assert left == command.replace("{}", "[SECRET_REDACTED]")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         *("ssh -p 2222 bob@a.example", "docker run -p 8080:80 -u 1000:1000 nginx", "mkdir -p a/b"),

@@ -11,6 +11,7 @@ from safety.secret_detection.detect import KINDS, find_secrets, redact_secrets
 from safety.secret_detection.kinds import Level
 from tests.support.for_each import for_each
 from tests.support.processor_time import seconds
+from tests.support.property_cases import cases
 
 ALNUM = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
@@ -147,7 +148,7 @@ def test_a_private_key_is_removed_completely_and_the_rest_is_kept(key: str) -> N
     assert redaction.text.endswith("see you tomorrow.")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases(300), deadline=None)
 @given(
     st.lists(
         st.one_of(

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from simulators.discord.markdown import look
 from tests.support.for_each import for_each
+from tests.support.property_cases import cases
 
 ALLOWED = {
     "p", "br", "strong", "em", "u", "s", "code", "pre", "blockquote", "h1", "h2", "h3", "a",
@@ -110,7 +111,7 @@ MARKS = [
 PIECES = st.sampled_from([*MARKS, "\n", "> ", ">>> ", "# ", "- ", " "])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases(300), deadline=None)
 @given(st.lists(PIECES, max_size=40).map("".join))
 def test_the_html_is_closed_and_contains_only_its_own_tags(written: str) -> None:
     reader = Reader()

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from gateway.llm.chat_completions.answer_text import MAX_TEXT, AnswerText
 from gateway.ports import ToolSpec
+from tests.support.for_each import for_each
 from tests.support.processor_time import seconds
 
 FIND = ToolSpec(
@@ -59,8 +60,8 @@ HIDDEN = [  # the source of each form: the chat template of the model that is na
 ]
 
 
-@pytest.mark.parametrize("text", HIDDEN)
-@pytest.mark.parametrize("size", [1, 3, 7, 10_000])
+@for_each("text", HIDDEN)
+@for_each("size", [1, 3, 7, 10_000])
 def test_what_is_not_the_answer_is_not_shown(text: str, size: int) -> None:
     _, answer = read(text, size)
     assert answer.visible.strip() == "Hello."
@@ -73,7 +74,7 @@ def test_tokens_behind_a_quotation_are_removed(end: str) -> None:
     assert read(text, 3)[0].strip() == end
 
 
-@pytest.mark.parametrize("text", [text for text in HIDDEN if not text.startswith(("so", "Plan"))])
+@for_each("text", [text for text in HIDDEN if not text.startswith(("so", "Plan"))])
 def test_it_is_not_shown_live_either(text: str) -> None:
     assert read(text, 3)[0].strip() == "Hello."
 
@@ -116,8 +117,8 @@ CONTENT = [
 ]
 
 
-@pytest.mark.parametrize("text", CONTENT)
-@pytest.mark.parametrize("size", [1, 5, 10_000])
+@for_each("text", CONTENT)
+@for_each("size", [1, 5, 10_000])
 def test_content_that_looks_alike_stays(text: str, size: int) -> None:
     shown, answer = read(text, size)
     assert shown == answer.visible == text
@@ -150,8 +151,8 @@ EXPLAINED = [
 """nesquena/hermes-webui 2213: literal tags in an answer are a part of it."""
 
 
-@pytest.mark.parametrize("text", EXPLAINED)
-@pytest.mark.parametrize("size", [1, 7, 10_000])
+@for_each("text", EXPLAINED)
+@for_each("size", [1, 7, 10_000])
 def test_an_answer_about_marks_stays(text: str, size: int) -> None:
     shown, answer = read(text, size)
     assert shown == answer.visible == text
@@ -166,8 +167,8 @@ ASKED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("asked", "text"), ASKED)
-@pytest.mark.parametrize("size", [1, 7, 10_000])
+@for_each(("asked", "text"), ASKED)
+@for_each("size", [1, 7, 10_000])
 def test_an_answer_with_the_marks_that_were_asked_for_stays(
     asked: str, text: str, size: int
 ) -> None:
@@ -227,8 +228,8 @@ CALLS = [
 ]
 
 
-@pytest.mark.parametrize("text", CALLS)
-@pytest.mark.parametrize("size", [1, 7, 10_000])
+@for_each("text", CALLS)
+@for_each("size", [1, 7, 10_000])
 def test_a_call_in_the_text_is_a_call(text: str, size: int) -> None:
     shown, answer = read(text, size)
     assert shown == answer.visible == ""

@@ -28,6 +28,7 @@ from tests.gateway.llm.chat_completions.scripted_server import (
     said,
     serving,
 )
+from tests.support.for_each import for_each
 
 PICTURE = ModelMessage("user", (ImageBlock("image/png", b"png"), TextBlock("What is it?")))
 PARTS_OF_TEXT = ModelMessage("user", (TextBlock("One."), TextBlock("Two.")))
@@ -177,7 +178,7 @@ REFUSALS += [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("part", "request_", "takes", "reply"), REFUSALS)
+@for_each(("part", "request_", "takes", "reply"), REFUSALS)
 async def test_a_refused_part_is_left_out_once_and_for_all(
     part: Part, request_: ModelRequest, takes: Takes, reply: Reply
 ) -> None:
@@ -194,7 +195,7 @@ async def test_a_refused_part_is_left_out_once_and_for_all(
     assert findings[-1].model == "m"
 
 
-@pytest.mark.parametrize("part", PARTS)
+@for_each("part", PARTS)
 async def test_a_part_can_be_left_out_by_the_configuration(part: Part) -> None:
     takes = {each: takes for each, _, takes, _ in REFUSALS}
     requests = {each: request for each, request, _, _ in REFUSALS}

@@ -18,6 +18,7 @@ from tests.gateway.llm.chat_completions.scripted_server import (
     serving,
     sse,
 )
+from tests.support.for_each import for_each
 
 WHOLE = {
     "object": "chat.completion",
@@ -88,7 +89,7 @@ COMPLETE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("form", COMPLETE)
+@for_each("form", COMPLETE)
 async def test_a_complete_answer_is_read_in_one_request(form: str) -> None:
     async with serving(COMPLETE[form]) as server:
         heard = await ask(server.provider, question("Hi", tools=(ADD,)))
@@ -113,7 +114,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("form", BROKEN)
+@for_each("form", BROKEN)
 async def test_a_broken_answer_can_be_asked_for_again(form: str) -> None:
     async with serving(BROKEN[form]) as server:
         with pytest.raises(ModelUnavailable) as caught:
@@ -121,11 +122,17 @@ async def test_a_broken_answer_can_be_asked_for_again(form: str) -> None:
     assert caught.value.passes
 
 
-@pytest.mark.parametrize(
+@for_each(
     "reply",
-    [Reply(b""), Reply(b"\n"), sse(), sse(chunk({"role": "assistant"}), done=False),
-     Reply(b": only comments\n\n"), Reply(b"<html>Sign in</html>", kind="text/html")],
-)  # fmt: skip
+    [
+        Reply(b""),
+        Reply(b"\n"),
+        sse(),
+        sse(chunk({"role": "assistant"}), done=False),
+        Reply(b": only comments\n\n"),
+        Reply(b"<html>Sign in</html>", kind="text/html"),
+    ],
+)
 async def test_an_empty_answer_is_not_asked_for_again_and_again(reply: Reply) -> None:
     async with serving(reply) as server:
         with pytest.raises(ModelUnavailable, match=r"empty|a page of HTML") as caught:
@@ -163,7 +170,7 @@ ERRORS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("server_name", ERRORS)
+@for_each("server_name", ERRORS)
 async def test_an_error_keeps_its_words(server_name: str) -> None:
     reply, kind, words = ERRORS[server_name]
     async with serving(reply) as server:
@@ -173,30 +180,39 @@ async def test_an_error_keeps_its_words(server_name: str) -> None:
     assert caught.value.request_id == "req-1"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "reply",
     [
         refused("The prompt was filtered", code="content_filter"),  # Azure
         refused("Input data may contain inappropriate content.", code="data_inspection_failed"),
-        refused("The request was rejected because it was considered high risk",
-                type="content_filter"),  # Moonshot
+        refused(
+            "The request was rejected because it was considered high risk", type="content_filter"
+        ),  # Moonshot
         refused("Content Exists Risk"),  # DeepSeek
         refused("系统检测到输入或生成内容可能包含不安全或敏感内容", code="1301"),  # Zhipu
         refused("Content violates usage guidelines.", 403),  # xAI
     ],
-)  # fmt: skip
+)
 async def test_a_filtered_question_is_a_filtered_answer(reply: Reply) -> None:
     async with serving(reply) as server:
         heard = await ask(server.provider, question("Hi"))
     assert (heard.finished.stop, heard.finished.message.content) == ("filtered", ())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("finish", "stop"),
-    [("length", "max_tokens"), ("MAX_TOKENS", "max_tokens"), ("model_length", "max_tokens"),
-     ("content_filter", "filtered"), ("SAFETY", "filtered"), ("sensitive", "filtered"),
-     ("refusal", "refusal"), ("end_turn", "end"), ("weather", "other")],
-)  # fmt: skip
+    [
+        ("length", "max_tokens"),
+        ("MAX_TOKENS", "max_tokens"),
+        ("model_length", "max_tokens"),
+        ("content_filter", "filtered"),
+        ("SAFETY", "filtered"),
+        ("sensitive", "filtered"),
+        ("refusal", "refusal"),
+        ("end_turn", "end"),
+        ("weather", "other"),
+    ],
+)
 async def test_the_reason_of_the_end_has_many_names(finish: str, stop: str) -> None:
     async with serving(said("Sure. First", finish=finish)) as server:
         heard = await ask(server.provider, question("Hi"))

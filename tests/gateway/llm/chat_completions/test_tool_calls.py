@@ -20,6 +20,7 @@ from tests.gateway.llm.chat_completions.scripted_server import (
     serving,
     sse,
 )
+from tests.support.for_each import for_each
 
 FIND = ToolSpec("find", "Finds.", {"type": "object", "properties": {"q": {"type": "string"}}})
 FIND_ALL = ToolSpec("find_all", "Finds all.", {"type": "object", "properties": {}})
@@ -107,7 +108,7 @@ FORMS: dict[str, tuple[Reply, list[tuple[str, dict[str, Any]]]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("form", FORMS)
+@for_each("form", FORMS)
 async def test_a_call_is_understood(form: str) -> None:
     reply, expected = FORMS[form]
     async with serving(reply) as server:

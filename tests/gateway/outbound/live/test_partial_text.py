@@ -10,6 +10,7 @@ from gateway.outbound.live.partial_text import MAX_SOURCE, PartialText, Rendered
 from gateway.people import Audience
 from gateway.platforms import discover, renderer_of
 from gateway.policy.response_filter import filter_response
+from tests.support.property_cases import cases
 
 SECRET = "sk-ant-api03-" + "aB3dE5fG7hJ9kL2m" * 6
 
@@ -107,7 +108,7 @@ def test_without_shown_text_only_the_mark_is_shown() -> None:
     assert part.text == "(Stopped.)"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=cases(200), deadline=None)
 @given(
     before=st.text(alphabet="ab \n*`", max_size=40),
     cuts=st.lists(st.integers(1, 40), max_size=20),

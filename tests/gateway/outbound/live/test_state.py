@@ -20,6 +20,7 @@ from gateway.outbound.live.state import (
     Wait,
 )
 from gateway.ports import LiveStyle
+from tests.support.property_cases import cases
 
 EDITED = LiveStyle(pause=1.1)
 DRAFT = LiveStyle(pause=1.1, fades=30.0)
@@ -256,5 +257,7 @@ class AnyOrder(RuleBasedStateMachine):
             assert self.on_screen <= {self.finals[0].replaces}
 
 
-AnyOrder.TestCase.settings = settings(max_examples=300, stateful_step_count=40, deadline=None)
+AnyOrder.TestCase.settings = settings(
+    max_examples=cases(300), stateful_step_count=40, deadline=None
+)
 TestAnyOrder = AnyOrder.TestCase

@@ -31,11 +31,12 @@ from tests.gateway.outbound.live.bench import (
 )
 from tests.support.clock import settle
 from tests.support.messages import place
+from tests.support.property_cases import cases
 
 TROUBLE = st.sampled_from(["", "", "", "429", "cut before", "cut after", "refused", "slow"])
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=cases(250), deadline=None)
 @given(
     troubles=st.lists(TROUBLE, max_size=12),
     gap=st.sampled_from([0.0, 0.3, 1.0, 5.0]),

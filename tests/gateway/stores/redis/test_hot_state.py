@@ -10,13 +10,16 @@ from gateway.policy.rate_limits import Bucket, BucketRule, Level, take
 from gateway.stores.redis.hot_state import RedisHotState
 from tests.gateway.stores.redis.conftest import Open
 from tests.gateway.stores.redis.support import new_prefix
+from tests.support.property_cases import cases
 
 MOMENTS = st.floats(0, 200, allow_nan=False)
 LEVELS: tuple[Level, ...] = ("user", "channel", "workspace", "reserve")
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=cases(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(st.lists(st.integers(1, 12), min_size=3, max_size=4), st.lists(MOMENTS, max_size=25))
 async def test_the_script_computes_exactly_the_same_as_the_function(

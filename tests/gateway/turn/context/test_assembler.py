@@ -22,6 +22,7 @@ from gateway.turn.context.assembler import OwnTextTooLong, assemble
 from gateway.turn.context.budgets import TokenBudget, budget_for
 from gateway.turn.prompt import tagged
 from tests.gateway.turn.context.making import OWN, dialogue, item, parts
+from tests.support.property_cases import cases
 
 BUDGET = budget_for(8_192)
 SYSTEM, PROJECT, TASK, HISTORY, KNOWLEDGE = BlockKind
@@ -189,7 +190,7 @@ def test_a_task_that_fits_in_the_free_space_is_not_reported_as_cut() -> None:
 # --- properties ---------------------------------------------------------------------------------
 
 
-@settings(max_examples=150)
+@settings(max_examples=cases(150))
 @given(parts(), budgets, st.integers(12, 500))
 def test_no_prompt_and_no_block_exceeds_its_budget(
     some: ContextParts, budget: TokenBudget, total: int
@@ -202,13 +203,13 @@ def test_no_prompt_and_no_block_exceeds_its_budget(
     assert sum(map(estimate, sent)) <= made.total
 
 
-@settings(max_examples=150)
+@settings(max_examples=cases(150))
 @given(parts(), budgets)
 def test_no_tag_is_ever_broken(some: ContextParts, budget: TokenBudget) -> None:
     assert_balanced(assemble(some, budget, estimate).text)
 
 
-@settings(max_examples=150)
+@settings(max_examples=cases(150))
 @given(parts(), budgets, st.integers(12, 500))
 def test_nothing_that_would_have_fitted_is_omitted(
     some: ContextParts, budget: TokenBudget, total: int
@@ -222,7 +223,7 @@ def test_nothing_that_would_have_fitted_is_omitted(
         assert block.losses or block.tokens == block.needed
 
 
-@settings(max_examples=150)
+@settings(max_examples=cases(150))
 @given(parts(), budgets, st.integers(12, 500))
 def test_every_block_gets_its_share_whatever_lower_ranks_need(
     some: ContextParts, budget: TokenBudget, total: int
@@ -235,7 +236,7 @@ def test_every_block_gets_its_share_whatever_lower_ranks_need(
             assert not block.losses
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 @given(parts(), budgets)
 def test_the_same_input_gives_the_same_bytes(some: ContextParts, budget: TokenBudget) -> None:
     assert assemble(some, budget, estimate) == assemble(some, budget, estimate)

@@ -13,6 +13,7 @@ from gateway.turn.context.budgets import TokenBudget
 from gateway.turn.context.knowledge import assemble_deduplicated
 from gateway.turn.prompt import escaped
 from tests.gateway.turn.context.making import OWN, dialogue, item, parts
+from tests.support.property_cases import cases
 
 WIDE = TokenBudget(1000, 1000, 1000, 1000, 1000, 0, 0, 0)
 
@@ -49,7 +50,7 @@ def test_recalled_text_that_left_the_history_is_included() -> None:
     assert made.taken == ("k1",)
 
 
-@settings(max_examples=150)
+@settings(max_examples=cases(150))
 @given(parts(), st.integers(20, 400), st.data())
 def test_every_recalled_item_is_included_or_reported_as_missing(
     some: ContextParts, size: int, data: st.DataObject

@@ -6,6 +6,7 @@ from gateway.ports.prompt_blocks import BlockKind, ContextParts, ThreadText
 from gateway.turn.context.assembler import assemble
 from gateway.turn.context.budgets import budget_for
 from gateway.turn.context.thread import NEWEST_MISSING, ThreadFitter, thread_text
+from tests.support.for_each import for_each
 
 FIRST = "[from Ada, 2026-11-27 09:00] The deploy failed. " + "Long story. " * 20
 LATEST = tuple(f"[from Bob, 2026-11-27 09:{n:02}] reply {n} of some words" for n in range(40))
@@ -28,7 +29,7 @@ def test_without_a_thread_there_is_no_text() -> None:
     assert ThreadFitter(None, words).within(100) == ("", 0, ())
 
 
-@pytest.mark.parametrize("limit", range(0, 480, 7))
+@for_each("limit", range(0, 480, 7))
 def test_the_text_never_exceeds_its_limit_and_is_always_a_whole_frame(limit: int) -> None:
     fitter = ThreadFitter(THREAD, words)
     text, tokens, losses = fitter.within(limit)

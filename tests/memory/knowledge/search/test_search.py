@@ -10,6 +10,7 @@ from db import Statement
 from memory.knowledge.access import KnowledgeAccess
 from memory.knowledge.model import FileKind, Hit
 from tests.memory.knowledge.search.conftest import COMMIT, Library
+from tests.support.property_cases import cases
 
 ROUTER = '''"""Sends requests to handlers."""
 
@@ -251,7 +252,7 @@ HOSTILE = st.text(max_size=80) | st.lists(
 ).map(" ".join)  # fmt: skip
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=cases(60))
 @given(asked=HOSTILE)
 async def test_no_question_is_query_syntax(library: Library, asked: str) -> None:
     await library.find(asked)

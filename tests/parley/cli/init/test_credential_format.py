@@ -1,7 +1,5 @@
 """A mistyped or mixed-up credential is recognised before a platform is asked."""
 
-import pytest
-
 from parley.cli.init.credential_format import (
     ANTHROPIC,
     DISCORD,
@@ -22,6 +20,7 @@ from simulators.discord import DiscordSimulator
 from simulators.slack import SlackSimulator
 from simulators.telegram import TelegramSimulator
 from simulators.whatsapp import WhatsAppSimulator
+from tests.support.for_each import for_each
 
 RIGHT = {
     TELEGRAM: "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw0",
@@ -37,12 +36,12 @@ RIGHT = {
 }
 
 
-@pytest.mark.parametrize("wanted", list(RIGHT), ids=lambda wanted: str(wanted.title))
+@for_each("wanted", list(RIGHT))
 def test_a_credential_of_the_right_form_is_accepted(wanted: Format) -> None:
     assert problem_of(RIGHT[wanted], wanted) == ""
 
 
-@pytest.mark.parametrize("wanted", list(RIGHT), ids=lambda wanted: str(wanted.title))
+@for_each("wanted", list(RIGHT))
 def test_a_credential_of_another_kind_is_named_and_not_repeated(wanted: Format) -> None:
     for kind, value in RIGHT.items():
         if kind is wanted or wanted.pattern.fullmatch(value):
@@ -53,7 +52,7 @@ def test_a_credential_of_another_kind_is_named_and_not_repeated(wanted: Format) 
         assert value not in reply
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "wanted", "said"),
     [
         (RIGHT[SLACK_BOT], TELEGRAM, "It looks like a Slack bot token (xoxb-…)."),
@@ -77,7 +76,7 @@ def test_the_message_names_the_kind_of_credential_that_was_entered(
     assert said in problem_of(value, wanted)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "typed",
     [
         '"110201543:AA"',
