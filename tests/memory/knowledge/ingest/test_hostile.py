@@ -506,7 +506,7 @@ async def test_a_path_whose_secret_is_recognised_later_leaves_the_index(
 ) -> None:
     path = f"backup-ghp_{'a1B2c3D4e5F6g7H8i9J0' * 2}"[:51] + ".md"
     with monkeypatch.context() as before:
-        before.setattr("memory.knowledge.ingest.plan.path_without_secrets", str)
+        before.setattr("memory.knowledge.ingest.branch.path_without_secrets", str)
         knowledge.git.commit({"good.md": "text", path: "notes"})
         await knowledge.ingest()
         assert set(await knowledge.files()) == {"good.md", path}
