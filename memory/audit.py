@@ -32,9 +32,11 @@ class Audit:
         self._clock = clock
 
     async def note(self, action: AuditAction, request: RequestScope, **details: str | int) -> None:
-        """Record an action of this person. Raises `StoreUnavailable`: an action that cannot be
-        recorded fails."""
+        """Record an action of this person, with the agent that acts. Raises `StoreUnavailable`: an
+        action that cannot be recorded fails."""
         principal = request.principal
+        if request.agent:
+            details.setdefault("agent", request.agent)
         await self.append(action, principal.tenant, str(principal.person), **details)
 
     async def append(

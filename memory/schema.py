@@ -252,5 +252,6 @@ SCHEMA: Final = Schema(
         EVIDENCE,
         INVITATIONS,
         api_tokens.LATER,
+        api_tokens.OF_AGENTS,
     ),
 )

@@ -394,7 +394,6 @@ class App:
             self.services,
             self.storage,
             self.memory,
-            self.storage.memory.tokens,
             self.health,
             self.activity,
             self.console_sessions,

@@ -6,11 +6,12 @@ from typing import Final
 from docs_site.reference.tables import code, table
 from gateway.commands.catalogue import APPROVE, COMMANDS, CONSOLE
 from gateway.people import Role
-from gateway.ports.rights import LOCAL_PAGES, OPEN, Allowed, Credential, in_person
+from gateway.ports.rights import AGENT_READS, LOCAL_PAGES, OPEN, Allowed, Credential, in_person
 from memory.commands.command_set import SPECS
+from memory.knowledge.skills.texts import read_skills
 from memory.mcp.names import PREFIX as MCP
 from memory.mcp.resources import LISTED, TEMPLATES
-from memory.mcp.server import ALL_TOOLS
+from memory.mcp.server import ALL_TOOLS, PROMPTS
 from parley.console.routes import ROUTES
 from parley.console.sessions import PREFIX as CONSOLE_PATH
 from parley.http.api import PREFIX as API
@@ -27,6 +28,8 @@ them with each kind of credential. [The HTTP interface](../api.md#tokens) explai
 - **session**: a browser in which a person [signed in to the console](../console.md#sign-in). A
   request that changes something also needs the token of the session's own forms.
 - **token**: a token of a person (`parley token`), with the scope in the table: `read` or `write`.
+- **agent**: a token of one agent (`parley token --agent`), with the scope of the row and the
+  capability beside it. Where it is not named, a token of an agent is refused.
 - **local**: `server.token` or its cookie; without a configured token, a request from this machine.
 - **everybody**: whoever reaches the port.
 
@@ -48,8 +51,8 @@ Below `{API}`, except `{EVENTS}`.
 _MCP: Final = f"""
 ## MCP
 
-`{MCP}` takes the token of a person; any scope may list tools, resources and prompts. A tool that
-an agent calls under its id also needs the capability, which the type of the agent has.
+`{MCP}` takes the token of a person or of an agent; any scope may list tools, resources and prompts.
+A tool that an agent calls, with its own token or under its id, also needs the capability.
 """
 _CHAT: Final = """
 ## Commands
@@ -115,7 +118,7 @@ def _http() -> Iterator[str]:
         [
             *operations,
             (f"GET {API}/openapi.json", DESCRIPTION, "The description of the API"),
-            (f"GET {EVENTS}/", OPERATIONS[0].allowed, "Events of agents"),
+            (f"GET {EVENTS}/", AGENT_READS, "Events of agents"),
         ]
     )
 
@@ -123,13 +126,20 @@ def _http() -> Iterator[str]:
 def _mcp() -> Iterator[str]:
     yield _MCP
     rows = [
-        (code(one.name), _scope(one.allowed), one.allowed.capability, one.title)
+        (code(one.name), *_by_token(one.allowed), one.allowed.capability, one.title)
         for one in ALL_TOOLS
     ]
-    yield from table(("Tool", "Scope", "Capability of the agent", "Purpose"), rows)
+    names = ("Scope", "Token of an agent", "Capability of the agent")
+    yield from table(("Tool", *names, "Purpose"), rows)
     yield ""
-    resources = [(code(one.uri), _scope(one.allowed), one.title) for one in (*LISTED, *TEMPLATES)]
-    yield from table(("Resource", "Scope", "Content"), resources)
+    resources = [
+        (code(one.uri), *_by_token(one.allowed), one.allowed.capability, one.title)
+        for one in (*LISTED, *TEMPLATES)
+    ]
+    yield from table(("Resource", *names, "Content"), resources)
+    yield ""
+    prompts = [(code(one.name), *_by_token(PROMPTS), "", one.title) for one in read_skills()]
+    yield from table(("Prompt", *names, "Content"), prompts)
 
 
 def _chat() -> Iterator[str]:
@@ -154,14 +164,16 @@ def _by(allowed: Allowed) -> str:
     names = {
         Credential.SESSION: "session",
         Credential.TOKEN: f"token (`{allowed.scope}`)",
+        Credential.AGENT: f"agent (`{allowed.capability}`)" if allowed.capability else "agent",
         Credential.LOCAL: "local",
         Credential.NONE: "everybody",
     }
     return ", ".join(text for credential, text in names.items() if credential in allowed.by)
 
 
-def _scope(allowed: Allowed) -> str:
-    return code(allowed.scope or "")
+def _by_token(allowed: Allowed) -> tuple[str, str]:
+    """The scope that a token needs, and if a token of an agent is enough."""
+    return code(allowed.scope or ""), "yes" if Credential.AGENT in allowed.by else "no"
 
 
 def _role(allowed: Allowed) -> str:

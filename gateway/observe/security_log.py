@@ -155,7 +155,7 @@ class SecurityLog:
         entry = replace(event, event=f"{event.event}_again") if again else event
         named = {
             name: value
-            for name in ("reason", "tenant", "person", "channel", "address")
+            for name in ("reason", "tenant", "person", "agent", "channel", "address")
             if (value := getattr(entry, name))
         }
         audit_log.info(AUDIT, event_name=entry.event, times=times, **named)

@@ -55,7 +55,9 @@ class Caller(Struct, frozen=True):
     alone: bool = True
     files: tuple[GivenFile, ...] = ()
     client: bool = False
-    """True for a program with a token of the person: it is unknown what it has read."""
+    """True for a program with a token: it is unknown what it has read."""
+    agent: str = ""
+    """The id of the agent of the person whose token this is; empty: the person calls."""
 
 
 class WaitingTurn(Struct, frozen=True):

@@ -16,7 +16,8 @@ class SecurityEvent(Struct, frozen=True):
     """A refused or recorded action: codes and ids only.
 
     `person` is a `str(PersonId)`, empty if unknown; `channel` is "platform:account:channel" or the
-    part of the program that refused; `address` is the network address of an HTTP client.
+    part of the program that refused; `address` is the network address of an HTTP client; `agent` is
+    the id of the agent of the person whose token was used, empty for the person.
     """
 
     event: str
@@ -25,6 +26,7 @@ class SecurityEvent(Struct, frozen=True):
     person: str = ""
     channel: str = ""
     address: str = ""
+    agent: str = ""
 
 
 class SecuritySink(Protocol):

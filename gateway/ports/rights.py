@@ -21,6 +21,8 @@ class Credential(StrEnum):
     everything that is no GET."""
     TOKEN = "token"  # noqa: S105 - the name of a kind
     """A token of a person (`parley token`)."""
+    AGENT = "agent"
+    """A token of one agent of a person (`parley token --agent`)."""
     CHAT = "chat"
     """A message of a person, which their platform vouches for."""
     LOCAL = "local"
@@ -32,21 +34,24 @@ class Credential(StrEnum):
 
 
 class TokenScope(StrEnum):
-    """The purpose of a person's token."""
+    """The purpose of a token."""
 
     READ = "read"
     WRITE = "write"
 
 
 EVERY_SCOPE: Final = frozenset(TokenScope)
+TOKENS: Final = frozenset({Credential.TOKEN, Credential.AGENT})
+"""The credentials that have scopes."""
 
 
 class Allowed(Struct, frozen=True):
     """The callers who may use something.
 
-    `by` are the credentials, one of which is enough; `role` is the least role of the person.
-    `scope` is what a token needs; None where no token may call. `capability` is what an agent needs
-    that calls for its person, a `memory.agents.model.Capability`; empty: none.
+    `by` are the credentials, one of which is enough: a declaration that does not name `AGENT`
+    refuses the tokens of agents. `role` is the least role of the person. `scope` is what a token
+    needs, of a person or an agent; None where no token may call. `capability` is what an agent
+    needs, a `memory.agents.model.Capability`; empty: none.
     """
 
     by: frozenset[Credential]
@@ -57,16 +62,18 @@ class Allowed(Struct, frozen=True):
     def __post_init__(self) -> None:
         if not self.by:
             raise TypeError("nobody could call this: name a credential")
-        if (Credential.TOKEN in self.by) != (self.scope is not None):
+        if bool(self.by & TOKENS) != (self.scope is not None):
             raise TypeError("a scope belongs to a token, and a token needs one")
 
 
 class Proof(Struct, frozen=True):
-    """The credential of a caller, the present role, and the scopes of a token."""
+    """The credential of a caller, the present role, the scopes of a token, and the present
+    capabilities of an agent."""
 
     credential: Credential
     role: Role
     scopes: frozenset[TokenScope] = frozenset()
+    capabilities: frozenset[str] = frozenset()
 
 
 NOBODY: Final = Proof(Credential.NONE, Role.GUEST)
@@ -88,6 +95,11 @@ def by_token(scope: TokenScope, capability: str = "") -> Allowed:
     return Allowed(frozenset({Credential.TOKEN}), Role.GUEST, scope, capability)
 
 
+def by_agent_too(scope: TokenScope, capability: str = "") -> Allowed:
+    """A token of any person with this scope, or one of an agent that also has the capability."""
+    return Allowed(TOKENS, Role.GUEST, scope, capability)
+
+
 def in_chat(role: Role) -> Allowed:
     """A person in a chat."""
     return Allowed(frozenset({Credential.CHAT}), role, None, "")
@@ -95,6 +107,8 @@ def in_chat(role: Role) -> Allowed:
 
 TOKEN_READS: Final = by_token(TokenScope.READ)
 TOKEN_WRITES: Final = by_token(TokenScope.WRITE)
+AGENT_READS: Final = by_agent_too(TokenScope.READ)
+AGENT_WRITES: Final = by_agent_too(TokenScope.WRITE)
 IN_CHAT: Final = in_chat(Role.GUEST)
 """Everybody who may write to the assistant."""
 LOCAL_PAGES: Final = Allowed(frozenset({Credential.LOCAL}), Role.GUEST, None, "")
@@ -107,11 +121,15 @@ BY_PLATFORM: Final = Allowed(frozenset({Credential.PLATFORM}), Role.GUEST, None,
 
 def missing(allowed: Allowed, proof: Proof) -> str:
     """Return what a caller lacks, empty for one who may: the credentials of which one is needed
-    (`session`), the scope of the token (`write`), or the role (`operator`)."""
+    (`session`), the scope of the token (`write`), the capability of the agent (`memory_read`), or
+    the role (`operator`)."""
     if Credential.NONE in allowed.by:
         return ""
     if proof.credential not in allowed.by:
         return "_or_".join(sorted(allowed.by))
-    if proof.credential is Credential.TOKEN and allowed.scope not in proof.scopes:
+    if proof.credential in TOKENS and allowed.scope not in proof.scopes:
         return str(allowed.scope)
+    by_agent = proof.credential is Credential.AGENT
+    if by_agent and allowed.capability and allowed.capability not in proof.capabilities:
+        return allowed.capability
     return "" if proof.role.at_least(allowed.role) else allowed.role.value

@@ -192,10 +192,13 @@ class HandoffManager:
         return tuple(shown(one, request, self._clock.now()) for one in found)
 
     async def get_handoff(self, request: RequestScope, handoff_id: str) -> Handoff | None:
-        """Return a handoff between agents of which at least one is the caller's, or to them."""
+        """Return a handoff between agents of which at least one is the caller's, or to them; for an
+        agent, only one from or to itself."""
         found = await self._store.find(request.principal.tenant, handoff_id)
         own = {str(request.principal.person), *request.persons}
         if found is None or own.isdisjoint((found.source_owner, found.target_owner)):
+            return None
+        if request.agent and request.agent not in {found.source, found.target}:
             return None
         return shown(found, request, self._clock.now())
 

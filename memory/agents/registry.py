@@ -99,7 +99,9 @@ class AgentRegistry(Struct, frozen=True):
 
     async def get_agent(self, request: RequestScope, agent_id: str) -> Agent | None:
         """Return an agent of the caller, or one with which the caller's agents share a pool,
-        without its owner and name. None for every other id."""
+        without its owner and name. None for every other id; an agent finds itself alone."""
+        if request.agent not in {"", agent_id}:
+            return None
         found = await self.store.known(request.principal.tenant, request.persons, agent_id)
         if found is None or found.owner in request.persons:
             return found
@@ -182,18 +184,20 @@ class AgentRegistry(Struct, frozen=True):
     async def use_session(self, request: RequestScope, session_id: str) -> AgentSession:
         """Return an open session of the caller, and note its use. Raises `NotFound` if it ended,
         also after 30 minutes without use."""
-        now = self.clock.now()
+        now, tenant = self.clock.now(), request.principal.tenant
         session = await self.store.use_session(
-            request.principal.tenant, request.persons, session_id, now, now - SESSION_IDLE
+            tenant, request.persons, request.agent, session_id, now, now - SESSION_IDLE
         )
-        if session is None or request.agent not in {"", session.agent}:
+        if session is None:
             raise NotFound("The session has ended, or there is none with this id. Start a new one.")
         return session
 
     async def end_session(self, request: RequestScope, session_id: str) -> bool:
         """End an open session of the caller; False if there is none."""
         now, tenant = self.clock.now(), request.principal.tenant
-        ended = await self.store.end_session(tenant, request.persons, session_id, now)
+        ended = await self.store.end_session(
+            tenant, request.persons, request.agent, session_id, now
+        )
         if ended:
             await self._note("agent_auth", request, operation="session_end")
         return ended

@@ -130,7 +130,8 @@ class Brain:
         may_be_empty: bool = False,
     ) -> BrainResult:
         """Write a document, or propose it if this person may not write it or it is suspicious.
-        `external`: in a turn with text that the person did not write. `may_be_empty`: an empty
+        `external`: in a turn with text that the person did not write, as is all that an agent
+        writes. `may_be_empty`: an empty
         text empties the document.
 
         Raises `BadInput` where the document cannot be written here, or nothing is left of the text,
@@ -138,10 +139,11 @@ class Brain:
         """
         if request.from_repository:
             raise BadInput(FROM_REPOSITORY)
+        kind = InputKind.ASSISTANT if request.agent else kind
         return await self._write(
             *(request, access, document, content, kind),
             based_on=based_on,
-            external=external,
+            external=external or bool(request.agent),
             may_be_empty=may_be_empty,
         )
 

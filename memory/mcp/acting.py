@@ -1,6 +1,8 @@
 """Makes a call that of an agent. The agent belongs to the caller and has the needed capability; it
-reaches what the caller reaches, and what pools share with it."""
+reaches what the caller reaches, and what pools share with it. A call with the token of an agent is
+always the one of this agent."""
 
+from collections.abc import Iterable
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -14,8 +16,20 @@ from memory.turns.arguments import Arguments
 MAX_ID: Final = 100
 NO_CAPABILITY: Final = "This agent lacks the capability {name}. Use an agent of another type."
 
+NAME_ONE: Final = (
+    "agent_id: this is the token of a person, so name one of their agents. get_agents_for_user "
+    "lists them."
+)
+
 AgentId = Annotated[
     str, Field(min_length=1, max_length=MAX_ID, description="The id of an agent of yours.")
+]
+CallingAgent = Annotated[
+    str,
+    Field(
+        max_length=MAX_ID,
+        description="Your id from register_agent. With the token of an agent, leave it empty.",
+    ),
 ]
 
 
@@ -27,22 +41,33 @@ class AsAgent(Arguments):
         Field(
             max_length=MAX_ID,
             description="Your id from register_agent: what you store is marked with it, and what "
-            "pools share with you is found. Without it, the person of the token calls.",
+            "pools share with you is found. Without it, the person of the token calls; with the "
+            "token of an agent, leave it empty.",
         ),
     ] = ""
 
 
-async def acting(call: ToolCall, agent_id: str, needed: Capability | None = None) -> ToolCall:
-    """Return the call for an agent; the same call for an empty id.
+async def acting(call: ToolCall, agent_id: str, needed: Iterable[Capability] = ()) -> ToolCall:
+    """Return the call for an agent: the one of the token, or else the named one; the same call for
+    a person who names none.
 
-    Raises `NotFound` for an agent that is not the caller's, `ToolError` without the capability or
+    Raises `NotFound` for an agent that is not the caller's, `ToolError` without a capability or
     after too many calls in a minute.
     """
+    agent_id = agent_id or call.handle.request.agent
     if not agent_id:
         return call
     agent = await call.services.agents.own(call.handle.request, agent_id)
     await call.services.count_call(agent.tenant, agent.id)
-    if needed is not None and not agent.may(needed):
-        await call.handle.read.audit("permission_denied", agent=agent.id, operation=needed.value)
-        raise ToolError(NO_CAPABILITY.format(name=needed.value))
+    for one in needed:
+        if not agent.may(one):
+            await call.handle.read.audit("permission_denied", agent=agent.id, operation=one.value)
+            raise ToolError(NO_CAPABILITY.format(name=one.value))
     return replace(call, handle=call.handle.for_agent(agent.id))
+
+
+def calling_agent(call: ToolCall) -> str:
+    """Return the id of the agent that calls. Raises `ToolError` for the call of a person."""
+    if not call.handle.request.agent:
+        raise ToolError(NAME_ONE)
+    return call.handle.request.agent

@@ -5,9 +5,9 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BeforeValidator, Field
 
 from gateway.errors import BadInput, NotFound
-from gateway.ports.rights import TOKEN_READS, TOKEN_WRITES
+from gateway.ports.rights import AGENT_READS, TOKEN_READS, TOKEN_WRITES
 from memory.agents.model import MAX_NAME, Agent, AgentType
-from memory.mcp.acting import MAX_ID
+from memory.mcp.acting import MAX_ID, calling_agent
 from memory.mcp.names import SESSION
 from memory.mcp.tool_definition import AnyTool, Result, ToolCall, ToolDefinition
 from memory.turns.arguments import Arguments
@@ -54,8 +54,12 @@ class AgentArguments(Arguments):
     """The arguments of `get_agent_info`."""
 
     agent_id: Annotated[
-        str, Field(min_length=1, max_length=MAX_ID, description="The id of an agent.")
-    ]
+        str,
+        Field(
+            max_length=MAX_ID,
+            description="The id of an agent. With the token of an agent, leave it empty.",
+        ),
+    ] = ""
 
 
 class UserArguments(Arguments):
@@ -99,7 +103,8 @@ async def register(call: ToolCall, given: RegisterArguments) -> AgentOut:
 
 async def info(call: ToolCall, given: AgentArguments) -> AgentOut:
     """Return an agent. Raises `NotFound`."""
-    agent = await call.services.agents.get_agent(call.handle.request, given.agent_id)
+    agent_id = given.agent_id or calling_agent(call)
+    agent = await call.services.agents.get_agent(call.handle.request, agent_id)
     if agent is None:
         raise NotFound(NO_AGENT)
     return agent_out(agent)
@@ -141,7 +146,7 @@ AGENT_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Agent",
         "Return an agent of yours, or one that shares a pool with one of yours.",
         SESSION,
-        TOKEN_READS,
+        AGENT_READS,
         AgentArguments,
         AgentOut,
         info,

@@ -6,7 +6,8 @@ from typing import Annotated, Final
 from pydantic import Field, StringConstraints
 
 from gateway.errors import ToolError
-from gateway.ports.rights import TOKEN_READS, TOKEN_WRITES
+from gateway.ports.rights import AGENT_READS, AGENT_WRITES, TokenScope, by_agent_too
+from memory.agents.model import Capability
 from memory.mcp.acting import AsAgent
 from memory.mcp.memory_tools import remembering
 from memory.mcp.names import SESSION
@@ -190,7 +191,7 @@ CONVERSATION_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Return the task as the last session left it: yours with your agent_id, or without it "
         "the one that all agents of this person share.",
         SESSION,
-        TOKEN_READS,
+        AGENT_READS,
         TaskArguments,
         TaskResult,
         get_task,
@@ -202,7 +203,7 @@ CONVERSATION_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Set the task",
         "Replace the task and its state, for the next session.",
         SESSION,
-        TOKEN_WRITES,
+        AGENT_WRITES,
         SetTaskArguments,
         TaskResult,
         set_task,
@@ -214,7 +215,7 @@ CONVERSATION_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Recent activity",
         "Return the person's latest messages to the assistant, its answers, and new memories.",
         SESSION,
-        TOKEN_READS,
+        by_agent_too(TokenScope.READ, Capability.MEMORY_READ),
         ActivityArguments,
         ActivityResult,
         recent_activity,
@@ -226,7 +227,7 @@ CONVERSATION_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Return the tasks that are set in the person's conversations, the number of entries "
         "that wait for their review, and the status of their project.",
         SESSION,
-        TOKEN_READS,
+        by_agent_too(TokenScope.READ, Capability.MEMORY_READ),
         NoArguments,
         GoalsResult,
         goals,

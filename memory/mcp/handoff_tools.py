@@ -4,10 +4,10 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from gateway.ports.rights import TOKEN_READS, TOKEN_WRITES
+from gateway.ports.rights import TokenScope, by_agent_too
 from memory.agents.handoff_text import MAX_FILES, MAX_MEMORIES, MAX_REFERENCE, MAX_TASK
-from memory.agents.model import Handoff, HandoffContext, HandoffStep
-from memory.mcp.acting import NO_CAPABILITY, AgentId
+from memory.agents.model import Capability, Handoff, HandoffContext, HandoffStep
+from memory.mcp.acting import NO_CAPABILITY, CallingAgent, calling_agent
 from memory.mcp.names import SESSION
 from memory.mcp.tool_definition import AnyTool, Result, ToolCall, ToolDefinition, WaitingResult
 from memory.turns.arguments import Arguments
@@ -50,7 +50,7 @@ class Context(Arguments):
 class InitiateArguments(Arguments):
     """The arguments of `initiate_handoff`."""
 
-    source_id: AgentId
+    source_id: CallingAgent = ""
     target_id: Annotated[
         str,
         Field(
@@ -76,7 +76,7 @@ class AcceptArguments(Arguments):
     """The arguments of `accept_handoff`."""
 
     handoff_id: HandoffId
-    agent_id: AgentId
+    agent_id: CallingAgent = ""
 
 
 class CompleteArguments(AcceptArguments):
@@ -88,7 +88,7 @@ class CompleteArguments(AcceptArguments):
 class PendingArguments(Arguments):
     """The arguments of `get_pending_handoffs`."""
 
-    agent_id: AgentId
+    agent_id: CallingAgent = ""
 
 
 class HandoffOut(Result):
@@ -130,7 +130,7 @@ async def initiate(call: ToolCall, given: InitiateArguments) -> StepOut:
         tuple(given.context.relevant_files),
     )
     handoff = await call.services.handoffs.initiate_handoff(
-        call.handle.request, given.source_id, given.target_id, context, given.ttl_seconds
+        call.handle.request, calling_agent(call), given.target_id, context, given.ttl_seconds
     )
     if handoff is None:
         return _no_capability("handoff_initiate")
@@ -140,7 +140,7 @@ async def initiate(call: ToolCall, given: InitiateArguments) -> StepOut:
 async def accept(call: ToolCall, given: AcceptArguments) -> StepOut:
     """Accept a handoff."""
     step = await call.services.handoffs.accept_handoff(
-        call.handle.request, given.handoff_id, given.agent_id
+        call.handle.request, given.handoff_id, calling_agent(call)
     )
     return _step_out(step)
 
@@ -148,7 +148,7 @@ async def accept(call: ToolCall, given: AcceptArguments) -> StepOut:
 async def complete(call: ToolCall, given: CompleteArguments) -> StepOut:
     """Complete a handoff."""
     step = await call.services.handoffs.complete_handoff(
-        call.handle.request, given.handoff_id, given.agent_id, dict(given.result)
+        call.handle.request, given.handoff_id, calling_agent(call), dict(given.result)
     )
     return _step_out(step)
 
@@ -156,7 +156,7 @@ async def complete(call: ToolCall, given: CompleteArguments) -> StepOut:
 async def pending(call: ToolCall, given: PendingArguments) -> PendingOut:
     """Return the handoffs that wait for an agent."""
     handoffs = await call.services.handoffs.get_pending_handoffs(
-        call.handle.request, given.agent_id
+        call.handle.request, calling_agent(call)
     )
     if handoffs is None:
         text = NO_CAPABILITY.format(name="handoff_receive")
@@ -204,44 +204,48 @@ HANDOFF_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Hand a task over",
         "Hand a task to another agent, or to a person, who decides about it in their chat.",
         SESSION,
-        TOKEN_WRITES,
+        by_agent_too(TokenScope.WRITE, Capability.HANDOFF_INITIATE),
         InitiateArguments,
         StepOut,
         initiate,
         agent="source_id",
+        own_refusal=True,
     ),
     ToolDefinition(
         "accept_handoff",
         "Accept a handoff",
         "Accept a pending handoff to your agent. Of several that accept at once, one succeeds.",
         SESSION,
-        TOKEN_WRITES,
+        by_agent_too(TokenScope.WRITE, Capability.HANDOFF_RECEIVE),
         AcceptArguments,
         StepOut,
         accept,
         agent="agent_id",
+        own_refusal=True,
     ),
     ToolDefinition(
         "complete_handoff",
         "Complete a handoff",
         "Complete an accepted handoff with a result.",
         SESSION,
-        TOKEN_WRITES,
+        by_agent_too(TokenScope.WRITE, Capability.HANDOFF_RECEIVE),
         CompleteArguments,
         StepOut,
         complete,
         agent="agent_id",
+        own_refusal=True,
     ),
     ToolDefinition(
         "get_pending_handoffs",
         "Pending handoffs",
         "Return the handoffs that wait for an agent, oldest first.",
         SESSION,
-        TOKEN_READS,
+        by_agent_too(TokenScope.READ, Capability.HANDOFF_RECEIVE),
         PendingArguments,
         PendingOut,
         pending,
         agent="agent_id",
+        own_refusal=True,
         idempotent=True,
     ),
 )

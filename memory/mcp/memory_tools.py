@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field
 
 from gateway.errors import NotFound, ToolError
-from gateway.ports.rights import TokenScope, by_token
+from gateway.ports.rights import TokenScope, by_agent_too
 from memory.agents.defences import MemoryPoisoningDefense, MEXTRAValidator, judge_query
 from memory.agents.model import Capability
 from memory.mcp.acting import AsAgent
@@ -209,7 +209,7 @@ async def _answer(
 
 async def store(call: ToolCall, given: StoreOverMcp) -> StoreResult:
     """Store a memory. Raises `ToolError` for one that only an agent reads, without an agent."""
-    if given.agent_private and not (given.agent_id and given.scope == "user"):
+    if given.agent_private and not (call.handle.request.agent and given.scope == "user"):
         raise ToolError(PRIVATE_TO_NOBODY)
     made = await _answer(
         *(call, "memory_store", given), agent_private=given.agent_private, evidence=given.evidence
@@ -294,7 +294,7 @@ MEMORY_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Search the person's memories by a question, or list the latest ones. Use it before "
         "you ask for something that the person may have said.",
         KNOWLEDGE,
-        by_token(TokenScope.READ, Capability.MEMORY_READ),
+        by_agent_too(TokenScope.READ, Capability.MEMORY_READ),
         SearchOverMcp,
         SearchResult,
         search,
@@ -307,7 +307,7 @@ MEMORY_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Return what is known about the person: preferences and instructions first, then "
         "facts. Read it at the start of a session.",
         KNOWLEDGE,
-        by_token(TokenScope.READ, Capability.MEMORY_READ),
+        by_agent_too(TokenScope.READ, Capability.MEMORY_READ),
         BriefOverMcp,
         BriefResult,
         brief,
@@ -319,7 +319,7 @@ MEMORY_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Store a memory",
         "Store one lasting fact, decision or preference. It may wait for the person's review.",
         KNOWLEDGE,
-        by_token(TokenScope.WRITE, Capability.MEMORY_WRITE),
+        by_agent_too(TokenScope.WRITE, Capability.MEMORY_WRITE),
         StoreOverMcp,
         StoreResult,
         store,
@@ -331,7 +331,7 @@ MEMORY_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Propose a new text of the person's document (soul) or the project's (bible), or "
         "store a memory. A document is replaced as a whole: read its resource first.",
         KNOWLEDGE,
-        by_token(TokenScope.WRITE, Capability.MEMORY_WRITE),
+        by_agent_too(TokenScope.WRITE, Capability.MEMORY_WRITE),
         UpdateOverMcp,
         UpdateResult,
         update,
@@ -342,7 +342,7 @@ MEMORY_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Delete a memory",
         "Delete one memory, after the person confirmed it.",
         KNOWLEDGE,
-        by_token(TokenScope.WRITE, Capability.MEMORY_DELETE),
+        by_agent_too(TokenScope.WRITE, Capability.MEMORY_DELETE),
         DeleteOverMcp,
         DeleteResult,
         delete,

@@ -4,17 +4,18 @@ from typing import Annotated, Final, Literal, TypeVar
 
 from pydantic import BeforeValidator, Field
 
-from gateway.ports.rights import TOKEN_READS, TOKEN_WRITES
+from gateway.ports.rights import AGENT_WRITES, TOKEN_WRITES, TokenScope, by_agent_too
 from memory.agents.defences import MemoryPoisoningDefense
 from memory.agents.model import (
     MAX_RESULTS,
+    Capability,
     Permission,
     PoolInvitation,
     SharedMemory,
     SharedScope,
     ShareWaits,
 )
-from memory.mcp.acting import NO_CAPABILITY, AgentId
+from memory.mcp.acting import NO_CAPABILITY, AgentId, CallingAgent, calling_agent
 from memory.mcp.agent_tools import Owner, checked_owner, lower
 from memory.mcp.memory_tools import Author, asked_about, author_of, known_memory, remembering
 from memory.mcp.names import KNOWLEDGE
@@ -72,7 +73,7 @@ class LeaveArguments(Arguments):
     """The arguments of `leave_pool`."""
 
     pool_id: PoolId
-    agent_id: AgentId
+    agent_id: CallingAgent = ""
 
 
 class ShareArguments(Confirmable):
@@ -80,7 +81,7 @@ class ShareArguments(Confirmable):
 
     pool_id: PoolId
     memory_id: MemoryId
-    agent_id: AgentId
+    agent_id: CallingAgent = ""
     scope: Annotated[ScopeName, Field(description="Not wider than the pool's scope.")]
 
 
@@ -88,7 +89,7 @@ class QueryArguments(Arguments):
     """The arguments of `query_shared`."""
 
     pool_id: PoolId
-    agent_id: AgentId
+    agent_id: CallingAgent = ""
     max_scope: Annotated[ScopeName, Field(description="The widest scope that is returned.")]
     max_results: Annotated[
         int | None,
@@ -175,8 +176,11 @@ async def join(call: ToolCall, given: JoinArguments) -> DoneOut:
 
 
 async def leave(call: ToolCall, given: LeaveArguments) -> DoneOut:
-    """End a membership."""
-    left = await call.services.pools.leave_pool(call.handle.request, given.pool_id, given.agent_id)
+    """End a membership; an agent ends its own alone."""
+    request, agent_id = call.handle.request, given.agent_id or calling_agent(call)
+    if request.agent:
+        await call.services.agents.own(request, agent_id)
+    left = await call.services.pools.leave_pool(request, given.pool_id, agent_id)
     if left:
         return DoneOut(success=True)
     return DoneOut(success=False, status="not_a_member", next="There is nothing to do.")
@@ -184,6 +188,7 @@ async def leave(call: ToolCall, given: LeaveArguments) -> DoneOut:
 
 async def share_question(call: ToolCall, given: ShareArguments) -> str:
     """Return the question that the person confirms: what is shared, and with whom."""
+    calling_agent(call)
     record = await known_memory(call, given.memory_id)
     request = remembering(call).handle.request
     members = await call.services.pools.members_of(request, given.pool_id)
@@ -202,7 +207,7 @@ async def share(call: ToolCall, given: ShareArguments) -> ShareOut:
         remembering(call).handle.request,
         given.pool_id,
         given.memory_id,
-        given.agent_id,
+        calling_agent(call),
         scope_named(given.scope),
     )
     if isinstance(shared, ShareWaits):
@@ -224,7 +229,7 @@ async def query(call: ToolCall, given: QueryArguments) -> QueryOut:
     result = await call.services.pools.query_shared(
         remembering(call).handle.request,
         given.pool_id,
-        given.agent_id,
+        calling_agent(call),
         scope_named(given.max_scope),
         given.max_results,
     )
@@ -307,7 +312,7 @@ POOL_TOOLS: Final[tuple[AnyTool, ...]] = (
         "End the membership of an agent, or withdraw its invitation. What it shared leaves the "
         "pool with it.",
         KNOWLEDGE,
-        TOKEN_WRITES,
+        AGENT_WRITES,
         LeaveArguments,
         DoneOut,
         leave,
@@ -333,11 +338,12 @@ POOL_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Shared memories",
         "Return the memories that are shared with an agent in a pool, latest first.",
         KNOWLEDGE,
-        TOKEN_READS,
+        by_agent_too(TokenScope.READ, Capability.MEMORY_READ),
         QueryArguments,
         QueryOut,
         query,
         agent="agent_id",
+        own_refusal=True,
         idempotent=True,
     ),
 )

@@ -7,8 +7,8 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from gateway.errors import BadInput, MemoryUnavailable, NotFound
-from gateway.ports.rights import TOKEN_READS, Allowed
-from memory.agents.model import AgentEvent
+from gateway.ports.rights import AGENT_READS, Allowed, TokenScope, by_agent_too
+from memory.agents.model import AgentEvent, Capability
 from memory.mcp.handoff_tools import handoff_out
 from memory.mcp.memory_tools import DEFENSE, author_of, known_memory, remembering
 from memory.mcp.names import KNOWLEDGE, SESSION, ServerName
@@ -57,39 +57,41 @@ class Listed(Struct, frozen=True):
         return uri.startswith(fixed) if brace else uri == self.uri
 
 
+READS_MEMORY: Final = by_agent_too(TokenScope.READ, Capability.MEMORY_READ)
+
 LISTED: Final = (
     Listed(
         EVENTS,
         "events",
         "Events",
         "The latest events of your agents, pools and handoffs.",
-        TOKEN_READS,
+        AGENT_READS,
         JSON,
         SESSION,
     ),
-    Listed(BRIEF, "brief", "Memory brief", "What is known about the person.", TOKEN_READS),
-    Listed(f"{DOCUMENTS}soul", "soul", "SOUL", "The person's own document.", TOKEN_READS),
+    Listed(BRIEF, "brief", "Memory brief", "What is known about the person.", READS_MEMORY),
+    Listed(f"{DOCUMENTS}soul", "soul", "SOUL", "The person's own document.", READS_MEMORY),
     Listed(
-        f"{DOCUMENTS}bible", "bible", "BIBLE", "The document of the chosen project.", TOKEN_READS
+        f"{DOCUMENTS}bible", "bible", "BIBLE", "The document of the chosen project.", READS_MEMORY
     ),
     Listed(
         f"{DOCUMENTS}heartbeat",
         "heartbeat",
         "HEARTBEAT",
         "The status of the chosen project.",
-        TOKEN_READS,
+        READS_MEMORY,
     ),
 )
 TEMPLATES: Final = (
     Listed(
-        f"{DOCUMENTS}{{name}}", "documents", "Documents", "soul, bible or heartbeat.", TOKEN_READS
+        f"{DOCUMENTS}{{name}}", "documents", "Documents", "soul, bible or heartbeat.", READS_MEMORY
     ),
     Listed(
         f"{EVENTS}/{{after}}",
         "events_after",
         "Events",
         "The events after a number.",
-        TOKEN_READS,
+        AGENT_READS,
         JSON,
         SESSION,
     ),
@@ -99,11 +101,13 @@ TEMPLATES: Final = (
         "Handoffs",
         "A handoff from or to you or an agent of yours: its state, its result, or the reason of "
         "its rejection.",
-        TOKEN_READS,
+        AGENT_READS,
         JSON,
         SESSION,
     ),
-    Listed(f"{MEMORIES}{{id}}", "memories", "Memories", "One memory by its id.", TOKEN_READS, JSON),
+    Listed(
+        f"{MEMORIES}{{id}}", "memories", "Memories", "One memory by its id.", READS_MEMORY, JSON
+    ),
 )
 
 

@@ -93,6 +93,10 @@ TOO_SLOW: Final = (
     "whether it did before you try again."
 )
 DECLINED: Final = "The person did not confirm it. Nothing was changed. Do not ask them again."
+PERSON_CONFIRMS: Final = (
+    "Nothing was changed: the person has to confirm this, and this client cannot ask them. An "
+    "agent does not confirm for its person."
+)
 ASK_FIRST: Final = (
     "Nothing was changed yet. Show the question to the person. If they agree, call the tool again "
     "with the same arguments and this code as `confirm`."
@@ -216,11 +220,9 @@ def _runner(
 async def _opened(
     definition: AnyTool, open_call: OpenCall, ctx: Context[Any, Any], given: Any
 ) -> ToolCall:
-    """Return the call of the person, or of the agent that the arguments name."""
-    call = await open_call(ctx)
-    if not definition.agent:
-        return call
-    return await acting(call, getattr(given, definition.agent), definition.needed)
+    """Return the call of the person, or of the agent that the token or the arguments name."""
+    named = getattr(given, definition.agent) if definition.agent else ""
+    return await acting(await open_call(ctx), named, definition.needed)
 
 
 def _needed_code(decision: object) -> CodeRequired | None:
@@ -250,6 +252,8 @@ def _resolver(definition: AnyTool, open_call: OpenCall) -> Callable[..., Awaitab
             return error
         if can_ask(ctx):
             return Elicit(question, Confirmation)
+        if call.caller.agent:
+            return ToolError(PERSON_CONFIRMS)
         key = call.services.key()
         given_fields = given.model_dump(mode="json")
         return decide_by_code(key, call.caller, definition.name, given_fields, question)

@@ -103,7 +103,9 @@ A = TypeVar("A", bound=Arguments)
 class ToolDefinition(Struct, Generic[A], frozen=True):
     """A tool. `allowed` are the scope of the token and the capability of the agent that it needs.
     `question` returns the text that the person confirms before `run`. `agent` is the argument with
-    the id of the agent that calls it; a tool without `agent` is called by the person.
+    the id of the agent that calls it; a tool without `agent` is called by the person, or with the
+    token of an agent. `own_refusal`: `run` itself answers an agent of the argument that lacks the
+    capability, with a `status`.
 
     Both raise `BadInput` or `ToolError` with the next step. `destructive` and `idempotent` are
     hints for the client, as is that a tool only reads; no tool reaches beyond this program.
@@ -119,6 +121,7 @@ class ToolDefinition(Struct, Generic[A], frozen=True):
     run: Callable[[ToolCall, A], Awaitable[Result]]
     question: Callable[[ToolCall, A], Awaitable[str]] | None = None
     agent: str = ""
+    own_refusal: bool = False
     destructive: bool = False
     idempotent: bool = False
 
@@ -132,9 +135,13 @@ class ToolDefinition(Struct, Generic[A], frozen=True):
         return self.allowed.scope is TokenScope.READ
 
     @property
-    def needed(self) -> Capability | None:
-        """The capability that an agent needs."""
-        return Capability(self.allowed.capability) if self.allowed.capability else None
+    def needed(self) -> tuple[Capability, ...]:
+        """The capabilities that an agent needs before `run`; a question shows a memory."""
+        capability = "" if self.own_refusal else self.allowed.capability
+        if not capability:
+            return ()
+        shown = () if self.question is None else (Capability.MEMORY_READ,)
+        return (Capability(capability), *shown)
 
 
 AnyTool = ToolDefinition[Any]

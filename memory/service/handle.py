@@ -92,12 +92,16 @@ class Memory:
         self._dependencies = dependencies
 
     async def for_principal(self, caller: Caller) -> "MemoryHandle":
-        """Return the memory of this caller in this place. Raises `StoreUnavailable`."""
+        """Return the memory of this caller in this place: of an agent, where its token calls.
+        Raises `StoreUnavailable`."""
         request, start = await self._dependencies.people.start_turn(caller)
         repositories = self._dependencies.repositories
         if caller.client and repositories is not None:
             restricted = await repositories.may_have_read_restricted(request)
             request = replace(request, from_repository=restricted)
+        if caller.agent:
+            request = replace(request, agent=caller.agent)
+            start = replace(start, remembers=True)
         return MemoryHandle(self._dependencies, request, start)
 
     async def reaches(self, request: RequestScope, project: str) -> bool:

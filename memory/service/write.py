@@ -37,7 +37,12 @@ class MemoryWriter(RequestMemory, frozen=True):
     """Stores memories. Refuses everything while the person's memory is off."""
 
     async def remember(self, draft: Draft) -> WriteResult:
-        """Store what the person explicitly asks to keep."""
+        """Store what the person explicitly asks to keep, or as an inference what an agent does: it
+        is unknown what the agent has read."""
+        if self.request.agent:
+            external = ExternalText()
+            external.any = True
+            return await self.infer(draft, external)
         return await self._write(draft, InputKind.EXPLICIT)
 
     async def infer(self, draft: Draft, external: ExternalText | None = None) -> WriteResult:

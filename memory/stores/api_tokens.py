@@ -15,10 +15,16 @@ MAX_LISTED = 1_000
 
 LATER: Final = ("ALTER TABLE person_tokens ADD COLUMN scopes text NOT NULL DEFAULT 'read write'",)
 """A later step: the scopes, with a space between two. Tokens that were issued before have both."""
-COLUMNS: Final = "id, name, tenant, person, issued_at, until, scopes"
+OF_AGENTS: Final = (
+    "ALTER TABLE person_tokens ADD COLUMN agent text NOT NULL DEFAULT ''",
+    "CREATE INDEX person_tokens_agent ON person_tokens (agent) WHERE agent <> ''",
+)
+"""A later step: the agent for which a token stands; empty for the person."""
+COLUMNS: Final = "id, name, tenant, person, issued_at, until, scopes, agent"
 ADD: Final = Statement(f"""
     INSERT INTO person_tokens ({COLUMNS})
-    VALUES (:id, :name, :tenant, :person, :issued_at, :until, :scopes) ON CONFLICT DO NOTHING
+    VALUES (:id, :name, :tenant, :person, :issued_at, :until, :scopes, :agent)
+    ON CONFLICT DO NOTHING
 """)
 GOOD: Final = Statement("SELECT 1 FROM person_tokens WHERE id = :id")
 LISTED: Final = Statement(f"""
@@ -41,7 +47,7 @@ PRUNE: Final = Statement("DELETE FROM person_tokens WHERE until <= :now")
 
 class ApiToken(Struct, frozen=True):
     """A token without its signature, so it grants no access. It is revoked by its `name`; `person`
-    is a `str(PersonId)`. `scopes` repeat those that are signed in the token."""
+    is a `str(PersonId)`. `scopes` and `agent` repeat those that are signed in the token."""
 
     id: str
     name: str
@@ -50,6 +56,7 @@ class ApiToken(Struct, frozen=True):
     issued_at: datetime
     until: datetime
     scopes: frozenset[TokenScope] = EVERY_SCOPE
+    agent: str = ""
 
 
 class TokenStore:
@@ -68,11 +75,12 @@ class TokenStore:
             "issued_at": micros(token.issued_at),
             "until": micros(token.until),
             "scopes": " ".join(sorted(token.scopes)),
+            "agent": storable(token.agent),
         }
         return await self._database.change(ADD, params) == 1
 
     async def good(self, token_id: str) -> bool:
-        """True until the token is revoked, or its person erased."""
+        """True until the token is revoked, its person erased, or its agent unregistered."""
         return bool(await self._database.fetch(GOOD, {"id": token_id}))
 
     async def listed(self, now: datetime) -> Sequence[ApiToken]:
@@ -110,7 +118,7 @@ class TokenStore:
 
 
 def _token(row: Row) -> ApiToken:
-    id_, name, tenant, person, issued_at, until, scopes = row
+    id_, name, tenant, person, issued_at, until, scopes, agent = row
     return ApiToken(
         id=id_,
         name=name,
@@ -119,4 +127,5 @@ def _token(row: Row) -> ApiToken:
         issued_at=time_of(issued_at),
         until=time_of(until),
         scopes=frozenset(map(TokenScope, scopes.split())),
+        agent=agent,
     )

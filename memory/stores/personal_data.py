@@ -101,7 +101,7 @@ TABLES: Final = (
         "tenant maker code id state redeemer sides until turn_id",
         ASKED_FOR,
     ),
-    _table("person_tokens", "id name tenant person issued_at until scopes"),
+    _table("person_tokens", "id name tenant person issued_at until scopes agent"),
     _table("agents", "id tenant person type capabilities registered_at name"),
     _table("agent_sessions", "id tenant person agent started_at at ended_at"),
     _table("pools", "id tenant person name scope project created_at"),

@@ -1,4 +1,4 @@
-"""`parley agents list | show | unregister | take-back`. Works beside a running program."""
+"""`parley agents list | show | register | unregister | take-back`, beside a running program."""
 
 import sys
 from datetime import UTC, datetime
@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from gateway.errors import BadInput
-from memory.agents.model import AgentSummary
+from memory.agents.model import Agent, AgentSummary, AgentType
 from memory.agents.origins import TakenBack
 from memory.agents.overview import AgentPage
 from memory.agents.registry import EVER
@@ -86,6 +86,28 @@ def show(
     return 0
 
 
+def register(
+    person: Annotated[str, typer.Argument(metavar="PLATFORM:ACCOUNT:ID", help="Its person.")],
+    type_: Annotated[
+        AgentType, typer.Option("--type", help="The type decides the capabilities.")
+    ] = AgentType.CLAUDE_CODE,
+    name: Annotated[str, typer.Option(help="A name by which the person knows it.")] = "",
+    config: Config = None,
+) -> int:
+    """Register an agent of a person, and print its id."""
+
+    async def job(opened: OpenedAgents) -> Agent:
+        request = await opened.person(_named(person))
+        return await opened.services.registry.register_agent(request, type_, name=name)
+
+    made = with_agents(config, job)
+    sys.stdout.write(f"{made.id}\n")
+    sys.stderr.write(
+        f"`parley token {made.owner} --agent {made.id[:8]}` prints a token for its program.\n"
+    )
+    return 0
+
+
 def unregister(agent: AgentId, yes: Yes = 0, config: Config = None) -> int:
     """Unregister an agent after confirmation: it leaves its pools with what it shares there, and
     its pending handoffs end."""
@@ -100,8 +122,9 @@ def unregister(agent: AgentId, yes: Yes = 0, config: Config = None) -> int:
     gone = with_agents(config, job)
     if gone:
         sys.stdout.write(
-            "Unregistered. `parley agents take-back` deletes what it wrote; `parley token revoke "
-            "NAME` keeps its program from registering again.\n"
+            "Unregistered, and its tokens are revoked. `parley agents take-back` deletes what it "
+            "wrote. A program with a token of the person can register again: `parley token revoke "
+            "NAME` ends that.\n"
         )
     return 0 if gone else 1
 

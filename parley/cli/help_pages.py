@@ -89,6 +89,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "agents": "parley agents list",
     "agents list": "parley agents list --person telegram:main:42",
     "agents show": "parley agents show 5f0c6a1d",
+    "agents register": "parley agents register telegram:main:42 --name laptop",
     "agents unregister": "parley agents unregister 5f0c6a1d",
     "agents take-back": "parley agents take-back 5f0c6a1d --since 2026-11-23",
     "pools": "parley pools list",

@@ -149,6 +149,7 @@ GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
                 "List agents with numbers of what each gave, without texts.",
             ),
             "show": ("agents:show", "Show one agent; with its person, also what it wrote."),
+            "register": ("agents:register", "Register an agent of a person."),
             "unregister": (
                 "agents:unregister",
                 "Unregister an agent; what it wrote stays with its person.",

@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Annotated, Final, TypeVar
@@ -13,7 +13,8 @@ import typer
 from gateway.errors import BadInput
 from gateway.ports.clock import SystemClock
 from gateway.ports.rights import EVERY_SCOPE, TokenScope
-from memory.stores.api_tokens import MAX_NAME, ApiToken, TokenStore
+from memory.agents.model import Agent
+from memory.stores.api_tokens import MAX_NAME, ApiToken
 from parley.cli.known_people import resolve_stored_person
 from parley.cli.options import Config
 from parley.cli.stores import read_settings
@@ -22,16 +23,27 @@ from parley.config.sections import MEMORY
 from parley.security.keys import token_key
 from parley.security.tokens import TokenClaims, issue, person_of
 from parley.wiring.extensions import load_extensions
-from parley.wiring.storage import open_long_lived
+from parley.wiring.storage import MemoryStores, open_long_lived
 
 MAX_DAYS: Final = 365
 ID_BYTES: Final = 6
-NO_LIST: Final = "The database is in the memory of the running program: it keeps no list of tokens."
+NO_LIST: Final = (
+    "The database is in the memory of the running program: it keeps no list of tokens or agents."
+)
 NOT_SEEN: Final = (
     "No person with the id {person} has written to the assistant yet, and this platform uses "
     "several ids for a person. Ask the person to write once, then try again."
 )
-COLUMNS: Final = "{:<20} {:<40} {:<17} {:<11} {}\n"
+COLUMNS: Final = "{:<20} {:<40} {:<17} {:<11} {:<32} {}\n"
+HEADINGS: Final = ("NAME", "PERSON", "UNTIL (UTC)", "SCOPES", "AGENT", "TENANT")
+MAX_AGENTS: Final = 10_000
+LEAST: Final = 4
+"""Characters of the id of an agent that have to be written."""
+NO_AGENT: Final = (
+    "{person} has no agent {text}. `parley agents list --person {person}` shows theirs, and "
+    "`parley agents register {person}` makes one."
+)
+AMBIGUOUS: Final = "Several agents have an id that begins with {text}. Write more of it."
 
 T = TypeVar("T")
 
@@ -50,6 +62,10 @@ def token(
     read_only: Annotated[
         bool, typer.Option("--read-only", help="The token reads, and changes nothing.")
     ] = False,
+    agent: Annotated[
+        str,
+        typer.Option(metavar="ID", help="The token is one of this agent of the person, alone."),
+    ] = "",
     config: Config = None,
 ) -> int:
     """Print, list or revoke tokens."""
@@ -68,21 +84,28 @@ def token(
         _revoke(settings, revoked)
     else:
         scopes = frozenset({TokenScope.READ}) if read_only else EVERY_SCOPE
-        _issue(settings, person, name, days, scopes)
+        _issue(settings, person, name, days, scopes, agent)
     return 0
 
 
 def _issue(
-    settings: Settings, person: str, name: str, days: int, scopes: frozenset[TokenScope]
+    settings: Settings,
+    person: str,
+    name: str,
+    days: int,
+    scopes: frozenset[TokenScope],
+    agent: str,
 ) -> None:
-    """Print a token. Raises `BadInput` for a person of an account that is not configured, and for a
-    name in use."""
+    """Print a token. Raises `BadInput` for a person of an account that is not configured, an agent
+    of somebody else, and a name in use."""
     given = person_of(person)
     check_account(settings, given.platform, given.account)
     known = asyncio.run(resolve_stored_person(given, settings))
     if known is None:
         raise BadInput(NOT_SEEN.format(person=given))
     tenant = load_extensions(settings).tenant_of_person(known)
+    if agent:
+        agent = _agent_of(settings, tenant, str(known), agent)
     key, now = token_key(settings).get_or_create(), SystemClock().now()
     until = now + timedelta(days=days)
     id_ = secrets.token_hex(ID_BYTES)
@@ -90,35 +113,57 @@ def _issue(
     if settings.database.url == MEMORY:
         id_ = name = ""
     else:
-        kept = ApiToken(id_, name, tenant, str(known), now, until, scopes)
-        if not _with_tokens(settings, lambda tokens: tokens.add(kept)):
+        kept = ApiToken(id_, name, tenant, str(known), now, until, scopes, agent)
+        if not _with_stores(settings, lambda stores: stores.tokens.add(kept)):
             raise BadInput(f"There is a token {name} already: revoke it, or take another name.")
-    sys.stdout.write(f"{issue(key, TokenClaims(known, tenant, until, id_, scopes))}\n")
+    claims = TokenClaims(known, tenant, until, id_, scopes, agent)
+    sys.stdout.write(f"{issue(key, claims)}\n")
     advice = f" `parley token revoke {name}` revokes it." if name else ""
     acts = "act" if scopes == EVERY_SCOPE else "read"
+    whose, who = (f"the agent {agent} of {known}", "agent") if agent else (known, "person")
     sys.stderr.write(
-        f"For {known}, until {until:%Y-%m-%d %H:%M} UTC. Anyone with this token can {acts} as this "
-        f"person.{advice} `parley mcp config` prints the configuration of MCP clients.\n"
+        f"For {whose}, until {until:%Y-%m-%d %H:%M} UTC. Anyone with this token can {acts} as this "
+        f"{who}.{advice} `parley mcp config` prints the configuration of MCP clients.\n"
     )
+
+
+def _agent_of(settings: Settings, tenant: str, person: str, text: str) -> str:
+    """Return the id of the agent of this person, or of a linked identity, whose id begins so.
+    Raises `BadInput` for none or several."""
+
+    async def found(stores: MemoryStores) -> Sequence[Agent]:
+        linked = await stores.links.linked(tenant, person)
+        persons = [person, *(other.side.person for other in linked)]
+        return await stores.agents.of_persons(tenant, persons, MAX_AGENTS)
+
+    agents = _with_stores(settings, found) if len(text) >= LEAST else ()
+    ids = [one.id for one in agents if one.id.startswith(text.lower())]
+    if not ids:
+        raise BadInput(NO_AGENT.format(person=person, text=text[:40]))
+    if len(ids) > 1:
+        raise BadInput(AMBIGUOUS.format(text=text[:40]))
+    return ids[0]
 
 
 def _list(settings: Settings) -> None:
     """Print the tokens that have not expired, without the tokens themselves."""
     now = SystemClock().now()
-    tokens = _with_tokens(settings, lambda store: store.listed(now))
+    tokens = _with_stores(settings, lambda stores: stores.tokens.listed(now))
     if not tokens:
         sys.stdout.write("No token is in use.\n")
         return
-    sys.stdout.write(COLUMNS.format("NAME", "PERSON", "UNTIL (UTC)", "SCOPES", "TENANT"))
+    sys.stdout.write(COLUMNS.format(*HEADINGS))
     for kept in tokens:
         until = f"{kept.until:%Y-%m-%d %H:%M}"
         scopes = ", ".join(sorted(kept.scopes))
-        sys.stdout.write(COLUMNS.format(kept.name, kept.person, until, scopes, kept.tenant))
+        sys.stdout.write(
+            COLUMNS.format(*(kept.name, kept.person, until, scopes, kept.agent or "-", kept.tenant))
+        )
 
 
 def _revoke(settings: Settings, name: str) -> None:
     """Revoke one token at once. Raises `BadInput` where there is none of this name."""
-    revoked = _with_tokens(settings, lambda tokens: tokens.revoke(name))
+    revoked = _with_stores(settings, lambda stores: stores.tokens.revoke(name))
     if revoked is None:
         raise BadInput(f"There is no token {name}. `parley token list` shows them.")
     sys.stdout.write(f"The token {revoked.name} of {revoked.person} is revoked.\n")
@@ -128,27 +173,27 @@ def _revoke_all(settings: Settings) -> None:
     """Revoke every token at once."""
     token_key(settings).revoke_all()
     if settings.database.url != MEMORY:
-        _with_tokens(settings, lambda tokens: tokens.clear())
+        _with_stores(settings, lambda stores: stores.tokens.clear())
     sys.stdout.write("Every token is revoked.\n")
 
 
-def _with_tokens(settings: Settings, job: Callable[[TokenStore], Awaitable[T]]) -> T:
+def _with_stores(settings: Settings, job: Callable[[MemoryStores], Awaitable[T]]) -> T:
     if settings.database.url == MEMORY:
         raise BadInput(NO_LIST)
 
     async def work() -> T:
-        async with _opened(settings) as tokens:
-            return await job(tokens)
+        async with _opened(settings) as stores:
+            return await job(stores)
 
     return asyncio.run(work())
 
 
 @asynccontextmanager
-async def _opened(settings: Settings) -> AsyncIterator[TokenStore]:
+async def _opened(settings: Settings) -> AsyncIterator[MemoryStores]:
     lasting = open_long_lived(settings.database.url, SystemClock())
     try:
         await lasting.start()
-        yield lasting.memory.tokens
+        yield lasting.memory
     finally:
         await lasting.stop()
 

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from gateway.people import Principal, Role, identity_of
 from gateway.ports.memory import MemoryPort
-from gateway.ports.rights import TokenScope
+from gateway.ports.rights import NOBODY, Proof
 from gateway.stores.console_sessions import ConsoleSession
 from parley.config.sections import Console
 from parley.console.sessions import Sessions
@@ -44,10 +44,10 @@ class Identity(Struct, frozen=True):
         return await self._viewer(who, session.id, session.zone, theme)
 
     async def of_token(self, claims: TokenClaims) -> Viewer:
-        """Return the viewer of a personal token, and count the request. Raises `Refused` (401, 403,
+        """Return the viewer of a token, and count the request. Raises `Refused` (401, 403,
         429)."""
-        caller = await self.authenticator.caller_of(claims)
-        return await self._viewer(caller.principal, scopes=claims.scopes)
+        caller, proof = await self.authenticator.caller_of(claims)
+        return await self._viewer(caller.principal, token=proof)
 
     async def _viewer(
         self,
@@ -55,8 +55,8 @@ class Identity(Struct, frozen=True):
         session: str = "",
         zone: str = "",
         theme: Theme = "",
-        scopes: frozenset[TokenScope] = frozenset(),
+        token: Proof = NOBODY,
     ) -> Viewer:
         others = await self.memory.linked(who)
         persons = frozenset({str(who.person), *map(str, others)})
-        return Viewer(who, persons, session, zone, theme, self.rules.break_glass, scopes)
+        return Viewer(who, persons, session, zone, theme, self.rules.break_glass, token)

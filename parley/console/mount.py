@@ -12,7 +12,6 @@ from gateway.ports import Clock
 from gateway.ports.memory import CommandSet
 from gateway.stores.usage import Payer
 from gateway.turn.services import Services
-from memory.stores.api_tokens import TokenStore
 from parley.config import Settings
 from parley.console.jobs import ConsoleJobs
 from parley.console.playgrounds import Owner, Playgrounds
@@ -99,7 +98,6 @@ class ConsoleParts(Struct, frozen=True):
     services: Services
     storage: Storage
     memory: WiredMemory
-    tokens: TokenStore
     health: HealthMonitor
     activity: RecentActivity
     sessions: Sessions
@@ -180,7 +178,8 @@ def _built(parts: ConsoleParts) -> "tuple[ConsoleServices, Identity]":
     from parley.console.services import ConsoleServices  # noqa: PLC0415 - loaded with the first request
 
     settings, services = parts.settings, parts.services
-    authenticator = Authenticator(token_key(settings), parts.tokens, services)
+    stores = parts.storage.memory
+    authenticator = Authenticator(token_key(settings), stores.tokens, stores.agents, services)
     identity = Identity(authenticator, services.memory, parts.sessions, settings.console)
     console = ConsoleServices(
         settings,

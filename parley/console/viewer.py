@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from gateway.people import Audience, PersonId, Principal, Role
 from gateway.policy.decision import Decision
-from gateway.ports.rights import Credential, Proof, TokenScope
+from gateway.ports.rights import NOBODY, Credential, Proof
 
 LOCAL_OPERATOR: Final = PersonId("console", "local", "operator")
 """The person of a link that `parley console link --operator` prints: whoever runs commands on this
@@ -22,7 +22,7 @@ class Viewer(Struct, frozen=True):
     """The person who uses the console or its API, with the present role.
 
     `persons` are the `str(PersonId)` of this person and of all linked identities. `session` is the
-    id of the session, empty for a request with a token, which has `scopes`. `zone` is a name of a
+    id of the session, empty for a request with a token, which proves `token`. `zone` is a name of a
     time zone, empty for UTC. `breaks_glass`: `console.break_glass` is on.
     """
 
@@ -32,7 +32,7 @@ class Viewer(Struct, frozen=True):
     zone: str = ""
     theme: Theme = ""
     breaks_glass: bool = False
-    scopes: frozenset[TokenScope] = frozenset()
+    token: Proof = NOBODY
 
     @property
     def tenant(self) -> str:
@@ -52,9 +52,7 @@ class Viewer(Struct, frozen=True):
     @property
     def proof(self) -> Proof:
         """The proof of this person."""
-        if self.session:
-            return Proof(Credential.SESSION, self.role)
-        return Proof(Credential.TOKEN, self.role, self.scopes)
+        return Proof(Credential.SESSION, self.role) if self.session else self.token
 
     @property
     def is_operator(self) -> bool:

@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 from gateway.immutable import replace
 from gateway.people import Principal
 from gateway.ports.memory import Caller
-from gateway.ports.rights import Credential, Proof
+from gateway.ports.rights import Proof
 from memory.mcp.names import KNOWLEDGE, PREFIX, SESSION, ServerName
 from memory.mcp.tool_definition import CALLER_KEY, PROOF_KEY, RECHECK_KEY
 from parley.http.access import RequestFacts, is_same_origin
@@ -46,11 +46,11 @@ class RequestHandler(Protocol):
 
 
 class Authenticates(Protocol):
-    """Authenticates people, as `parley.http.api.authentication.Authenticator` does."""
+    """Authenticates people and agents, as `parley.http.api.authentication.Authenticator` does."""
 
     def holder(self, authorization: str) -> TokenClaims: ...
 
-    async def caller_of(self, holder: TokenClaims) -> Caller: ...
+    async def caller_of(self, holder: TokenClaims) -> tuple[Caller, Proof]: ...
 
     async def admitted(self, holder: TokenClaims) -> Principal: ...
 
@@ -116,11 +116,10 @@ class McpEndpoint(Struct, frozen=True):
         name = _named(scope)
         if scope["method"] != "POST":
             raise Refused(405, "method_not_allowed", "Send POST.", "method", {"Allow": "POST"})
-        caller = await self.authenticator.caller_of(exchange.holder)
+        caller, exchange.proof = await self.authenticator.caller_of(exchange.holder)
         server = await self.servers.named(name)
         scope[CALLER_KEY] = _in_own_conversation(caller)
-        proof = Proof(Credential.TOKEN, caller.principal.role, exchange.holder.scopes)
-        scope[PROOF_KEY] = exchange.proof = proof
+        scope[PROOF_KEY] = exchange.proof
         scope[RECHECK_KEY] = partial(self._recheck, authorization)
         await server.handle_request(scope, receive, send)
 

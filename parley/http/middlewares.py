@@ -42,10 +42,13 @@ def audit_refusal(
     address: str,
     holder: TokenClaims | None = None,
 ) -> None:
-    """Record a refusal as the security event `event`. `holder` is the person of a token with a
-    valid signature."""
-    tenant, person = ("", "") if holder is None else (holder.tenant, str(holder.person))
-    security.note(SecurityEvent(event, reason, tenant, person, address=address))
+    """Record a refusal as the security event `event`. `holder` has the person and the agent of a
+    token with a valid signature."""
+    if holder is None:
+        security.note(SecurityEvent(event, reason, "", address=address))
+        return
+    tenant, person = holder.tenant, str(holder.person)
+    security.note(SecurityEvent(event, reason, tenant, person, address=address, agent=holder.agent))
 
 
 SECURITY_HEADERS: Final[Mapping[str, str]] = {

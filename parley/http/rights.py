@@ -17,6 +17,14 @@ READS_ONLY: Final = (
     "one."
 )
 WRITES_ONLY: Final = "This token does not read. `parley token` prints one that does."
+PERSONS_ONLY: Final = (
+    "This is for the person, not for an agent of theirs. The person uses the console or a token of "
+    "their own."
+)
+NO_CAPABILITY: Final = (
+    "This agent lacks the capability {name}. The person registers an agent that has it, and makes "
+    "a token for that one."
+)
 NOT_ALLOWED: Final = "Only {}s may use this."
 
 
@@ -27,7 +35,12 @@ async def proven(scope: Scope, allowed: Allowed) -> None:
 
 def check(allowed: Allowed, proof: Proof) -> None:
     """Raise `Refused` (403) for a caller who may not do this."""
-    match missing(allowed, proof):
+    lacks, by_agent = missing(allowed, proof), proof.credential is Credential.AGENT
+    if lacks and by_agent and Credential.AGENT not in allowed.by:
+        raise Refused(403, "needs_person", PERSONS_ONLY)
+    if lacks and by_agent and lacks == allowed.capability:
+        raise Refused(403, "needs_capability", NO_CAPABILITY.format(name=lacks))
+    match lacks:
         case "":
             return
         case Credential.SESSION:

@@ -1,8 +1,9 @@
-"""Tokens that stand for one person: signed, expiring, without rights of their own.
+"""Tokens that stand for one person, or for one agent of a person: signed, expiring, without rights
+of their own.
 
 `parley_PAYLOAD.SIGNATURE`: base64url of a small JSON object, and of the HMAC-SHA256 over it. The
-rights of the person are looked up in the configuration at each request. The scopes of a token only
-narrow them.
+rights of the person are looked up in the configuration at each request, and the agent with its
+capabilities in the database. The scopes of a token only narrow them.
 """
 
 import base64
@@ -10,10 +11,10 @@ import hashlib
 import hmac
 import json
 from datetime import UTC, datetime
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
 from msgspec import Struct
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from gateway.errors import BadInput
 from gateway.people import PersonId
@@ -30,13 +31,15 @@ TokenProblem = Literal["token_wrong", "token_expired"]
 
 class TokenClaims(Struct, frozen=True):
     """The person of a token, its expiry, and what it is for. It is revoked by its `id`; without one
-    it is valid until it expires, or all tokens are revoked."""
+    it is valid until it expires, or all tokens are revoked. `agent` is the id of the agent of this
+    person for which it stands; empty: it stands for the person."""
 
     person: PersonId
     tenant: str
     until: datetime
     id: str = ""
     scopes: frozenset[TokenScope] = EVERY_SCOPE
+    agent: str = ""
 
 
 class BadToken(BadInput):
@@ -57,6 +60,15 @@ class _Payload(BaseModel):
     id: Annotated[str, Field(max_length=MAX_ID)] = ""
     scopes: Annotated[list[str], Field(min_length=1, max_length=len(TokenScope))] | None = None
     """None: a token for everything, as those that were issued before there were scopes."""
+    kind: Literal["agent"] | None = None
+    """None: a token of the person, as those that were issued before agents had tokens."""
+    agent: Annotated[str, Field(min_length=1, max_length=MAX_ID)] | None = None
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if (self.kind is None) != (self.agent is None):
+            raise ValueError("a token of an agent names its kind and the agent")
+        return self
 
 
 def issue(key: bytes, claims: TokenClaims) -> str:
@@ -73,6 +85,8 @@ def issue(key: bytes, claims: TokenClaims) -> str:
         payload["id"] = claims.id
     if claims.scopes != EVERY_SCOPE:
         payload["scopes"] = sorted(claims.scopes)
+    if claims.agent:
+        payload |= {"kind": "agent", "agent": claims.agent}
     body = _text(json.dumps(payload, separators=(",", ":")).encode())
     return f"{PREFIX}{body}.{_signature(key, body)}"
 
@@ -100,7 +114,8 @@ def read(key: bytes, token: str, now: datetime) -> TokenClaims:
     until = datetime.fromtimestamp(payload.until, UTC)
     if now >= until:
         raise BadToken("token_expired")
-    return TokenClaims(person, payload.tenant, until, payload.id, scopes)
+    agent = payload.agent or ""
+    return TokenClaims(person, payload.tenant, until, payload.id, scopes, agent)
 
 
 def person_of(text: str) -> PersonId:

@@ -81,7 +81,8 @@ def add_memory_api(
     too."""
     if wired.memory is None or wired.brain is None or wired.agents is None:
         return
-    authenticator = Authenticator(token_key(settings), tokens, services)
+    known = wired.agents.registry.store
+    authenticator = Authenticator(token_key(settings), tokens, known, services)
     agents, turns = wired.agents, settings.memory.episodic
     spending = SpendingReader(
         services.stores.usage,

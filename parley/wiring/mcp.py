@@ -103,7 +103,7 @@ def add_mcp_servers(
         repositories=wired.repositories,
     )
     servers = McpServers(lambda name: request_handler(mcp, name))
-    authenticator = Authenticator(key, tokens, services)
+    authenticator = Authenticator(key, tokens, wired.agents.registry.store, services)
     add_endpoint(listener, servers, authenticator)
 
 

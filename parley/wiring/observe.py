@@ -93,7 +93,7 @@ class AuditSink:
         """Append an entry with the known details. Raises `StoreUnavailable`."""
         details = {
             name: value
-            for name in ("reason", "channel", "address")
+            for name in ("reason", "agent", "channel", "address")
             if (value := getattr(event, name))
         }
         await self._opened().append(

@@ -48,7 +48,8 @@ async def target(program: Program, *, fixtures: bool, sessions: bool) -> AsyncIt
         servers = McpServers(lambda _: _fixture_handler(sessions=sessions))
         unlimited = replace(app.services.policies, limits=RateLimits(api_per_minute=0))
         services = app.services.under(unlimited)
-        authenticator = Authenticator(token_key(settings), tokens, services)
+        agents = app.storage.memory.agents
+        authenticator = Authenticator(token_key(settings), tokens, agents, services)
         add_endpoint(listener, servers, authenticator)
     else:
         add_mcp_servers(listener, app.memory, tokens, settings, app.services)

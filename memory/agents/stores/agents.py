@@ -75,6 +75,7 @@ AFTERWARDS: Final = (
     Statement("DELETE FROM agent_sessions WHERE agent = :id"),
     Statement("DELETE FROM pool_members WHERE agent = :id"),
     Statement("DELETE FROM pool_invitations WHERE agent = :id"),
+    Statement("DELETE FROM person_tokens WHERE agent = :id AND agent <> ''"),
 )
 OPEN_HANDOFF: Final = "status IN ('pending', 'accepted')"
 """As in the index of open handoffs."""
@@ -107,12 +108,13 @@ ADD_SESSION: Final = Statement(f"""
     {FOR_UPDATE}
 """)
 USE_SESSION: Final = Statement(f"""
-    UPDATE agent_sessions SET at = :now WHERE id = :session AND {THEIRS} AND {OPEN}
+    UPDATE agent_sessions SET at = :now
+    WHERE id = :session AND :id IN ('', agent) AND {THEIRS} AND {OPEN}
     RETURNING id, agent, started_at, ended_at
 """)
 END_SESSION: Final = Statement(f"""
     UPDATE agent_sessions SET ended_at = :now
-    WHERE id = :session AND {THEIRS} AND ended_at IS NULL
+    WHERE id = :session AND :id IN ('', agent) AND {THEIRS} AND ended_at IS NULL
 """)
 AT_ONCE: Final = 1_000
 """Sessions of one batch of the housekeeping."""
@@ -193,8 +195,8 @@ class SqlAgents:
     async def remove(
         self, tenant: str, persons: Sequence[str], agent_id: str, event: AgentEvent
     ) -> bool:
-        """Delete an agent of these persons with its sessions and memberships, and end its pending
-        handoffs; False if there is none."""
+        """Delete an agent of these persons with its sessions, memberships and tokens, and end its
+        pending handoffs; False if there is none."""
         params = _theirs(tenant, persons, agent_id)
 
         def work() -> Work[bool]:
@@ -243,11 +245,17 @@ class SqlAgents:
         return await self._database.run(work)
 
     async def use_session(
-        self, tenant: str, persons: Sequence[str], session_id: str, now: datetime, idle: datetime
+        self,
+        tenant: str,
+        persons: Sequence[str],
+        agent_id: str,
+        session_id: str,
+        now: datetime,
+        idle: datetime,
     ) -> AgentSession | None:
-        """Note the use of an open session and return it; None if it ended or was last used
-        before `idle`."""
-        params = _theirs(tenant, persons) | {
+        """Note the use of an open session of this agent, of any of theirs for an empty id, and
+        return it; None if it ended or was last used before `idle`."""
+        params = _theirs(tenant, persons, agent_id) | {
             "session": storable(session_id),
             "now": micros(now),
             "idle": micros(idle),
@@ -256,10 +264,11 @@ class SqlAgents:
         return _session(rows[0]) if rows else None
 
     async def end_session(
-        self, tenant: str, persons: Sequence[str], session_id: str, now: datetime
+        self, tenant: str, persons: Sequence[str], agent_id: str, session_id: str, now: datetime
     ) -> bool:
-        """End an open session of these persons."""
-        params = _theirs(tenant, persons) | {"session": storable(session_id), "now": micros(now)}
+        """End an open session of this agent, of any of these persons for an empty id."""
+        params = _theirs(tenant, persons, agent_id)
+        params |= {"session": storable(session_id), "now": micros(now)}
         return await self._database.change(END_SESSION, params) == 1
 
     async def prune(self, idle: datetime, ended: datetime) -> int:

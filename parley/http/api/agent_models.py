@@ -47,13 +47,19 @@ class TakeBackBody(RequestModel):
 
 
 Id = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID)]
+CallingAgent = Annotated[
+    Id | None,
+    Field(
+        description="An own agent. With the token of an agent it is that one, and may be left out."
+    ),
+]
 
 
 class SharedUpdateBody(RequestModel):
     """The new text of a shared memory. `version` is the one that was read, `agent` the own agent
     that writes."""
 
-    agent: Id
+    agent: CallingAgent = None
     memory: Id
     version: Annotated[int, Field(ge=1, le=MAX_NUMBER), Integral]
     content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_ARGUMENT)]
@@ -69,7 +75,7 @@ class LeaveBody(RequestModel):
     """The agent that leaves the pool: an own one, or as the owner of the pool any, also one that is
     invited."""
 
-    agent: Id
+    agent: CallingAgent = None
 
 
 class RejectHandoffBody(RequestModel):

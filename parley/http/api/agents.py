@@ -3,7 +3,7 @@
 from typing import Final
 
 from gateway.errors import NotFound
-from gateway.ports.rights import TOKEN_READS, TOKEN_WRITES
+from gateway.ports.rights import AGENT_WRITES, TOKEN_READS, TOKEN_WRITES
 from memory.agents.model import (
     Agent,
     AgentSession,
@@ -137,7 +137,7 @@ def _of_sessions() -> tuple[AnyOperation, ...]:
             f"{PATH}/{{id}}/sessions",
             "start_session",
             "Start a session of an agent",
-            TOKEN_WRITES,
+            AGENT_WRITES,
             start_session,
             Plain,
             Nothing,
@@ -149,7 +149,7 @@ def _of_sessions() -> tuple[AnyOperation, ...]:
             one,
             "use_session",
             "Note that a session is in use, so that it stays open for another 30 minutes",
-            TOKEN_WRITES,
+            AGENT_WRITES,
             use_session,
             Plain,
             Nothing,
@@ -161,7 +161,7 @@ def _of_sessions() -> tuple[AnyOperation, ...]:
             one,
             "end_session",
             "End a session",
-            TOKEN_WRITES,
+            AGENT_WRITES,
             end_session,
             Plain,
             Nothing,

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.people import Role
 from gateway.ports.http_routes import json_response
-from gateway.ports.rights import Allowed, Credential, Proof, TokenScope
+from gateway.ports.rights import TOKENS, Allowed, Credential, Proof, TokenScope
 from gateway.stores.usage import SpendingReader
 from memory.agents.services import AgentServices
 from memory.brain.documents import Brain
@@ -41,9 +41,7 @@ OPERATIONS: Final = (
     *agent_operations(),
     *pool_operations(),
 )
-DESCRIPTION: Final = Allowed(
-    frozenset({Credential.TOKEN, Credential.LOCAL}), Role.GUEST, TokenScope.READ, ""
-)
+DESCRIPTION: Final = Allowed(TOKENS | {Credential.LOCAL}, Role.GUEST, TokenScope.READ, "")
 """The OpenAPI description: with a token, or with access to the local pages."""
 
 

@@ -1,5 +1,5 @@
-"""Authentication: from a person's token to that person in a direct conversation, with a rate
-limit."""
+"""Authentication: from a token to its person in a direct conversation, or to an agent of that
+person, with a rate limit."""
 
 import math
 import uuid
@@ -10,12 +10,14 @@ from starlette.types import Scope
 
 from gateway.errors import TenantUnknown
 from gateway.message import Place
-from gateway.people import Audience, PersonId, Principal
+from gateway.people import Audience, PersonId, Principal, Role
 from gateway.policy.rate_limits import BucketRule
 from gateway.ports.memory import Caller
 from gateway.ports.rights import Credential, Proof
 from gateway.turn.admission import known_ids, role_in, served
 from gateway.turn.services import Services
+from memory.agents.model import Agent
+from memory.agents.stores.agents import SqlAgents
 from memory.stores.api_tokens import TokenStore
 from parley.http.api.errors import Refused
 from parley.http.asgi import exchange_of, headers_of
@@ -43,12 +45,16 @@ log = structlog.get_logger(__name__)
 
 
 class Authenticator:
-    """Authenticates people. `tokens` has the valid tokens; `services` gives roles, access lists,
-    rate limits and the clock, so that a person has the same rights as in a chat."""
+    """Authenticates people and their agents. `tokens` has the valid tokens, `agents` the registered
+    agents; `services` gives roles, access lists, rate limits and the clock, so that a person has
+    the same rights as in a chat."""
 
-    def __init__(self, key: TokenKey, tokens: TokenStore, services: Services) -> None:
+    def __init__(
+        self, key: TokenKey, tokens: TokenStore, agents: SqlAgents, services: Services
+    ) -> None:
         self._key = key
         self._tokens = tokens
+        self._agents = agents
         self._services = services
 
     def holder(self, authorization: str) -> TokenClaims:
@@ -58,14 +64,14 @@ class Authenticator:
         except BadToken as error:
             raise _unknown(error.problem, _ADVICE[error.problem]) from None
 
-    async def caller_of(self, holder: TokenClaims) -> Caller:
-        """Return the caller for these claims, and count the request. Raises `Refused` (401, 403,
-        429) and `StoreUnavailable`."""
+    async def caller_of(self, holder: TokenClaims) -> tuple[Caller, Proof]:
+        """Return the caller for these claims with what their token proves, and count the request.
+        Raises `Refused` (401, 403, 429) and `StoreUnavailable`."""
         clock = self._services.clock
-        principal = await self.admitted(holder)
+        principal, agent = await self._admitted(holder)
         await self._check_rate(principal)
         place = _place(PLATFORM, holder.person, str(holder.person))
-        return Caller(
+        caller = Caller(
             id=str(uuid.uuid4()),
             principal=principal,
             name="",
@@ -73,14 +79,30 @@ class Authenticator:
             conversation=f"{PLATFORM}/{holder.person}",
             at=clock.now(),
             client=True,
+            agent=holder.agent,
         )
+        return caller, _proof(principal, holder, agent)
 
     async def admitted(self, holder: TokenClaims) -> Principal:
         """Return the person of these claims with their present role, without counting a request.
-        Raises `Refused` (401, 403) and `StoreUnavailable`."""
+        Raises `Refused` (401, 403) and `StoreUnavailable`, also for a token of an agent that ended.
+        """
+        return (await self._admitted(holder))[0]
+
+    async def _admitted(self, holder: TokenClaims) -> tuple[Principal, Agent | None]:
         self._check_tenant(holder)
         await self._check_good(holder)
-        return await admitted_person(holder.tenant, holder.person, self._services)
+        principal = await admitted_person(holder.tenant, holder.person, self._services)
+        return principal, await self._agent_of(holder, principal) if holder.agent else None
+
+    async def _agent_of(self, holder: TokenClaims, principal: Principal) -> Agent:
+        """Return the agent of a token as it is registered now, which is one of the token's person
+        or of an identity that is linked with it."""
+        agent = await self._agents.get(holder.tenant, holder.agent)
+        linked = await self._services.memory.linked(principal)
+        if agent is None or agent.owner not in {str(holder.person), *map(str, linked)}:
+            raise _unknown("token_revoked", _ADVICE["token_revoked"])
+        return agent
 
     def _check_tenant(self, holder: TokenClaims) -> None:
         """Refuse a token whose tenant is not the present tenant of its person."""
@@ -115,12 +137,11 @@ class Authenticator:
 
 
 async def authenticated(scope: Scope, authenticator: Authenticator) -> Caller:
-    """Return the person of the token of a request, and note what it proves. Raises `Refused` (401,
-    403, 429)."""
+    """Return the caller with the token of a request, and note what it proves. Raises `Refused`
+    (401, 403, 429)."""
     exchange = exchange_of(scope)
     exchange.holder = authenticator.holder(headers_of(scope).get("authorization", ""))
-    caller = await authenticator.caller_of(exchange.holder)
-    exchange.proof = Proof(Credential.TOKEN, caller.principal.role, exchange.holder.scopes)
+    caller, exchange.proof = await authenticator.caller_of(exchange.holder)
     return caller
 
 
@@ -136,6 +157,14 @@ async def admitted_person(tenant: str, person: PersonId, services: Services) -> 
     if not (await served(principal, place, known, services)).allowed:
         raise Refused(403, "not_served", "The configuration does not allow you to use this.")
     return principal
+
+
+def _proof(principal: Principal, holder: TokenClaims, agent: Agent | None) -> Proof:
+    """What a token proves. An agent has no role: what needs one is for people."""
+    if agent is None:
+        return Proof(Credential.TOKEN, principal.role, holder.scopes)
+    capabilities = frozenset(map(str, agent.capabilities))
+    return Proof(Credential.AGENT, Role.GUEST, holder.scopes, capabilities)
 
 
 def _bearer(authorization: str) -> str:

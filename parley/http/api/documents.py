@@ -4,7 +4,8 @@ from functools import partial
 from typing import Final, Literal
 
 from gateway.errors import NotFound
-from gateway.ports.rights import TOKEN_READS, TOKEN_WRITES
+from gateway.ports.rights import TOKEN_READS, TOKEN_WRITES, TokenScope, by_agent_too
+from memory.agents.model import Capability
 from memory.brain.documents import SYSTEM, BrainResult, nearly_full
 from memory.model.record import MAX_DOCUMENT
 from memory.model.scope import AccessScope
@@ -55,7 +56,7 @@ def document_operations() -> tuple[AnyOperation, ...]:
         "/brain",
         "brain",
         "Read all documents",
-        TOKEN_READS,
+        by_agent_too(TokenScope.READ, Capability.MEMORY_READ),
         read_all,
         Plain,
         Nothing,
@@ -111,7 +112,7 @@ def _reading(document: Document) -> AnyOperation:
         f"/brain/{document}",
         f"read_{document}",
         f"Read the {LABELS[document]} ({document.upper()})",
-        TOKEN_READS,
+        by_agent_too(TokenScope.READ, Capability.MEMORY_READ),
         partial(read, document),
         Plain,
         Nothing,
@@ -126,7 +127,7 @@ def _writing(document: Writable) -> AnyOperation:
         f"/brain/{document}",
         f"write_{document}",
         f"Replace the {LABELS[document]} ({document.upper()})",
-        TOKEN_WRITES,
+        by_agent_too(TokenScope.WRITE, Capability.MEMORY_WRITE),
         partial(write, document),
         Plain,
         DocumentBody,

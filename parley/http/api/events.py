@@ -1,4 +1,4 @@
-"""`GET /api/events`: the agent events of the person who has the token, as a page of JSON or as a
+"""`GET /api/events`: the events of the person or the agent of the token, as a page of JSON or as a
 stream of server-sent events."""
 
 import json
@@ -20,7 +20,7 @@ from gateway.ports.http_routes import (
     json_response,
 )
 from gateway.ports.memory import Caller
-from gateway.ports.rights import TOKEN_READS
+from gateway.ports.rights import AGENT_READS
 from memory.agents.events import MAX_PAGE, AgentEvents
 from memory.agents.model import AgentEvent
 from memory.model.scope import RequestScope
@@ -96,7 +96,7 @@ class EventRoutes:
 
     def app(self) -> ASGIApp:
         """Return the application for the path `PATH`."""
-        served = Served("GET", "/", self._serve, TOKEN_READS)
+        served = Served("GET", "/", self._serve, AGENT_READS)
         return UniformErrors(Known(Router(routes_of((served,), proven)), self._authenticator))
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -133,7 +133,7 @@ class EventRoutes:
             added = self._events.added
             try:
                 if now - checked >= CHECK_SECONDS:
-                    caller = await self._authenticator.caller_of(holder)
+                    caller, _ = await self._authenticator.caller_of(holder)
                     scope, checked = await self._reach(caller), now
                 page = await self._events.after(scope, after, MAX_PAGE)
             except Refused:

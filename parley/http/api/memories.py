@@ -3,7 +3,8 @@
 from typing import Final, Literal
 
 from gateway.errors import NotFound
-from gateway.ports.rights import TOKEN_READS, TOKEN_WRITES
+from gateway.ports.rights import TOKEN_READS, TOKEN_WRITES, TokenScope, by_agent_too
+from memory.agents.model import Capability
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import Draft, Record, Tier
 from memory.model.scope import AccessScope
@@ -52,7 +53,7 @@ def _of_all() -> tuple[AnyOperation, ...]:
             "/brain/memories",
             "memories",
             "List memories",
-            TOKEN_READS,
+            by_agent_too(TokenScope.READ, Capability.MEMORY_READ),
             search,
             MemoriesQuery,
             Nothing,
@@ -64,7 +65,7 @@ def _of_all() -> tuple[AnyOperation, ...]:
             "/brain/memories",
             "remember",
             "Store a memory",
-            TOKEN_WRITES,
+            by_agent_too(TokenScope.WRITE, Capability.MEMORY_WRITE),
             remember,
             Plain,
             MemoryBody,
@@ -86,7 +87,7 @@ def _of_one(one: str) -> tuple[AnyOperation, ...]:
             one,
             "memory",
             "Read a memory",
-            TOKEN_READS,
+            by_agent_too(TokenScope.READ, Capability.MEMORY_READ),
             read,
             Plain,
             Nothing,

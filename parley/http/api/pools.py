@@ -4,8 +4,14 @@ invitations."""
 from typing import Final, Literal, cast
 
 from gateway.errors import NotFound
-from gateway.ports.rights import TOKEN_READS, TOKEN_WRITES
-from memory.agents.model import PoolInvitation, PoolSummary, SharedUpdate, UpdateOutcome
+from gateway.ports.rights import (
+    AGENT_WRITES,
+    TOKEN_READS,
+    TOKEN_WRITES,
+    TokenScope,
+    by_agent_too,
+)
+from memory.agents.model import Capability, PoolInvitation, PoolSummary, SharedUpdate, UpdateOutcome
 from memory.model.scope import RequestScope
 from parley.http.api.agent_models import (
     AgentsQuery,
@@ -99,7 +105,7 @@ def _of_shares(one: str) -> tuple[AnyOperation, ...]:
             f"{one}/update",
             "update_shared",
             "Give a shared memory a new text, if its version is still the one that was read",
-            TOKEN_WRITES,
+            by_agent_too(TokenScope.WRITE, Capability.MEMORY_WRITE),
             update,
             Plain,
             SharedUpdateBody,
@@ -138,7 +144,7 @@ def _of_invitations(one: str) -> tuple[AnyOperation, ...]:
             f"{one}/leave",
             "leave",
             "Take an agent out of a pool, or withdraw its invitation",
-            TOKEN_WRITES,
+            AGENT_WRITES,
             leave,
             Plain,
             LeaveBody,
@@ -207,7 +213,12 @@ async def delete(call: Call, _query: Plain, _body: Nothing) -> Answer:
 async def update(call: Call, _query: Plain, body: SharedUpdateBody) -> Answer:
     """Update a shared memory as an agent of the caller."""
     update = await call.agents.pools.update_shared(
-        call.handle.request, call.item, body.memory, body.agent, body.version, body.content
+        call.handle.request,
+        call.item,
+        body.memory,
+        _agent(call, body.agent),
+        body.version,
+        body.content,
     )
     if update is None:
         raise Refused(403, "missing_capability", NO_CAPABILITY, "body.agent")
@@ -233,9 +244,18 @@ async def unshare(call: Call, _query: Plain, body: UnshareBody) -> Answer:
 
 async def leave(call: Call, _query: Plain, body: LeaveBody) -> Answer:
     """End a membership of an agent of the caller, or in a pool of the caller."""
-    if not await call.agents.pools.leave_pool(call.handle.request, call.item, body.agent):
+    agent = _agent(call, body.agent)
+    if not await call.agents.pools.leave_pool(call.handle.request, call.item, agent):
         raise NotFound(NOT_MEMBER)
     return Answer(204)
+
+
+def _agent(call: Call, given: str | None) -> str:
+    """The agent that a request names, or whose token calls. Raises `Refused` (400) without one."""
+    agent = given or call.handle.request.agent
+    if not agent:
+        raise Refused(400, "bad_body", "Name an agent of yours.", "body.agent")
+    return agent
 
 
 async def invitations(call: Call, _query: Plain, _body: Nothing) -> Answer:

@@ -5,6 +5,8 @@ import pytest
 from gateway.people import Role
 from gateway.ports.http_routes import LocalRoute
 from gateway.ports.rights import (
+    AGENT_READS,
+    AGENT_WRITES,
     BY_PLATFORM,
     EVERY_SCOPE,
     IN_CHAT,
@@ -16,6 +18,7 @@ from gateway.ports.rights import (
     Credential,
     Proof,
     TokenScope,
+    by_agent_too,
     in_person,
     missing,
     to_read,
@@ -28,6 +31,7 @@ DECLARED = (
     to_read(Role.GUEST),
     TOKEN_READS,
     TOKEN_WRITES,
+    AGENT_WRITES,
     IN_CHAT,
     LOCAL_PAGES,
     BY_PLATFORM,
@@ -52,6 +56,17 @@ def test_a_token_needs_the_scope_and_a_session_needs_none() -> None:
     assert missing(TOKEN_READS, reads) == ""
     assert missing(TOKEN_READS, nothing) == "read"
     assert missing(to_read(Role.GUEST), Proof(Credential.SESSION, Role.GUEST)) == ""
+
+
+def test_an_agent_needs_to_be_named_the_scope_and_the_capability() -> None:
+    agent = Proof(Credential.AGENT, Role.GUEST, READS, frozenset({"memory_read"}))
+    assert missing(TOKEN_READS, agent) == "token"  # default deny
+    assert missing(AGENT_READS, agent) == ""
+    assert missing(AGENT_WRITES, agent) == "write"
+    assert missing(by_agent_too(TokenScope.READ, "memory_read"), agent) == ""
+    assert missing(by_agent_too(TokenScope.READ, "kb_search"), agent) == "kb_search"
+    person = Proof(Credential.TOKEN, Role.GUEST, READS)
+    assert missing(by_agent_too(TokenScope.READ, "kb_search"), person) == ""
 
 
 @for_each("role", Role)

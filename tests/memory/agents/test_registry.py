@@ -180,7 +180,9 @@ async def test_an_agent_acts_as_itself_only(agents: Agents) -> None:
     session = await registry.start_session(ada, second.id)
     with pytest.raises(NotFound, match="has ended"):
         await registry.use_session(acting, session.id)
-    assert agents.noted("permission_denied")[-1] == {"operation": "agent"}
+    assert agents.noted("permission_denied")[-1] == {"operation": "agent", "agent": first.id}
+    assert not await registry.end_session(acting, session.id)
+    assert (await registry.use_session(ada, session.id)).agent == second.id
 
 
 async def test_agents_of_a_common_pool_are_known_without_their_person(agents: Agents) -> None:

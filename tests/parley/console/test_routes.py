@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from gateway.people import PersonId, Principal, Role
-from gateway.ports.rights import Credential, TokenScope, in_person, to_read
+from gateway.ports.rights import Credential, Proof, TokenScope, in_person, to_read
 from parley.console.pages import TEMPLATES
 from parley.console.route import AnyRoute, ItemParams, Params, may_use
 from parley.console.routes import ROUTES
@@ -104,7 +104,8 @@ def test_a_rule_admits_its_role_and_higher_ones(needed: Role, role: Role) -> Non
 
 def test_a_rule_for_people_admits_no_token() -> None:
     owner = Principal("t", PersonId("p", "a", "x"), Role.OWNER)
-    viewer = Viewer(owner, frozenset({"p:a:x"}), scopes=frozenset(TokenScope))
+    token = Proof(Credential.TOKEN, Role.OWNER, frozenset(TokenScope))
+    viewer = Viewer(owner, frozenset({"p:a:x"}), token=token)
     assert may_use(viewer, FIRST).allowed
     assert not may_use(viewer, dataclasses.replace(FIRST, allowed=in_person(Role.GUEST))).allowed
 

@@ -6,9 +6,11 @@ from typing import Literal
 from msgspec import Struct
 
 from gateway.people import Role
-from gateway.ports.rights import Allowed, Credential, Proof, TokenScope, missing
+from gateway.ports.rights import TOKENS, Allowed, Credential, Proof, TokenScope, missing
 
-Kind = Literal["nobody", "wrong token", "server.token", "token", "session", "no form", "both"]
+Kind = Literal[
+    "nobody", "wrong token", "server.token", "token", "agent", "session", "no form", "both"
+]
 """`no form`: a session without the token of its forms. `both`: that, and a token."""
 Face = Literal["pages", "console", "console api", "api"]
 REFUSED = (401, 403)
@@ -22,6 +24,7 @@ class CallerOf(Struct, frozen=True):
     headers: Mapping[str, str]
     role: Role = Role.GUEST
     scopes: frozenset[TokenScope] = frozenset()
+    capabilities: frozenset[str] = frozenset()
     form: str = ""
     """The token of the forms of their session."""
 
@@ -29,6 +32,8 @@ class CallerOf(Struct, frozen=True):
         """What they prove to a face; None for nothing."""
         if self.kind in ("token", "both") and face in ("api", "console api"):
             return Proof(Credential.TOKEN, self.role, self.scopes)
+        if self.kind == "agent" and face in ("api", "console api"):
+            return Proof(Credential.AGENT, Role.GUEST, self.scopes, self.capabilities)
         if self.kind in ("session", "no form") and face in ("console", "console api"):
             return Proof(Credential.SESSION, self.role)
         if self.kind == "both" and face == "console":  # which knows no tokens
@@ -48,7 +53,7 @@ class CallerOf(Struct, frozen=True):
             return 401
         if missing(allowed, proof):
             return 403
-        by_token = proof.credential is Credential.TOKEN
+        by_token = proof.credential in TOKENS
         return 403 if self.kind in ("no form", "both") and method == "POST" and not by_token else 0
 
 

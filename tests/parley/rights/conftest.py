@@ -12,6 +12,7 @@ import pytest_asyncio
 from gateway.people import Role
 from gateway.ports.clock import SystemClock
 from gateway.ports.rights import EVERY_SCOPE, TokenScope
+from memory.agents.model import Capability
 from parley.app import App
 from parley.config import from_mapping
 from parley.console.security import NAME
@@ -29,6 +30,7 @@ from tests.support.program import running_app
 
 SERVER_TOKEN = "a-token-of-the-listener-0123456789"
 PEOPLE = {"gus": Role.GUEST, "ada": Role.MEMBER, "olga": Role.OPERATOR, "oona": Role.OWNER}
+EVERYTHING = frozenset(Capability)
 READS, WRITES = frozenset({TokenScope.READ}), frozenset({TokenScope.WRITE})
 
 
@@ -44,11 +46,35 @@ class Program:
         """The address of the local listener."""
         return self.app.local.base_url
 
-    def token(self, name: str, scopes: frozenset[TokenScope] = EVERY_SCOPE) -> str:
-        """A token of a person."""
-        until = SystemClock().now() + timedelta(days=1)
-        claims = TokenClaims(person_of(f"web:main:{name}"), "default", until, scopes=scopes)
+    def token(self, name: str, scopes: frozenset[TokenScope] = EVERY_SCOPE, agent: str = "") -> str:
+        """A token of a person, or of an agent of theirs."""
+        until, person = SystemClock().now() + timedelta(days=1), person_of(f"web:main:{name}")
+        claims = TokenClaims(person, "default", until, scopes=scopes, agent=agent)
         return issue(token_key(self.app.settings).get_or_create(), claims)
+
+    async def agent(self, name: str, **body: object) -> str:
+        """The id of a new agent of a person."""
+        url, headers = f"{self.base}/api/v1/brain/agents", _bearer(self.token(name))
+        async with self.http.post(url, json=body, headers=headers) as answer:
+            assert answer.status == 201, await answer.text()
+            return str((await answer.json())["id"])
+
+    async def agents(self) -> Sequence[CallerOf]:
+        """Callers with the token of an agent of the owner: with every capability, with a token that
+        reads or writes, and with one capability less at a time."""
+        whole = await self.agent("oona", type="human")
+        made = [
+            CallerOf(f"agent token {told}", "agent", _bearer(self.token("oona", scopes, whole)),
+                     Role.OWNER, scopes, EVERYTHING)
+            for told, scopes in (("", EVERY_SCOPE), ("that reads", READS), ("that writes", WRITES))
+        ]  # fmt: skip
+        for one in Capability:
+            left = EVERYTHING - {one}
+            id_ = await self.agent("oona", type="human", capabilities=sorted(left))
+            headers = _bearer(self.token("oona", agent=id_))
+            name = f"agent without {one}"
+            made.append(CallerOf(name, "agent", headers, Role.OWNER, EVERY_SCOPE, left))
+        return made
 
     async def session(self, name: str) -> str:
         """The secret of a new session of a person."""
@@ -76,6 +102,7 @@ class Program:
         both = {**_bearer(self.token("oona")), **cookie}
         return [
             *made,
+            *await self.agents(),
             CallerOf("owner token that writes", "token", writes, Role.OWNER, WRITES),
             CallerOf("owner session without form", "no form", cookie, Role.OWNER),
             CallerOf("owner token and cookie", "both", both, Role.OWNER, EVERY_SCOPE),

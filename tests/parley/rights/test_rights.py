@@ -19,7 +19,7 @@ from gateway.people import Audience
 from gateway.ports.clock import SystemClock
 from gateway.ports.rights import Credential, Proof, missing
 from memory.mcp.resources import LISTED, TEMPLATES
-from memory.mcp.server import ALL_TOOLS, READS_ONLY, REFUSED
+from memory.mcp.server import ALL_TOOLS, PERSONS_ONLY, PROMPTS, READS_ONLY, REFUSED
 from tests.parley.rights.callers import REFUSED as STATUSES
 from tests.parley.rights.callers import CallerOf, face_of
 from tests.parley.rights.conftest import PEOPLE, Program
@@ -40,11 +40,15 @@ WEB_COOKIE = "/chat/api/"
 WORDS = {
     Credential.SESSION: "session",
     Credential.TOKEN: "token",
+    Credential.AGENT: "agent",
     Credential.LOCAL: "local",
     Credential.NONE: "everybody",
 }
 """The credentials as the documentation calls them."""
 MCP_VERSION = "2026-07-28"
+LACKS = "This agent lacks the capability "
+GATE = (READS_ONLY, REFUSED, PERSONS_ONLY, LACKS)
+"""The texts of the one check of the MCP servers."""
 
 
 async def loaded(program: Program) -> list[Found]:
@@ -129,7 +133,7 @@ async def rpc(
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_each_tool_and_resource_answers_each_caller_as_declared(
+async def test_each_tool_resource_and_prompt_answers_each_caller_as_declared(
     program: Program, capsys: pytest.CaptureFixture[str]
 ) -> None:
     callers = await program.callers()
@@ -146,11 +150,13 @@ async def test_each_tool_and_resource_answers_each_caller_as_declared(
     wrong, tried, refused = list[str](), 0, 0
     calls = [("tools/call", {"name": n, "arguments": {UNKNOWN: 1}}, declared[n]) for n in declared]
     calls += [("resources/read", {"uri": u.replace("{id}", ITEM)}, known[u]) for u in uris]
+    prompts = (await rpc(program, owner.headers, "prompts/list"))[1]["result"]["prompts"]
+    calls += [("prompts/get", {"name": one["name"]}, PROMPTS) for one in prompts]
     for method, params, allowed in calls:
         for caller in callers:
             proof = caller.proof("api")
             status, told = await rpc(program, caller.headers, method, **params)
-            by_gate = any(text in json.dumps(told) for text in (READS_ONLY, REFUSED))
+            by_gate = any(text in json.dumps(told) for text in GATE)
             tried += 1
             refused += status in STATUSES or by_gate
             may = proof is not None and not missing(allowed, proof)
@@ -159,7 +165,8 @@ async def test_each_tool_and_resource_answers_each_caller_as_declared(
     assert wrong == []
     with capsys.disabled():
         print(  # noqa: T201 - the figures of the walk
-            f"\n{len(declared)} tools and {len(uris)} resources, {len(callers)} callers, "
+            f"\n{len(declared)} tools, {len(uris)} resources and {len(prompts)} prompts, "
+            f"{len(callers)} callers, "
             f"{tried} requests, {refused} refused"
         )
 

@@ -108,10 +108,12 @@ class ToolOut(Result):
 
 
 class TokenOut(Result):
-    """A token of a program, without the token itself. Without the scope `write` it only reads."""
+    """A token of a program, without the token itself. `agent` is the agent of the person for which
+    it stands, empty for the person; without the scope `write` it only reads."""
 
     name: str
     person: str
+    agent: str
     since: datetime
     until: datetime
     scopes: tuple[TokenScope, ...] = Field(max_length=len(TokenScope))
@@ -175,6 +177,7 @@ async def access(viewer: Viewer, services: ConsoleServices, _params: AccessQuery
             TokenOut(
                 name=one.name,
                 person=one.person,
+                agent=one.agent,
                 since=one.issued_at,
                 until=one.until,
                 scopes=tuple(sorted(one.scopes)),

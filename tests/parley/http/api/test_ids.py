@@ -61,14 +61,17 @@ async def test_a_person_whose_other_ids_are_unknown_must_write_first(tmp_path: P
     app = App(settings)
     await app.storage.start()
     try:
-        authenticator = Authenticator(token_key(settings), app.storage.memory.tokens, app.services)
+        stores = app.storage.memory
+        key = token_key(settings)
+        authenticator = Authenticator(key, stores.tokens, stores.agents, app.services)
         holder = authenticator.holder(f"Bearer {held(settings)}")
         with pytest.raises(Refused) as refused:
             await authenticator.caller_of(holder)
         assert (refused.value.status, refused.value.code) == (403, "not_served")
         state = app.storage.stores.states.of("whatsapp", "main")
         await keep_ids(state, "DE.eve", KnownIds(("DE.eve", "")))
-        assert (await authenticator.caller_of(holder)).principal.person.id == "DE.eve"
+        caller, _ = await authenticator.caller_of(holder)
+        assert caller.principal.person.id == "DE.eve"
     finally:
         await app.storage.stop()
 
