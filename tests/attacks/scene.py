@@ -305,11 +305,13 @@ class Scene:
         tenant: str = DEFAULT_TENANT,
         days: float = 1,
         scopes: frozenset[TokenScope] = EVERY_SCOPE,
+        agent: str = "",
     ) -> str:
-        """A person's token for the API, as `parley token` prints it."""
+        """A person's token for the API, or one of an agent, as `parley token` prints it."""
         key = token_key(self.stage.app.settings).get_or_create()
         until = SystemClock().now() + timedelta(days=days)
-        return issue(key, TokenClaims(self.person_id(name), tenant, until, scopes=scopes))
+        person = self.person_id(name)
+        return issue(key, TokenClaims(person, tenant, until, scopes=scopes, agent=agent))
 
     async def http(
         self, method: str, path: str, *, by: str = "mallory", token: str = "", **more: Any

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tests.attacks.rows.admission import ADMISSION
+from tests.attacks.rows.agent_tokens import AGENT_TOKENS
 from tests.attacks.rows.agents import AGENTS
 from tests.attacks.rows.availability import AVAILABILITY
 from tests.attacks.rows.cut_texts import CUT_TEXTS
@@ -35,6 +36,7 @@ ATTACKS: Final[Sequence[Attack]] = (
     *HTTP,
     *LOCAL_PORT,
     *AGENTS,
+    *AGENT_TOKENS,
     *MCP,
     *MEMORY_BACKENDS,
     *MODELS,
