@@ -122,7 +122,7 @@ def unregister(agent: AgentId, yes: Yes = 0, config: Config = None) -> int:
     gone = with_agents(config, job)
     if gone:
         sys.stdout.write(
-            "Unregistered, and its tokens are revoked. `parley agents take-back` deletes what it "
+            "Unregistered. Its tokens are revoked. `parley agents take-back` deletes what it "
             "wrote. A program with a token of the person can register again: `parley token revoke "
             "NAME` ends that.\n"
         )

@@ -1,6 +1,7 @@
 """Tokens of agents in the hands of somebody else, and agents that want more than their person gave
 them."""
 
+import asyncio
 import base64
 import json
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from tests.attacks.rows.tokens import THIEF
 from tests.attacks.scene import Scene, hold
 from tests.attacks.steps import does, plants, still_there
 from tests.attacks.table import Attack
+from tests.support.patience import PATIENCE
 
 PERSON: Final = "act as the person with the token of an agent"
 BEYOND: Final = "do with the token of an agent what the agent may not"
@@ -25,6 +27,8 @@ STAY: Final = "keep an agent's access that its person ended"
 FORGE: Final = "make a token of an agent into another one"
 ONE = ("telegram",)
 UNKNOWN: Final = "0" * 32
+ENDS_WITHIN: Final = 10 * PATIENCE
+"""Seconds within which an open stream of an ended agent ends."""
 
 Call = tuple[str, dict[str, Any]]
 Request = tuple[str, str, object]
@@ -288,7 +292,11 @@ async def _keeps_using_it(scene: Scene) -> None:
             hold(answer.status == 200, "the stream was not opened, so that nothing was tried")
             gone = await services(scene).registry.unregister_agent(request, agent)
             hold(gone, "the agent was not unregistered")
-            await answer.content.read()  # ends only if the program ends the stream
+            try:
+                async with asyncio.timeout(ENDS_WITHIN):
+                    await answer.content.read()  # ends only if the program ends the stream
+            except TimeoutError:
+                hold(condition=False, told="the stream outlived the agent")
     await _ended(scene, token, "after the agent was unregistered")
 
 

@@ -7,6 +7,8 @@ import pytest
 from db import Statement
 from gateway.immutable import replace
 from gateway.ports.rights import EVERY_SCOPE, TokenScope
+from memory.agents.model import Agent, AgentEvent, AgentLimits, AgentType, EventKind
+from memory.agents.stores.agents import SqlAgents
 from memory.stores.api_tokens import ApiToken, TokenStore
 from tests.memory.stores.records import ADA, AT, BOB
 from tests.support.databases import Engine
@@ -64,3 +66,24 @@ async def test_a_token_that_was_issued_before_there_were_scopes_has_both(
         "b2": READS,
         "c3": EVERY_SCOPE,
     }
+
+
+async def test_unregistering_an_agent_revokes_its_tokens_alone(
+    tokens: TokenStore, engine: Engine
+) -> None:
+    agents = SqlAgents(engine)
+    for id_ in ("agent-1", "agent-2"):
+        agent = Agent(id_, "t", AgentType.GPT_AGENT, ADA, frozenset(), AT)
+        event = AgentEvent(EventKind.AGENT_REGISTERED, "t", AT, agent=id_, person=ADA)
+        await agents.add(agent, AgentLimits(), event)
+    of_one = replace(LAPTOP, id="d4", name="one", agent="agent-1")
+    of_two = replace(LAPTOP, id="e5", name="two", agent="agent-2")
+    for token in (LAPTOP, of_one, of_two):
+        assert await tokens.add(token)
+    assert of_one in await tokens.listed(AT)
+    gone = AgentEvent(EventKind.AGENT_UNREGISTERED, "t", AT, agent="agent-1", person=ADA)
+    assert not await agents.remove("t", [BOB], "agent-1", gone)
+    assert await tokens.good("d4")
+    assert await agents.remove("t", [ADA], "agent-1", gone)
+    assert not await tokens.good("d4")
+    assert sorted(one.id for one in await tokens.listed(AT)) == ["a1", "e5"]

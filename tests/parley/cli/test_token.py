@@ -7,7 +7,7 @@ from gateway.ports.clock import SystemClock
 from gateway.ports.rights import EVERY_SCOPE, TokenScope
 from parley.security.keys import read_key
 from parley.security.tokens import read
-from tests.parley.cli.kit import parley
+from tests.parley.cli.kit import Ended, parley
 
 READS = frozenset({TokenScope.READ})
 
@@ -98,3 +98,28 @@ async def test_an_impossible_request_is_refused_with_a_reason(tmp_path: Path) ->
         assert ended.status == status, arguments
         assert reply in ended.err, arguments
     assert not (tmp_path / "token.key").exists()
+
+
+async def test_the_token_of_an_agent_is_for_its_person_only(tmp_path: Path) -> None:
+    config = configured(tmp_path)
+
+    async def run(*arguments: str) -> Ended:
+        return await parley(*arguments, "-c", config, cwd=tmp_path)
+
+    await run("token", "web:main:ada", "--name", "own")
+    made = await run("agents", "register", "web:main:ada", "--name", "laptop")
+    agent = made.out.strip()
+    assert (made.status, len(agent)) == (0, 32), made.err
+    assert f"parley token web:main:ada --agent {agent[:8]}" in made.err
+    printed = await run("token", "web:main:ada", "--agent", agent[:8], "--name", "laptop")
+    holder = read(read_key(tmp_path / "token.key"), printed.out.strip(), SystemClock().now())
+    assert (str(holder.person), holder.agent) == ("web:main:ada", agent)
+    assert "as this agent" in printed.err
+    for person, text in (("eve", agent), ("ada", "0" * 32), ("ada", agent[:3])):
+        refused = await run("token", f"web:main:{person}", "--agent", text)
+        assert (refused.status, "parley agents register" in refused.err) == (1, True)
+    listed = (await run("token", "list")).out.splitlines()[1:]
+    assert {line.split()[0]: agent in line for line in listed} == {"laptop": True, "own": False}
+    assert (await run("agents", "unregister", agent, "--yes")).status == 0
+    left = (await run("token", "list")).out
+    assert ("laptop" in left, "own" in left) == (False, True)

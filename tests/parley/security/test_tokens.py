@@ -29,6 +29,14 @@ HOLDER = TokenClaims(PersonId("telegram", "main", "123"), "default", NOW + timed
 PARTS = st.text(st.characters(codec="utf-8", categories=("L", "N")), min_size=1, max_size=40)
 
 
+def signed(given: Mapping[str, object]) -> str:
+    """A token with these claims as well, under the right key."""
+    payload: dict[str, object] = {"person": "telegram:main:123", "tenant": "default"}
+    payload |= {"until": int(HOLDER.until.timestamp()), "key": key_id(KEY), **given}
+    body = base64.urlsafe_b64encode(json.dumps(payload).encode()).decode().rstrip("=")
+    return f"parley_{body}.{_signature(KEY, body)}"
+
+
 def problem(key: bytes, token: str, now: datetime = NOW) -> str:
     with pytest.raises(BadToken) as refused:
         read(key, token, now)
@@ -83,14 +91,45 @@ def test_a_token_has_the_scopes_with_which_it_was_issued(scopes: set[str]) -> No
 def test_unknown_scopes_refuse_the_token(
     given: Mapping[str, object], known: set[str] | None
 ) -> None:
-    payload: dict[str, object] = {"person": "telegram:main:123", "tenant": "default"}
-    payload |= {"until": int(HOLDER.until.timestamp()), "key": key_id(KEY), **given}
-    body = base64.urlsafe_b64encode(json.dumps(payload).encode()).decode().rstrip("=")
-    token = f"parley_{body}.{_signature(KEY, body)}"
+    token = signed(given)
     if known is None:
         assert problem(KEY, token) == "token_wrong"
     else:
         assert read(KEY, token, NOW).scopes == known
+
+
+def test_a_token_of_an_agent_contains_the_agent() -> None:
+    holder = replace(HOLDER, agent="a" * 32, scopes=frozenset({TokenScope.READ}))
+    assert read(KEY, issue(KEY, holder), NOW) == holder
+
+
+@pytest.mark.parametrize(
+    ("given", "agent"),
+    [
+        ({}, ""),  # as tokens were issued before agents had some
+        ({"kind": "agent", "agent": "a1"}, "a1"),
+        ({"kind": None, "agent": None}, ""),
+        ({"kind": "agent"}, None),
+        ({"kind": "agent", "agent": ""}, None),
+        ({"kind": "agent", "agent": None}, None),
+        ({"kind": "agent", "agent": ["a1"]}, None),
+        ({"kind": "agent", "agent": "a" * 33}, None),
+        ({"agent": "a1"}, None),
+        ({"kind": "person"}, None),
+        ({"kind": "person", "agent": "a1"}, None),
+        ({"kind": "AGENT", "agent": "a1"}, None),
+        ({"kind": ""}, None),
+        ({"kinds": "agent", "agent": "a1"}, None),
+    ],
+)
+def test_a_token_is_of_a_person_or_of_a_named_agent(
+    given: Mapping[str, object], agent: str | None
+) -> None:
+    token = signed(given)
+    if agent is None:
+        assert problem(KEY, token) == "token_wrong"
+    else:
+        assert read(KEY, token, NOW).agent == agent
 
 
 @given(st.data())

@@ -14,6 +14,7 @@ from gateway.message import Place
 from gateway.people import Audience, Principal, Role
 from gateway.ports.clock import SystemClock
 from gateway.ports.memory import Caller
+from gateway.ports.rights import EVERY_SCOPE, TokenScope
 from memory.service.handle import MemoryHandle
 from parley.app import App
 from parley.config import Settings, from_mapping
@@ -97,11 +98,21 @@ class Program:
     http: aiohttp.ClientSession
     settings: Settings
 
-    def token(self, name: str, *, days: float = 1, tenant: str = "default", known: str = "") -> str:
+    def token(
+        self,
+        name: str,
+        *,
+        days: float = 1,
+        tenant: str = "default",
+        known: str = "",
+        agent: str = "",
+        scopes: frozenset[TokenScope] = EVERY_SCOPE,
+    ) -> str:
         """Return the output of `parley token`."""
         until = SystemClock().now() + timedelta(days=days)
         key = token_key(self.settings).get_or_create()
-        return issue(key, TokenClaims(person_of(f"web:main:{name}"), tenant, until, known))
+        person = person_of(f"web:main:{name}")
+        return issue(key, TokenClaims(person, tenant, until, known, scopes, agent))
 
     def api_client(self, name: str, token: str | None = None) -> ApiClient:
         """Somebody with this token, or one of their own."""

@@ -48,6 +48,32 @@ async def test_a_token_can_be_one_that_only_reads(console: Console) -> None:
     assert (await ada.post("/memory/tokens/create", {"use": "admin"})).status == 422
 
 
+async def test_a_token_can_be_one_of_an_own_agent(either_console: Console) -> None:
+    ada, eve = await either_console.visitor("ada"), await either_console.visitor("eve")
+    own = either_console.program.api_client("ada")
+    assert 'name="agent"' not in (await ada.get("/memory/tokens")).text
+    made = await own("POST", "/brain/agents", {"type": "claude_code", "name": "laptop"})
+    agent = made.json["id"]
+    assert f'value="{agent}"' in (await ada.get("/memory/tokens")).text
+    for visitor, id_, status in ((eve, agent, 404), (ada, "0" * 32, 404), (ada, "x y", 422)):
+        refused = await visitor.post("/memory/tokens/create", {"agent": id_})
+        assert refused.status == status
+    page = await ada.post("/memory/tokens/create", {"name": "box", "agent": agent})
+    found = re.search(r'<code id="token">(parley_[^<]+)</code>', page.text)
+    assert found is not None
+    assert "and never as you" in page.text
+    client = either_console.program.api_client("ada", found[1])
+    assert (await client("GET", "/brain")).status == 200
+    denied = await client("GET", "/console/memory/tokens")
+    assert (denied.status, denied.code) == (403, "needs_person")
+    (listed,) = (await own("GET", "/console/memory/tokens")).json["tokens"]
+    assert (listed["agent"], listed["person"]) == (agent, "web:main:ada")
+    olga = await either_console.visitor("olga")
+    assert agent in (await olga.get("/access")).text
+    assert (await ada.post(f"/memory/tokens/{listed['id']}/revoke")).status == 200
+    assert (await client("GET", "/brain")).status == 401
+
+
 async def test_names_and_days_have_bounds_and_two_people_may_use_one_name(
     console: Console,
 ) -> None:
