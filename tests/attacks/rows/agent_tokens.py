@@ -27,7 +27,7 @@ STAY: Final = "keep an agent's access that its person ended"
 FORGE: Final = "make a token of an agent into another one"
 ONE = ("telegram",)
 UNKNOWN: Final = "0" * 32
-ENDS_WITHIN: Final = 10 * PATIENCE
+ENDS_WITHIN: Final = PATIENCE
 """Seconds within which an open stream of an ended agent ends."""
 
 Call = tuple[str, dict[str, Any]]

@@ -139,6 +139,16 @@ async def test_what_an_agent_stores_waits_and_names_it(program: Program, ada: Ap
     assert len((await ada("GET", "/brain/reviews")).json["reviews"]) == 2
 
 
+async def test_an_agent_stores_as_few_memories_in_a_session_as_over_mcp(program: Program) -> None:
+    await agent_of(program, "ada")
+    mine = agent(program, "ada")
+    for number in range(20):
+        kept = await mine("POST", "/brain/memories", {"content": f"Port {number} is of room {ID}."})
+        assert kept.status in (202, 409), kept.json
+    refused = await mine("POST", "/brain/memories", {"content": "The port is 8443."})
+    assert (refused.status, refused.code) == (422, "session_limit")
+
+
 async def test_a_share_is_changed_without_naming_the_agent(
     program: Program, ada: ApiClient
 ) -> None:
