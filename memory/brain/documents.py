@@ -131,8 +131,7 @@ class Brain:
     ) -> BrainResult:
         """Write a document, or propose it if this person may not write it or it is suspicious.
         `external`: in a turn with text that the person did not write, as is all that an agent
-        writes. `may_be_empty`: an empty
-        text empties the document.
+        writes. `may_be_empty`: an empty text empties the document.
 
         Raises `BadInput` where the document cannot be written here, or nothing is left of the text,
         and for possible text of a restricted repository: rooms read documents.

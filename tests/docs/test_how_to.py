@@ -52,17 +52,19 @@ def calls_of(page: str) -> list[dict[str, Any]]:
 
 @dataclass
 class Agents:
-    """The agents of a page, each with the token of its person."""
+    """The agents of a page, each with the token of its person, or with its own one: `own` has the
+    ids of those."""
 
     app: App
     people: Mapping[str, PersonId]
+    own: Mapping[str, str] = field(default_factory=dict)
     known: dict[str, str] = field(default_factory=dict)
 
     @asynccontextmanager
     async def client(self, by: str) -> AsyncIterator[Client]:
         """A client of this agent, whose person confirms every question."""
         until = SystemClock().now() + timedelta(days=1)
-        claims = TokenClaims(self.people[by], "default", until)
+        claims = TokenClaims(self.people[by], "default", until, agent=self.own.get(by, ""))
         token = issue(token_key(self.app.settings).get_or_create(), claims)
         headers = {"Authorization": f"Bearer {token}"}
         async with httpx2.AsyncClient(headers=headers, timeout=30, trust_env=False) as http:
@@ -117,7 +119,10 @@ async def test_an_agent_is_connected_and_stores_for_review(tmp_path: Path) -> No
     async with open_lab("telegram-polling", tmp_path) as lab:
         ada = direct(lab)
         await ada.command("remember", "The staging cluster runs in Frankfurt")
-        agents = Agents(lab.app, {"Ada's agent": person_of(ada)})
+        who = {"Ada's agent": person_of(ada)}
+        register = calls_of("share-memories.md")[0]
+        made = await Agents(lab.app, who).make(register)
+        agents = Agents(lab.app, who, {"Ada's agent": made["agent_id"]})
         brief, stored = [await agents.make(call) for call in calls_of("connect-a-coding-agent.md")]
         assert "Frankfurt" in brief["brief"]
         assert (stored["success"], "/memories review" in stored["next"]) == (False, True)

@@ -24,6 +24,7 @@ from gateway.stores.text_grants import TextGrantStore
 from memory.agents.schema import INVITATIONS
 from memory.agents.stores.invitations import SqlInvitations
 from memory.schema import SCHEMA as MEMORY
+from memory.stores.api_tokens import OF_AGENTS, TokenStore
 from tests.support.databases import new_database, started
 from tests.support.servers import PostgresServer
 
@@ -67,6 +68,12 @@ COUNT = Statement("""
 GRANT = Statement("""
     INSERT INTO text_grants (tenant, operator, subject, id, person, since, until)
     VALUES ('default', 'test:main:olga', 'c', 'g1', :person, 1, :until)
+""")
+
+
+TOKEN = Statement("""
+    INSERT INTO person_tokens (id, name, tenant, person, issued_at, until, scopes)
+    VALUES ('t1', 'laptop', 'default', :person, 1, 9000000000000000, 'read')
 """)
 
 
@@ -134,6 +141,16 @@ async def test_open_takeovers_and_grants_are_carried_over(open_: Open) -> None:
         grant = await TextGrantStore(new).of("default", "test:main:olga", "c", now)
         assert grant is not None
         assert (grant.id, grant.person, grant.reason) == ("g1", ADA, "")
+
+
+async def test_tokens_stay_valid_and_are_of_their_person(open_: Open) -> None:
+    async with open_((GATEWAY, before(MEMORY, OF_AGENTS[0]))) as old:
+        await old.change(TOKEN, {"person": ADA})
+    async with open_((GATEWAY, MEMORY)) as new:
+        tokens = TokenStore(new)
+        assert await tokens.good("t1")
+        (token,) = await tokens.listed(SystemClock().now())
+        assert (token.person, token.agent, sorted(token.scopes)) == (ADA, "", ["read"])
 
 
 async def test_counts_of_crashes_are_carried_over(open_: Open) -> None:
