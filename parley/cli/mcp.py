@@ -114,8 +114,9 @@ def _servers(name: str, entry: Mapping[str, object]) -> str:
 ALL: Final = "parley"
 SERVERS: Final = (ALL, SESSION, KNOWLEDGE)
 NO_TOKEN: Final = (
-    f"{TOKEN_VARIABLE} is empty. Print a token with `parley token PLATFORM:ACCOUNT:ID` and put it "
-    "into the environment of this program, in the configuration of your MCP client."
+    f"{TOKEN_VARIABLE} is empty. Print a token with `parley token PLATFORM:ACCOUNT:ID --agent ID`, "
+    "or without --agent one with which the client acts as the person, and put it into the "
+    "environment of this program, in the configuration of your MCP client."
 )
 PLAIN_HTTP: Final = "A token travels only over https, or to this machine. Use an https address."
 

@@ -36,13 +36,13 @@ def environment(token: str) -> dict[str, str]:
 
 @asynccontextmanager
 async def stdio(
-    servers: Servers, mode: str, name: str = "ada", answers: str | None = None
+    servers: Servers, mode: str, name: str = "ada", answers: str | None = None, agent: str = ""
 ) -> AsyncIterator[Client]:
     """A client of the SDK that starts `parley mcp`."""
     started = StdioServerParameters(
         command=sys.executable,
         args=["-m", "parley", "mcp", "--url", servers.url.removesuffix("/mcp")],
-        env=environment(servers.program.token(name)),
+        env=environment(servers.program.token(name, agent=agent)),
     )
     ask = None if answers is None else answering(answers, None)
     async with Client(started, mode=mode, cache=None, elicitation_callback=ask) as client:  # type: ignore[arg-type] # a mode is any text there
@@ -61,6 +61,19 @@ async def test_a_client_over_stdio_reaches_its_memory(servers: Servers, mode: st
     assert (result.structured_content or {})["results"][0]["id"] == known
     assert failed.is_error
     assert "Frankfurt" in str(brief)
+
+
+async def test_an_agent_with_its_own_token_is_itself_over_stdio(servers: Servers) -> None:
+    async with stdio(servers, "auto") as client:
+        made = await client.call_tool("register_agent", {"agent_type": "custom_pipeline"})
+        agent = (made.structured_content or {})["agent_id"]
+    async with stdio(servers, "auto", agent=agent) as client:
+        own = await client.call_tool("get_agent_info", {})
+        refused = await client.call_tool("memory_store", {"type": "fact", "content": "x"})
+        other = await client.call_tool("register_agent", {"agent_type": "human"})
+    assert (own.structured_content or {})["agent_id"] == agent
+    assert "lacks the capability memory_write" in str(refused.content)
+    assert "not for an agent of theirs" in str(other.content)
 
 
 async def test_a_question_reaches_the_person_over_stdio(servers: Servers) -> None:
