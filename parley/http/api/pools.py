@@ -45,6 +45,7 @@ NO_INVITATION: Final = (
 )
 NOT_SHARED: Final = "No memory with this id is shared there that is yours, or in a pool of yours."
 NO_CAPABILITY: Final = "This agent lacks the capability memory_write."
+NAME_ONE: Final = "This is the token of a person: name one of your agents as `agent`."
 NO_PERMISSION: Final = (
     "This agent may not write in the pool. The owner of the pool gives the permission."
 )
@@ -251,10 +252,10 @@ async def leave(call: Call, _query: Plain, body: LeaveBody) -> Answer:
 
 
 def _agent(call: Call, given: str | None) -> str:
-    """The agent that a request names, or whose token calls. Raises `Refused` (400) without one."""
+    """The agent that a request names, or whose token calls. Raises `NotFound` without one."""
     agent = given or call.handle.request.agent
     if not agent:
-        raise Refused(400, "bad_body", "Name an agent of yours.", "body.agent")
+        raise NotFound(NAME_ONE)
     return agent
 
 

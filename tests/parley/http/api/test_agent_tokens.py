@@ -154,11 +154,12 @@ async def test_a_share_is_changed_without_naming_the_agent(
 ) -> None:
     await agent_of(program, "ada")
     update = {"memory": "mem-1", "version": 1, "content": "x"}
-    for client, status, code in ((agent(program, "ada"), 404, "not_found"), (ada, 400, "bad_body")):
-        answer = await client("POST", f"/brain/pools/{ID}/update", update)
-        assert (answer.status, answer.code) == (status, code)
-        left = await client("POST", f"/brain/pools/{ID}/leave", {})
-        assert (left.status, left.code) == (status, code)
+    for client, named in ((agent(program, "ada"), True), (ada, False)):
+        for path, body in (("update", update), ("leave", {})):
+            answer = await client("POST", f"/brain/pools/{ID}/{path}", body)
+            assert (answer.status, answer.code) == (404, "not_found")
+            told = str(answer.json["error"]["message"])
+            assert ("name one of your agents" in told) != named
 
 
 async def test_the_audit_names_the_agent_that_is_refused(program: Program) -> None:
