@@ -429,17 +429,18 @@ async def test_a_worker_reads_the_thread_through_the_process_with_the_connection
 
 async def _redis_cells(url: str) -> str:
     """Everything in Redis."""
-    client = Redis.from_url(url)
-    readers: dict[Any, Callable[[Any], Any]] = {
-        b"string": client.get,
-        b"list": lambda key: client.lrange(key, 0, -1),
-        b"hash": client.hgetall,
-        b"set": client.smembers,
-        b"zset": lambda key: client.zrange(key, 0, -1),
-        b"stream": client.xrange,
-    }
-    cells = [str(await readers[await client.type(key)](key)) for key in await client.keys()]
-    await client.aclose()
+    async with Redis.from_url(url) as client:
+        readers: dict[Any, Callable[[Any], Any]] = {
+            b"string": client.get,
+            b"list": lambda key: client.lrange(key, 0, -1),
+            b"hash": client.hgetall,
+            b"set": client.smembers,
+            b"zset": lambda key: client.zrange(key, 0, -1),
+            b"stream": client.xrange,
+        }
+        kinds = [(key, await client.type(key)) for key in await client.keys()]
+        cells = [str(await readers[kind](key)) for key, kind in kinds if kind in readers]
+        assert {kind for _, kind in kinds} <= {*readers, b"none"}, "it expired, or is unknown"
     return "\n".join(cells)
 
 

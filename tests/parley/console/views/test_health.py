@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import threading
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -23,6 +24,7 @@ from tests.parley.console.kit import (
     console_settings,
 )
 from tests.parley.console.talk import ROOM, Talk, direct
+from tests.support.patience import PATIENCE
 from tests.support.waiting import eventually
 
 
@@ -70,12 +72,12 @@ async def test_operators_run_the_checks_and_see_the_next_step(either_console: Co
 async def test_the_checks_run_one_at_a_time_and_end_with_the_program(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun = asyncio.Event()
+    begun, refused = asyncio.Event(), threading.Event()
     loop = asyncio.get_running_loop()
 
-    async def slow(*_: object) -> list[Finding]:
+    async def slow(*_: object) -> list[Finding]:  # in a thread of its own
         loop.call_soon_threadsafe(begun.set)
-        await asyncio.sleep(0.2)
+        refused.wait(PATIENCE)
         return [Finding("broken", "x", "y", "<b>z</b>")]
 
     monkeypatch.setattr(view, "contact", slow)
@@ -90,6 +92,7 @@ async def test_the_checks_run_one_at_a_time_and_end_with_the_program(
         assert 'hx-trigger="every 1s"' in page.text
         second = await console.signed_in(OPERATOR)("POST", "/console/health/check")
         assert (second.status, second.code) == (409, "running")
+        refused.set()
         await ended(console, "checks")
         page = await olga.get("/health/progress")
         assert 'hx-trigger="every 1s"' not in page.text
