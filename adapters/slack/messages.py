@@ -257,7 +257,7 @@ def _material(attachment: JsonObject, context: EventContext, left: Iterator[int]
 
 
 def _transcripts(raw: JsonObject) -> Iterator[Material]:
-    """What Slack understood of clips, which people see below them."""
+    """The words that Slack understood of clips; people see them below the clips."""
     for file in items(raw, "files", _MAX_FILES):
         preview = mapping(mapping(file, "transcription"), "preview")
         if words := text(preview, "content"):

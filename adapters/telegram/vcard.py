@@ -1,4 +1,4 @@
-"""What a contact card says besides name and number. Fields: RFC 6350, and vCard 2.1."""
+"""Reads a contact card besides name and number. Fields: RFC 6350, and vCard 2.1."""
 
 import quopri
 import re

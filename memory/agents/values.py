@@ -1,4 +1,4 @@
-"""What the services of agents and their stores tell each other."""
+"""Values that the services of agents and their stores exchange."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, TypeAlias

@@ -1,4 +1,4 @@
-"""What the stores of repositories take, and their parts that differ by database."""
+"""Values that the stores of repositories take, and their parts that differ by database."""
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager

@@ -160,7 +160,7 @@ async def admitted_person(tenant: str, person: PersonId, services: Services) -> 
 
 
 def _proof(principal: Principal, holder: TokenClaims, agent: Agent | None) -> Proof:
-    """What a token proves. An agent has no role: what needs one is for people."""
+    """The proof of a token. An agent has no role: what needs one is for people."""
     if agent is None:
         return Proof(Credential.TOKEN, principal.role, holder.scopes)
     capabilities = frozenset(map(str, agent.capabilities))
