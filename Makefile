@@ -9,7 +9,7 @@ DEPLOY_STAMP := $(VENV)/.deploy-stamp
 MODEL_SERVER_STAMP := $(VENV)/.model-server-stamp
 ARGS ?=
 # More processes than two processors: tests wait for servers, browsers and other processes.
-WORKERS ?= 5
+WORKERS ?= 4
 
 # What one process has compiled the next need not compile again: the tests start many of them.
 export PYTHONDONTWRITEBYTECODE :=
