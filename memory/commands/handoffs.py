@@ -21,6 +21,8 @@ from memory.commands import handoff_texts, texts
 from memory.commands.handoff_texts import WITHDRAWN
 from memory.model.scope import RequestScope
 
+AT_ONCE: Final = 20
+"""Offers that are sent together."""
 PREFIX: Final = "memory:handoff:"
 SPECS: Final = (
     CommandSpec("handoffs", "List the tasks that agents handed to me", allowed=IN_CHAT),
@@ -175,9 +177,6 @@ def _looks_like_id(word: str) -> bool:
 def _check_private(caller: Caller) -> None:
     if caller.place.audience is not Audience.DIRECT:
         raise BadInput(texts.ONLY_PRIVATE)
-
-
-AT_ONCE: Final = 20
 
 
 class HandoffNotices:

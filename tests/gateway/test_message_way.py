@@ -296,7 +296,7 @@ async def test_an_outage_of_the_store_delays_the_answer_and_loses_nothing(
         async def sometimes(self: object, done: object) -> bool:
             if down:
                 raise StoreUnavailable("away")
-            return await complete(unit, done)  # type: ignore[arg-type]
+            return await complete(unit, done)  # type: ignore[arg-type]  # the type of `unit`, unbound
 
         monkeypatch.setattr(type(unit), "complete", sometimes)
         await g.take(received("are you there?"))

@@ -34,7 +34,8 @@ TOTALS: Final = Statement(f"""
     WHERE {among("partition", "partitions")}
 """)
 ROWS: Final = Statement(
-    f"SELECT number, partition, length, words FROM knowledge_words WHERE {among('number', 'numbers')}"  # noqa: E501 - constants of this module
+    "SELECT number, partition, length, words FROM knowledge_words"
+    f" WHERE {among('number', 'numbers')}"
 )
 DELETE: Final = Statement(f"DELETE FROM knowledge_words WHERE {among('number', 'numbers')}")
 

@@ -119,7 +119,7 @@ def test_a_shifted_question_vector_has_unit_length(
 @pytest.mark.parametrize("wrong", [{"depth": 0}, {"k": 0}, {"lexical": 0.0, "vector": 0.0}])
 def test_invalid_rules_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="must"):
-        SearchRules(**wrong)  # type: ignore[arg-type]
+        SearchRules(**wrong)  # type: ignore[arg-type]  # values of several fields
 
 
 def order(text: str, *records: Record) -> list[str]:
