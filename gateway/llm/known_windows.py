@@ -22,7 +22,8 @@ LEAST_WINDOW: Final = 2_048
 MARGIN: Final = 0.97
 """The used share of a found window: an estimate of tokens has an error."""
 HALF: Final = 0.5
-"""The share of a refused prompt that is tried next, if the server names no figures."""
+"""The share of a refused request, prompt and answer, that is tried next, if the server names no
+figures."""
 CUT: Final = 0.6
 """A server that counts less than this share of the estimate has not read the whole prompt."""
 LEAST_CUT: Final = 500
@@ -106,7 +107,7 @@ class KnownWindows:
         low, high = _PLAUSIBLE
         if error.tokens and not low <= error.tokens / request.tokens <= high:
             return
-        limit = error.limit or round(request.tokens * HALF) + request.max_tokens
+        limit = error.limit or round((request.tokens + request.max_tokens) * HALF)
         if limit > high * request.tokens + request.max_tokens:
             return
         if (error.tokens or request.tokens) <= seen.answered:

@@ -194,8 +194,9 @@ async def _many_lines(server: HostileModel, writer: asyncio.StreamWriter) -> Non
 
 
 async def _long_lists(server: HostileModel, writer: asyncio.StreamWriter) -> None:
-    """One event whose parts are countless."""
-    parts = [{"type": "text", "text": ""}] * 100_000
+    """One event whose parts are countless. They are written as text: encoding them would hold the
+    loop on the server's account."""
+    parts, written = ["PARTS"], b",".join([b'{"type":"text","text":""}'] * 100_000)
     match server.dialect:
         case "chat":
             event: Mapping[str, Any] = {"choices": [{"index": 0, "delta": {"content": parts}}]}
@@ -205,7 +206,8 @@ async def _long_lists(server: HostileModel, writer: asyncio.StreamWriter) -> Non
         case _:
             block = {"type": "text", "text": "", "citations": parts}
             event = {"type": "content_block_start", "index": 0, "content_block": block}
-    await server.write(writer, HEAD + b"\r\n" + server.stream(event))
+    sent = server.stream(event).replace(b'"PARTS"', written)
+    await server.write(writer, HEAD + b"\r\n" + sent)
 
 
 async def _deep(server: HostileModel, writer: asyncio.StreamWriter) -> None:

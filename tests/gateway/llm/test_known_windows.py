@@ -50,12 +50,12 @@ def test_the_setting_is_that_of_the_model_and_has_a_value_that_can_be_set() -> N
     assert fallback.setting == "model.fallbacks[0].window: 4096"
 
 
-def test_without_figures_half_of_the_refused_prompt_is_remembered() -> None:
+def test_without_figures_half_of_the_refused_request_is_remembered() -> None:
     windows = known(8_000)
 
     windows.refused(0, SENT, ContextTooLong("x"))
 
-    assert windows.window(0) == round((1_500 + 500) * MARGIN)
+    assert windows.window(0) == round((3_000 + 500) / 2 * MARGIN)
 
 
 def test_figures_that_do_not_fit_the_request_are_not_believed() -> None:
