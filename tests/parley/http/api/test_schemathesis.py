@@ -19,6 +19,8 @@ from parley.console.routes import ROUTES
 from parley.http.api import PREFIX
 from tests.parley.http.api.kit import Program, running, settings_in
 
+BY_DAY = ("--max-examples", "5", "--seed", "20261121", "--phases", "fuzzing,stateful")
+"""The third phase, each limit of each parameter, takes twice the time of these two."""
 CONFIG = """
 [checks.positive_data_acceptance]
 # 409: it is there already. 422: a text of which nothing can be kept, such as one of blanks.
@@ -67,9 +69,7 @@ async def run_schemathesis(program: Program, folder: Path, *options: str) -> tup
 
 @pytest.mark.timeout(600)
 async def test_every_endpoint_conforms_to_the_description(program: Program, tmp_path: Path) -> None:
-    status, reply = await run_schemathesis(
-        program, tmp_path, "--max-examples", "5", "--seed", "20261121"
-    )
+    status, reply = await run_schemathesis(program, tmp_path, *BY_DAY)
     assert status == 0, reply
 
 
