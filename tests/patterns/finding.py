@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tests.patterns.calls import ANYHOW, Call, Use, call_at, calls_in, literal_pattern, nodes_of
+from redos.calls import ANYHOW, Call, Use, call_at, calls_in, literal_pattern, nodes_of
 from tests.patterns.recorder import PACKAGES
 
 ROOT: Final = Path(__file__).resolve().parents[2]

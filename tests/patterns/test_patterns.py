@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from tests.patterns.ambiguity import Refusal, analyze
+from redos.ambiguity import Refusal, analyze
 from tests.patterns.exceptions import EXEMPT, NEVER_OUTSIDE, PENDING, Exempt
 from tests.patterns.finding import (
     Found,

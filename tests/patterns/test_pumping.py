@@ -5,10 +5,10 @@ from typing import Final
 
 import pytest
 
-from tests.patterns.calls import Use
+from redos.calls import Use
+from redos.pumping import TooSlowError, growth
 from tests.patterns.exceptions import EXEMPT, NEVER_OUTSIDE, PENDING
 from tests.patterns.finding import Found, found_patterns
-from tests.patterns.pumping import TooSlowError, growth
 
 MOST: Final = 300
 """Times as long that a text of 100,000 characters may take as one of 1,000."""
@@ -16,7 +16,7 @@ MOST: Final = 300
 
 def problem_of(found: Found) -> str:
     try:
-        factor, pump = growth(found, limit=MOST)
+        factor, pump = growth(found.pattern, found.flags, found.use, limit=MOST)
     except TooSlowError:
         return f"{found.place}: more than five seconds"
     return f"{found.place}: {factor:.0f} times on {pump!r}" if factor > MOST else ""

@@ -9,11 +9,10 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Final
 
-from tests.patterns.automaton import TooLargeError, build
-from tests.patterns.calls import Use
-from tests.patterns.finding import Found
-from tests.patterns.graph import components
-from tests.patterns.steps import State, Steps
+from redos.automaton import TooLargeError, build
+from redos.calls import Use
+from redos.graph import components
+from redos.steps import State, Steps
 
 SHORT: Final = 1_000
 LONG: Final = 100_000
@@ -29,18 +28,18 @@ class TooSlowError(Exception):
     """A pattern took more processor time than it may."""
 
 
-def texts(found: Found, length: int) -> Iterator[tuple[str, str]]:
+def texts(pattern: str | bytes, flags: int, use: Use, length: int) -> Iterator[tuple[str, str]]:
     """A pump of each loop, and a text: the way in, the loop over and over, an end that fails."""
-    for prefix, pump, suffix in _pumps(found):
+    for prefix, pump, suffix in _pumps(pattern, flags, use):
         for body in (pump, prefix + pump, prefix):
             if body:
                 text = prefix + body * (max(length - len(prefix) - len(suffix), 1) // len(body) + 1)
                 yield body, text[: length - len(suffix)] + suffix
 
 
-def _pumps(found: Found) -> Iterator[tuple[str, str, str]]:
+def _pumps(pattern: str | bytes, flags: int, use: Use) -> Iterator[tuple[str, str, str]]:
     try:
-        steps = Steps(build(found.pattern, found.flags), searched=found.use.searched, whole=False)
+        steps = Steps(build(pattern, flags), searched=use.searched, whole=False)
         states = [state for state in steps.reached() if state[0] >= 0]
         graph = {state: [step.to for step in steps.of(state)] for state in states}
     except (TooLargeError, OverflowError):
@@ -75,14 +74,14 @@ def _around(steps: Steps, component: list[State]) -> str:
     return ""
 
 
-def growth(found: Found, *, limit: float) -> tuple[float, str]:
+def growth(pattern: str | bytes, flags: int, use: Use, *, limit: float) -> tuple[float, str]:
     """The greatest factor by which a hundred times the text takes more time, and its pump. Best of
     several; raises `TooSlowError` when one text takes longer than 5 s."""
-    compiled = re.compile(found.pattern, found.flags)
+    compiled = re.compile(pattern, flags)
     worst = (0.0, "")
-    pairs = zip(texts(found, SHORT), texts(found, LONG), strict=True)
+    pairs = zip(texts(pattern, flags, use, SHORT), texts(pattern, flags, use, LONG), strict=True)
     for (pump, short), (_, long) in pairs:
-        factor = _factor(compiled, found.use, short, long, limit)
+        factor = _factor(compiled, use, short, long, limit)
         worst = max(worst, (factor, pump))
     return worst
 

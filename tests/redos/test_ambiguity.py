@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from tests.patterns.ambiguity import Refusal, analyze
-from tests.patterns.calls import Use
+from redos.ambiguity import Refusal, analyze
+from redos.calls import Use
 from tests.support.for_each import for_each
 
 FOUND = Use(searched=True, whole=False)

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Final
 
-from tests.patterns.automaton import TooLargeError, build
-from tests.patterns.calls import Use
-from tests.patterns.cycles import INFINITE, Cycle, Cycles
-from tests.patterns.graph import chain_products
-from tests.patterns.steps import ANYWHERE, State, Step, Steps
+from redos.automaton import TooLargeError, build
+from redos.calls import Use
+from redos.cycles import INFINITE, Cycle, Cycles
+from redos.graph import chain_products
+from redos.steps import ANYWHERE, State, Step, Steps
 
 MOST_PER_CHARACTER: Final = 300
 """Steps per character up to which bounded repeats pass: a search of 40,000 characters then takes a

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from tests.patterns.graph import components
-from tests.patterns.steps import State, Step, Steps
+from redos.graph import components
+from redos.steps import State, Step, Steps
 
 INFINITE: Final = 1 << 60
 _MOST_SETS: Final = 300

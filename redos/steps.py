@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from tests.patterns.automaton import Automaton, Edge, Loop
+from redos.automaton import Automaton, Edge, Loop
 
 _T = TypeVar("_T")
 State = tuple[int, int]

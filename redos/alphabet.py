@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-_parser: Final[Any] = importlib.import_module("re._parser")
+parser: Final[Any] = importlib.import_module("re._parser")
 _compiler: Final[Any] = importlib.import_module("re._compiler")
 
 _LAST: Final = 0x3FFFF
@@ -45,11 +45,11 @@ class Leaf:
 
 
 def _matcher(leaf: Leaf) -> re.Pattern[str]:
-    state = _parser.State()
+    state = parser.State()
     state.flags = leaf.flags & _OF_CHARACTERS
     if not state.flags & (re.ASCII | re.UNICODE):
         state.flags |= re.UNICODE
-    compiled: re.Pattern[str] = _compiler.compile(_parser.SubPattern(state, [leaf.item]))
+    compiled: re.Pattern[str] = _compiler.compile(parser.SubPattern(state, [leaf.item]))
     return compiled
 
 

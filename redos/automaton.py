@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tests.patterns.alphabet import Alphabet, Leaf, _parser
+from redos.alphabet import Alphabet, Leaf, parser
 
 MOST_COPIES: Final = 64
 """Leaves up to which the fixed part of a repeat is written out."""
 MOST_OPTIONAL: Final = 8
 """The same for its optional part."""
 MOST_LEAVES: Final = 30_000
-_UNBOUNDED: Final = int(_parser.MAXREPEAT)
+_UNBOUNDED: Final = int(parser.MAXREPEAT)
 
 
 class TooLargeError(ValueError):
@@ -58,7 +58,7 @@ class Automaton:
 
 def build(pattern: str | bytes, flags: int) -> Automaton:
     """The automaton of a pattern as `re` reads it."""
-    tree = _parser.parse(pattern, flags & ~re.DEBUG)
+    tree = parser.parse(pattern, flags & ~re.DEBUG)
     return _Builder(tree).build()
 
 
@@ -113,7 +113,7 @@ class _Builder:
             start = self._item(op, arg, start, flags)
         return start
 
-    def _item(  # noqa: C901 - one case for each kind of item that `re` knows
+    def _item(  # noqa: C901, PLR0912 - one case for each kind of item that `re` knows
         self, op: Any, arg: Any, start: int, flags: int
     ) -> int:
         match str(op):
@@ -130,7 +130,7 @@ class _Builder:
             case "MAX_REPEAT" | "MIN_REPEAT":
                 return self._repeat(arg, start, flags)
             case "POSSESSIVE_REPEAT":
-                return self._atomic([(_parser.MAX_REPEAT, arg)], start, flags)
+                return self._atomic([(parser.MAX_REPEAT, arg)], start, flags)
             case "ATOMIC_GROUP":
                 return self._atomic(arg, start, flags)
             case "AT":
