@@ -51,7 +51,9 @@ class Servers:
         token = self.program.token(name) if token is None else token
         sent = {"Authorization": f"Bearer {token}", **(headers or {})}
         ask: Any = None if answers is None else answering(answers, asked)
-        async with httpx2.AsyncClient(headers=sent, timeout=30, trust_env=False) as http:
+        async with httpx2.AsyncClient(
+            headers=sent, timeout=30, trust_env=False, verify=False
+        ) as http:
             transport = streamable_http_client(self.url + path, http_client=http)
             async with Client(
                 transport, mode=mode, cache=None, elicitation_callback=ask
@@ -70,7 +72,7 @@ class Servers:
             **({"Authorization": f"Bearer {token}"} if token else {}),
             **{name.replace("_", "-"): value for name, value in headers.items()},
         }
-        async with httpx2.AsyncClient(timeout=30, trust_env=False) as http:
+        async with httpx2.AsyncClient(timeout=30, trust_env=False, verify=False) as http:
             content = body if isinstance(body, str) else json.dumps(body)
             return await http.post(self.url, content=content, headers=sent)
 
