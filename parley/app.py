@@ -23,7 +23,6 @@ from gateway.inbound.work_record import Crash, WorkRecord
 from gateway.llm.calibration import PersistentCalibrations
 from gateway.llm.model_health import ModelHealth
 from gateway.llm.watched_provider import findings_of
-from gateway.message import place_of
 from gateway.outbound.deliverer import Deliverer
 from gateway.outbound.membership import PlatformMembership
 from gateway.outbound.outbox_sweeper import OutboxSweeper
@@ -330,7 +329,7 @@ class App:
             self._shared_work.start()
             return
         entries = await self.services.stores.inbox.unfinished(MAX_UNFINISHED)
-        places = [place_of(entry.event) for entry in entries]
+        places = [entry.event.place for entry in entries]
         known = [(place.platform, place.account) in self.services.connected for place in places]
         for entry, is_known in zip(entries, known, strict=True):
             if is_known:

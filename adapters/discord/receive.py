@@ -22,7 +22,6 @@ from gateway.message import (
     MessageReceived,
     Place,
 )
-from gateway.message import place_of as place_of_event
 from gateway.people import Audience
 from gateway.ports import AdapterContext, EventSink
 
@@ -129,7 +128,7 @@ class Receiver:
 
 
 def _channel_id(item: Item) -> str:
-    return destination(item.place if isinstance(item, OwnMessage) else place_of_event(item))
+    return destination(item.place)
 
 
 def _is_addressed(message: ChatMessage) -> bool:

@@ -21,7 +21,6 @@ from gateway.message import (
     MessageEdited,
     MessageReceived,
     Place,
-    place_of,
 )
 from gateway.people import Audience
 from gateway.ports import AdapterContext, EventSink
@@ -61,7 +60,7 @@ class Receiver:
             if events is not None:
                 self._count("ignored", _kind(body))
             return True
-        channel_id = place_of(events[0]).channel_id
+        channel_id = events[0].place.channel_id
         states_shared = isinstance(body.get("is_ext_shared_channel"), bool)
         try:
             async with asyncio.timeout(ACK_SECONDS), self._queue.turn(channel_id):

@@ -29,7 +29,7 @@ from gateway.message import (
     Reply,
     send_key,
 )
-from gateway.people import Audience, KnownIds, PersonId, Principal
+from gateway.people import Audience, KnownIds, Principal
 from gateway.policy.decision import Decision
 from gateway.policy.rate_limits import inline_rules
 from gateway.ports.inbox import InboxEntry
@@ -159,7 +159,7 @@ class CommandHandler:
         """Answer an inline query with suggestions."""
         services, place = self._services, event.place
         connected = services.connected[place.platform, place.account]
-        person = PersonId(place.platform, place.account, event.author.id)
+        person = place.identity(event.author)
         author = event.author
         outside = author.outside or author.is_bot
         tenant = services.extensions.tenant_of(place, person)

@@ -27,7 +27,7 @@ from gateway.message import (
     Place,
     Reply,
 )
-from gateway.people import Audience, PersonId
+from gateway.people import Audience
 from gateway.ports import AdapterState
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
@@ -84,7 +84,7 @@ class TypedAnswers:
             place, author = event.place, event.author
         if _shows_enough(self._services, place) or author.is_bot or author.is_chat:
             return None
-        person = PersonId(place.platform, place.account, author.id)
+        person = place.identity(author)
         return await _open(self._state, _key(key, str(person)))
 
     async def answered_before(self, event: MessageReceived, content: str) -> bool:

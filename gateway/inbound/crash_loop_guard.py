@@ -26,9 +26,8 @@ import structlog
 
 from gateway.conversation import ConversationKey
 from gateway.inbound.work_record import Crash, Working, WorkRecord
-from gateway.message import author_of, place_of
+from gateway.message import person_of
 from gateway.observe.correlation import correlation_id
-from gateway.people import PersonId
 from gateway.ports import AdapterState, Clock
 from gateway.ports.inbox import Inbox, InboxEntry
 from gateway.ports.work_guard import NOBODY, Owner, Quarantined, WorkGuard, WorkItem, WorkKind
@@ -318,8 +317,7 @@ def item_of(entry: InboxEntry) -> WorkItem:
 
 def owner_of(entry: InboxEntry) -> Owner:
     """Return the author and the channel."""
-    place, author = place_of(entry.event), author_of(entry.event)
-    person = PersonId(place.platform, place.account, author.id) if author else ""
+    place, person = entry.event.place, person_of(entry.event) or ""
     channel = f"{place.platform}:{place.account}:{place.channel_id}"
     return Owner(ConversationKey.of(entry.conversation).tenant, str(person), channel)
 

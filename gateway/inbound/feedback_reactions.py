@@ -26,7 +26,7 @@ class FeedbackReactions:
         if (rating is None and not all_taken_back) or event.author.is_bot or event.author.is_chat:
             return
         place, author = event.place, event.author
-        writer = PersonId(place.platform, place.account, author.id)
+        writer = place.identity(author)
         tenant = services.extensions.tenant_of(place, writer)
         if await self._screening.refusal(event, tenant) is not None:
             services.count("feedback_refused", event.place.platform)

@@ -13,8 +13,6 @@ from gateway.message import (
     MessageDeleted,
     MessageEdited,
     Place,
-    author_of,
-    place_of,
 )
 from gateway.people import KnownIds, PersonId, Principal
 from gateway.policy.decision import Decision
@@ -45,11 +43,11 @@ class Screening:
     async def refusal(self, event: InboundEvent, tenant: str) -> Decision | None:
         """Return the reason for a refusal; None if the event is stored. A deletion has no author
         and is always stored. Raises `StoreUnavailable`."""
-        author = author_of(event)
+        author = event.author
         if author is None:
             return None
-        now, place = self._services.clock.monotonic(), place_of(event)
-        person = PersonId(place.platform, place.account, author.id)
+        now, place = self._services.clock.monotonic(), event.place
+        person = place.identity(author)
         sender = _sender(person, author, place, tenant)
         if isinstance(event, InlineQueried):
             if not self._arrivals.inline_allowed(sender, now, INLINE_PER_MINUTE):
@@ -73,8 +71,8 @@ class Screening:
         services.observe(trace)
         now = services.clock.monotonic()
         services.observer.answered(FinishedTurn(trace, (), (), now, now, "", trace.decisions[-1]))
-        author, place = author_of(event) or MessageAuthor(""), place_of(event)
-        person = PersonId(place.platform, place.account, author.id)
+        author, place = event.author or MessageAuthor(""), event.place
+        person = place.identity(author)
         sender = _sender(person, author, place, tenant)
         if not self._arrivals.may_log(sender, now):
             return
@@ -103,7 +101,7 @@ class Screening:
         role = role_in(tenant, person, services, aliases=author.aliases, outside=outside)
         who = Principal(tenant, person, role, outside)
         known = KnownIds(author.aliases)
-        decision = await listed_access(who, place_of(event), known, services)
+        decision = await listed_access(who, event.place, known, services)
         return None if decision.allowed else decision
 
 

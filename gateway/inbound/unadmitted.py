@@ -10,11 +10,9 @@ from gateway.message import (
     MessageReceived,
     Place,
     Reply,
-    author_of,
-    place_of,
 )
 from gateway.pairing.texts import WRONG_OWNER_CODE, owner_text
-from gateway.people import Audience, KnownIds, PersonId, Principal, Role
+from gateway.people import Audience, KnownIds, Principal, Role
 from gateway.policy.decision import Decision
 from gateway.policy.pairing_codes import owner_code_in
 from gateway.ports.admissions import Applicant, Claim
@@ -36,7 +34,7 @@ class UnadmittedPeople:
     async def offer(self, event: InboundEvent, tenant: str, group: str) -> Decision | None:
         """Send a stranger the code or the hint that they get, and return the decision about it.
         `group` is the same for every delivery of the event."""
-        author = author_of(event)
+        author = event.author
         if author is None or not isinstance(event, MessageReceived | CommandInvoked):
             return None
         place = self._place(event)
@@ -48,13 +46,13 @@ class UnadmittedPeople:
     async def claim(self, event: InboundEvent, tenant: str, group: str) -> Decision | None:
         """Take an owner code; None for any other event. Only a person's own words in a direct
         message count; a code that others could read is void."""
-        claims, code, author = self._services.owner_claims, owner_code_of(event), author_of(event)
+        claims, code, author = self._services.owner_claims, owner_code_of(event), event.author
         if claims is None or not code or author is None:
             return None
         place = self._place(event)
         if author.is_bot or author.is_chat or await self._is_blocked(author, place, tenant):
             return None
-        person = str(PersonId(place.platform, place.account, author.id))
+        person = str(place.identity(author))
         applicant = Applicant(tenant, person, shown_name(author.name), place)
         if place.audience is not Audience.DIRECT or author.outside:
             voided = await claims.void(applicant, code)
@@ -67,7 +65,7 @@ class UnadmittedPeople:
 
     async def _is_blocked(self, author: MessageAuthor, place: Place, tenant: str) -> bool:
         """Return True if a block list names this person or place."""
-        who = Principal(tenant, PersonId(place.platform, place.account, author.id), Role.OWNER)
+        who = Principal(tenant, place.identity(author), Role.OWNER)
         known = KnownIds(author.aliases, author.former)
         return not (await listed_access(who, place, known, self._services)).allowed
 
@@ -78,7 +76,7 @@ class UnadmittedPeople:
         return owner_text(self._services.assistant.name, approves=approves)
 
     def _place(self, event: InboundEvent) -> Place:
-        place = place_of(event)
+        place = event.place
         message_id = event.message.id if isinstance(event, MessageReceived) else ""
         can = self._services.connected[place.platform, place.account].manifest.capabilities
         return place_to_answer(place, message_id, can)
@@ -90,7 +88,7 @@ class UnadmittedPeople:
             return
         account = self._services.connected[place.platform, place.account]
         reply = Reply(text, private_to="" if place.audience is Audience.DIRECT else author.id)
-        person = str(PersonId(place.platform, place.account, author.id))
+        person = str(place.identity(author))
         parts = render_with(account.renderer, text)
         sends = address(group, place, parts, reply, person=person)
         await self._services.stores.outbox.add(sends)

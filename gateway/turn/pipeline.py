@@ -25,8 +25,6 @@ from gateway.message import (
     MessageReceived,
     Outbound,
     Reply,
-    author_of,
-    place_of,
 )
 from gateway.observe.correlation import correlated, correlation_id
 from gateway.observe.timing import collect_timings
@@ -439,8 +437,8 @@ def question_of(event: InboundEvent, received_at: datetime) -> tuple[ChatMessage
             material = within_bounds([Material("button", event.label)])
         case _:
             text, handle = "", ""
-    author = author_of(event) or MessageAuthor("")
-    place = place_of(event)
+    author = event.author or MessageAuthor("")
+    place = event.place
     message = ChatMessage(event.event_id, text, author, place, received_at, material=material)
     return message, handle
 

@@ -14,8 +14,8 @@ from pydantic import Field, StringConstraints, ValidationError
 
 from gateway.conversation import ConversationKey
 from gateway.errors import BadInput
-from gateway.message import MessageDeleted, MessageEdited, author_of, place_of
-from gateway.people import PersonId, Role
+from gateway.message import MessageDeleted, MessageEdited
+from gateway.people import Role
 from gateway.policy.budgets import MICRO
 from gateway.ports.conversation_views import Hit, Listed, Wanted
 from gateway.ports.inbox import InboxEntry
@@ -261,8 +261,8 @@ async def _handed_over(viewer: Viewer, services: ConsoleServices) -> set[str]:
 def _active_row(viewer: Viewer, services: ConsoleServices, entry: InboxEntry) -> ActiveRow | None:
     if isinstance(entry.event, MessageEdited | MessageDeleted):
         return None
-    author, place = author_of(entry.event), place_of(entry.event)
-    person = str(PersonId(place.platform, place.account, author.id)) if author else ""
+    place = entry.event.place
+    person = str(place.identity(entry.event.author))
     tenant = ConversationKey.of(entry.conversation).tenant
     if tenant != viewer.tenant or not (viewer.is_operator or person in viewer.persons):
         return None

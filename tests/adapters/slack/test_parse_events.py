@@ -16,7 +16,6 @@ from gateway.message import (
     MessageEdited,
     MessageReceived,
     ReactionChanged,
-    place_of,
 )
 from gateway.people import Audience
 from tests.adapters.slack.payloads import (
@@ -77,7 +76,7 @@ class TestInteractions:
     def test_a_press_in_a_thread_has_the_thread(self) -> None:
         container = {"type": "message", "message_ts": "2.0", "channel_id": ROOM, "thread_ts": TS}
         event = only(block_actions(BUTTON, container=container))
-        assert place_of(event).thread_id == TS
+        assert event.place.thread_id == TS
 
     @pytest.mark.parametrize(
         ("name", "audience"),
@@ -93,7 +92,7 @@ class TestInteractions:
     ) -> None:
         pressed = only(block_actions(BUTTON, channel={"id": ROOM, "name": name}))
         invoked = only(COMMAND | {"channel_name": name})
-        assert place_of(pressed).audience is place_of(invoked).audience is audience
+        assert pressed.place.audience is invoked.place.audience is audience
 
     def test_a_payload_as_a_form_is_parsed(self) -> None:
         assert parse({"payload": json.dumps(block_actions(BUTTON))}) == parse(block_actions(BUTTON))

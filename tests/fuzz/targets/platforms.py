@@ -12,7 +12,12 @@ from adapters.telegram.parse import parse as telegram
 from adapters.web.parse import Envelope
 from adapters.web.parse import parse as web
 from adapters.whatsapp.parse import read as whatsapp
-from gateway.message import MAX_CONTENT, InboundEvent, MessageEdited, MessageReceived, place_of
+from gateway.message import (
+    MAX_CONTENT,
+    InboundEvent,
+    MessageEdited,
+    MessageReceived,
+)
 from gateway.stores.codec import event_from_json, event_to_json
 from tests.adapters.discord.payloads import EXAMPLES
 from tests.adapters.slack.payloads import EVERYTHING
@@ -35,7 +40,7 @@ def check(events: Sequence[InboundEvent]) -> None:
     """Each event has an id and a place, a text within its bound, and survives the inbox."""
     for event in events:
         assert event.event_id
-        assert place_of(event).platform
+        assert event.place.platform
         assert event_from_json(event_to_json(event)) == event
         if isinstance(event, MessageReceived | MessageEdited):
             assert len(event.message.content) <= MAX_CONTENT
