@@ -4,12 +4,12 @@
 from datetime import datetime
 from typing import Final
 
-from gateway.commands import confirmations
-from gateway.commands.confirmations import Answer, Confirmation
 from gateway.message import Reply
 from gateway.people import Audience
 from gateway.policy.response_filter import filter_response
 from gateway.ports.conversations import MAX_TASK, ConversationTask
+from gateway.turn import confirmations
+from gateway.turn.confirmations import Answer, Confirmation
 from gateway.turn.context.task import NO_TASK, may_set_task, prepared_task, reads_like_instructions
 from gateway.turn.memory import caller_of
 from gateway.turn.prompt import who_set

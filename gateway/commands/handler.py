@@ -6,10 +6,9 @@ from typing import Final
 
 import structlog
 
-from gateway.commands import approve_command, confirmations, takeover_button
+from gateway.commands import approve_command, takeover_button
 from gateway.commands.approve_command import press_approval, run_approve
 from gateway.commands.catalogue import APPROVE, HELP, START, help_text, offers, threads_aside
-from gateway.commands.confirmations import Answer, Confirmation
 from gateway.commands.conversation_commands import (
     LEARNED_NOT_YOURS,
     TASK_NOT_YOURS,
@@ -35,8 +34,10 @@ from gateway.policy.rate_limits import inline_rules
 from gateway.ports.inbox import InboxEntry
 from gateway.ports.memory import GivenFile
 from gateway.ports.rights import Credential, Proof, missing
+from gateway.turn import confirmations
 from gateway.turn.admission import role_in, served
 from gateway.turn.audit import audit
+from gateway.turn.confirmations import Answer, Confirmation
 from gateway.turn.context.history import since
 from gateway.turn.context.summary import summary_in_time
 from gateway.turn.context.task import may_set_task

@@ -5,7 +5,6 @@ from typing import Final, TypeVar
 import structlog
 
 from gateway.commands.catalogue import text_command
-from gateway.commands.typed_answers import TypedAnswers
 from gateway.conversation import ConversationKey, key_of, place_to_answer
 from gateway.errors import TenantUnknown
 from gateway.immutable import replace
@@ -37,6 +36,7 @@ from gateway.ports.traces import Trace
 from gateway.ports.work_guard import Owner, WorkItem
 from gateway.store_retry import uninterrupted
 from gateway.turn.services import Services
+from gateway.turn.typed_answers import TypedAnswers
 
 
 def dedupe_key(event: InboundEvent) -> str:

@@ -10,7 +10,6 @@ import structlog
 
 from db.errors import StoreUnavailable
 from gateway.authorship import Material, within_bounds
-from gateway.commands.typed_answers import typed_form
 from gateway.conversation import ConversationKey
 from gateway.immutable import replace
 from gateway.message import (
@@ -66,6 +65,7 @@ from gateway.turn.slots import NO_WAIT
 from gateway.turn.takeover import hand_over, is_taken_over
 from gateway.turn.thread import read_thread
 from gateway.turn.turn_context import TurnContext
+from gateway.turn.typed_answers import typed_form
 
 Stage = Callable[[TurnContext, Services], Awaitable[Decision]]
 

@@ -3,21 +3,21 @@
 from collections.abc import Sequence
 from typing import Final
 
-from gateway.commands import confirmations
-from gateway.commands.confirmations import Confirmation
-from gateway.commands.typed_answers import typed_under_answer
 from gateway.immutable import replace
 from gateway.message import NOTHING_SAID, Button, Outbound, Reply
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.policy.response_filter import FilterDecision, filter_response
 from gateway.render import address, render_off_loop
+from gateway.turn import confirmations
 from gateway.turn.audit import audit
 from gateway.turn.closing import NO_ANSWER
+from gateway.turn.confirmations import Confirmation
 from gateway.turn.context.task import ProposedTask
 from gateway.turn.memory import says_forgetful
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
+from gateway.turn.typed_answers import typed_under_answer
 
 MAX_PARTS = 60
 """Maximum parts of one answer: the longest answer of a model on the platform with the smallest

@@ -6,7 +6,6 @@ import pytest
 
 from db.errors import StoreUnavailable
 from gateway.authorship import Material
-from gateway.commands.typed_answers import SHARED, sentence_of, spoken
 from gateway.immutable import replace
 from gateway.message import (
     Attachment,
@@ -23,6 +22,7 @@ from gateway.ports import Capabilities, CommandSpec
 from gateway.ports.memory import AnswerFooter, Caller, NoMemory, TurnMemory
 from gateway.ports.rights import IN_CHAT
 from gateway.turn.services import Policies
+from gateway.turn.typed_answers import SHARED, sentence_of, spoken
 from tests.support.gateway import Gateway, gateway
 from tests.support.immutable import force
 from tests.support.messages import direct, message, place, received
