@@ -9,9 +9,10 @@ from gateway.turn.history_and_summary import BackgroundSummary
 from gateway.turn.progress_indicator import ProgressIndicator
 from gateway.turn.services import Services
 from gateway.turn.takeover import is_silenced
-from gateway.turn.tool_loop import run_turn
+from gateway.turn.tool_loop import ToolLoop
 from gateway.turn.toolbox import OverheardModel
 from gateway.turn.turn_context import TurnContext
+from gateway.turn.types import UNSEEN
 
 
 async def generate(turn: TurnContext, services: Services) -> Decision:
@@ -26,17 +27,14 @@ async def generate(turn: TurnContext, services: Services) -> Decision:
     held = sum(len(file.data) for file in turn.files if isinstance(file, ImageBlock))
     async with ProgressIndicator(turn, services), background_summary:
         with asking(turn.person):
-            result = turn.result = await run_turn(
+            result = turn.result = await ToolLoop(
                 request,
                 meter if turn.memory is None else OverheardModel(meter, turn.memory),
                 tools,
-                services.policies.turn,
                 services.clock,
-                live.on_text if live is not None else None,
-                live.take_back if live is not None else _unseen,
-                live.waits if live is not None else None,
+                live or UNSEEN,
                 lambda seconds: services.slots.without(services.clock.sleep(seconds), held),
-            )
+            ).run()
     model = request.model or services.assistant.default_model
     services.calibrations.learn(model, result.calibration)
     turn.answer = result.text
@@ -46,11 +44,6 @@ async def generate(turn: TurnContext, services: Services) -> Decision:
     if meter.refusal is not None:
         return await with_sharing(meter.refusal, turn, services)
     return Decision("model", True, result.outcome, result.model)
-
-
-def _unseen(_: str) -> bool:
-    """Allow a repetition: people see an answer only when it is complete."""
-    return True
 
 
 def live_answer(turn: TurnContext, services: Services) -> LiveAnswer | None:

@@ -98,7 +98,7 @@ class Toolbox:
         await asyncio.gather(*(p.close() for p in self._providers), return_exceptions=True)
 
     def limited(self, permit: Permit) -> "LimitedTools":
-        """Return the tools that `permit` allows: the provider for `run_turn`."""
+        """Return the tools that `permit` allows: the provider for the tool loop."""
         return LimitedTools(self, permit)
 
 
