@@ -13,7 +13,7 @@ from typing import ClassVar, Final, Literal, TypeAlias
 from msgspec import Struct
 
 from gateway.authorship import Material
-from gateway.people import Audience, PersonId
+from gateway.people import Audience, KnownIds, PersonId
 from safety.unicode import safe_unicode
 
 MAX_CONTENT = 40_000
@@ -102,6 +102,11 @@ class MessageAuthor:
     former: tuple[str, ...] = ()
     is_chat: bool = False
     outside: bool = False
+
+    @property
+    def known(self) -> KnownIds:
+        """The further ids, for access lists."""
+        return KnownIds(self.aliases, self.former)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,14 +28,14 @@ from gateway.message import (
     Reply,
     send_key,
 )
-from gateway.people import Audience, KnownIds, Principal
+from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.policy.rate_limits import inline_rules
 from gateway.ports.inbox import InboxEntry
 from gateway.ports.memory import GivenFile
 from gateway.ports.rights import Credential, Proof, missing
 from gateway.turn import confirmations
-from gateway.turn.admission import role_in, served
+from gateway.turn.admission import principal_of, served
 from gateway.turn.audit import audit
 from gateway.turn.confirmations import Answer, Confirmation
 from gateway.turn.context.history import since
@@ -160,17 +160,12 @@ class CommandHandler:
         """Answer an inline query with suggestions."""
         services, place = self._services, event.place
         connected = services.connected[place.platform, place.account]
-        person = place.identity(event.author)
-        author = event.author
-        outside = author.outside or author.is_bot
-        tenant = services.extensions.tenant_of(place, person)
-        role = role_in(tenant, person, services, aliases=author.aliases, outside=outside)
-        who = Principal(tenant, person, role, outside)
-        known = KnownIds(author.aliases, author.former)
-        decision = await served(who, place, known, services)
+        tenant = services.extensions.tenant_of(place, place.identity(event.author))
+        who = principal_of(event.author, place, tenant, services)
+        decision = await served(who, place, event.author.known, services)
         if not (decision.allowed and connected.inline):
             return
-        sender = await services.identities.human(tenant, person)
+        sender = await services.identities.human(tenant, who.person)
         now = services.clock.now().timestamp()
         taken = await services.stores.buckets.take(inline_rules(tenant, sender, place), now)
         if not taken.allowed:

@@ -14,13 +14,13 @@ from gateway.message import (
     MessageEdited,
     Place,
 )
-from gateway.people import KnownIds, PersonId, Principal
+from gateway.people import PersonId
 from gateway.policy.decision import Decision
 from gateway.policy.rate_limits import INLINE_PER_MINUTE, IntakeLimits, sender_key
 from gateway.ports.inbox import Dispatcher
 from gateway.ports.observer import FinishedTurn
 from gateway.ports.traces import Trace, ring_slot
-from gateway.turn.admission import listed_access, role_in
+from gateway.turn.admission import listed_access, principal_of
 from gateway.turn.audit import audit_of
 from gateway.turn.services import Services
 
@@ -52,8 +52,8 @@ class Screening:
         if isinstance(event, InlineQueried):
             if not self._arrivals.inline_allowed(sender, now, INLINE_PER_MINUTE):
                 return Decision(STAGE, False, "too_many_queries")
-            return await self._denied(event, author, person, tenant)
-        denied = await self._denied(event, author, person, tenant)
+            return await self._denied(event, author, tenant)
+        denied = await self._denied(event, author, tenant)
         if denied is not None:
             return denied
         edit = isinstance(event, MessageEdited)
@@ -86,7 +86,7 @@ class Screening:
             log.warning("refusal_not_traced")
 
     async def _denied(
-        self, event: InboundEvent, author: MessageAuthor, person: PersonId, tenant: str
+        self, event: InboundEvent, author: MessageAuthor, tenant: str
     ) -> Decision | None:
         """Return the decision of the access lists and admissions. A command or press that a user
         waits for is refused in its turn."""
@@ -94,14 +94,8 @@ class Screening:
             return None
         if isinstance(event, CommandInvoked | ButtonPressed) and event.reply_handle:
             return None
-        services = self._services
-        if services.policies.access.serves_everybody:
-            return None
-        outside = author.outside or author.is_bot
-        role = role_in(tenant, person, services, aliases=author.aliases, outside=outside)
-        who = Principal(tenant, person, role, outside)
-        known = KnownIds(author.aliases)
-        decision = await listed_access(who, event.place, known, services)
+        who = principal_of(author, event.place, tenant, self._services)
+        decision = await listed_access(who, event.place, author.known, self._services)
         return None if decision.allowed else decision
 
 

@@ -12,7 +12,7 @@ from gateway.message import (
     Reply,
 )
 from gateway.pairing.texts import WRONG_OWNER_CODE, owner_text
-from gateway.people import Audience, KnownIds, Principal, Role
+from gateway.people import Audience, Principal, Role
 from gateway.policy.decision import Decision
 from gateway.policy.pairing_codes import owner_code_in
 from gateway.ports.admissions import Applicant, Claim
@@ -66,8 +66,7 @@ class UnadmittedPeople:
     async def _is_blocked(self, author: MessageAuthor, place: Place, tenant: str) -> bool:
         """Return True if a block list names this person or place."""
         who = Principal(tenant, place.identity(author), Role.OWNER)
-        known = KnownIds(author.aliases, author.former)
-        return not (await listed_access(who, place, known, self._services)).allowed
+        return not (await listed_access(who, place, author.known, self._services)).allowed
 
     def _words(self, claim: Claim) -> str:
         if claim.outcome not in ("claimed", "again"):

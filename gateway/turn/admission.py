@@ -10,7 +10,7 @@ from gateway.authorship import text_of
 from gateway.extensions import EXTENSION_SECONDS
 from gateway.llm.prices import price_of, reserve
 from gateway.llm.tokens import estimate
-from gateway.message import Place
+from gateway.message import MessageAuthor, Place
 from gateway.pairing.admissions import role_with
 from gateway.people import Audience, KnownIds, PersonId, Principal, Role
 from gateway.policy.access import NOT_APPROVED, STAGE, decide_access, listed
@@ -29,13 +29,10 @@ log = structlog.get_logger(__name__)
 
 async def identify(turn: TurnContext, services: Services) -> Decision:
     """Determine the principal of the turn."""
-    author = turn.last.author
-    person = turn.last.person
-    outside = author.outside or author.is_bot
-    role = role_in(turn.key.tenant, person, services, aliases=author.aliases, outside=outside)
-    turn.principal = Principal(turn.key.tenant, person, role, outside)
-    turn.person = str(person)
-    return Decision("identity", True, role.value, "outside" if outside else "")
+    last = turn.last
+    who = turn.principal = principal_of(last.author, last.place, turn.key.tenant, services)
+    turn.person = str(who.person)
+    return Decision("identity", True, who.role.value, "outside" if who.outside else "")
 
 
 async def guard_loops(turn: TurnContext, services: Services) -> Decision:
@@ -49,12 +46,18 @@ async def guard_loops(turn: TurnContext, services: Services) -> Decision:
 
 async def check_access(turn: TurnContext, services: Services) -> Decision:
     """Decide if this person is served here."""
-    author, who = turn.last.author, turn.who
-    known = KnownIds(author.aliases, author.former)
-    decision = await served(who, turn.place, known, services)
+    who = turn.who
+    decision = await served(who, turn.place, turn.last.author.known, services)
     if decision.allowed and _is_approver(turn, services):
         await services.admissions.remember_approver(who.tenant, str(who.person), turn.place)
     return decision
+
+
+def principal_of(author: MessageAuthor, place: Place, tenant: str, services: Services) -> Principal:
+    """Return the author of an event as the person whose rights decide about it."""
+    person, outside = place.identity(author), author.outside or author.is_bot
+    role = role_in(tenant, person, services, aliases=author.aliases, outside=outside)
+    return Principal(tenant, person, role, outside)
 
 
 def role_in(
