@@ -59,7 +59,7 @@ TOO_LONG: Final = "A task has at most {most} characters. The task is not set; wr
 async def ask_to_clear(turn: TurnContext, services: Services, aside: str) -> Reply:
     """Return the question with its buttons."""
     now, conversation = services.clock.now(), str(turn.key)
-    kept = Confirmation("clear", str(turn.who.person), turn.key, at=now.isoformat())
+    kept = Confirmation("clear", str(turn.asker.who.person), turn.key, at=now.isoformat())
     await confirmations.remember(services, turn.id, kept)
     yes, no = confirmations.buttons(turn.id, HISTORY, KEEP)
     count = await services.memory.learned(caller_of(turn, services), conversation)
@@ -103,14 +103,15 @@ async def run_task(turn: TurnContext, arguments: str, services: Services) -> str
         _, kept = await services.stores.conversations.opened(turn.key, 1)
         return shown(kept.task) if kept.task else NONE
     in_room = turn.place.audience is not Audience.DIRECT
-    if not may_set_task(turn.who, turn.place.audience):
+    if not may_set_task(turn.asker.who, turn.place.audience):
         return TASK_NOT_YOURS
     if text.lower() in NO_TASK:
         await notes.set_task(turn.key, None, now)
         return ENDED
     if len(text) > MAX_TASK:
         return TOO_LONG.format(most=f"{MAX_TASK:,}")
-    task = ConversationTask(prepared_task(text), str(turn.who.person), turn.last.author.name)
+    author = turn.asked.last.author
+    task = ConversationTask(prepared_task(text), str(turn.asker.who.person), author.name)
     if not task.text:
         return NONE
     if in_room and (reads_like_instructions(text) or reads_like_instructions(task.text)):

@@ -17,19 +17,19 @@ from gateway.turn.types import UNSEEN
 
 async def generate(turn: TurnContext, services: Services) -> Decision:
     """Ask the model, which may call the tools that this person may use before these people."""
-    meter, request, tools = turn.meter, turn.request, turn.tools
+    meter, request, tools = turn.generation.meter, turn.generation.request, turn.generation.tools
     if meter is None or request is None or tools is None:
         raise AssertionError(
             "the model is called before its request is assembled and its cost reserved"
         )
-    turn.live = live = live_answer(turn, services)
+    turn.generation.live = live = live_answer(turn, services)
     background_summary = BackgroundSummary(turn, services, meter, request.model)
-    held = sum(len(file.data) for file in turn.files if isinstance(file, ImageBlock))
+    held = sum(len(file.data) for file in turn.inputs.files if isinstance(file, ImageBlock))
     async with ProgressIndicator(turn, services), background_summary:
-        with asking(turn.person):
-            result = turn.result = await ToolLoop(
+        with asking(turn.asker.person):
+            result = turn.generation.result = await ToolLoop(
                 request,
-                meter if turn.memory is None else OverheardModel(meter, turn.memory),
+                meter if turn.inputs.memory is None else OverheardModel(meter, turn.inputs.memory),
                 tools,
                 services.clock,
                 live or UNSEEN,
@@ -37,7 +37,7 @@ async def generate(turn: TurnContext, services: Services) -> Decision:
             ).run()
     model = request.model or services.assistant.default_model
     services.calibrations.learn(model, result.calibration)
-    turn.answer = result.text
+    turn.answer.text = result.text
     for use in result.calls:
         seconds = {"seconds": round(use.seconds, 3)}
         turn.note(Decision("tool", use.ok, use.name, use.note, data=seconds))
@@ -50,21 +50,21 @@ def live_answer(turn: TurnContext, services: Services) -> LiveAnswer | None:
     """Return the live answer of this turn; None if the platform, the place or a setting excludes
     it."""
     shower, place = turn.connected.live, turn.place
-    if shower is None or not services.policies.live or turn.may_repeat:
+    if shower is None or not services.policies.live or turn.attempt.may_repeat:
         return None
     line = services.deliverer.sender_for(place)
     style = shower.live_style(place)
     if line is None or style is None:
         return None
-    oldest = turn.inbox_ids[0] if turn.inbox_ids else turn.id
+    oldest = turn.asked.inbox_ids[0] if turn.asked.inbox_ids else turn.id
     target = LiveTarget(
         key=f"live:{oldest}",
         place=place,
         renderer=turn.connected.renderer,
-        reply_to_id=turn.last.id if turn.kind == "message" else "",
-        reply_handle=turn.reply_handle,
-        again=turn.again,
-        lead=turn.late.line if turn.late is not None else "",
+        reply_to_id=turn.asked.reply_to_id,
+        reply_handle=turn.asked.reply_handle,
+        again=turn.attempt.again,
+        lead=turn.attempt.late.line if turn.attempt.late is not None else "",
     )
     means = LiveDependencies(
         adapter=turn.connected.adapter,

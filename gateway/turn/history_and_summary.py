@@ -51,14 +51,14 @@ _WORDS: Final = re.compile(r"[A-Za-z]+")
 
 async def read_history(turn: TurnContext, services: Services) -> Decision:
     """Read the history within the limits; the rest is in a summary."""
-    if turn.unkept:
+    if turn.inputs.unkept:
         return Decision("context", True, "memory_off")
     await complete_quotes(turn, services)
     limits, now = limits_of(services), services.clock.now()
     stored, notes = await services.stores.conversations.opened(
         turn.key, 2 * limits.max_messages + 2
     )
-    left_out = {id_ for message in turn.messages for id_ in (message.id, message.replaces)}
+    left_out = {id_ for message in turn.asked.messages for id_ in (message.id, message.replaces)}
     earlier = [each for each in stored if each.message_id not in left_out]
     summary = summary_in_time(notes.summary, limits, now)
     kept = since(earlier, summary, limits, now)
@@ -71,9 +71,9 @@ async def read_history(turn: TurnContext, services: Services) -> Decision:
         summary = merged_summary(before, old, dialogue, text)
         await services.stores.notes.set_summary(turn.key, summary, now, old, before)
         kept, sizes = kept[gone:], sizes[gone:]
-    turn.opened = LoadedHistory(notes.task, summary, tuple(kept), tuple(sizes))
-    if turn.memory is not None:
-        turn.memory.reads(tuple(read_besides(turn)))
+    turn.inputs.opened = LoadedHistory(notes.task, summary, tuple(kept), tuple(sizes))
+    if turn.inputs.memory is not None:
+        turn.inputs.memory.reads(tuple(read_besides(turn)))
     return Decision("context", True, "window", f"{len(kept)} of {len(earlier)} messages")
 
 
@@ -94,10 +94,10 @@ def text_without_model(
 def read_besides(turn: TurnContext) -> Iterator[Material]:
     """Return text that the model reads and the asking person did not write: the message that they
     reply to, earlier material, and in a room the messages of others."""
-    for message in turn.messages:
+    for message in turn.asked.messages:
         if message.quote is not None:
             yield quotation(message.quote)
-    person, opened = turn.person, turn.opened
+    person, opened = turn.asker.person, turn.inputs.opened
     for step in opened.turns:
         yield from step.material
         if step.role == "user" and step.person != person and (step.text or step.files):
@@ -167,7 +167,7 @@ class BackgroundSummary:
     async def __aenter__(self) -> Self:
         if not self._turns:
             return self
-        before = self._turn.opened.summary
+        before = self._turn.inputs.opened.summary
         self._text = text_without_model(self._policy, before, self._dialogue)
         by_model = self._policy.by == "model" and self._services.provider.name != OFFLINE
         if self._text is None and by_model:
@@ -178,8 +178,7 @@ class BackgroundSummary:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        result = self._turn.result
-        if kind is not None or result is None or result.failed:
+        if kind is not None or not self._turn.generation.answered:
             if self._work is not None:
                 self._work.cancel()
             return
@@ -187,7 +186,7 @@ class BackgroundSummary:
             return
         self._meter.answer_is_over()
         text = await self._work if self._work is not None else self._text
-        before, now = self._turn.opened.summary, self._services.clock.now()
+        before, now = self._turn.inputs.opened.summary, self._services.clock.now()
         summary = merged_summary(before, self._turns, self._dialogue, text)
         # What was deleted while the model wrote stays deleted: such a summary is not stored. The
         # model has answered, so that a failing store must not repeat the turn.
@@ -199,12 +198,12 @@ class BackgroundSummary:
 
 def turns_to_leave(turn: TurnContext, services: Services) -> tuple[StoredTurn, ...]:
     """Return the older part of the conversation if this question and its answer fill the window."""
-    opened = turn.opened
+    opened, asked = turn.inputs.opened, turn.asked
     gone = leaving(
         opened.turns,
         opened.sizes,
         limits_of(services),
-        coming=len(turn.messages) + 1,
-        coming_tokens=estimate(turn.content) + estimate(text_of(turn.material)) + ANSWER,
+        coming=len(asked.messages) + 1,
+        coming_tokens=estimate(asked.content) + estimate(text_of(asked.material)) + ANSWER,
     )
     return opened.turns[:gone]

@@ -103,7 +103,7 @@ class ProgressIndicator:
         connected = self._turn.connected
         if connected.read_marks is not None:
             self._begin(partial(self._mark, connected.read_marks))
-        if connected.typing is not None or self._turn.live is not None:
+        if connected.typing is not None or self._turn.generation.live is not None:
             # No task before it is due: most answers come sooner.
             self._not_yet = self._clock.after(FIRST_AFTER, partial(self._begin, self._show))
         if self._acknowledgement is not None:
@@ -124,18 +124,18 @@ class ProgressIndicator:
             self._acknowledgement.end()
         # A cancelled task refers to this object: a cycle would keep the whole turn in memory.
         self._tasks, self._not_yet, self._acknowledgement = [], None, None
-        if self._turn.live is not None:
-            await self._turn.live.close()
+        if self._turn.generation.live is not None:
+            await self._turn.generation.live.close()
 
     def _begin(self, indicate: Indication) -> None:
         self._tasks.append(asyncio.create_task(self._unfailing(indicate)))
 
     async def _mark(self, marks: CanMarkRead) -> None:
-        await marks.mark_read(self._turn.place, self._turn.last.id)
+        await marks.mark_read(self._turn.place, self._turn.asked.last.id)
 
     async def _show(self) -> None:
         typing, place = self._turn.connected.typing, self._turn.place
-        message_id, live = self._turn.last.id, self._turn.live
+        message_id, live = self._turn.asked.last.id, self._turn.generation.live
         if live is not None:
             live.begin()
         if typing is None:
@@ -168,14 +168,14 @@ def _acknowledgement(
     """Return the reaction under the answered message; None if it is switched off, or the event is
     not a message."""
     emoji, reactions = services.policies.acknowledge, turn.connected.reactions
-    if not emoji or reactions is None or turn.kind not in ("message", "edit"):
+    if not emoji or reactions is None or turn.asked.kind not in ("message", "edit"):
         return None
     return Acknowledgement(
         reactions,
         services.clock,
         services.indicators,
-        place=turn.last.place,
-        message_id=turn.last.id,
+        place=turn.asked.last.place,
+        message_id=turn.asked.last.id,
         emoji=emoji,
         refused=refused,
     )

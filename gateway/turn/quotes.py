@@ -19,9 +19,10 @@ NEARLY_FULL: Final = MAX_CONTENT - 1_000
 async def complete_quotes(turn: TurnContext, services: Services) -> None:
     """Complete the quotes of a turn; what is stored nowhere stays empty. Raises
     `StoreUnavailable`."""
-    if not any(_is_open(message) for message in turn.messages):
+    if not any(_is_open(message) for message in turn.asked.messages):
         return
-    turn.messages = tuple([await _completed(message, turn, services) for message in turn.messages])
+    completed = [await _completed(message, turn, services) for message in turn.asked.messages]
+    turn.asked = replace(turn.asked, messages=tuple(completed))
 
 
 def files_kept(turn: TurnContext, message: ChatMessage) -> tuple[Attachment, ...]:
@@ -40,7 +41,7 @@ async def _completed(message: ChatMessage, turn: TurnContext, services: Services
     quote = message.quote
     if quote is None or not _is_open(message):
         return message
-    for other in turn.messages:
+    for other in turn.asked.messages:
         if other.id == quote.id:
             own = replace(
                 quote,

@@ -12,12 +12,12 @@ MAY_REPEAT: Final = "may_repeat"
 async def doubt_first(turn: TurnContext, services: Services) -> None:
     """Set `may_repeat` of a turn whose answer may have been sent before. Its answer then stands
     below a repeat note, and is not shown while it grows. Raises `StoreUnavailable`."""
-    if turn.received_at is None or turn.may_repeat:
+    if turn.asked.received_at is None or turn.attempt.may_repeat:
         return
     asked = services.stores.unit_of_work.may_repeat
     for one in (turn, *turn.collected):
-        if one.received_at is not None and await asked(one.id, one.received_at):
-            turn.may_repeat = True
+        if one.asked.received_at is not None and await asked(one.id, one.asked.received_at):
+            turn.attempt.may_repeat = True
             detail = "it may have been sent before data was lost or restored"
             turn.note(Decision("repetition", True, MAY_REPEAT, detail))
             return

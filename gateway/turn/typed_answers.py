@@ -118,12 +118,12 @@ async def typed_form(turn: TurnContext, reply: Reply, services: Services) -> Rep
 async def typed_under_answer(turn: TurnContext, services: Services) -> None:
     """Do the same for the footer of a model's answer. It accepts labels only: a "yes" may refer to
     the answer itself. An answer without a question closes an earlier question."""
-    after = turn.footer
+    after = turn.answer.footer
     if _shows_enough(services, turn.place):
         return
     if _fits(services, turn.place, after.buttons):
         state = _state_of(services)
-        earlier = await _open(state, _key(turn.key, str(turn.last.person)))
+        earlier = await _open(state, _key(turn.key, str(turn.asked.last.person)))
         if earlier is not None:
             await state.put(_closed(earlier), "1", VALID_FOR)
         return
@@ -131,7 +131,7 @@ async def typed_under_answer(turn: TurnContext, services: Services) -> None:
     labelled = [button for button in after.buttons if not button.typed.startswith(COMMAND)]
     if labelled:
         note = f"{note}\n\n{await _ask(turn, _by_label(labelled), services)}"
-    turn.footer = replace(after, note=note, buttons=())
+    turn.answer.footer = replace(after, note=note, buttons=())
 
 
 def spoken(content: str) -> str:
@@ -151,9 +151,9 @@ def sentence_of(words: Mapping[str, Button], audience: Audience) -> str:
 
 
 async def _ask(turn: TurnContext, words: Mapping[str, Button], services: Services) -> str:
-    if turn.last.author.is_chat:
+    if turn.asked.last.author.is_chat:
         return SHARED
-    person, values = str(turn.last.person), {word: one.value for word, one in words.items()}
+    person, values = str(turn.asked.last.person), {word: one.value for word, one in words.items()}
     question = {"id": turn.id, "person": person, "values": values}
     kept = json.dumps(question, ensure_ascii=False)
     await _state_of(services).put(_key(turn.key, person), kept, VALID_FOR)
