@@ -28,8 +28,8 @@ from gateway.outbound.membership import PlatformMembership
 from gateway.outbound.outbox_sweeper import OutboxSweeper
 from gateway.outbound.pacing import Pacer
 from gateway.outbound.retry_decision import AccountSender
-from gateway.policy.bot_loops import BotLoopGuard
 from gateway.policy.history_redaction import RecentSecrets
+from gateway.policy.rate_limits import BotLoopGuard
 from gateway.ports import AlarmClock, CanLoad
 from gateway.ports.clock import SystemClock
 from gateway.ports.http_routes import CanServePages
@@ -238,7 +238,7 @@ class App:
             await self._reports.start()
         await self.health.start()
         await self.local.start()
-        self._toolbox.start()
+        await self._toolbox.start()
         self._window_search.start()
         await self.services.admissions.refresh()
         self._warn_without_approvers()

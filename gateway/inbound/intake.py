@@ -11,8 +11,7 @@ from gateway.immutable import replace
 from gateway.inbound.cut_texts import REST, OpenTexts
 from gateway.inbound.feedback_reactions import FeedbackReactions
 from gateway.inbound.place_tenants import PlaceTenants
-from gateway.inbound.screening import Screening
-from gateway.inbound.unadmitted import UnadmittedPeople, owner_code_of
+from gateway.inbound.screening import Screening, UnadmittedPeople, owner_code_of
 from gateway.message import (
     ButtonPressed,
     ChatMessage,

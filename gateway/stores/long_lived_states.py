@@ -11,7 +11,7 @@ from db.statements import BY_KEY
 from db.values import micros, storable
 from gateway.errors import BadInput
 from gateway.ports import AdapterState, Clock
-from gateway.stores.sqlite.adapter_states import MAX_KEY, MAX_VALUE
+from gateway.stores.sqlite.hot_state import MAX_KEY, MAX_VALUE
 
 SCHEMA: Final = (
     f"""CREATE TABLE long_lived_states (

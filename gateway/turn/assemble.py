@@ -10,8 +10,8 @@ from gateway.immutable import replace
 from gateway.llm.tokens import counter, estimate_messages, estimate_tools
 from gateway.message import ChatMessage
 from gateway.people import Audience
+from gateway.policy.access import allowed_tools
 from gateway.policy.decision import Decision
-from gateway.policy.roles import allowed_tools
 from gateway.ports import ContentBlock, ModelMessage, TextBlock, ToolProvider, ToolSpec
 from gateway.ports.conversations import ConversationTask, StoredTurn
 from gateway.ports.prompt_blocks import (

@@ -1,4 +1,5 @@
-"""Questions that are answered late, or are too old to be answered."""
+"""Questions that are answered late, are too old to be answered, or may have been answered before
+the stores returned to an earlier state."""
 
 from typing import Final
 
@@ -83,3 +84,20 @@ def _line(turn: TurnContext, services: Services) -> str:
         return f"{written}: “{named}”"
     writer = in_one_line(clean_name(redact_name(asked.last.author.name)) or "somebody")
     return f"{written}, {writer}: “{named}”"
+
+
+MAY_REPEAT: Final = "may_repeat"
+
+
+async def doubt_first(turn: TurnContext, services: Services) -> None:
+    """Set `may_repeat` of a turn whose answer may have been sent before. Its answer then stands
+    below a repeat note, and is not shown while it grows. Raises `StoreUnavailable`."""
+    if turn.asked.received_at is None or turn.attempt.may_repeat:
+        return
+    asked = services.stores.unit_of_work.may_repeat
+    for one in (turn, *turn.collected):
+        if one.asked.received_at is not None and await asked(one.id, one.asked.received_at):
+            turn.attempt.may_repeat = True
+            detail = "it may have been sent before data was lost or restored"
+            turn.note(Decision("repetition", True, MAY_REPEAT, detail))
+            return

@@ -55,10 +55,9 @@ from gateway.turn.attachments import read_attachments
 from gateway.turn.audit import AuditedTools, audit
 from gateway.turn.generate import generate
 from gateway.turn.history_and_summary import read_history
-from gateway.turn.lateness import expired_reply, note_lateness, with_age
+from gateway.turn.lateness import doubt_first, expired_reply, note_lateness, with_age
 from gateway.turn.memory import open_memory, recall, remember
 from gateway.turn.render import filter_answer, render_answer, screened_reply, settle_task
-from gateway.turn.repetition import doubt_first
 from gateway.turn.save import report, save, settle
 from gateway.turn.services import Policies, Services
 from gateway.turn.slots import NO_WAIT

@@ -24,9 +24,9 @@ from gateway.ports.traces import NO_CONVERSATION
 from gateway.ports.unit_of_work import ERASED_TURNS, CompletedTurn
 from gateway.ports.usage import UsageRow
 from gateway.store_retry import uninterrupted
+from gateway.turn.history_and_summary import files_kept
 from gateway.turn.memory import kept_answer, kept_material, kept_of, redact_aside
 from gateway.turn.prompt import text_in_place
-from gateway.turn.quotes import files_kept
 from gateway.turn.services import Services
 from gateway.turn.takeover import silent_since, withhold
 from gateway.turn.turn_context import TurnContext

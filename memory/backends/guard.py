@@ -21,11 +21,11 @@ from gateway.ports.memory_backend import (
     CanBrief,
     CanClose,
     CanRecall,
-    CanStart,
     FoundStatement,
     MemoryBackend,
     Statement,
 )
+from gateway.ports.model import CanStart
 from memory.backends.statement_validation import is_valid
 from safety.bounds import Bounds, Frozen, OutOfBounds, snapshot
 

@@ -9,8 +9,8 @@ from gateway.conversation import ConversationKey
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.ports.conversation_views import Reader, ShownText
-from gateway.ports.takeovers import Takeover
-from gateway.ports.text_grants import TextGrant
+from gateway.stores.takeovers import Takeover
+from gateway.stores.text_grants import TextGrant
 from gateway.turn.context.budgets import allot
 from parley.console.route import Result
 from parley.console.viewer import TextSource, Viewer, may_read_text

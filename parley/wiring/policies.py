@@ -9,13 +9,12 @@ from gateway.llm.factory import ModelChoice
 from gateway.llm.prices import Price, price_of, prices_from
 from gateway.outbound.retry_decision import DeliveryRules
 from gateway.people import Role
-from gateway.policy.access import AccessPolicy
+from gateway.policy.access import AccessPolicy, RolePolicy, ToolPolicy, ToolRule
 from gateway.policy.budgets import UNLIMITED, Budgets
 from gateway.policy.invocation import ChannelInvocation, InvocationPolicy
 from gateway.policy.persona import Assistant, ChannelPersona
 from gateway.policy.question_age import AgeLimits
 from gateway.policy.rate_limits import RateLimits
-from gateway.policy.roles import RolePolicy, ToolPolicy, ToolRule
 from gateway.ports import SendPace
 from gateway.ports.prompt_blocks import ANSWER_RANKS, CHAT_RANKS
 from gateway.turn.external_mcp_server import McpServer

@@ -35,11 +35,10 @@ from gateway.stores.hot_losses import HotLosses
 from gateway.stores.long_lived_states import LongLivedStates
 from gateway.stores.personal_data import HotPersonalData, SqlPersonalData
 from gateway.stores.quarantine import QuarantineStore
-from gateway.stores.sqlite.adapter_states import SqliteAdapterStates
+from gateway.stores.sqlite.hot_state import SqliteAdapterStates, SqliteBuckets
 from gateway.stores.sqlite.inbox import SqliteBacklog, SqliteInbox
 from gateway.stores.sqlite.lock import GatewayLock
 from gateway.stores.sqlite.outbox import SqliteOutbox
-from gateway.stores.sqlite.rate_limits import SqliteBuckets
 from gateway.stores.takeovers import TakeoverStore
 from gateway.stores.text_grants import TextGrantStore
 from gateway.stores.traces import Traces

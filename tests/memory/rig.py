@@ -15,7 +15,7 @@ from gateway.ports.memory import AnswerFooter, Caller, TurnMemory, WaitingTurn
 from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
 from gateway.stores.history import SqlHistory
 from gateway.stores.quarantine import QuarantineStore
-from gateway.stores.sqlite.adapter_states import SqliteAdapterStates
+from gateway.stores.sqlite.hot_state import SqliteAdapterStates
 from gateway.stores.unit_of_work import put_waiting_turn
 from memory.agents.direct_places import DirectPlaces
 from memory.agents.model import AgentLimits

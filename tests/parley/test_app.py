@@ -17,7 +17,7 @@ from gateway.errors import StartError
 from gateway.inbound.conversation_queues import MAX_COLLECTED, MAX_WAITING
 from gateway.inbound.dispatcher import MAX_CONTROL_TASKS
 from gateway.message import MessageReceived, Outbound, Receipt
-from gateway.outbound.send_attempt import REPEAT_NOTE
+from gateway.outbound.retry_decision import REPEAT_NOTE
 from gateway.people import Audience
 from gateway.ports import AccountSettings, AdapterContext, EventSink
 from gateway.ports.inbox import InboxEntry

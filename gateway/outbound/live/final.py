@@ -7,7 +7,7 @@ from gateway.errors import Ambiguous, DeliveryError, FormatRejected, Permanent, 
 from gateway.immutable import replace
 from gateway.message import Outbound, Place, Receipt
 from gateway.outbound.live.state import Deliver, LiveMessage, Phase
-from gateway.outbound.send_attempt import REPEAT_NOTE, note
+from gateway.outbound.retry_decision import REPEAT_NOTE, note
 from gateway.ports import CanClearButtons, CanDelete, CanShowLive, LiveStyle, PlatformAdapter
 
 

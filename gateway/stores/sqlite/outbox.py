@@ -24,7 +24,7 @@ from gateway.stores.codec import (
     parse_rows,
     time_of,
 )
-from gateway.stores.sqlite.pruning import delete_some
+from gateway.stores.sqlite.hot_state import delete_some
 
 log = structlog.get_logger(__name__)
 

@@ -19,8 +19,8 @@ from gateway.policy.takeover_return import decide_takeover
 from gateway.ports.conversation_views import Exchange, ShownText
 from gateway.ports.outbox import Delivery
 from gateway.ports.rights import to_read
-from gateway.ports.takeovers import Takeover
-from gateway.ports.text_grants import TextGrant
+from gateway.stores.takeovers import Takeover
+from gateway.stores.text_grants import TextGrant
 from parley.console.reading import (
     Cursor,
     Excerpt,

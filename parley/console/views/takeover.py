@@ -17,10 +17,10 @@ from gateway.policy.takeover_return import STAGE
 from gateway.ports.conversation_views import Exchange
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.rights import in_person
-from gateway.ports.takeovers import MAX_NAME, Takeover
 from gateway.ports.traces import Trace
 from gateway.ports.unit_of_work import CompletedTurn
 from gateway.render import address, render_off_loop
+from gateway.stores.takeovers import MAX_NAME, Takeover
 from parley.console.reading import audience_of, reader_of
 from parley.console.route import AnyRoute, ConsoleRoute, Done, ItemParams
 from parley.console.services import ConsoleServices

@@ -15,7 +15,7 @@ from adapters.whatsapp.parse import Identity, IdentityChange
 from gateway.message import MessageAuthor, MessageReceived
 from gateway.people import KnownIds
 from gateway.ports import kept_ids
-from gateway.stores.sqlite.adapter_states import SqliteAdapterStates
+from gateway.stores.sqlite.hot_state import SqliteAdapterStates
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
 from tests.support.messages import direct, message

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.policy.bot_loops import BotLoopGuard, BotLoopLimits
 from gateway.policy.budgets import MICRO, Account, Budgets, accounts_for, decide_budget
+from gateway.policy.rate_limits import BotLoopGuard, BotLoopLimits
 from tests.support.messages import place
 
 NOW = datetime(2026, 11, 21, 23, 59, tzinfo=UTC)

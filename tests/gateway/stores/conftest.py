@@ -11,10 +11,9 @@ from gateway.ports.outbox import Outbox
 from gateway.ports.usage import Buckets
 from gateway.stores.conversations import Conversations
 from gateway.stores.redis.hot_state import RedisHotState
-from gateway.stores.sqlite.adapter_states import SqliteAdapterStates
+from gateway.stores.sqlite.hot_state import SqliteAdapterStates, SqliteBuckets
 from gateway.stores.sqlite.inbox import SqliteInbox
 from gateway.stores.sqlite.outbox import SqliteOutbox
-from gateway.stores.sqlite.rate_limits import SqliteBuckets
 from gateway.stores.traces import Traces
 from gateway.stores.unit_of_work import TurnWriter
 from gateway.stores.usage import UsageLedger

@@ -19,7 +19,7 @@ from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.ports.clock import SystemClock
 from gateway.ports.conversation_views import Reader
-from gateway.ports.takeovers import Takeover
+from gateway.stores.takeovers import Takeover
 from parley.console import playgrounds
 from parley.console.route import AnyRoute, File
 from parley.console.routes import ROUTES

@@ -8,7 +8,7 @@ import pytest
 
 from gateway.errors import ContextTooLong, ModelRefused, ModelUnavailable
 from gateway.immutable import replace
-from gateway.llm.responses.provider import ResponsesProvider
+from gateway.llm.responses import ResponsesProvider
 from gateway.llm.streamed_call import ServiceError
 from gateway.ports import (
     ImageBlock,
