@@ -10,7 +10,7 @@ from mimetypes import guess_type
 from typing import Final
 
 from adapters.discord.components import media_of_components
-from adapters.discord.event_context import BotIdentity, place_of
+from adapters.discord.event_context import DiscordBot, place_of
 from adapters.discord.message_text import MAX_NAME, author_of, message_text_of, name_of
 from adapters.shared.json_readers import (
     JsonObject,
@@ -79,7 +79,7 @@ _KINDS: Final[dict[str, AttachmentKind]] = {
 }
 
 
-def message_of(data: JsonObject, bot: BotIdentity) -> ChatMessage | None:
+def message_of(data: JsonObject, bot: DiscordBot) -> ChatMessage | None:
     """The message of a MESSAGE_CREATE or MESSAGE_UPDATE; None for notices and for the bot's own."""
     author, place, message_id = author_of(data), place_of(data, bot), identifier(data, "id")
     if author is None or place is None or not message_id or author.id == bot.user_id:
@@ -124,7 +124,7 @@ def _reply_to(data: JsonObject) -> str:
     return identifier(reference, "message_id") if is_reply else ""
 
 
-def _quote(data: JsonObject, bot: BotIdentity) -> Quote | None:
+def _quote(data: JsonObject, bot: DiscordBot) -> Quote | None:
     original, replied = mapping(data, "referenced_message"), _reply_to(data)
     original_id, author = identifier(original, "id"), mapping(original, "author")
     if not replied:
@@ -190,14 +190,14 @@ def _snapshots(data: JsonObject) -> list[JsonObject]:
     return [mapping(one, "message") for one in items(data, "message_snapshots", MAX_SNAPSHOTS)]
 
 
-def _material(data: JsonObject, bot: BotIdentity) -> tuple[Material, ...]:
+def _material(data: JsonObject, bot: DiscordBot) -> tuple[Material, ...]:
     """Text of others in a message. Discord does not name the author of a forwarded message."""
     forwarded = [Material("forwarded", _all_text(one, bot)) for one in _snapshots(data)]
     previews = [Material("preview", embed) for embed in texts_of_embeds(data)]
     return within_bounds((*forwarded, Material("card", _poll(data)), *previews))
 
 
-def _all_text(data: JsonObject, bot: BotIdentity) -> str:
+def _all_text(data: JsonObject, bot: DiscordBot) -> str:
     """All text of a message that is forwarded or replied to: words, poll, embeds, forwards."""
     parts = [
         part

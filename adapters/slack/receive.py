@@ -7,8 +7,8 @@ from typing import Final
 
 from adapters.shared.json_readers import JsonObject, identifier, mapping, text
 from adapters.shared.receive_queue import ReceiveQueue
-from adapters.slack.directory import Directory, UserInfo
-from adapters.slack.event_context import BotIdentity
+from adapters.slack.directory import SlackDirectory, UserInfo
+from adapters.slack.event_context import SlackBot
 from adapters.slack.messages import SlackExtras
 from adapters.slack.parse import parse
 from db.errors import StoreUnavailable
@@ -32,11 +32,11 @@ MAX_LOOKUPS: Final = 5
 """Mentioned people whose names are looked up; for others the ids are shown."""
 
 
-class Receiver:
+class SlackReceiver:
     """Receives the deliveries of one account, those of a channel in order."""
 
     def __init__(
-        self, me: BotIdentity, context: AdapterContext, sink: EventSink, directory: Directory
+        self, me: SlackBot, context: AdapterContext, sink: EventSink, directory: SlackDirectory
     ) -> None:
         self._me = replace(me, names=directory.names)
         self._queue = ReceiveQueue("slack", context, sink)

@@ -22,10 +22,10 @@ from gateway.markdown.tree import (
     Item,
     ItemList,
     Paragraph,
-    Quote,
-    Rule,
+    QuoteBlock,
     Run,
     Table,
+    ThematicBreak,
     inline_text,
     shown_address,
     without_links,
@@ -95,7 +95,7 @@ def _size(block: Block) -> int:
 
 def _written(block: Block) -> Json:
     match block:
-        case Rule():
+        case ThematicBreak():
             return {"type": "divider"}
         case Heading() if _is_header(block.runs):
             text = {"type": "plain_text", "text": inline_text(block.runs), "emoji": True}
@@ -144,11 +144,11 @@ def _elements(block: Block) -> list[Json]:
             return [_code(block)]
         case Table():
             return _table_as_text(block)
-        case Quote():
+        case QuoteBlock():
             return _quote(block)
         case ItemList():
             return _Lists().write(block)
-        case Rule():
+        case ThematicBreak():
             return [_section((Run(RULE),))]
     assert_never(block)
 
@@ -164,7 +164,7 @@ def _table_as_text(block: Table) -> list[Json]:
     return [_section(tuple(runs))]
 
 
-def _quote(quote: Quote) -> list[Json]:
+def _quote(quote: QuoteBlock) -> list[Json]:
     """Quotes with code between them where the quote holds some: a quote holds text only."""
     out: list[Json] = []
     runs: list[Run] = []

@@ -37,7 +37,7 @@ from gateway.ports.rights import Credential, Proof, missing
 from gateway.turn import confirmations
 from gateway.turn.admission import principal_of, served
 from gateway.turn.audit import audit
-from gateway.turn.confirmations import Answer, Confirmation
+from gateway.turn.confirmations import Answer, PendingConfirmation
 from gateway.turn.context.history import since
 from gateway.turn.context.summary import summary_in_time
 from gateway.turn.context.task import may_set_task
@@ -264,7 +264,7 @@ class CommandHandler:
         await self._answer(turn, reply)
 
     async def _settle(
-        self, question: Confirmation, answer: Answer, first: bool, turn: TurnContext
+        self, question: PendingConfirmation, answer: Answer, first: bool, turn: TurnContext
     ) -> Reply:
         if not first:
             return Reply("This question was answered already.")

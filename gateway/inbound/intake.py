@@ -32,7 +32,7 @@ from gateway.policy.invocation import AUTHOR_IS_BOT, Trigger, decide_invocation
 from gateway.ports.inbox import Dispatcher, InboxEntry
 from gateway.ports.observer import SecurityEvent
 from gateway.ports.traces import Trace
-from gateway.ports.work_guard import Owner, WorkItem
+from gateway.ports.work_guard import WorkItem, WorkOwner
 from gateway.store_retry import uninterrupted
 from gateway.turn.services import Services
 from gateway.turn.typed_answers import TypedAnswers
@@ -108,7 +108,7 @@ class Intake:
         place, person = event.place, person_of(event)
         tenant = self._services.extensions.tenant_of(place, person)
         channel = f"{place.platform}:{place.account}:{place.channel_id}"
-        await self._services.guard.quarantine(item, Owner(tenant, str(person or ""), channel))
+        await self._services.guard.quarantine(item, WorkOwner(tenant, str(person or ""), channel))
 
     async def _take(self, event: InboundEvent) -> None:
         if await self._claims_ownership(event):

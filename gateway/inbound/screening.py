@@ -24,7 +24,7 @@ from gateway.people import Audience, PersonId, Principal, Role
 from gateway.policy.decision import Decision
 from gateway.policy.pairing_codes import owner_code_in
 from gateway.policy.rate_limits import INLINE_PER_MINUTE, IntakeLimits, sender_key
-from gateway.ports.admissions import Applicant, Claim
+from gateway.ports.admissions import Applicant, OwnershipClaim
 from gateway.ports.inbox import Dispatcher
 from gateway.ports.observer import FinishedTurn
 from gateway.ports.traces import Trace, ring_slot
@@ -159,7 +159,7 @@ class UnadmittedPeople:
         who = Principal(tenant, place.identity(author), Role.OWNER)
         return not (await listed_access(who, place, author.known, self._services)).allowed
 
-    def _words(self, claim: Claim) -> str:
+    def _words(self, claim: OwnershipClaim) -> str:
         if claim.outcome not in ("claimed", "again"):
             return WRONG_OWNER_CODE
         approves = self._services.policies.access.admission == "approved"

@@ -47,7 +47,7 @@ _PROMPT_AFTER: Final = re.compile(r"^\W*(?:tokens? )?(?:\w+ ){0,3}(?:inputs?\b|p
 _OPEN_BOUND: Final = re.compile(r"at least\s*$")
 
 
-class Figures(Struct, frozen=True):
+class RequestFigures(Struct, frozen=True):
     """In tokens, None if it is not named: `tokens` of the prompt, `limit` of the window, and by how
     much the prompt exceeds it (`excess`)."""
 
@@ -56,7 +56,7 @@ class Figures(Struct, frozen=True):
     excess: int | None = None
 
 
-class _Found(Struct):
+class _FoundNumbers(Struct):
     """The figures of a text by what they count."""
 
     prompt: list[int] = []
@@ -67,18 +67,18 @@ class _Found(Struct):
     open_bound: bool = False
 
 
-def figures_in(text: str) -> Figures:
+def figures_in(text: str) -> RequestFigures:
     """Return the figures in a text of small letters."""
     if _COUNTS_CHARACTERS.search(text):
-        return Figures()
-    found = _Found()
+        return RequestFigures()
+    found = _FoundNumbers()
     for value, before, after in _numbers(text):
         _sort(found, value, before, after)
     limit = found.limits[0] if found.limits else None
-    return Figures(_tokens_of_prompt(found, limit), limit, found.excess)
+    return RequestFigures(_tokens_of_prompt(found, limit), limit, found.excess)
 
 
-def _sort(found: _Found, value: int, before: str, after: str) -> None:
+def _sort(found: _FoundNumbers, value: int, before: str, after: str) -> None:
     if _EXCESS_BEFORE.search(before):
         found.excess = value
     elif _ADDED_AFTER.search(after):
@@ -101,7 +101,7 @@ def _sort(found: _Found, value: int, before: str, after: str) -> None:
             found.others.append(value)
 
 
-def _tokens_of_prompt(found: _Found, limit: int | None) -> int | None:
+def _tokens_of_prompt(found: _FoundNumbers, limit: int | None) -> int | None:
     if found.open_bound:
         return None  # the server stopped to count at its limit
     total = max((value for value in found.others if value > (limit or 0)), default=0)
@@ -197,7 +197,7 @@ class _Error(Struct, frozen=True):
     the figures of its fields or of its text."""
 
     text: str
-    figures: Figures
+    figures: RequestFigures
 
 
 def context_too_long(
@@ -293,7 +293,7 @@ def _read(body: object, text: str) -> _Error:
     whole = "\n".join(part for part in texts if part)[:MAX_TEXT].lower().replace("`", "")
     whole = _ADDRESS.sub(" ", whole)
     tokens, limit = _first(figures, _COUNT_KEYS), _first(figures, _LIMIT_KEYS)
-    return _Error(whole, Figures(tokens, limit) if tokens and limit else figures_in(whole))
+    return _Error(whole, RequestFigures(tokens, limit) if tokens and limit else figures_in(whole))
 
 
 def _first(figures: Mapping[str, int], keys: Sequence[str]) -> int | None:

@@ -15,8 +15,8 @@ from gateway.llm.json_text import parse_object
 from gateway.llm.openai_compatible import DEFAULT_BASE_URL, headers, translated
 from gateway.llm.plainer_call import PlainerCall
 from gateway.llm.streamed_call import (
-    Call,
     ServiceError,
+    StreamedCall,
     StreamingProvider,
     cause_of,
     figure,
@@ -284,7 +284,7 @@ class ResponsesProvider(StreamingProvider):
         self.plain: set[str] = set()
         super().__init__(headers(api_key), model, base_url, self.written)
 
-    def call(self, request: ModelRequest, model: str) -> Call:
+    def call(self, request: ModelRequest, model: str) -> StreamedCall:
         return _ResponsesCall(self, request, model, self.plain)
 
     def written(self, request: ModelRequest, model: str) -> dict[str, Any]:

@@ -36,7 +36,7 @@ class Budgets(Struct, frozen=True):
 UNLIMITED: Final = Budgets()
 
 
-class Account(Struct, frozen=True):
+class BudgetAccount(Struct, frozen=True):
     """One running sum and its limit, in millionths of a dollar. `key` includes the period."""
 
     name: str
@@ -61,7 +61,7 @@ class BudgetDecision(Struct, frozen=True):
 
 def accounts_for(
     tenant: str, sender: str, place: Place, budgets: Budgets, now: datetime
-) -> tuple[Account, ...]:
+) -> tuple[BudgetAccount, ...]:
     """Return the accounts that a call is charged to; `sender` is a `sender_key`. Days and months
     are in UTC."""
     a_day = budgets.of_user(budgets.user_per_day, budgets.workspace_per_day)
@@ -78,12 +78,14 @@ def accounts_for(
         ("workspace_per_month", f"workspace:{workspace}:{month}", budgets.workspace_per_month),
     )
     return tuple(
-        Account(name, key, round(limit * MICRO)) for name, key, limit in rows if limit is not None
+        BudgetAccount(name, key, round(limit * MICRO))
+        for name, key, limit in rows
+        if limit is not None
     )
 
 
 def decide_budget(
-    accounts: Sequence[Account], spent: Sequence[int], estimate: int
+    accounts: Sequence[BudgetAccount], spent: Sequence[int], estimate: int
 ) -> BudgetDecision:
     """Decide if `estimate` fits into what every account has left.
 

@@ -43,14 +43,14 @@ class LongLivedStates(Struct, frozen=True):
 
     def of(self, platform: str, account: str) -> AdapterState:
         """Return the state of this account."""
-        return _AccountState(self.database, self.clock, platform, account)
+        return _LongLivedState(self.database, self.clock, platform, account)
 
     async def prune(self) -> int:
         """Delete some expired values; returns how many, 0 at the end."""
         return await delete_some(self.database, PRUNE, {"now": micros(self.clock.now())})
 
 
-class _AccountState(Struct, frozen=True):
+class _LongLivedState(Struct, frozen=True):
     database: Database
     clock: Clock
     platform: str

@@ -139,8 +139,8 @@ class TakeoverStore:
         return await self._database.change(SHARE, {"id": takeover_id}) > 0
 
     async def end(self, takeover_id: str, at: datetime) -> bool:
-        """Give the conversation back; False if that has happened. The takeover stays as a record for
-        its person."""
+        """Give the conversation back; False if that has happened. The takeover stays as a record
+        for its person."""
         return await self._database.change(END, {"id": takeover_id, "at": micros(at)}) > 0
 
     async def prune(self, before: datetime) -> int:

@@ -17,10 +17,10 @@ from gateway.ports.conversations import ConversationTask, StoredTurn
 from gateway.ports.prompt_blocks import (
     Assembled,
     BlockKind,
+    BlockSection,
     ContextParts,
     Count,
     PromptParts,
-    Section,
     Task,
     ThreadText,
 )
@@ -192,13 +192,13 @@ def parts_of(
         own=own,
         skills=prompt_parts.skill,
         personal=(
-            Section("soul", prompt_parts.soul, 0.4),
-            Section("brief", prompt_parts.brief, 0.6),
+            BlockSection("soul", prompt_parts.soul, 0.4),
+            BlockSection("brief", prompt_parts.brief, 0.6),
         ),
         project=(
-            Section("bible", prompt_parts.bible, 0.5),
-            Section("heartbeat", prompt_parts.heartbeat, 0.2),
-            Section("shared", prompt_parts.shared, 0.3),
+            BlockSection("bible", prompt_parts.bible, 0.5),
+            BlockSection("heartbeat", prompt_parts.heartbeat, 0.2),
+            BlockSection("shared", prompt_parts.shared, 0.3),
         ),
         task=Task(task.text, who_set(task)) if task is not None else None,
         summary=summary.text if summary is not None else "",

@@ -18,7 +18,7 @@ Answer = Literal["yes", "no", "learned"]
 ANSWERS: Final[tuple[Answer, ...]] = ("yes", "no", "learned")
 
 
-class Confirmation(Struct, frozen=True):
+class PendingConfirmation(Struct, frozen=True):
     """A question and the person who gets it. `person` is a `str(PersonId)`. For a task: its `text`,
     the `name` of the person, and the `message_id` it derives from. `at` is the time of the
     question, in ISO 8601."""
@@ -50,14 +50,16 @@ def also_learned(confirmation_id: str, label: str) -> Button:
     return Button(label, f"{PREFIX}{confirmation_id}:learned", typed="all")
 
 
-async def remember(services: Services, confirmation_id: str, confirmation: Confirmation) -> None:
+async def remember(
+    services: Services, confirmation_id: str, confirmation: PendingConfirmation
+) -> None:
     """Store a question until it is answered or expires."""
     state = services.stores.states.of("parley", "confirmations")
     kept = {**asdict(confirmation), "key": confirmation.key._asdict()}
     await state.put(confirmation_id, json.dumps(kept, ensure_ascii=False), VALID_FOR)
 
 
-async def recall(services: Services, value: str) -> tuple[str, Confirmation, Answer] | None:
+async def recall(services: Services, value: str) -> tuple[str, PendingConfirmation, Answer] | None:
     """Return the question of a button, its id first; None if it is unknown or expired."""
     confirmation_id, _, answer = value.removeprefix(PREFIX).partition(":")
     state = services.stores.states.of("parley", "confirmations")
@@ -66,7 +68,7 @@ async def recall(services: Services, value: str) -> tuple[str, Confirmation, Ans
     if not stored or given is None:
         return None
     data = json.loads(stored)
-    confirmation = Confirmation(**{**data, "key": ConversationKey(**data["key"])})
+    confirmation = PendingConfirmation(**{**data, "key": ConversationKey(**data["key"])})
     return confirmation_id, confirmation, given
 
 
@@ -81,6 +83,6 @@ async def claim(services: Services, confirmation_id: str, turn_id: str) -> bool:
     return await services.stores.buckets.claim(f"answered:{confirmation_id}", VALID_FOR)
 
 
-def may_answer(confirmation: Confirmation, person: str, role: Role) -> bool:
+def may_answer(confirmation: PendingConfirmation, person: str, role: Role) -> bool:
     """Return True for the person who was asked, and for operators."""
     return confirmation.person == person or role.at_least(Role.OPERATOR)

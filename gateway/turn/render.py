@@ -12,7 +12,7 @@ from gateway.render import address, render_off_loop
 from gateway.turn import confirmations
 from gateway.turn.audit import audit
 from gateway.turn.closing import NO_ANSWER
-from gateway.turn.confirmations import Confirmation
+from gateway.turn.confirmations import PendingConfirmation
 from gateway.turn.context.task import ProposedTask
 from gateway.turn.memory import says_forgetful
 from gateway.turn.services import Services
@@ -146,7 +146,7 @@ async def _confirm_task(noted: ProposedTask, turn: TurnContext, services: Servic
         _put_beneath(turn, TYPED.format(task=line))
         return Decision("task", True, "left_to_type")
     task = noted.task
-    confirmation = Confirmation(
+    confirmation = PendingConfirmation(
         "task", turn.asker.person, turn.key, task.text, task.name, task.message_id
     )
     await confirmations.remember(services, turn.id, confirmation)

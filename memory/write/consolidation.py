@@ -20,7 +20,7 @@ from db.values import storable
 from gateway.message import Place
 from gateway.people import Principal
 from gateway.ports.memory import WaitingTurn
-from gateway.ports.work_guard import UNGUARDED, Owner, WorkGuard, WorkItem
+from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem, WorkOwner
 from memory.model.record import MAX_DOCUMENT
 from memory.model.scope import AccessScope, RequestScope, access_scope_of, channel_of
 from memory.stores.waiting_turns import ConsolidatedTurn, WaitingTurns
@@ -178,7 +178,7 @@ class Consolidation:
         those involved in too many crashes. Return the number of finished turns."""
         quarantined = [turn for turn in turns if self._guard.exhausted(_item(turn))]
         for turn in quarantined:
-            owner = Owner(turn.tenant, turn.person, turn.channel)
+            owner = WorkOwner(turn.tenant, turn.person, turn.channel)
             await self._guard.quarantine(_item(turn), owner)
         passed = {turn.id for turn in quarantined} | self._unreadable
         left = [turn for turn in turns if turn.id not in passed]

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from gateway.ports.prompt_blocks import Loss
+from gateway.ports.prompt_blocks import LeftOut
 from gateway.ports.traces import Trace
-from gateway.turn.context.budgets import BlockFigures, Figures, figures_in, warnings
+from gateway.turn.context.budgets import BlockFigures, BudgetFigures, figures_in, warnings
 from parley.cli.options import Config
 from parley.cli.stores import settings_with_database, with_storage
 
@@ -29,13 +29,13 @@ def context(
     return 0
 
 
-def figures_of(trace: Trace) -> list[Figures]:
+def figures_of(trace: Trace) -> list[BudgetFigures]:
     """The figures that a trace holds."""
     kept = (decision.data for decision in trace.decisions if decision.reason == "blocks")
     return [figures for figures in map(figures_in, kept) if figures is not None]
 
 
-def describe(trace: Trace, figures: Figures) -> str:
+def describe(trace: Trace, figures: BudgetFigures) -> str:
     """The blocks with their budgets, what was left out and why, and warnings."""
     at = trace.at.strftime("%Y-%m-%d %H:%M:%S UTC")
     total = sum(block.budget for block in figures.blocks)
@@ -61,7 +61,7 @@ def _row(block: BlockFigures) -> str:
     return f"{row}  including unused budget of other blocks" if block.tokens > block.budget else row
 
 
-def _missing(loss: Loss) -> str:
+def _missing(loss: LeftOut) -> str:
     words = {
         "left_out": "omitted, it did not fit",
         "cut": "cut at a sentence",

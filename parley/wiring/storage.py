@@ -19,7 +19,7 @@ from gateway.ports.adapter import AdapterStates
 from gateway.ports.admissions import AdmissionStore
 from gateway.ports.history import History
 from gateway.ports.inbox import BacklogReader, Inbox
-from gateway.ports.losses import REPEATABLE_FOR, Loss
+from gateway.ports.losses import REPEATABLE_FOR, DataLoss
 from gateway.ports.outbox import Outbox
 from gateway.ports.unit_of_work import ERASED_TURNS, UnitOfWork
 from gateway.ports.usage import Buckets
@@ -45,8 +45,8 @@ from gateway.stores.traces import Traces
 from gateway.stores.turn_index import TurnWords
 from gateway.stores.unit_of_work import (
     Doubts,
+    LongLivedTurns,
     SqliteUnitOfWork,
-    TurnWriter,
     TwoStepUnitOfWork,
 )
 from gateway.stores.usage import UsageLedger
@@ -109,7 +109,7 @@ class Storage:
             self._lasting.database if same else None,
             self.hot_losses,
         )
-        self._losses: tuple[Loss, ...] = ()
+        self._losses: tuple[DataLoss, ...] = ()
         files = {
             Path(database.path).resolve()
             for database in (self._lasting.database, self.hot.database)
@@ -187,7 +187,7 @@ class Storage:
             lock.release()
 
     @property
-    def losses(self) -> tuple[Loss, ...]:
+    def losses(self) -> tuple[DataLoss, ...]:
         """The losses of the hot state in the last days, the latest first."""
         return self._losses if self.hot.shared is None else self.hot.shared.epoch.losses
 
@@ -371,7 +371,7 @@ class LongLived(Struct, frozen=True):
     traces: Traces
     feedback: FeedbackStore
     activity: ActivityLog
-    keeper: TurnWriter
+    keeper: LongLivedTurns
     quarantine: QuarantineStore
     admissions: AdmissionStore
     console_sessions: ConsoleSessionStore
@@ -432,7 +432,7 @@ def _stores(database: Database, clock: Clock, start: Step, stop: Step) -> LongLi
         traces=Traces(database),
         feedback=FeedbackStore(database),
         activity=SqlActivity(database),
-        keeper=TurnWriter(database, TURN_WORDS),
+        keeper=LongLivedTurns(database, TURN_WORDS),
         quarantine=QuarantineStore(database),
         admissions=SqlAdmissions(database),
         console_sessions=ConsoleSessionStore(database),

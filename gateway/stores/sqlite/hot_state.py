@@ -48,7 +48,7 @@ class SqliteAdapterStates:
         self._clock = clock
 
     def of(self, platform: str, account: str) -> AdapterState:
-        return _AccountState(self._database, self._clock, platform, account)
+        return _SqliteState(self._database, self._clock, platform, account)
 
     async def entries(self) -> AsyncIterator[StateEntry]:
         query = "SELECT platform, account, key, value FROM adapter_state LIMIT ?"
@@ -70,7 +70,7 @@ class SqliteAdapterStates:
         )
 
 
-class _AccountState:
+class _SqliteState:
     def __init__(self, database: SqliteDatabase, clock: Clock, platform: str, account: str) -> None:
         self._database = database
         self._clock = clock

@@ -15,8 +15,8 @@ from gateway.ports.outbox import (
     KEEP_DEAD,
     KEEP_RECEIPTS,
     DeadLetter,
-    Delivery,
     OutboxEntry,
+    SendState,
 )
 from gateway.stores.codec import (
     outbound_from_json,
@@ -110,7 +110,7 @@ class SqliteOutbox:
         )
         return parse_rows(await self._fetch(query, limit), _letter)
 
-    async def deliveries(self, turn_id: str, limit: int) -> list[Delivery]:
+    async def deliveries(self, turn_id: str, limit: int) -> list[SendState]:
         rows = await self._fetch(OF_TURN, f"{turn_id}:", f"{turn_id};", limit)
         return [_delivery(*row) for row in rows]
 
@@ -173,5 +173,5 @@ def _letter(reason: str, settled_at: float, *row: Any) -> DeadLetter:
 
 def _delivery(
     key: str, state: Any, attempts: int, reason: str, at: float, settled: float | None
-) -> Delivery:
-    return Delivery(key, state, attempts, reason, time_of(at), time_of(settled))
+) -> SendState:
+    return SendState(key, state, attempts, reason, time_of(at), time_of(settled))

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from adapters.discord import parse as public_parse
 from adapters.discord.event_context import (
-    BotIdentity,
     ChannelFacts,
-    Directory,
+    DiscordBot,
+    GuildDirectory,
     InteractionHandle,
 )
 from adapters.discord.parse import parse
@@ -66,7 +66,7 @@ ROOT = Path(__file__).resolve().parents[3]
 SHARED = ROOT.parent / "shared" / "data" / "payloads" / "discord.json"
 
 
-class Town(Directory):
+class Town(GuildDirectory):
     """A directory with one public channel, one private channel and a thread in it."""
 
     def channel(self, guild_id: str, channel_id: str) -> ChannelFacts | None:
@@ -86,7 +86,7 @@ class Town(Directory):
         return OWN_ROLE if guild_id == GUILD else ""
 
 
-ME = BotIdentity(user_id=BOT, account="main", session="s1", directory=Town())
+ME = DiscordBot(user_id=BOT, account="main", session="s1", directory=Town())
 
 
 def read(data: Json, name: str = "MESSAGE_CREATE") -> ChatMessage:

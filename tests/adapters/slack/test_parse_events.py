@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from adapters.slack.event_context import BotIdentity
+from adapters.slack.event_context import SlackBot
 from adapters.slack.parse import parse
 from gateway.message import (
     ButtonPressed,
@@ -167,7 +167,7 @@ class TestWhoIsFromOutside:
     def test_authors_of_another_team_and_guests_are_outside_people(
         self, more: dict[str, Any]
     ) -> None:
-        for me in (None, BotIdentity(team_id=TEAM)):
+        for me in (None, SlackBot(team_id=TEAM)):
             (event,) = parse(callback(message(**more)), me)
             assert isinstance(event, MessageReceived)
             assert event.message.author.outside
@@ -176,12 +176,12 @@ class TestWhoIsFromOutside:
     def test_an_author_of_the_bots_team_is_not_an_outside_person(
         self, more: dict[str, Any]
     ) -> None:
-        (event,) = parse(callback(message(**more)), BotIdentity(team_id=TEAM))
+        (event,) = parse(callback(message(**more)), SlackBot(team_id=TEAM))
         assert isinstance(event, MessageReceived)
         assert not event.message.author.outside
 
     def test_a_press_and_a_command_of_another_team_are_of_an_outside_person(self) -> None:
-        me = BotIdentity(team_id=TEAM)
+        me = SlackBot(team_id=TEAM)
         (ours,) = parse({**COMMAND, "team_id": TEAM}, me)
         (theirs,) = parse({**COMMAND, "team_id": "T0OTHER"}, me)
         assert isinstance(ours, CommandInvoked)
@@ -203,7 +203,7 @@ class TestAUserThatChanged:
         self, about: dict[str, Any]
     ) -> None:
         changed = {"type": "user_change", "user": {"id": ANNA, **about}, "event_ts": TS}
-        (event,) = parse(callback(changed), BotIdentity(user_id=BOT, team_id=TEAM))
+        (event,) = parse(callback(changed), SlackBot(user_id=BOT, team_id=TEAM))
         assert isinstance(event, MembershipChanged)
         assert (event.member.id, event.joined, event.is_self) == (ANNA, False, False)
         assert event.whole_workspace
@@ -211,6 +211,4 @@ class TestAUserThatChanged:
 
     @pytest.mark.parametrize("user", [{"id": ANNA}, {"deleted": True}, {}, "U0ANNA", None])
     def test_other_changes_of_people_are_ignored(self, user: object) -> None:
-        assert (
-            parse(callback({"type": "user_change", "user": user}), BotIdentity(team_id=TEAM)) == []
-        )
+        assert parse(callback({"type": "user_change", "user": user}), SlackBot(team_id=TEAM)) == []

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from adapters.discord.parse import parse as discord
 from adapters.slack.parse import parse as slack
-from adapters.telegram.message_text import BotIdentity
+from adapters.telegram.message_text import TelegramBot
 from adapters.telegram.parse import kind_of
 from adapters.telegram.parse import parse as telegram
 from adapters.web.parse import Envelope
@@ -25,7 +25,7 @@ from tests.adapters.telegram.updates import samples
 from tests.adapters.whatsapp.test_parse import EXAMPLES as WRITTEN
 from tests.fuzz.target import Target, on_json
 
-ME: Final = BotIdentity("900", "OurBot")
+ME: Final = TelegramBot("900", "OurBot")
 PAGE: Final = Envelope("main", "web-ada", datetime(2026, 11, 22, tzinfo=UTC))
 ON_PAGE: Final = (
     {"id": "0" * 32, "type": "message", "text": "/ask why", "reply_to": "1" * 32},

@@ -15,7 +15,7 @@ from gateway.stores.sqlite.hot_state import SqliteAdapterStates, SqliteBuckets
 from gateway.stores.sqlite.inbox import SqliteInbox
 from gateway.stores.sqlite.outbox import SqliteOutbox
 from gateway.stores.traces import Traces
-from gateway.stores.unit_of_work import TurnWriter
+from gateway.stores.unit_of_work import LongLivedTurns
 from gateway.stores.usage import UsageLedger
 from tests.gateway.stores.redis.support import age, clean, hot_state, new_prefix, redis_url
 from tests.support.clock import FakeClock
@@ -95,5 +95,5 @@ def traces(engine: Engine) -> Traces:
 
 
 @pytest.fixture
-def keeper(engine: Engine) -> TurnWriter:
-    return TurnWriter(engine)
+def keeper(engine: Engine) -> LongLivedTurns:
+    return LongLivedTurns(engine)

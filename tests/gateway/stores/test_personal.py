@@ -13,7 +13,7 @@ from gateway.conversation import ConversationKey, key_of
 from gateway.immutable import replace
 from gateway.message import MessageAuthor, MessageReceived, Receipt
 from gateway.observe.correlation import correlation_id
-from gateway.policy.budgets import Account
+from gateway.policy.budgets import BudgetAccount
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
 from gateway.ports.adapter import AdapterStates
@@ -84,9 +84,9 @@ def turns(person: str, number: str) -> tuple[StoredTurn, ...]:
     return turn, StoredTurn(number, "assistant", f"answer to {person}", AT)
 
 
-def accounts(person: str) -> tuple[Account, ...]:
+def accounts(person: str) -> tuple[BudgetAccount, ...]:
     days = ("2026-11-20", "2026-11-21", "2026-10", "2026-11")
-    return tuple(Account("limit", f"user:t:{person}:{day}", 100) for day in days)
+    return tuple(BudgetAccount("limit", f"user:t:{person}:{day}", 100) for day in days)
 
 
 async def fill(conversations: Conversations, usage: UsageLedger, traces: Traces) -> None:

@@ -23,7 +23,7 @@ from gateway.stores.personal_data import HotPersonalData
 from gateway.stores.redis.hot_state import RedisHotState
 from gateway.stores.sqlite.outbox import SqliteOutbox
 from gateway.stores.takeovers import Takeover, TakeoverStore
-from gateway.stores.unit_of_work import Doubts, TurnWriter, TwoStepUnitOfWork
+from gateway.stores.unit_of_work import Doubts, LongLivedTurns, TwoStepUnitOfWork
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
 from tests.support.messages import AT, outbound, received
@@ -47,7 +47,7 @@ def moving(
 
 @pytest.fixture
 def unit(
-    keeper: TurnWriter, inbox: Inbox, states: AdapterStates, clock: FakeClock
+    keeper: LongLivedTurns, inbox: Inbox, states: AdapterStates, clock: FakeClock
 ) -> TwoStepUnitOfWork:
     return TwoStepUnitOfWork(keeper, inbox, states.of(*ERASED_TURNS), Doubts(clock))
 
