@@ -19,7 +19,7 @@ from gateway.ports.traces import NO_CONVERSATION
 from gateway.ports.unit_of_work import CompletedTurn
 from gateway.stores.conversations import add_turns, remove_turns
 from gateway.stores.hot_losses import AnsweredTurn, record_answered
-from gateway.stores.sqlite.inbox import finish_events
+from gateway.stores.sqlite.queues import finish_events
 from gateway.stores.takeovers import require_silence
 from gateway.stores.traces import add_trace
 from gateway.stores.turn_index import DEFAULT, TurnWords

@@ -34,7 +34,6 @@ from gateway.turn.context.summary import (
     summary_in_time,
 )
 from gateway.turn.metering import Meter
-from gateway.turn.program_notes import words_of_model
 from gateway.turn.prompt import (
     clean_name,
     framed,
@@ -43,6 +42,7 @@ from gateway.turn.prompt import (
     quotation,
     wordless,
 )
+from gateway.turn.render import words_of_model
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 

@@ -1,23 +1,30 @@
-"""Applies the response filter, and converts Markdown to sends for the platform."""
+"""Applies the response filter, and converts Markdown to sends for the platform.
 
+A stored answer is what people saw: it may end with a sentence of the program, such as that it was
+cut. The model does not get these sentences back as its own words, because it would imitate them.
+"""
+
+import re
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, get_args
 
 from gateway.immutable import replace
 from gateway.message import NOTHING_SAID, Button, Outbound, Reply
+from gateway.outbound.live.answer import BROKEN, HELD, STOPPED
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.policy.response_filter import FilterDecision, filter_response
 from gateway.render import address, render_off_loop
 from gateway.turn import confirmations
 from gateway.turn.audit import audit
-from gateway.turn.closing import NO_ANSWER
+from gateway.turn.closing import NO_ANSWER, closing
 from gateway.turn.confirmations import PendingConfirmation
 from gateway.turn.context.task import ProposedTask
 from gateway.turn.memory import says_forgetful
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 from gateway.turn.typed_answers import typed_under_answer
+from gateway.turn.types import Outcome
 
 MAX_PARTS = 60
 """Maximum parts of one answer: the longest answer of a model on the platform with the smallest
@@ -243,3 +250,34 @@ async def note_withheld(turn: TurnContext, reason: str, services: Services) -> N
     turn.note(decision)
     if turn.asker.principal is not None:
         await audit("answer_withheld", turn, services, decision)
+
+
+MOST_NOTES: Final = 5
+"""The sentences of the program at the end of one answer that are removed at most."""
+_ALONE: Final = frozenset({"I can't help with that.", "Stopped."})
+"""Sentences that the model may use too: they are the program's only if they are the whole answer.
+The first one is of earlier versions."""
+_REFERENCE: Final = re.compile(r" \(Reference for the operator: [^()]{1,200}\)\Z")
+_CLOSINGS: Final = {
+    closing(outcome, has_text) for outcome in get_args(Outcome) for has_text in (True, False)
+}
+_NOTES: Final = tuple(
+    sorted(
+        {*_CLOSINGS, NO_ANSWER, BROKEN, HELD, STOPPED, LEFT_OUT, WITHOUT_MEMORY} - {"", *_ALONE},
+        key=len,
+        reverse=True,
+    )
+)
+
+
+def words_of_model(answer: str) -> str:
+    """Return a stored answer without the program's sentences at its end; "" if it has no other
+    words."""
+    text = answer.rstrip()
+    for _ in range(MOST_NOTES):
+        told = _REFERENCE.sub("", text)
+        if not told.endswith(_NOTES):
+            break
+        note = next(each for each in _NOTES if told.endswith(each))
+        text = told.removesuffix(note).rstrip()
+    return "" if text in _ALONE else text

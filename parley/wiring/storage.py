@@ -36,9 +36,8 @@ from gateway.stores.long_lived_states import LongLivedStates
 from gateway.stores.personal_data import HotPersonalData, SqlPersonalData
 from gateway.stores.quarantine import QuarantineStore
 from gateway.stores.sqlite.hot_state import SqliteAdapterStates, SqliteBuckets
-from gateway.stores.sqlite.inbox import SqliteBacklog, SqliteInbox
 from gateway.stores.sqlite.lock import GatewayLock
-from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.queues import SqliteBacklog, SqliteInbox, SqliteOutbox
 from gateway.stores.takeovers import TakeoverStore
 from gateway.stores.text_grants import TextGrantStore
 from gateway.stores.traces import Traces

@@ -49,8 +49,7 @@ from gateway.stores.admissions import SqlAdmissions
 from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.stores.feedback import FeedbackStore
 from gateway.stores.sqlite.hot_state import SqliteAdapterStates, SqliteBuckets
-from gateway.stores.sqlite.inbox import SqliteInbox
-from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.queues import SqliteInbox, SqliteOutbox
 from gateway.stores.takeovers import TakeoverStore
 from gateway.stores.traces import Traces
 from gateway.stores.unit_of_work import SqliteUnitOfWork

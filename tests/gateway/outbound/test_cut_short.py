@@ -12,7 +12,7 @@ from gateway.outbound.pacing import Pacer
 from gateway.outbound.retry_decision import REPEAT_NOTE, AccountSender, DeliveryRules
 from gateway.ports import Capabilities, LiveStyle, LiveView, SendPace
 from gateway.ports.work_guard import WorkItem
-from gateway.stores.sqlite.inbox import SqliteInbox
+from gateway.stores.sqlite.queues import SqliteInbox
 from tests.gateway.outbound.conftest import Bench
 from tests.support.adapter import RecordingAdapter
 from tests.support.messages import direct, outbound, place

@@ -24,8 +24,7 @@ from gateway.platforms import discover, renderer_of
 from gateway.ports import Capabilities, LiveStyle, LiveView, SendPace
 from gateway.ports.inbox import InboxEntry
 from gateway.stores.sqlite.hot_state import SqliteAdapterStates
-from gateway.stores.sqlite.inbox import SqliteInbox
-from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.queues import SqliteInbox, SqliteOutbox
 from tests.support.clock import FakeClock, InlineThreads
 from tests.support.databases import sqlite_database
 from tests.support.messages import conversation, place, received

@@ -12,8 +12,7 @@ from gateway.ports.usage import Buckets
 from gateway.stores.conversations import Conversations
 from gateway.stores.redis.hot_state import RedisHotState
 from gateway.stores.sqlite.hot_state import SqliteAdapterStates, SqliteBuckets
-from gateway.stores.sqlite.inbox import SqliteInbox
-from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.queues import SqliteInbox, SqliteOutbox
 from gateway.stores.traces import Traces
 from gateway.stores.unit_of_work import LongLivedTurns
 from gateway.stores.usage import UsageLedger

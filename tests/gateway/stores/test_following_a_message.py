@@ -19,8 +19,7 @@ from gateway.ports.traces import Trace
 from gateway.ports.usage import UsageRow
 from gateway.stores.redis.hot_state import RedisHotState
 from gateway.stores.redis.outbox import RedisOutbox
-from gateway.stores.sqlite.inbox import SqliteBacklog
-from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.queues import SqliteBacklog, SqliteOutbox
 from gateway.stores.traces import Traces
 from gateway.stores.usage import UsageLedger
 from tests.support.clock import FakeClock

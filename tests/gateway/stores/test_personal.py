@@ -26,8 +26,7 @@ from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.stores.personal_data import HotPersonalData, SqlPersonalData
 from gateway.stores.redis.hot_state import RedisHotState
 from gateway.stores.sqlite.hot_state import SqliteAdapterStates
-from gateway.stores.sqlite.inbox import SqliteInbox
-from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.queues import SqliteInbox, SqliteOutbox
 from gateway.stores.traces import Traces
 from gateway.stores.usage import UsageLedger
 from memory.model.record import Tier

@@ -21,7 +21,7 @@ from gateway.ports.unit_of_work import ERASED_TURNS, CompletedTurn
 from gateway.ports.usage import UsageRow
 from gateway.stores.personal_data import HotPersonalData
 from gateway.stores.redis.hot_state import RedisHotState
-from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.queues import SqliteOutbox
 from gateway.stores.takeovers import Takeover, TakeoverStore
 from gateway.stores.unit_of_work import Doubts, LongLivedTurns, TwoStepUnitOfWork
 from tests.support.clock import FakeClock
