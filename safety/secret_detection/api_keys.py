@@ -1,4 +1,4 @@
-"""Finds tokens by their form alone: those of the issuers in `vendors/`, keys of AWS, JSON Web
+"""Finds tokens by their form alone: those of the issuers in `issuers.json`, keys of AWS, JSON Web
 Tokens (RFC 7519); and keys of issuers that no table contains.
 
 The latter have a short prefix, a separator and a long random sequence. Nearly all issuers give
@@ -12,34 +12,9 @@ from itertools import pairwise
 from typing import Final
 
 from safety.patterns import Pattern, literal, some
+from safety.secret_detection.issuers import ISSUED, KEY
 from safety.secret_detection.kinds import Finding, Level, SecretKind
 from safety.secret_detection.unlabelled import is_aws_secret
-from safety.secret_detection.vendors.business import (
-    CHAT,
-    DATA,
-    MAIL,
-    MONEY,
-    TEAMS,
-    WALLETS,
-    WEBHOOKS,
-)
-from safety.secret_detection.vendors.developer_services import (
-    CLOUDS,
-    CODE,
-    MODELS,
-    SECRET_MANAGERS,
-)
-from safety.secret_detection.vendors.format import KEY, kinds_of
-
-ISSUED: Final = tuple(
-    kinds_of(
-        (
-            *(*MODELS, *CLOUDS, *SECRET_MANAGERS, *CODE, *CHAT, *MAIL, *WEBHOOKS),
-            *(*MONEY, *WALLETS, *TEAMS, *DATA),
-        )
-    )
-)
-"""Every kind in the tables."""
 
 _GAP: Final = some(r"\s", 0, 100)
 _AWS_SECRET: Final = SecretKind(

@@ -2,8 +2,8 @@
 
 The degrees and their first patterns come from the memory rules: definite ones are always removed,
 probable ones are removed with a note, possible ones are shown to the person. The formats of issuers
-are in `vendors/`, labelled secrets in `labelled.py` and `contextual.py`, secrets by form alone in
-`unlabelled.py`.
+are in `issuers.json`, labelled secrets in `labelled.py` and `contextual.py`, secrets by form alone
+in `unlabelled.py`.
 """
 
 import re
