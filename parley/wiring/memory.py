@@ -46,7 +46,8 @@ from memory.service.links import Links
 from memory.service.people import People, ProjectRules
 from memory.turns.backend_brief import BackendBriefs
 from memory.turns.brief import BriefLimits
-from memory.turns.memory_port import GatewayMemory, TurnRules
+from memory.turns.memory_port import GatewayMemory
+from memory.turns.turn import TurnRules
 from memory.write.consolidation import Consolidation
 from memory.write.write_path import WritePath
 from parley.config import Settings
@@ -137,10 +138,10 @@ def wire_memory(
     recall = recall if watch is None else WatchedRecall(recall, clock, watch)
     holders = (*map(BackendPersonalData, backends), *holders)
     services = _services(settings, stores, states, clock, models, check, guard, judge, written)
-    memory = _memory(
+    parts = _dependencies(
         settings, stores, services, clock, recall, history, holders, working, repositories
     )
-    return _wired(settings, stores, services, clock, memory, recall, backends, repositories)
+    return _wired(settings, stores, services, clock, parts, backends)
 
 
 class _Services(Struct, frozen=True):
@@ -188,7 +189,7 @@ def _services(
     )
 
 
-def _memory(
+def _dependencies(
     settings: Settings,
     stores: MemoryStores,
     services: _Services,
@@ -198,25 +199,23 @@ def _memory(
     holders: Sequence[PersonalDataStore],
     working: WorkingMemory | None,
     repositories: KnowledgeReader | None,
-) -> Memory:
-    return Memory(
-        MemoryDependencies(
-            stores.memories,
-            stores.reviews,
-            services.people,
-            services.path,
-            services.audit,
-            clock,
-            services.brain,
-            services.consolidation,
-            recall,
-            services.links,
-            history,
-            holders,
-            working,
-            shares=share_reviews(stores, services.audit, clock, agent_limits(settings)),
-            repositories=repositories,
-        )
+) -> MemoryDependencies:
+    return MemoryDependencies(
+        stores.memories,
+        stores.reviews,
+        services.people,
+        services.path,
+        services.audit,
+        clock,
+        services.brain,
+        services.consolidation,
+        recall,
+        services.links,
+        history,
+        holders,
+        working,
+        shares=share_reviews(stores, services.audit, clock, agent_limits(settings)),
+        repositories=repositories,
     )
 
 
@@ -225,31 +224,27 @@ def _wired(
     stores: MemoryStores,
     services: _Services,
     clock: Clock,
-    memory: Memory,
-    recall: Recall,
+    parts: MemoryDependencies,
     backends: Sequence[GuardedBackend],
-    repositories: KnowledgeReader | None,
 ) -> WiredMemory:
     """Memory with its agents, its commands and the gateway's port to it."""
-    limits, brain = agent_limits(settings), services.brain
+    limits, memory = agent_limits(settings), Memory(parts)
     agents = wire_agents(stores, services.people, services.path, clock, limits, services.places)
     return WiredMemory(
         remembering=GatewayMemory(
-            *(memory, stores.memories, brain, _turn_rules(settings, backends), recall),
-            briefs=_backend_briefs(settings, backends),
-            repositories=repositories,
+            parts, _turn_rules(settings, backends), _backend_briefs(settings, backends)
         ),
-        commands=_commands(settings, services, memory, agents, clock, repositories),
+        commands=_commands(settings, services, memory, agents, clock, parts.repositories),
         identities=services.links,
         memory=memory,
-        brain=brain,
+        brain=services.brain,
         sync=services.sync,
         consolidation=services.consolidation,
         links=services.links,
         agents=agents,
         chores={**memory_chores(settings, stores, services.audit, clock), **agents.chores},
         backends=tuple(backends),
-        repositories=repositories,
+        repositories=parts.repositories,
         erasure=Erasure(services.questions),
     )
 
