@@ -29,10 +29,10 @@ from memory.ports.grounding import (
     Checked,
     Citation,
     CitationKind,
-    CitationVerifier,
+    JudgeRelevance,
     Reason,
-    RelevanceJudge,
     Verification,
+    VerifyCitation,
 )
 from safety.http.addresses import HostRule, Network
 
@@ -139,11 +139,11 @@ MAX_KEPT: Final = 500
 
 
 async def verify_all(
-    citations: Sequence[Citation], verifier: CitationVerifier, *, seconds: float = SECONDS
+    citations: Sequence[Citation], verify: VerifyCitation, *, seconds: float = SECONDS
 ) -> tuple[Checked, ...]:
     """Verify the first `MAX_VERIFIED` citations in parallel, within `seconds` in total."""
     looked, rest = citations[:MAX_VERIFIED], citations[MAX_VERIFIED:]
-    tasks = [asyncio.ensure_future(verifier.verify(citation)) for citation in looked]
+    tasks = [asyncio.ensure_future(verify(citation)) for citation in looked]
     try:
         if tasks:
             await asyncio.wait(tasks, timeout=seconds)
@@ -259,7 +259,7 @@ def _content(text: str) -> frozenset[str]:
 
 
 async def keep_relevant(
-    content: str, checked: Sequence[Checked], judge: RelevanceJudge | None = None
+    content: str, checked: Sequence[Checked], judge: JudgeRelevance | None = None
 ) -> tuple[Checked, ...]:
     """The same, with valid citations made invalid where they are unrelated to the claim."""
     claim = _without([c.citation for c in checked], content)
@@ -272,14 +272,14 @@ def _without(citations: Sequence[Citation], content: str) -> str:
     return content
 
 
-async def _judged(claim: str, one: Checked, judge: RelevanceJudge | None) -> Checked:
+async def _judged(claim: str, one: Checked, judge: JudgeRelevance | None) -> Checked:
     if not one.verification.valid:
         return one
     material = one.verification.excerpt
     if shared_words(claim, material) < SHARED:
         return replace(one, verification=Verification(False, Reason.IRRELEVANT))
     try:
-        relevant = judge is None or await judge.supports(claim, material[:MAX_MATERIAL])
+        relevant = judge is None or await judge(claim, material[:MAX_MATERIAL])
     except Exception:  # noqa: BLE001 - any failure of a model leaves the claim unverified
         return replace(one, verification=Verification(False, Reason.FAILED))
     return one if relevant else replace(one, verification=Verification(False, Reason.IRRELEVANT))

@@ -35,7 +35,7 @@ from memory.commands.open_questions import Questions
 from memory.commands.privacy import Erasure
 from memory.knowledge.bindings import RoomBindings
 from memory.knowledge.reader import KnowledgeReader
-from memory.ports.grounding import RelevanceJudge
+from memory.ports.grounding import JudgeRelevance
 from memory.ports.personal_data import PersonalDataStore, WorkingMemory
 from memory.ports.recall import Recall
 from memory.recall.retriever import Retriever
@@ -118,7 +118,7 @@ def wire_memory(
     check: MembershipCheck | None = None,
     guard: WorkGuard = UNGUARDED,
     working: WorkingMemory | None = None,
-    judge: RelevanceJudge | None = None,
+    judge: JudgeRelevance | None = None,
     written: Callable[[str, str], None] | None = None,
     backends: Sequence[GuardedBackend] = (),
     repositories: KnowledgeReader | None = None,
@@ -167,7 +167,7 @@ def _services(
     models: RecallModels,
     check: MembershipCheck | None,
     guard: WorkGuard,
-    judge: RelevanceJudge | None,
+    judge: JudgeRelevance | None,
     written: Callable[[str, str], None] | None,
 ) -> _Services:
     key = audit_key(settings)

@@ -15,10 +15,11 @@ from memory.embeddings.chunk_backfill import ChunkBackfill
 from memory.knowledge.access import KnowledgeAccess
 from memory.knowledge.model import Hit, KnowledgeQuery, Repository
 from memory.knowledge.ports.vectors import EMBED_SECONDS, Nearness
-from memory.knowledge.reader import Bound, KnowledgeReader
+from memory.knowledge.reader import KnowledgeReader
 from memory.knowledge.stores.readable import SqlReadable
 from memory.knowledge.stores.vectors import SqlChunkVectors
 from memory.knowledge.stores.word_index import word_index_on
+from memory.stores.room_bindings import RoomBindingStore
 from parley.config import Settings
 from parley.wiring.knowledge import KnowledgeIndex, open_knowledge
 from parley.wiring.recall import RecallModels, embedding_problem
@@ -139,6 +140,8 @@ def chunk_embedding(
     return step
 
 
-def repository_reader(index: ProgramIndex | None, bound: Bound) -> KnowledgeReader | None:
+def repository_reader(
+    index: ProgramIndex | None, bindings: RoomBindingStore
+) -> KnowledgeReader | None:
     """The search of repositories for requests; None without an index."""
-    return None if index is None else KnowledgeReader(index, index, bound)
+    return None if index is None else KnowledgeReader(index, index, bindings)

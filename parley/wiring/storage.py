@@ -66,7 +66,6 @@ from memory.agents.stores.overview import SqlAgentOverview
 from memory.agents.stores.pools import SqlPools
 from memory.agents.stores.webhooks import SqlWebhooks
 from memory.knowledge import schema as knowledge_schema
-from memory.ports.audit import AuditTrail
 from memory.ports.memories import MemoryStore
 from memory.ports.personal_data import PersonalDataStore, WorkingMemory
 from memory.stores.api_tokens import TokenStore
@@ -298,7 +297,7 @@ class MemoryStores(Struct, frozen=True):
     reviews: ReviewStore
     waiting: WaitingTurns
     brain: BrainStore
-    audit_on: Callable[[bytes], AuditTrail]
+    audit_on: Callable[[bytes], SqlAuditLog]
     personal: PersonalDataStore
     counts: MemoryCounts
     tokens: TokenStore

@@ -61,7 +61,7 @@ class FakeVerifier:
 
     known: set[str] = field(default_factory=set)
 
-    async def verify(self, citation: Citation) -> Verification:
+    async def __call__(self, citation: Citation) -> Verification:
         valid = citation.source_id in self.known
         return Verification(valid, Reason.EXISTS if valid else Reason.MISSING)
 
