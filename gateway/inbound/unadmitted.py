@@ -22,7 +22,7 @@ from gateway.render import address, render_with
 from gateway.turn.access_notices import reply_to_stranger
 from gateway.turn.admission import listed_access
 from gateway.turn.services import Services
-from safety.display_names import shown_name
+from safety.unicode import shown_name
 
 STAGE = "ownership"
 

@@ -17,9 +17,10 @@ from msgspec import Struct
 from gateway.immutable import replace
 from gateway.message import MAX_CONTENT
 from safety.cut import REDACTED, cut
-from safety.secret_detection.adjacent_texts import may_hold_token, may_label
 from safety.secret_detection.detect import (
     find_secrets,
+    may_hold_token,
+    may_label,
     redact_and_cut,
     redact_secrets,
     secret_of,

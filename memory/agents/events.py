@@ -10,9 +10,8 @@ from typing import Final
 
 from gateway.errors import BadInput
 from gateway.ports import Clock
-from memory.agents.event_signal import EventSignal
 from memory.agents.model import AgentEvent, EventKind, EventPage
-from memory.agents.stores.events import SqlAgentEvents
+from memory.agents.stores.events import EventSignal, SqlAgentEvents
 from memory.agents.values import Reader
 from memory.model.scope import RequestScope
 

@@ -11,10 +11,9 @@ from gateway.ports import Clock
 from memory.backends.conversion import backend_access_of, record_of
 from memory.backends.matching import fits
 from memory.backends.store import BackendMemories, usable
-from memory.model.recollection import Recalled, Recollection, Stage
 from memory.model.scope import AccessScope
 from memory.ports.memories import Match
-from memory.ports.recall import Query, Recall
+from memory.ports.recall import Query, Recall, Recalled, Recollection, Stage
 from memory.recall.rules import Limits
 from memory.recall.selection import Count, label_of, labelled_line, rough_tokens
 from safety.secret_detection.detect import redact_and_cut

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memory.knowledge.splitting.languages import language_of
+from memory.knowledge.splitting.kinds import language_of
 from memory.knowledge.words import COMMON, MAX_TERMS, last_name, parts_of, telling_words, whole_word
 
 MAX_TEXT: Final = 1_000

@@ -17,7 +17,7 @@ from msgspec import Struct
 from gateway.immutable import replace
 from memory.knowledge.model import FileKind
 from memory.knowledge.question import Question
-from memory.knowledge.splitting.languages import DOCUMENTS
+from memory.knowledge.splitting.kinds import DOCUMENTS
 from memory.knowledge.words import DEFINED, count_in, last_name, whole_word, words_of
 
 SATURATION: Final = 1.2

@@ -22,6 +22,7 @@ from memory.knowledge.model import FileKind, Hit, KnowledgeQuery
 from memory.knowledge.ports.vectors import Nearness
 from memory.knowledge.question import MAX_TEXT, Question, understood
 from memory.knowledge.ranking import FoundFile, Ranked, RankingRules, Statistics, ranked
+from memory.knowledge.schema import partition_of
 from memory.knowledge.stores.candidates import (
     DECISIONS,
     READABLE,
@@ -31,7 +32,6 @@ from memory.knowledge.stores.candidates import (
     read_hits,
     read_paths,
 )
-from memory.knowledge.stores.partitions import partition_of
 from memory.knowledge.stores.word_index import Matches, WordSearch
 from memory.knowledge.words import DEFINED
 from memory.model.record import Embedding

@@ -13,8 +13,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from memory.model.recollection import Recalled
 from memory.model.record import Record
+from memory.ports.recall import Recalled
 from memory.text.courtesies import words_of
 from memory.text.function_words import FUNCTION_WORDS
 from safety.word_lists import phrases_of, read_word_lists

@@ -12,16 +12,25 @@ import structlog
 
 from gateway.errors import ModelError
 from gateway.immutable import replace
-from memory.model.recollection import Recollection, Stage
 from memory.model.record import Embedding, Record
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter, MemoryStore
-from memory.ports.recall import Embedder, Hit, Query, Reranker
-from memory.recall.neighbours import Neighbours, lending
+from memory.ports.recall import Embedder, Hit, Query, Recollection, Reranker, Stage
 from memory.recall.query import Question, understood
 from memory.recall.repeat_filter import silent_in
 from memory.recall.rules import RecallRules
-from memory.recall.scoring import LEXICAL, RERANKER, VECTOR, fused, ranks, reranked, scored, towards
+from memory.recall.scoring import (
+    LEXICAL,
+    RERANKER,
+    VECTOR,
+    Neighbours,
+    fused,
+    lending,
+    ranks,
+    reranked,
+    scored,
+    towards,
+)
 from memory.recall.selection import (
     AT_ONCE,
     Count,

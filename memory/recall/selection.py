@@ -8,10 +8,10 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.immutable import replace
-from memory.model.recollection import Recalled
 from memory.model.record import Record, Scope, SourceType, Tier, Trust
 from memory.model.scope import AccessScope, sees
 from memory.model.trust import CONFIDENCE
+from memory.ports.recall import Recalled
 from memory.recall.rules import Limits
 from safety.secret_detection.detect import redact_secrets
 

@@ -14,8 +14,7 @@ from memory.brain.lines import with_line_added, with_line_changed, without_line
 from memory.model.scope import AccessScope, RequestScope, access_scope_of
 from memory.model.trust import InputKind
 from memory.ports.brain import LABELS, Document, Version
-from memory.ports.links import Linked
-from memory.ports.people import PersonChoices, TurnStart
+from memory.ports.people import Linked, PersonChoices, TurnStart
 from memory.service.dependencies import MemoryDependencies, RequestMemory
 from memory.service.erasure import MemoryErasure
 from memory.service.read import MemoryReader

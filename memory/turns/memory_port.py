@@ -14,8 +14,7 @@ from memory.ports.memories import ChangedMemory, Filter
 from memory.ports.recall import Query
 from memory.service.dependencies import MemoryDependencies
 from memory.service.handle import Memory
-from memory.turns.backend_brief import BackendBriefs
-from memory.turns.brief import Briefs
+from memory.turns.brief import BackendBriefs, Briefs
 from memory.turns.turn import MemoryOffTurn, MemoryTurn, TurnRules
 from memory.write.prepare import Prepared, Refusal, prepare_turn
 

@@ -11,16 +11,14 @@ from gateway.people import Audience
 from gateway.ports import ToolProvider
 from gateway.ports.memory import NO_FOOTER, AnswerFooter, Caller, NoTools
 from gateway.ports.prompt_blocks import KnowledgeItem, MissingPart, PromptParts
-from memory.model.recollection import Recalled
 from memory.model.record import short_id
-from memory.ports.recall import MAX_RESULTS, Query
+from memory.ports.recall import MAX_RESULTS, Query, Recalled
 from memory.recall.repeat_filter import without_repeats
 from memory.recall.selection import author_label
 from memory.service.dependencies import MemoryDependencies
 from memory.service.handle import MemoryHandle
-from memory.turns.backend_brief import BackendBriefs
 from memory.turns.brain_tool import UPDATE, BrainTool
-from memory.turns.brief import BriefLimits, Briefs
+from memory.turns.brief import BackendBriefs, BriefLimits, Briefs
 from memory.turns.knowledge_tools import SKILL as REPOSITORIES
 from memory.turns.knowledge_tools import CombinedTools, KnowledgeTools
 from memory.turns.notices import (

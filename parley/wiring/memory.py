@@ -21,9 +21,8 @@ from memory.audit import Audit
 from memory.backends.combined import CombinedMemories, Place, TurnsOnly
 from memory.backends.guard import GuardedBackend
 from memory.backends.message_index import MessageIndex
-from memory.backends.personal_data import BackendPersonalData
 from memory.backends.recall import CombinedRecall
-from memory.backends.store import BackendMemories
+from memory.backends.store import BackendMemories, BackendPersonalData
 from memory.brain.documents import Brain
 from memory.brain.sync import SiteSync
 from memory.commands.agents import AgentCommands
@@ -36,7 +35,7 @@ from memory.commands.privacy import Erasure
 from memory.knowledge.bindings import RoomBindings
 from memory.knowledge.reader import KnowledgeReader
 from memory.ports.grounding import JudgeRelevance
-from memory.ports.personal_data import PersonalDataStore, WorkingMemory
+from memory.ports.people import PersonalDataStore, WorkingMemory
 from memory.ports.recall import Recall
 from memory.recall.retriever import Retriever
 from memory.recall.rules import Fusion, Limits, RecallRules
@@ -44,8 +43,7 @@ from memory.service.dependencies import MemoryDependencies
 from memory.service.handle import Memory
 from memory.service.links import Links
 from memory.service.people import People, ProjectRules
-from memory.turns.backend_brief import BackendBriefs
-from memory.turns.brief import BriefLimits
+from memory.turns.brief import BackendBriefs, BriefLimits
 from memory.turns.memory_port import GatewayMemory
 from memory.turns.turn import TurnRules
 from memory.write.consolidation import Consolidation

@@ -16,7 +16,6 @@ from memory.knowledge.access import KnowledgeAccess
 from memory.knowledge.model import Hit, KnowledgeQuery, Repository
 from memory.knowledge.ports.vectors import EMBED_SECONDS, Nearness
 from memory.knowledge.reader import KnowledgeReader
-from memory.knowledge.stores.readable import SqlReadable
 from memory.knowledge.stores.vectors import SqlChunkVectors
 from memory.knowledge.stores.word_index import word_index_on
 from memory.stores.room_bindings import RoomBindingStore
@@ -38,7 +37,7 @@ class ProgramIndex:
         self._index = index
         self._nearness = nearness
         self._searcher: Searcher | None = None
-        self._readable = SqlReadable(index.database)
+        self._readable = index.stores.repositories
         self._opening = asyncio.Lock()
         self._open = False
 

@@ -4,6 +4,11 @@ The degrees and their first patterns come from the memory rules: definite ones a
 probable ones are removed with a note, possible ones are shown to the person. The formats of issuers
 are in `issuers.json`, labelled secrets in `labelled.py` and `contextual.py`, secrets by form alone
 in `unlabelled.py`.
+
+`may_label` and `may_hold_token` decide at low cost if two adjacent texts must be read together to
+find a secret in both. Nearly all pairs of messages need not: the first one has no word that labels
+a secret, and no part of a token, key or number at its end. Both tests are necessary conditions of
+the finders; a text that passes is not necessarily a secret.
 """
 
 import re
@@ -25,9 +30,11 @@ from safety.secret_detection.api_keys import (
     find_prefixed_keys,
     unlabelled_aws_secrets,
 )
-from safety.secret_detection.contextual import find_contextual
-from safety.secret_detection.http_headers import CONNECTION_STRING
+from safety.secret_detection.command_lines import STATEMENT_STEMS
+from safety.secret_detection.contextual import PAIR_WORDS, find_contextual
+from safety.secret_detection.http_headers import CONNECTION_STRING, HEADER_STEMS
 from safety.secret_detection.kinds import Finding, Level, SecretKind
+from safety.secret_detection.label_words import ANY_WORD, ASCII_WORDS, VENDOR_NAMES, expression_of
 from safety.secret_detection.long_values import whole_values
 from safety.secret_detection.password_hashes import SHORTEST_HASH, find_password_hashes
 from safety.secret_detection.private_keys import ARMOUR, PRIVATE_KEY, find_private_keys
@@ -298,3 +305,34 @@ def _without_overlaps(findings: list[Finding]) -> list[Finding]:
         else:
             kept[-1] = Finding(surest.kind, previous.start, max(previous.end, finding.end))
     return kept
+
+
+_QUOTED_NAMES: Final = ('"d"', "'d'")
+"""The name of a private key in JOSE (RFC 7517)."""
+_SEEDS: Final = ("seed", "recovery", "mnemonic", "backup", "wallet")
+_STEMS: Final = (*STATEMENT_STEMS, *HEADER_STEMS, *VENDOR_NAMES, *_QUOTED_NAMES, *_SEEDS)
+_STEM: Final = expression_of({stem.strip() for stem in _STEMS})
+
+
+def may_label(text: str) -> bool:
+    """Return False if no word in the text can label a secret on the next line."""
+    if not is_visible(text):
+        return True
+    lowered = text.lower()
+    words = ASCII_WORDS if text.isascii() else ANY_WORD
+    return (
+        len(lowered) != len(text)
+        or words.search(lowered) is not None
+        or _STEM.search(lowered) is not None
+        or PAIR_WORDS.search(lowered) is not None
+    )
+
+
+def may_hold_token(text: str) -> bool:
+    """Return False if the text has no secret that is recognised by its form alone."""
+    return (
+        max(map(len, text.split()), default=0) >= SHORTEST
+        or FOUR_DIGITS.search(text) is not None
+        or ARMOUR.search(text) is not None
+        or not is_visible(text)
+    )

@@ -24,7 +24,6 @@ from safety.secret_detection.label_words import (
     Class,
     Word,
 )
-from safety.secret_detection.labelled_value import LabelForm, LabelledValue
 from safety.secret_detection.one_time_codes import GROUPED, code_before, is_code
 from safety.secret_detection.plausibility import looks_random
 from safety.secret_detection.value_rules import (
@@ -43,6 +42,8 @@ from safety.secret_detection.value_spans import (
     TAIL,
     TOKEN,
     TYPED,
+    LabelForm,
+    LabelledValue,
     bare_end,
     element_at,
     ends_well,

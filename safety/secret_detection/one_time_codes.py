@@ -8,7 +8,7 @@ import re
 from typing import Final
 
 from safety.secret_detection.label_words import ANY_CODES, LINKS, NO_VALUES, OWNERS, expression_of
-from safety.secret_detection.labelled_value import LabelForm, LabelledValue
+from safety.secret_detection.value_spans import LabelForm, LabelledValue
 from safety.word_lists import phrases_of, read_word_lists
 
 _LISTS: Final = read_word_lists(__file__)

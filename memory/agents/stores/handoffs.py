@@ -23,7 +23,6 @@ from db import (
 from db.database import deleted_some, deleting_some
 from db.transaction import Fetch
 from db.values import micros, storable, time_of
-from memory.agents.event_signal import EventSignal
 from memory.agents.model import (
     AgentEvent,
     AgentLimits,
@@ -33,7 +32,7 @@ from memory.agents.model import (
     HandoffStatus,
     HandoffStep,
 )
-from memory.agents.stores.events import EventWriter, add_events
+from memory.agents.stores.events import EventSignal, EventWriter, add_events
 from memory.agents.values import Capacity, Receiver
 from memory.stores.links import of_same_person
 

@@ -10,7 +10,6 @@ from typing import Final
 from msgspec import Struct
 
 from memory.knowledge.model import Chunk
-from memory.knowledge.splitting.definitions import indentation
 
 TARGET: Final = 1_500
 """Characters up to which small sections are joined."""
@@ -20,6 +19,10 @@ MAX_CHUNKS: Final = 4_000
 """Chunks of a file. A larger file has larger chunks."""
 MAX_SYMBOLS: Final = 400
 """Characters of the names of a chunk."""
+MAX_LINE: Final = 400
+"""Characters of a line that are looked at."""
+TAB: Final = 4
+"""Columns of a tab."""
 
 
 class Section(Struct, frozen=True):
@@ -115,3 +118,16 @@ def _chunk(pieces: Sequence[_Piece]) -> Chunk:
         next((piece.heading for piece in pieces if piece.heading), ""),
         "".join(piece.text for piece in pieces),
     )
+
+
+def indentation(line: str) -> int:
+    """The column of the first sign, at most `MAX_LINE`."""
+    column = 0
+    for sign in line[:MAX_LINE]:
+        if sign == "\t":
+            column += TAB
+        elif sign == " ":
+            column += 1
+        else:
+            break
+    return column

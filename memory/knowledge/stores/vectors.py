@@ -19,7 +19,7 @@ from db import Database, Statement, Work, among, change, either, execute, fetch,
 from db.values import micros, storable
 from memory.knowledge.model import FileKind
 from memory.knowledge.ports.vectors import MAX_CLAIMED, Claim, ClaimedText
-from memory.knowledge.stores.partitions import partition_of
+from memory.knowledge.schema import partition_of
 
 if TYPE_CHECKING:
     from memory.model.record import Embedding

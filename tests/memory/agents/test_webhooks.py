@@ -13,8 +13,7 @@ import pytest
 from aiohttp import web
 
 from memory.agents.model import AgentEvent, EventKind
-from memory.agents.stores.events import SqlAgentEvents
-from memory.agents.stores.webhooks import SqlWebhooks
+from memory.agents.stores.events import SqlAgentEvents, SqlWebhooks
 from memory.agents.webhook_signature import body_of, key_of
 from memory.agents.webhooks import AT_ONCE, PAUSES, EventWebhook, WebhookDelivery
 from safety.http.addresses import HostRule

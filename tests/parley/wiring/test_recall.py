@@ -12,9 +12,8 @@ from pydantic import SecretStr
 from db.errors import StoreUnavailable
 from gateway.observe.metrics import RecallMeasurement
 from memory.embeddings.catalogue import EMBEDDING, RERANKING, LocalModel
-from memory.model.recollection import Recollection, Stage
 from memory.model.scope import AccessScope
-from memory.ports.recall import Query
+from memory.ports.recall import Query, Recollection, Stage
 from parley.config import Settings
 from parley.config.memory import Embedding, Memory
 from parley.config.sections import Database

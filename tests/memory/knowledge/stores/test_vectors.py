@@ -9,8 +9,8 @@ from db import Statement
 from memory.knowledge.model import FileKind
 from memory.knowledge.ports.stores import Batch
 from memory.knowledge.ports.vectors import MAX_CLAIMED, Claim
+from memory.knowledge.schema import partition_of
 from memory.knowledge.stores.nearest_chunks import NearestChunks
-from memory.knowledge.stores.partitions import partition_of
 from memory.knowledge.stores.vectors import CLAIMED_FOR, SqlChunkVectors, packed
 from memory.model.record import Embedding
 from tests.memory.knowledge.search.conftest import COMMIT, Library, library
