@@ -25,7 +25,7 @@ from safety.secret_detection.detect import (
     redact_secrets,
     secret_of,
 )
-from safety.secret_detection.kinds import Finding, Level
+from safety.secret_detection.kinds import Level, SecretFinding
 
 JOINED: Final = 2_000
 """Characters at the border of two neighbouring messages that are searched as one text."""
@@ -131,7 +131,7 @@ def _split(first: str, second: str) -> list[tuple[tuple[int, int], tuple[int, in
     return halves
 
 
-def _crosses(finding: Finding, border: int, between: str) -> bool:
+def _crosses(finding: SecretFinding, border: int, between: str) -> bool:
     """Return True if a secret exists only when both texts are read together: a token that
     continues, or a password in the message after its announcement."""
     if between:
@@ -144,7 +144,7 @@ def _crosses(finding: Finding, border: int, between: str) -> bool:
 _IN_PARTS: Final = frozenset({"shaped_key", "bare_aws_secret", "wallet_key", "card_number"})
 
 
-def _is_sure(finding: Finding) -> bool:
+def _is_sure(finding: SecretFinding) -> bool:
     return finding.kind.level is not Level.POSSIBLE
 
 

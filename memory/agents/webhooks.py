@@ -31,7 +31,7 @@ MAX_ANSWER: Final = 10_000
 log = structlog.get_logger(__name__)
 
 
-class EventWebhook(Struct, frozen=True):
+class EventReceiver(Struct, frozen=True):
     """A receiver of the events of a tenant. `kinds` is empty for all; `key` signs."""
 
     name: str
@@ -50,7 +50,7 @@ class WebhookDelivery:
 
     def __init__(
         self,
-        webhooks: Sequence[EventWebhook],
+        webhooks: Sequence[EventReceiver],
         clients: Mapping[str, GuardedClient],
         store: SqlWebhooks,
         events: SqlAgentEvents,
@@ -73,7 +73,7 @@ class WebhookDelivery:
                 raise result
         return sum(result for result in results if isinstance(result, int))
 
-    async def _send_due(self, webhook: EventWebhook) -> int:
+    async def _send_due(self, webhook: EventReceiver) -> int:
         now = self._clock.now()
         state = await self._store.claim(webhook.name, now, now + LEASE)
         if state is None:
@@ -92,7 +92,7 @@ class WebhookDelivery:
         await self._store.release(state, due)
         return sent
 
-    async def _post(self, webhook: EventWebhook, event: AgentEvent) -> str:
+    async def _post(self, webhook: EventReceiver, event: AgentEvent) -> str:
         """Send one event; return the problem, empty for none."""
         body = body_of(event)
         message_id = f"{webhook.name}-{event.number}"

@@ -24,7 +24,7 @@ from msgspec import Struct
 from gateway.immutable import replace
 from memory.git.errors import NotARepository
 from memory.git.repository import FOLDER, GitRepository, TreeEntry, is_file, opened_repository
-from memory.grounding.web_sources import Pages, Tracker, Trackers
+from memory.grounding.web_sources import CitedPages, IssueTrackers, Tracker
 from memory.ports.grounding import (
     Checked,
     Citation,
@@ -34,7 +34,7 @@ from memory.ports.grounding import (
     Verification,
     VerifyCitation,
 )
-from safety.http.addresses import HostRule, Network
+from safety.http.addresses import AllowedHost, Network
 
 MAX_EXCERPT: Final = 20_000
 """Bytes."""
@@ -161,7 +161,7 @@ async def verify_all(
 class GroundingSources(Struct, frozen=True):
     """The listed places. `networks` are internal networks in which listed hosts may be."""
 
-    hosts: tuple[HostRule, ...] = ()
+    hosts: tuple[AllowedHost, ...] = ()
     repositories: tuple[Path, ...] = ()
     trackers: tuple[Tracker, ...] = ()
     networks: frozenset[Network] = frozenset()
@@ -182,10 +182,12 @@ class ConfiguredVerifier:
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._repositories = Repositories(sources.repositories, excerpts=excerpts)
-        self._trackers = Trackers(
+        self._trackers = IssueTrackers(
             sources.trackers, sources.networks, excerpts=excerpts, resolver=resolver
         )
-        self._pages = Pages(sources.hosts, sources.networks, excerpts=excerpts, resolver=resolver)
+        self._pages = CitedPages(
+            sources.hosts, sources.networks, excerpts=excerpts, resolver=resolver
+        )
         self._now = now
         self._kept: OrderedDict[tuple[str, ...], tuple[float, Verification]] = OrderedDict()
 

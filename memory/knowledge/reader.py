@@ -4,7 +4,7 @@ from typing import Protocol
 
 from db.errors import StoreUnavailable
 from memory.knowledge.access import KnowledgeAccess, channel_name, knowledge_access_of
-from memory.knowledge.model import Hit, KnowledgeQuery, Repository
+from memory.knowledge.model import ChunkHit, KnowledgeQuery, Repository
 from memory.model.scope import RequestScope
 from memory.stores.room_bindings import RoomBindingStore
 
@@ -12,7 +12,7 @@ from memory.stores.room_bindings import RoomBindingStore
 class Search(Protocol):
     """Searches what an access may read. Raises `StoreUnavailable`."""
 
-    async def search(self, access: KnowledgeAccess, query: KnowledgeQuery) -> list[Hit]:
+    async def search(self, access: KnowledgeAccess, query: KnowledgeQuery) -> list[ChunkHit]:
         """Return matching parts of files, best first."""
         ...
 
@@ -57,6 +57,6 @@ class KnowledgeReader:
         except StoreUnavailable:
             return True
 
-    async def search(self, request: RequestScope, query: KnowledgeQuery) -> list[Hit]:
+    async def search(self, request: RequestScope, query: KnowledgeQuery) -> list[ChunkHit]:
         """Return matching parts of files, best first."""
         return await self._search.search(await self.access(request), query)

@@ -37,7 +37,7 @@ class PersonChoices(Struct, frozen=True):
         return not (self.memory_off or self.off_here)
 
 
-class Session(Struct, frozen=True):
+class MemorySession(Struct, frozen=True):
     """A person in a conversation until 30 minutes idle. Its brief is frozen as of `brief_at`."""
 
     id: str
@@ -49,7 +49,7 @@ class TurnStart(Struct, frozen=True):
     false if there is certainly no visible memory."""
 
     who: PersonChoices
-    session: Session
+    session: MemorySession
     documents: Mapping[Document, Version]
     remembers: bool = True
 

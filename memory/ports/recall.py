@@ -15,7 +15,7 @@ from memory.model.scope import AccessScope
 from memory.ports.memories import Filter
 
 
-class Stage(Struct, frozen=True):
+class RecallStage(Struct, frozen=True):
     """A step of recall and its duration."""
 
     name: str
@@ -54,7 +54,7 @@ class Recollection(Struct, frozen=True):
     results: tuple[Recalled, ...] = ()
     searches: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    stages: tuple[Stage, ...] = ()
+    stages: tuple[RecallStage, ...] = ()
     candidates: int = 0
     left_out: int = 0
     repeats: int = 0
@@ -87,7 +87,7 @@ class Query(Struct, frozen=True):
             raise ValueError(f"limit must be 1 to {MAX_RESULTS}, not {self.limit}")
 
 
-class Hit(Struct, frozen=True):
+class SearchHit(Struct, frozen=True):
     """A candidate of one search; scores are comparable within one list only."""
 
     id: str

@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from memory.model.record import Record, Scope, Tier
 from memory.model.scope import AccessScope
-from memory.ports.recall import Hit
+from memory.ports.recall import SearchHit
 from memory.recall.dates import how_well
 from memory.recall.query import Question, holds
 from memory.recall.repeat_filter import asks
@@ -238,7 +238,7 @@ VECTOR: Final = "vector"
 RERANKER: Final = "reranker"
 
 
-def fused(searches: Mapping[str, Sequence[Hit]], rules: SearchRules) -> dict[str, float]:
+def fused(searches: Mapping[str, Sequence[SearchHit]], rules: SearchRules) -> dict[str, float]:
     """Return every candidate with its score, 0 to 1. A missing search leaves its weight to the
     other; neither the order of the searches matters nor that of hits with the same score."""
     weights = {LEXICAL: rules.lexical, VECTOR: rules.vector}
@@ -251,7 +251,7 @@ def fused(searches: Mapping[str, Sequence[Hit]], rules: SearchRules) -> dict[str
     return totals
 
 
-def scaled(name: str, hits: Sequence[Hit], rules: SearchRules) -> dict[str, float]:
+def scaled(name: str, hits: Sequence[SearchHit], rules: SearchRules) -> dict[str, float]:
     """Return the hits of one search, scaled so that the best is 1 and none is below 0."""
     if rules.fusion is Fusion.RANKS:
         return {id_: (rules.k + 1) / (rules.k + rank) for id_, rank in ranks(hits).items()}
@@ -265,7 +265,7 @@ def scaled(name: str, hits: Sequence[Hit], rules: SearchRules) -> dict[str, floa
     return {hit.id: max(0.0, (hit.score - floor) / room) for hit in hits}
 
 
-def ranks(hits: Sequence[Hit]) -> dict[str, int]:
+def ranks(hits: Sequence[SearchHit]) -> dict[str, int]:
     """Return the ranks of the hits, from 1; equal scores have equal ranks."""
     ordered = sorted(hits, key=lambda hit: -hit.score)
     places: dict[str, int] = {}

@@ -16,7 +16,7 @@ from memory.service.dependencies import MemoryDependencies
 from memory.service.handle import Memory
 from memory.turns.brief import BackendBriefs, Briefs
 from memory.turns.turn import MemoryOffTurn, MemoryTurn, TurnRules
-from memory.write.prepare import Prepared, Refusal, prepare_turn
+from memory.write.prepare import DraftRefusal, Prepared, prepare_turn
 
 MAX_SUGGESTED: Final = 5
 
@@ -79,7 +79,7 @@ class GatewayMemory:
     async def edited(self, tenant: str, place: Place, message_id: str, text: str) -> None:
         """Give the stored turn of an edited message its new text."""
         prepared = prepare_turn(text, InputKind.OWN_WORDS)
-        if isinstance(prepared, Refusal):
+        if isinstance(prepared, DraftRefusal):
             await self.deleted(tenant, place, (message_id,))
             return
         channel = _channel(place)

@@ -18,7 +18,7 @@ from gateway.ports.memory import CommandSet, MemoryPort, NoCommands, NoMemory
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from memory.agents.direct_places import DirectPlaces
 from memory.audit import Audit
-from memory.backends.combined import CombinedMemories, Place, TurnsOnly
+from memory.backends.combined import CombinedMemories, MemoryPlace, TurnsOnly
 from memory.backends.guard import GuardedBackend
 from memory.backends.message_index import MessageIndex
 from memory.backends.recall import CombinedRecall
@@ -38,7 +38,7 @@ from memory.ports.grounding import JudgeRelevance
 from memory.ports.people import PersonalDataStore, WorkingMemory
 from memory.ports.recall import Recall
 from memory.recall.retriever import Retriever
-from memory.recall.rules import Fusion, Limits, RecallRules
+from memory.recall.rules import Fusion, RecallLimits, RecallRules
 from memory.service.dependencies import MemoryDependencies
 from memory.service.handle import Memory
 from memory.service.links import Links
@@ -309,7 +309,7 @@ def _with_backends(
     outside = [BackendMemories(one, messages, clock, purge_after) for one in backends]
     names = settings.memory.places
     builtin = BUILTIN in names
-    by_name: dict[str, Place] = {one.backend.name: one for one in outside}
+    by_name: dict[str, MemoryPlace] = {one.backend.name: one for one in outside}
     if builtin:
         by_name[BUILTIN] = database
     places = [by_name[name] for name in names]
@@ -346,7 +346,7 @@ def recall_rules(settings: Settings) -> RecallRules:
             k=section.rrf_k,
         ),
         weights=replace(measured.weights, recency=section.recency_weight),
-        limits=Limits(
+        limits=RecallLimits(
             section.max_episodic_results, section.max_semantic_results, section.max_total_tokens
         ),
     )

@@ -20,7 +20,7 @@ from parley.config import Settings
 from parley.config.memory import Grounding as GroundingSection
 from parley.wiring.recall import RecallModels
 from parley.wiring.storage import MemoryStores
-from safety.http.addresses import HostRule
+from safety.http.addresses import AllowedHost
 
 log = structlog.get_logger(__name__)
 
@@ -89,7 +89,7 @@ def grounding_sources(section: GroundingSection) -> GroundingSources:
     """The configured sources of citations; a relative folder begins at the working folder."""
     tokens = section.tracker_tokens
     return GroundingSources(
-        hosts=tuple(HostRule.parse(host) for host in section.hosts),
+        hosts=tuple(AllowedHost.parse(host) for host in section.hosts),
         repositories=tuple(Path(folder) for folder in section.repositories),
         trackers=tuple(
             Tracker(template, tokens[name].get_secret_value() if name in tokens else "")

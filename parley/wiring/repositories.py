@@ -13,7 +13,7 @@ from gateway.ports import Clock, Counter
 from gateway.ports.work_guard import WorkGuard
 from memory.embeddings.chunk_backfill import ChunkBackfill
 from memory.knowledge.access import KnowledgeAccess
-from memory.knowledge.model import Hit, KnowledgeQuery, Repository
+from memory.knowledge.model import ChunkHit, KnowledgeQuery, Repository
 from memory.knowledge.ports.vectors import EMBED_SECONDS, Nearness
 from memory.knowledge.reader import KnowledgeReader
 from memory.knowledge.stores.vectors import SqlChunkVectors
@@ -41,7 +41,7 @@ class ProgramIndex:
         self._opening = asyncio.Lock()
         self._open = False
 
-    async def search(self, access: KnowledgeAccess, query: KnowledgeQuery) -> list[Hit]:
+    async def search(self, access: KnowledgeAccess, query: KnowledgeQuery) -> list[ChunkHit]:
         """Return matching parts of files, best first. Raises `StoreUnavailable`."""
         if not await self.opened():
             return []

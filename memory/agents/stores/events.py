@@ -12,7 +12,7 @@ from db import Database, Params, Row, Statement, Work, among, execute, fetch, lo
 from db.database import delete_some, deleting_some
 from db.values import micros, storable, time_of
 from memory.agents.model import AgentEvent, EventKind, EventPage
-from memory.agents.values import Reader, WebhookState
+from memory.agents.values import EventReader, WebhookState
 
 
 class EventSignal:
@@ -154,7 +154,7 @@ class SqlAgentEvents:
     async def add(self, events: Sequence[AgentEvent]) -> None:
         await self._writer.run(lambda: add_events(events))
 
-    async def after(self, reader: Reader, number: int, limit: int) -> EventPage:
+    async def after(self, reader: EventReader, number: int, limit: int) -> EventPage:
         """Return the events after a number that this reader may see, oldest first."""
         params = {
             "tenant": storable(reader.tenant),

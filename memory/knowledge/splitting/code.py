@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 
 from memory.knowledge.model import Chunk
-from memory.knowledge.splitting.pieces import MAX_LINE, Section, chunks_of, indentation
+from memory.knowledge.splitting.pieces import MAX_LINE, FileSection, chunks_of, indentation
 
 MAX_NAME: Final = 100
 MAX_DEPTH: Final = 20
@@ -31,13 +31,13 @@ class Definition(Struct, frozen=True):
     introduces: bool = True
 
 
-class _Found(Struct, frozen=True):
+class _DefinedName(Struct, frozen=True):
     name: str
     owner: str = ""
     introduces: bool = True
 
 
-_Reader = Callable[[str, int, str], _Found | None]
+_Reader = Callable[[str, int, str], _DefinedName | None]
 """Reads a line without indentation, its indentation, and the name of what it stands in."""
 
 _NAME: Final = r"(?P<name>[^\W\d]\w*+)"
@@ -46,19 +46,19 @@ _NAME: Final = r"(?P<name>[^\W\d]\w*+)"
 def _by_pattern(*patterns: str) -> _Reader:
     compiled = [re.compile(rf"\A(?:{pattern})") for pattern in patterns]
 
-    def read(line: str, indent: int, within: str) -> _Found | None:
+    def read(line: str, indent: int, within: str) -> _DefinedName | None:
         for pattern in compiled:
             found = pattern.match(line)
             if found:
                 groups = found.groupdict()
-                return _Found(groups["name"], groups.get("owner") or "")
+                return _DefinedName(groups["name"], groups.get("owner") or "")
         return None
 
     return read
 
 
 def _in_order(*readers: _Reader) -> _Reader:
-    def read(line: str, indent: int, within: str) -> _Found | None:
+    def read(line: str, indent: int, within: str) -> _DefinedName | None:
         for reader in readers:
             found = reader(line, indent, within)
             if found:
@@ -69,7 +69,7 @@ def _in_order(*readers: _Reader) -> _Reader:
 
 
 def _outermost(reader: _Reader) -> _Reader:
-    def read(line: str, indent: int, within: str) -> _Found | None:
+    def read(line: str, indent: int, within: str) -> _DefinedName | None:
         return reader(line, indent, within) if indent == 0 else None
 
     return read
@@ -101,7 +101,7 @@ _SIGNATURE: Final = re.compile(r"[\w\s<>\[\],.&*:~?@$\"]++\Z")
 _WORD: Final = re.compile(r"[^\W\d]\w*+\Z")
 
 
-def _signature(line: str, indent: int, within: str) -> _Found | None:
+def _signature(line: str, indent: int, within: str) -> _DefinedName | None:
     """Read "type name(" as C, C++, Java, C# and Dart write a function."""
     head, paren, rest = line.partition("(")
     words = head.split()
@@ -113,7 +113,7 @@ def _signature(line: str, indent: int, within: str) -> _Found | None:
         return None
     if indent == 0 and rest.rstrip().endswith(";"):
         return None
-    return _Found(name, owner.rpartition("::")[2].partition("<")[0])
+    return _DefinedName(name, owner.rpartition("::")[2].partition("<")[0])
 
 
 _C_LIKE: Final = _in_order(_by_pattern(_TYPES, r"#\s*+define\s++" + _NAME), _signature)
@@ -123,11 +123,11 @@ _SCRIPT_METHOD: Final = re.compile(
 )
 
 
-def _script_method(line: str, indent: int, within: str) -> _Found | None:
+def _script_method(line: str, indent: int, within: str) -> _DefinedName | None:
     found = _SCRIPT_METHOD.match(line)
     if found is None or not within or found["name"] in _CONTROL:
         return None
-    return _Found(found["name"]) if line.rstrip().endswith("{") and "=>" not in line else None
+    return _DefinedName(found["name"]) if line.rstrip().endswith("{") and "=>" not in line else None
 
 
 _SCRIPT: Final = _in_order(
@@ -153,13 +153,13 @@ _RUST_ITEM: Final = _by_pattern(
 _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*+")
 
 
-def _rust(line: str, indent: int, within: str) -> _Found | None:
+def _rust(line: str, indent: int, within: str) -> _DefinedName | None:
     if not line.startswith(("impl ", "impl<", "unsafe impl")):
         return _RUST_ITEM(line, indent, within)
     head = line.partition("{")[0].partition(" where")[0]
     whole = head.rpartition(" for ")[2] if " for " in head else _after_generics(head)
     names = _IDENTIFIER.findall(whole.partition("<")[0])
-    return _Found(names[-1], introduces=False) if names else None
+    return _DefinedName(names[-1], introduces=False) if names else None
 
 
 def _after_generics(head: str) -> str:
@@ -300,14 +300,14 @@ _LEADS: Final = ("#", "//", "/*", "*", "@", "--", ";;", "%", '"""', "'''", "[", 
 
 def split_code(language: str, lines: Sequence[str]) -> tuple[Chunk, ...]:
     """Chunks of code, each with the names that it defines."""
-    sections = [Section(0)]
+    sections = [FileSection(0)]
     for definition in definitions_in(language, lines):
         symbol = definition.name if definition.introduces else ""
         first = _lead(lines, definition.line, sections[-1].first)
         if first == sections[-1].first and not sections[-1].symbol:
-            sections[-1] = Section(first, symbol)
+            sections[-1] = FileSection(first, symbol)
         else:
-            sections.append(Section(first, symbol))
+            sections.append(FileSection(first, symbol))
     return chunks_of(lines, list(_without_repeats(sections)))
 
 
@@ -321,7 +321,7 @@ def _lead(lines: Sequence[str], line: int, after: int) -> int:
     return first
 
 
-def _without_repeats(sections: Sequence[Section]) -> Iterator[Section]:
+def _without_repeats(sections: Sequence[FileSection]) -> Iterator[FileSection]:
     """Without sections that begin where the one before begins."""
     last = -1
     for section in sections:

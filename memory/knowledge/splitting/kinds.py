@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from memory.knowledge.model import FileKind
-from memory.knowledge.splitting.documents import Heading, plain
+from memory.knowledge.splitting.documents import DocumentHeading, plain
 
 _SUFFIXES: Final = {
     "bash": "bash sh zsh bats ksh",
@@ -155,7 +155,7 @@ _NO_TOPICS: Final = (
 )
 
 
-def kind_of(path: str, language: str, headings: Sequence[Heading]) -> FileKind:
+def kind_of(path: str, language: str, headings: Sequence[DocumentHeading]) -> FileKind:
     """The kind of a file by its path, and where the path does not tell, by its headings."""
     if holds_instructions(path):
         return FileKind.INSTRUCTIONS

@@ -25,7 +25,7 @@ from memory.grounding.verifier import (
 )
 from memory.grounding.web_sources import Tracker, as_text
 from memory.ports.grounding import Checked, Reason, Verification, VerifyCitation
-from safety.http.addresses import HostRule
+from safety.http.addresses import AllowedHost
 
 LOOPBACK = frozenset({ip_network("127.0.0.0/8")})
 
@@ -182,7 +182,7 @@ async def site() -> AsyncIterator[Site]:
 def sources(site: Site, *templates: str) -> GroundingSources:
     base = f"http://127.0.0.1:{site.port}"
     return GroundingSources(
-        hosts=(HostRule.parse(f"127.0.0.1:{site.port}"),),
+        hosts=(AllowedHost.parse(f"127.0.0.1:{site.port}"),),
         trackers=tuple(Tracker(base + template) for template in templates),
         networks=LOOPBACK,
     )
