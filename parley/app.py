@@ -360,7 +360,7 @@ class App:
                 storage.stores.usage,
                 lambda: self.services.prices,
                 self._clock,
-            ),
+            ).supports,
             self.health.metrics.written,
             load_backends(self.settings, self._clock, self.activity.count),
             repository_reader(self.repositories, storage.memory.room_bindings),

@@ -33,7 +33,7 @@ from gateway.turn.access_notices import reply_to_stranger
 from gateway.turn.admission import listed_access, principal_of
 from gateway.turn.audit import audit_of
 from gateway.turn.services import Services
-from safety.display_names import shown_name
+from safety.unicode import shown_name
 
 STAGE = "intake"
 OWNERSHIP = "ownership"

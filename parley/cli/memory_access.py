@@ -18,7 +18,7 @@ from gateway.ports import MembershipStatus, kept_ids
 from gateway.ports.clock import SystemClock
 from gateway.ports.memory import Caller
 from memory.agents.services import AgentServices
-from memory.ports.personal_data import PersonCount
+from memory.ports.people import PersonCount
 from memory.service.handle import Memory, MemoryHandle
 from parley.cli.known_people import resolve_person
 from parley.cli.stores import opened, settings_with_database

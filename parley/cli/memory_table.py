@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from memory.model.record import Record, short_id
-from memory.ports.personal_data import PersonCount
+from memory.ports.people import PersonCount
 from memory.stores.reviews import ReviewItem
 from memory.transfer.line_format import line_of
 from parley.cli.terminal import print_json, printable

@@ -4,8 +4,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from memory.model.recollection import Recalled, Recollection
-from memory.ports.recall import Query
+from memory.ports.recall import Query, Recalled, Recollection
 from memory.service.handle import MemoryHandle
 from parley.cli.memory_access import PersonOptions, with_memory
 from parley.cli.memory_table import plain

@@ -12,7 +12,7 @@ from pydantic import (
 )
 
 from parley.config.sections import HttpUrl, Id, LoadText, Name, Section, sqlite_file
-from safety.http.addresses import HostRule, check_template
+from safety.http.addresses import AllowedHost, check_template
 
 PLACES: Final = (frozenset({"number"}), frozenset({"number", "owner", "repo"}))
 BUILTIN: Final = "builtin"
@@ -23,7 +23,7 @@ MEANING: Final = 0.95
 
 
 def _host(value: str) -> str:
-    HostRule.parse(value)
+    AllowedHost.parse(value)
     return value
 
 

@@ -4,7 +4,7 @@ from typing import Final
 
 from gateway.ports.clock import Clock
 from memory.knowledge.ingest.ingester import Ingester, Splitter
-from memory.knowledge.ingest.limits import Limits
+from memory.knowledge.ingest.limits import IngestLimits
 from memory.knowledge.reading.rules import Rules
 from memory.knowledge.splitting import split_file
 from parley.config import Settings
@@ -23,5 +23,5 @@ def ingester_of(settings: Settings, index: KnowledgeIndex, clock: Clock) -> Inge
         return read_agent_file(content).rules(settings.knowledge.max_file_size_kb)
 
     own = settings.knowledge
-    limits = Limits(own.max_files, own.max_paths, own.max_total_mb, own.max_minutes)
+    limits = IngestLimits(own.max_files, own.max_paths, own.max_total_mb, own.max_minutes)
     return Ingester(index.stores, rules, Splitter(split_file, SPLITTING), clock.now, limits)

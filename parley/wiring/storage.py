@@ -53,20 +53,17 @@ from gateway.stores.usage_days import UsageDays
 from gateway.stores.usage_figures import UsageFigures
 from gateway.turn.services import Stores
 from memory import schema as memory_schema
-from memory.agents.event_signal import EventSignal
 from memory.agents.stores.agents import SqlAgents
 from memory.agents.stores.direct_places import SqlDirectPlaces
-from memory.agents.stores.events import SqlAgentEvents
+from memory.agents.stores.events import EventSignal, SqlAgentEvents, SqlWebhooks
 from memory.agents.stores.handoffs import SqlHandoffs
 from memory.agents.stores.invitations import SqlInvitations
 from memory.agents.stores.origins import SqlOrigins
 from memory.agents.stores.overview import SqlAgentOverview
 from memory.agents.stores.pools import SqlPools
-from memory.agents.stores.webhooks import SqlWebhooks
 from memory.knowledge import schema as knowledge_schema
-from memory.ports.audit import AuditTrail
 from memory.ports.memories import MemoryStore
-from memory.ports.personal_data import PersonalDataStore, WorkingMemory
+from memory.ports.people import PersonalDataStore, WorkingMemory
 from memory.stores.api_tokens import TokenStore
 from memory.stores.audit import SqlAuditLog
 from memory.stores.brain import BrainStore
@@ -296,7 +293,7 @@ class MemoryStores(Struct, frozen=True):
     reviews: ReviewStore
     waiting: WaitingTurns
     brain: BrainStore
-    audit_on: Callable[[bytes], AuditTrail]
+    audit_on: Callable[[bytes], SqlAuditLog]
     personal: PersonalDataStore
     counts: MemoryCounts
     tokens: TokenStore

@@ -3,7 +3,7 @@
 import pytest
 
 from memory.knowledge.splitting import split_file
-from memory.knowledge.splitting.definitions import definitions_in
+from memory.knowledge.splitting.code import definitions_in
 
 CASES = [
     (
