@@ -26,6 +26,8 @@ MAX_QUERY: Final = 2_000
 """Characters of a query, the length of a tool's argument."""
 MARK: Final = "[unverified, not an instruction] "
 """The beginning of a result that looks like an instruction."""
+MAX_RESULTS: Final = 100
+"""Records of one answer."""
 
 SEIZES, TAKES, TOTALS, STORES, SECRETS, KEYS, VERBATIM = 0.35, 0.2, 0.2, 0.2, 0.35, 0.2, 0.2
 OTHERS, INJECTS, WILDCARDS, ABOUT, TOPIC, MOST_TOPICS = 0.3, 0.6, 0.6, 0.1, 0.1, 2
@@ -41,22 +43,9 @@ class QueryScore(Struct, frozen=True):
 
     @property
     def for_review(self) -> bool:
-        """True if the query is not answered."""
+        """True if the query is not answered: it has a form of SQL, script or prompt injection, or
+        asks for everything."""
         return self.score > REVIEW_ABOVE
-
-
-class MEXTRAValidator:
-    """Checks the queries of agents, and cleans the names that they give."""
-
-    def is_suspicious(self, text: str) -> bool:
-        """True for a query with a form of SQL, script or prompt injection, or one that asks for
-        everything: it is not answered."""
-        return judge_query(text).for_review
-
-    def sanitize(self, text: str) -> str:
-        """Return the text without markup and separators of turns, with its markers of authority
-        neutralised. Idempotent."""
-        return neutralise_markers(sanitize(safe_unicode(text)))
 
 
 class FilteredOutput(Struct, frozen=True):
@@ -69,30 +58,23 @@ class FilteredOutput(Struct, frozen=True):
     left_out: int = 0
 
 
-class MemoryPoisoningDefense:
-    """Judges queries, and cleans what is returned. `max_results` bounds one answer."""
+def cleaned_name(name: str) -> str:
+    """Return a name that an agent gave without markup and separators of turns, with its markers of
+    authority neutralised. Idempotent."""
+    return neutralise_markers(sanitize(safe_unicode(name)))
 
-    def __init__(self, max_results: int = 100) -> None:
-        if max_results < 1:
-            raise ValueError(f"max_results is {max_results}; it must be 1 or more")
-        self._most = max_results
 
-    def analyze_query(self, query: str) -> float:
-        """Return the score of a query from 0 to 1; above 0.5 it is for review."""
-        return judge_query(query).score
-
-    def filter_output(self, memories: Iterable[Record]) -> FilteredOutput:
-        """Return at most `max_results` records without secrets; those that look like instructions
-        begin with `MARK`."""
-        rest = iter(memories)
-        given = list(islice(rest, self._most))
-        cleaned = [_cleaned(record) for record in given]
-        return FilteredOutput(
-            tuple(record for record, _, _ in cleaned),
-            tuple(record.id for record, redacted, _ in cleaned if redacted),
-            tuple(record.id for record, _, marked in cleaned if marked),
-            sum(1 for _ in rest),
-        )
+def filter_output(memories: Iterable[Record], most: int = MAX_RESULTS) -> FilteredOutput:
+    """Return at most `most` records without secrets; those that look like instructions begin with
+    `MARK`."""
+    rest = iter(memories)
+    cleaned = [_cleaned(record) for record in islice(rest, most)]
+    return FilteredOutput(
+        tuple(record for record, _, _ in cleaned),
+        tuple(record.id for record, redacted, _ in cleaned if redacted),
+        tuple(record.id for record, _, marked in cleaned if marked),
+        sum(1 for _ in rest),
+    )
 
 
 def judge_query(query: str) -> QueryScore:

@@ -185,12 +185,6 @@ class HandoffManager:
             return None
         return await self.open_to(request, receiver)
 
-    async def initiated_by(self, request: RequestScope, agent_id: str) -> tuple[Handoff, ...]:
-        """Return the latest handoffs of an own agent, with their results and reasons."""
-        agent = await self._agents.own(request, agent_id)
-        found = await self._store.of_source(agent.tenant, agent.id, MAX_LISTED)
-        return tuple(shown(one, request, self._clock.now()) for one in found)
-
     async def get_handoff(self, request: RequestScope, handoff_id: str) -> Handoff | None:
         """Return a handoff between agents of which at least one is the caller's, or to them; for an
         agent, only one from or to itself."""

@@ -10,7 +10,7 @@ from msgspec import Struct
 from gateway.errors import BadInput, NotFound
 from gateway.immutable import replace
 from gateway.ports import Clock
-from memory.agents.defences import MEXTRAValidator
+from memory.agents.defences import cleaned_name
 from memory.agents.events import event_of
 from memory.agents.model import (
     DEFAULT_CAPABILITIES,
@@ -215,7 +215,7 @@ def named(name: str, place: str) -> str:
     """Return a safe name in one line. Raises `BadInput` for more than 100 characters."""
     if len(name) > MAX_NAME:
         raise BadInput(f"{place}: at most {MAX_NAME} characters, not {len(name)}")
-    return " ".join(MEXTRAValidator().sanitize(name).split())[:MAX_NAME]
+    return " ".join(cleaned_name(name).split())[:MAX_NAME]
 
 
 def capacity(setting: str, what: str, limit: int, advice: str) -> RegistryCapacityError:

@@ -15,7 +15,7 @@ from memory.model.scope import AccessScope
 from memory.ports.memories import Match
 from memory.ports.recall import Query, Recall, Recalled, RecallStage, Recollection
 from memory.recall.rules import RecallLimits
-from memory.recall.selection import Count, label_of, labelled_line, rough_tokens
+from memory.recall.selection import label_of, labelled_line, rough_tokens
 from safety.secret_detection.detect import redact_and_cut
 from safety.unicode import safe_unicode
 
@@ -37,7 +37,6 @@ class CombinedRecall:
         limits: RecallLimits | None = None,
         *,
         builtin: bool,
-        count: Count = rough_tokens,
     ) -> None:
         """`builtin`: learned memories of the database are in use."""
         self._database = database
@@ -45,7 +44,6 @@ class CombinedRecall:
         self._clock = clock
         self._limits = limits or RecallLimits()
         self._builtin = builtin
-        self._count = count
 
     async def recall(self, access: AccessScope, query: Query) -> Recollection:
         """Return visible matches of all places, best first. A question that is still being typed
@@ -113,7 +111,7 @@ class CombinedRecall:
         results: list[Recalled] = []
         left, statements = self._limits.tokens, self._limits.semantic
         for one in candidates:
-            size = self._count(labelled_line(one.record))
+            size = rough_tokens(labelled_line(one.record))
             from_backend = BACKEND in one.source_scores
             if len(results) == query.limit or size > left or (from_backend and not statements):
                 continue

@@ -4,8 +4,8 @@ New memories come first, then older ones, from the newest to the oldest; after a
 all vectors are made again. Until then words find a memory.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Final
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Final, TypeVar
 
 import structlog
 from msgspec import Struct
@@ -25,6 +25,8 @@ MODEL: Final = "model"
 """The work item for loading the model."""
 
 log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
 
 
 async def nothing_to_warm() -> None:
@@ -80,6 +82,19 @@ class Attempts:
     def succeeded(self) -> None:
         """Forget the last problem."""
         self.problem = ""
+
+
+def batches(
+    guard: WorkGuard, some: Sequence[T], item_of: Callable[[T], WorkItem]
+) -> Iterator[Sequence[T]]:
+    """The texts that are computed together; those that were involved in crashes are tried one by
+    one, or skipped."""
+    fresh, suspects = list[T](), list[T]()
+    for one in some:
+        item = item_of(one)
+        if not guard.exhausted(item):
+            (suspects if guard.crash_weight(item) else fresh).append(one)
+    yield from filter(None, (fresh, *([one] for one in suspects)))
 
 
 BATCH: Final = 16
@@ -152,17 +167,10 @@ class EmbeddingBackfill:
         return await self._memories.unembedded(self._embedder.model, BATCH, before, after)
 
     async def _make(self, some: Sequence[Unembedded]) -> int:
-        """Return the vectors of these texts; texts that were involved in crashes are tried one by
-        one, or skipped."""
-        fresh, suspects = list[Unembedded](), list[Unembedded]()
-        for one in some:
-            item = WorkItem("embedding", one.id)
-            if not self._guard.exhausted(item):
-                (suspects if self._guard.crash_weight(item) else fresh).append(one)
-        for batch in (fresh, *([one] for one in suspects)):
-            if batch:
-                with self._guard.working(*(WorkItem("embedding", one.id) for one in batch)):
-                    await self._embed(batch)
+        """Make the vectors of these texts; return their number."""
+        for batch in batches(self._guard, some, _item):
+            with self._guard.working(*map(_item, batch)):
+                await self._embed(batch)
         return len(some)
 
     async def _embed(self, some: Sequence[Unembedded]) -> None:
@@ -191,3 +199,7 @@ class _BackfillPlace(Struct, frozen=True):
     newest: int | None = None
     before: int | None = None
     whole_at: float | None = None
+
+
+def _item(text: Unembedded) -> WorkItem:
+    return WorkItem("embedding", text.id)

@@ -15,7 +15,7 @@ from db.errors import StoreUnavailable
 from gateway.errors import ModelError, ModelUnavailable
 from gateway.ports import Clock
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
-from memory.embeddings.backfill import Attempts, nothing_to_warm
+from memory.embeddings.backfill import Attempts, batches, nothing_to_warm
 from memory.knowledge.ports.vectors import ClaimedText
 from memory.knowledge.stores.vectors import SqlChunkVectors
 from memory.model.record import Embedding
@@ -87,17 +87,9 @@ class ChunkBackfill:
         return 1
 
     async def _make(self, texts: Sequence[ClaimedText]) -> None:
-        """Make the vectors of texts; those that were involved in crashes are tried one by one, or
-        skipped."""
-        fresh, suspects = list[ClaimedText](), list[ClaimedText]()
-        for one in texts:
-            item = _item(one)
-            if not self._guard.exhausted(item):
-                (suspects if self._guard.crash_weight(item) else fresh).append(one)
-        for batch in (fresh, *([one] for one in suspects)):
-            if batch:
-                with self._guard.working(*map(_item, batch)):
-                    await self._embed(batch)
+        for batch in batches(self._guard, texts, _item):
+            with self._guard.working(*map(_item, batch)):
+                await self._embed(batch)
 
     async def _embed(self, some: Sequence[ClaimedText]) -> None:
         try:

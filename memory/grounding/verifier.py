@@ -18,7 +18,6 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Final
 
-from aiohttp.abc import AbstractResolver
 from msgspec import Struct
 
 from gateway.immutable import replace
@@ -178,16 +177,11 @@ class ConfiguredVerifier:
         sources: GroundingSources,
         *,
         excerpts: bool = False,
-        resolver: AbstractResolver | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._repositories = Repositories(sources.repositories, excerpts=excerpts)
-        self._trackers = IssueTrackers(
-            sources.trackers, sources.networks, excerpts=excerpts, resolver=resolver
-        )
-        self._pages = CitedPages(
-            sources.hosts, sources.networks, excerpts=excerpts, resolver=resolver
-        )
+        self._trackers = IssueTrackers(sources.trackers, sources.networks, excerpts=excerpts)
+        self._pages = CitedPages(sources.hosts, sources.networks, excerpts=excerpts)
         self._now = now
         self._kept: OrderedDict[tuple[str, ...], tuple[float, Verification]] = OrderedDict()
 

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from aiohttp.abc import AbstractResolver
-
 from memory.ports.grounding import Citation
 from safety.http.addresses import AllowedHost, Network, check_template, fill, host_of
 from safety.http.client import Forbidden, GuardedClient, OutboundPolicy, read_target
@@ -32,10 +30,9 @@ class CitedPages:
         networks: frozenset[Network] = frozenset(),
         *,
         excerpts: bool = False,
-        resolver: AbstractResolver | None = None,
     ) -> None:
         self._policy = OutboundPolicy(hosts, allow_private=networks)
-        self._client = GuardedClient(self._policy, resolver=resolver)
+        self._client = GuardedClient(self._policy)
         self._excerpts = excerpts
 
     def lists(self, url: str) -> bool:
@@ -136,14 +133,11 @@ class IssueTrackers:
         networks: frozenset[Network] = frozenset(),
         *,
         excerpts: bool = False,
-        resolver: AbstractResolver | None = None,
     ) -> None:
         self._trackers = [
             (
                 tracker,
-                GuardedClient(
-                    OutboundPolicy((host_of(tracker.template),), networks), resolver=resolver
-                ),
+                GuardedClient(OutboundPolicy((host_of(tracker.template),), networks)),
             )
             for tracker in trackers
         ]

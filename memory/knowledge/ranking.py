@@ -6,7 +6,6 @@ vectors is the sum of its chunks' in the same way. Each is divided by that of th
 both are added. Every rule is a field of `RankingRules` and has a value that switches it off.
 """
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,10 +18,8 @@ from memory.knowledge.model import FileKind
 from memory.knowledge.question import KnowledgeQuestion
 from memory.knowledge.splitting.kinds import DOCUMENTS
 from memory.knowledge.words import DEFINED, count_in, last_name, whole_word, words_of
+from memory.stores.word_ranking import LENGTH, SATURATION, rarity
 
-SATURATION: Final = 1.2
-LENGTH: Final = 0.75
-"""BM25's usual k1 and b."""
 FULL: Final = SATURATION + 1
 """The score of a word of weight 1 in a short text that repeats it without end."""
 ABOVE: Final = 1.001
@@ -112,10 +109,9 @@ class ChunkStatistics(Struct, frozen=True):
     having: Mapping[str, int]
 
     def weight(self, word: str) -> float:
-        """BM25's weight of a word: ln(1 + (N - n + 0.5) / (n + 0.5))."""
+        """BM25's weight of a word."""
         having = self.having.get(word, 0)
-        total = max(self.chunks, having, 1)
-        return math.log1p((total - having + 0.5) / (having + 0.5))
+        return rarity(having, max(self.chunks, having, 1))
 
 
 class Ranked(Struct, frozen=True):

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from gateway.errors import NotFound, ToolError
 from gateway.ports.rights import TokenScope, by_agent_too
-from memory.agents.defences import MemoryPoisoningDefense, MEXTRAValidator, judge_query
+from memory.agents.defences import filter_output, judge_query
 from memory.agents.model import Capability
 from memory.mcp.acting import AsAgent
 from memory.mcp.names import KNOWLEDGE
@@ -57,8 +57,6 @@ EXTRACTION: Final = (
 PRIVATE_TO_NOBODY: Final = (
     "agent_private: needs the agent_id of the agent that keeps the memory, and the scope user."
 )
-VALIDATOR: Final = MEXTRAValidator()
-DEFENSE: Final = MemoryPoisoningDefense(MAX_RESULTS)
 
 
 Author = Literal["person", "others"]
@@ -219,7 +217,7 @@ async def store(call: ToolCall, given: StoreOverMcp) -> StoreResult:
 
 async def search(call: ToolCall, given: SearchOverMcp) -> SearchResult:
     """Search memories. Raises `ToolError` for a query that asks for everything."""
-    if VALIDATOR.is_suspicious(given.query):
+    if judge_query(given.query).for_review:
         reasons = " ".join(judge_query(given.query).reasons)
         audit = remembering(call).handle.read.audit
         await audit("poisoning_attempt_blocked", operation="query", findings=reasons)
@@ -227,7 +225,7 @@ async def search(call: ToolCall, given: SearchOverMcp) -> SearchResult:
     query = SearchArguments.model_validate(given.model_dump(exclude={"agent_id"}))
     matches = await _tools(call).find(query)
     scores = {record.id: score for record, score in matches}
-    shown = DEFENSE.filter_output(record for record, _ in matches)
+    shown = filter_output((record for record, _ in matches), MAX_RESULTS)
     return SearchResult(results=[found_out(call, one, scores[one.id]) for one in shown.records])
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal, TypeVar
 from pydantic import BeforeValidator, Field
 
 from gateway.ports.rights import AGENT_WRITES, TOKEN_WRITES, TokenScope, by_agent_too
-from memory.agents.defences import MemoryPoisoningDefense
+from memory.agents.defences import filter_output
 from memory.agents.model import (
     MAX_RESULTS,
     Capability,
@@ -32,7 +32,6 @@ from memory.turns.arguments import Arguments
 from memory.turns.tools import MemoryId
 
 MAX_ID: Final = 100
-DEFENSE: Final = MemoryPoisoningDefense(MAX_RESULTS)
 NO_PERMISSION: Final = (
     "This agent has no permission for this in the pool. Ask the owner of the pool for it."
 )
@@ -238,7 +237,7 @@ async def query(call: ToolCall, given: QueryArguments) -> QueryOut:
         return QueryOut(success=False, status="missing_capability", next=text, memories=[])
     if isinstance(result, bool):
         return QueryOut(success=False, status="not_a_member", next=NO_MEMBER, memories=[])
-    shown = DEFENSE.filter_output(entry.record for entry in result)
+    shown = filter_output((entry.record for entry in result), MAX_RESULTS)
     entries = zip(result, shown.records, strict=False)
     return QueryOut(
         success=True, memories=[shared_out(call, entry.shared, record) for entry, record in entries]

@@ -8,9 +8,10 @@ from msgspec import Struct
 
 from gateway.errors import BadInput, MemoryUnavailable, NotFound
 from gateway.ports.rights import AGENT_READS, Allowed, TokenScope, by_agent_too
+from memory.agents.defences import filter_output
 from memory.agents.model import AgentEvent, Capability
 from memory.mcp.handoff_tools import handoff_out
-from memory.mcp.memory_tools import DEFENSE, author_of, known_memory, remembering
+from memory.mcp.memory_tools import author_of, known_memory, remembering
 from memory.mcp.names import KNOWLEDGE, SESSION, ServerName
 from memory.mcp.tool_definition import ToolCall
 from memory.ports.brain import Document
@@ -195,7 +196,7 @@ async def _handoff(call: ToolCall, handoff_id: str) -> Content:
 
 async def _memory(call: ToolCall, memory_id: str) -> Content:
     record = await known_memory(call, memory_id)
-    (record,) = DEFENSE.filter_output((record,)).records
+    (record,) = filter_output((record,)).records
     fields = found_answer(record, 0.0)
     del fields["relevance_score"]
     fields["scope"] = record.scope.value

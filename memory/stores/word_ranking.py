@@ -50,14 +50,19 @@ class WordCandidate(NamedTuple):
     length: int
 
 
+def rarity(having: int, total: int) -> float:
+    """BM25's weight of a word that `having` of `total` texts have: ln(1 + (N - n + 0.5) / (n +
+    0.5))."""
+    return math.log1p((total - having + 0.5) / (having + 0.5))
+
+
 def bm25(
     candidates: Iterable[WordCandidate], terms: Sequence[Term], known: WordStatistics
 ) -> list[tuple[str, float]]:
-    """Ids and scores (above 0), best first; of two alike the newer comes first. The weight of a
-    word is ln(1 + (N - n + 0.5) / (n + 0.5)), with n of N memories that have it; one that may be
+    """Ids and scores (above 0), best first; of two alike the newer comes first. A word that may be
     unfinished counts once at most."""
     total = max(known.memories, *known.having, 1)
-    weights = [math.log1p((total - n + 0.5) / (n + 0.5)) * (SATURATION + 1) for n in known.having]
+    weights = [rarity(n, total) * (SATURATION + 1) for n in known.having]
     weighed = list(zip(weights, terms, strict=True))
     spelt = [(weight, f" {term.text} ") for weight, term in weighed if not term.prefix]
     begun = [(weight, term) for weight, term in weighed if term.prefix]

@@ -227,12 +227,10 @@ class _LabelReader:
                 return value._replace(begin=begin, end=end)
         return None
 
-    def _candidate(
-        self, name: "_Name", how: LabelForm, begin: int, end: int, *, quoted: bool = True
-    ) -> LabelledValue:
+    def _candidate(self, name: "_Name", how: LabelForm, begin: int, end: int) -> LabelledValue:
         return LabelledValue(
             *(self.text, name.word.kind, name.text, name.start, name.rest, how),
-            *(begin, end, quoted),
+            *(begin, end, True),
         )
 
     def _in_sentence(self, name: "_Name", place: int) -> LabelledValue | None:

@@ -34,7 +34,6 @@ _OF_KEYS_AND_TERMS: Final = """
 _NO_SECRETS: Final = frozenset(_OF_KEYS_AND_TERMS.split())
 _VOWELS: Final = frozenset("aeiouyáéíóúàèìòùäëïöüâêîôûãõåæøœ")
 _RUN: Final = 3
-_ACRONYM: Final = 4
 _LEAST_DIGITS: Final = 4
 _LEAST_OWNED: Final = 3
 _RARE_PAIRS: Final = 2

@@ -107,9 +107,6 @@ OPEN_OF_ANY: Final = Statement(f"""
     {SELECT} WHERE tenant = :tenant AND {among("target_owner", "persons")} AND {STILL_OPEN}
     ORDER BY created_at, id LIMIT :limit
 """)
-OF_SOURCE: Final = Statement(f"""
-    {SELECT} WHERE source = :agent AND tenant = :tenant ORDER BY created_at DESC, id LIMIT :limit
-""")
 EXPIRE: Final = Statement(f"""
     UPDATE agent_handoffs SET status = 'expired', ended_at = :now, notified = true WHERE id IN (
         SELECT id FROM agent_handoffs
@@ -197,11 +194,6 @@ class SqlHandoffs:
             "limit": limit,
         }
         return [_handoff(row) for row in await self._database.fetch(OPEN_OF_ANY, params)]
-
-    async def of_source(self, tenant: str, agent: str, limit: int) -> list[Handoff]:
-        """Return the handoffs that an agent initiated, latest first."""
-        params = {"tenant": storable(tenant), "agent": storable(agent), "limit": limit}
-        return [_handoff(row) for row in await self._database.fetch(OF_SOURCE, params)]
 
     async def expire(self, now: datetime) -> list[Handoff]:
         """End a batch of handoffs whose time is over; return them."""

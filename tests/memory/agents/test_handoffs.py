@@ -104,7 +104,8 @@ async def test_one_agent_hands_its_work_to_another(rig: Rig) -> None:
         request_of(BOB), made.id, target.id, {"status": "success"}
     )
     assert done is not None
-    (kept,) = await rig.manager.initiated_by(request_of(ADA), source.id)
+    kept = await rig.manager.get_handoff(request_of(ADA), made.id)
+    assert kept is not None
     assert (kept.id, kept.target_owner) == (made.id, "")
     assert kept.result == {"status": "success"}
     assert rig.audited("handoff") == ["initiated", "accepted", "completed"]
@@ -132,7 +133,6 @@ async def test_only_its_own_person_uses_an_agent(rig: Rig) -> None:
         lambda: manager.reject_handoff(ada, made.id, target.id),
         lambda: manager.complete_handoff(ada, made.id, target.id, {}),
         lambda: manager.get_pending_handoffs(ada, target.id),
-        lambda: manager.initiated_by(eve, source.id),
     )
     for attempt in attempts:
         with pytest.raises(NotFound):
@@ -213,7 +213,8 @@ async def test_an_expired_handoff_says_so_and_is_deleted(rig: Rig) -> None:
     assert over is not None
     assert over.outcome == "expired"
     assert await rig.manager.cleanup_terminal_handoffs() == 2
-    assert await rig.manager.initiated_by(request_of(ADA), source.id) == ()
+    for one in (pending, accepted):
+        assert await rig.manager.get_handoff(request_of(ADA), one.id) is None
     assert rig.audited("handoff").count("expired") == 2
 
 
@@ -225,7 +226,8 @@ async def test_cleanup_keeps_what_is_open_or_ended_lately(rig: Rig) -> None:
     rig.clock.skip(60)
     assert await rig.manager.cleanup_terminal_handoffs(timedelta(minutes=2)) == 0
     assert await rig.manager.cleanup_terminal_handoffs() == 1
-    assert await rig.manager.initiated_by(request_of(ADA), source.id) == (kept,)
+    assert await rig.manager.get_handoff(request_of(ADA), kept.id) == kept
+    assert await rig.manager.get_handoff(request_of(ADA), ended.id) is None
 
 
 async def test_reached_limits_name_themselves(engine: Engine, clock: FakeClock) -> None:
