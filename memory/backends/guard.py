@@ -26,7 +26,7 @@ from gateway.ports.memory_backend import (
     Statement,
 )
 from gateway.ports.model import CanStart
-from memory.backends.statement_validation import is_valid
+from memory.backends.conversion import is_valid
 from safety.bounds import Frozen, InputBounds, OutOfBounds, snapshot
 
 READ_SECONDS: Final = 2.0

@@ -2,7 +2,7 @@
 `curl -u …:…`, `net use … /user:… …`.
 
 The option alone says nothing: `-p` is a port of `ssh` and a password of `sshpass`. So each row
-names the programs of an option, from their manuals.
+of `program_options.txt` names the programs of an option, from their manuals.
 """
 
 import re
@@ -14,6 +14,7 @@ from msgspec import Struct
 from safety.secret_detection.kinds import SecretFinding
 from safety.secret_detection.labelled import PASSWORD
 from safety.secret_detection.plausibility import is_placeholder, looks_like_password
+from safety.word_lists import phrases_of, read_word_lists
 
 
 class PasswordOption(Struct, frozen=True):
@@ -22,54 +23,18 @@ class PasswordOption(Struct, frozen=True):
 
     name: str
     programs: tuple[str, ...]
-    joined: bool = False
-    apart: bool = True
+    joined: bool
+    apart: bool
 
 
-_DATABASES: Final = ("mysql", "mariadb", "mydumper", "myloader", "xtrabackup")
-_SNMP: Final = ("snmpget", "snmpwalk", "snmpset", "snmpbulkwalk")
-_OPTIONS: Final = (
-    PasswordOption("p", (*_DATABASES, "7z", "7za", "rar", "arj"), joined=True, apart=False),
-    PasswordOption("p", ("sshpass", "unrar"), joined=True),
-    PasswordOption("hp", ("rar",), joined=True, apart=False),
-    PasswordOption(
-        "p",
-        (
-            *("psexec", "paexec", "pskill", "pslist", "psservice", "psinfo", "psshutdown"),
-            *("psloglist", "psgetsid", "remcom", "winexe", "crackmapexec", "netexec", "nxc"),
-            *("evil-winrm", "winrs", "smbmap", "bloodhound-python", "kerbrute", "certipy"),
-            *("rdesktop", "xfreerdp", "mongo", "mongosh", "mongodump", "mongorestore"),
-            *(
-                "mongoexport",
-                "mongoimport",
-                "cqlsh",
-                "snowsql",
-                "arangosh",
-                "clickhouse",
-                "influx",
-                "docker login",
-            ),
-            *("podman login", "registry login", "buildah login"),
-            *("nerdctl login", "skopeo login"),
-            *("az login", "oc login", "cf login", "twine upload", "rabbitmqadmin", "ncftp"),
-        ),
-    ),
-    PasswordOption("pw", ("plink", "pscp", "psftp", "putty", "klink", "kitty", "winscp")),
-    PasswordOption("a", ("redis-cli", "keydb-cli", "valkey-cli")),
-    PasswordOption(
-        "P", ("sqlcmd", "bcp", "osql", "isql", "tsql", "bteq", "unzip", "zip", "mosquitto_pub")
-    ),
-    PasswordOption("P", ("mosquitto_sub", "ipmitool", "racadm", "fisql")),
-    PasswordOption(
-        "w", ("ldapsearch", "ldapadd", "ldapmodify", "ldapdelete", "ldapwhoami", "ldappasswd")
-    ),
-    PasswordOption("w", ("ldapcompare", "ldapmodrdn", "ldbsearch")),
-    PasswordOption("A", _SNMP),
-    PasswordOption("X", _SNMP),
-    PasswordOption("k", ("openssl enc", "openssl aes", "openssl des")),
-    PasswordOption("rp", ("schtasks",)),
-    PasswordOption("pass", ("cmdkey", "xfreerdp", "wfreerdp")),
-    PasswordOption("pd", ("netdom",)),
+_LISTS: Final = read_word_lists(__file__)
+_HTTP: Final = tuple(phrases_of(_LISTS.pop("HTTP")))
+"""Programs whose user may have a password behind a colon."""
+_OPTIONS: Final = tuple(
+    PasswordOption(name, tuple(phrases_of(programs)), "joined" in how, "apart" in how)
+    for (how, name), programs in (
+        (heading.split(": "), programs) for heading, programs in _LISTS.items()
+    )
 )
 _BY_NAME: Final[dict[str, tuple[PasswordOption, ...]]] = {
     name: tuple(one for one in _OPTIONS if one.name == name)
@@ -91,19 +56,6 @@ _USER: Final = re.compile(
     r"-(?<!\S-)-?(?:u|U|a|user|proxy-user|auth)(?:[ \t]{1,4}|=|(?<=-u))"
     r"(?:\"(?P<double>[^\"\r\n]{4,400})\"|'(?P<single>[^'\r\n]{4,400})'|"
     r"(?P<bare>[^\s\"'`|;&-][^\s`|;&]{3,400}))"
-)
-_HTTP: Final = (
-    "curl",
-    "http",
-    "https",
-    "xh",
-    "wget",
-    "ab",
-    "siege",
-    "wrk",
-    "httpie",
-    "lftp",
-    "xhs",
 )
 _SAMBA_USER: Final = re.compile(
     r"-(?<!\S-)-?(?:U|user)(?:[ \t]{1,2}|=)?[\"']?[\w.\\/@-]{1,64}%"

@@ -17,13 +17,14 @@ from memory.knowledge.ingest.outcome import BranchOutcome, IngestProgress, Mode,
 from memory.knowledge.ingest.prepare import FileWorkers, PreparedFile, RawFile
 from memory.knowledge.model import SkippedFile, SkipReason
 from memory.knowledge.ports.stores import Batch, NewFile
-from memory.knowledge.reading.paths import (
+from memory.knowledge.reading.rules import (
+    NamedBy,
+    Rules,
     checked_mode,
     checked_path,
     path_without_secrets,
     shown_path,
 )
-from memory.knowledge.reading.rules import NamedBy, Rules
 from memory.knowledge.stores.files import SqlFiles
 
 SORTED_AT_ONCE: Final = 500

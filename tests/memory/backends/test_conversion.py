@@ -6,8 +6,7 @@ from itertools import product
 from gateway.immutable import replace
 from gateway.people import Audience
 from gateway.ports.memory_backend import MAX_DETAILS, Statement
-from memory.backends.conversion import backend_access_of, checked, record_of, statement_of
-from memory.backends.statement_validation import is_valid
+from memory.backends.conversion import backend_access_of, checked, is_valid, record_of, statement_of
 from memory.model.record import Evidence, Kind, Provenance, Record, Scope, SourceType, Tier, Trust
 from memory.model.scope import AccessScope, may_change, sees
 from memory.recall.selection import SUSPICIOUS, label_of
