@@ -12,7 +12,7 @@ from typing import Final
 
 from gateway.ports import Clock
 from memory.model.scope import RequestScope
-from memory.ports.audit import AuditAction, AuditEntry, AuditLog, Link
+from memory.ports.audit import AppendEntry, AuditAction, AuditEntry, Link
 
 FIRST: Final = "0" * 64
 """The hash before the first entry."""
@@ -26,8 +26,8 @@ MAX_DETAIL: Final = 10_000
 class Audit:
     """Writes entries for the person who acts."""
 
-    def __init__(self, log: AuditLog, key: bytes, clock: Clock) -> None:
-        self._log = log
+    def __init__(self, append: AppendEntry, key: bytes, clock: Clock) -> None:
+        self._append = append
         self._key = key
         self._clock = clock
 
@@ -47,7 +47,7 @@ class Audit:
             (name, value[:MAX_DETAIL] if isinstance(value, str) else value)
             for name, value in sorted(details.items())[:MAX_DETAILS]
         )
-        await self._log.append(AuditEntry(action, tenant, person, self._clock.now(), kept))
+        await self._append(AuditEntry(action, tenant, person, self._clock.now(), kept))
 
     def hashed(self, text: str) -> str:
         """Return the HMAC of a text: the same for the same text, without its content."""

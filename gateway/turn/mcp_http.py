@@ -20,7 +20,7 @@ from gateway.turn.mcp_bounds import (
     read_message,
     refusal,
 )
-from safety.http.bounded_body import BodyTooLarge, TooManyPieces, unpacked
+from safety.http.bounded_body import ResponseTooLarge, TooManyPieces, unpacked
 from safety.http.content_encoding import Undecodable
 from safety.http.environment_proxy import proxy_of
 
@@ -183,7 +183,7 @@ class BoundedMcpTransport(httpx2.AsyncBaseTransport):
                 if piece is None:
                     return
                 yield piece
-        except BodyTooLarge:
+        except ResponseTooLarge:
             raise UnusableAnswer(TOO_LARGE if most == MAX_MESSAGE else _long_stream()) from None
         except (TooManyPieces, Undecodable) as error:
             raise UnusableAnswer(str(error)) from None

@@ -15,7 +15,7 @@ import msgspec
 
 from gateway.errors import LibraryMissing, ModelError, ModelRefused, ModelUnavailable
 from memory.model.record import Embedding
-from safety.http.bounded_body import BodyTooLarge, TooManyPieces
+from safety.http.bounded_body import ResponseTooLarge, TooManyPieces
 from safety.http.content_encoding import Undecodable
 from safety.http.shown_address import shown_address
 
@@ -148,7 +148,7 @@ def _model_error(error: Exception, sdk: Any, base_url: str) -> ModelError:
     if isinstance(error, ModelError):
         return error
     for one in (error, error.__cause__):
-        if isinstance(one, BodyTooLarge | TooManyPieces | Undecodable):
+        if isinstance(one, ResponseTooLarge | TooManyPieces | Undecodable):
             return ModelRefused(f"the embedding server {shown_address(base_url)}: {one}")
     if not isinstance(error, sdk.APIStatusError):
         return ModelUnavailable(f"no answer from the embedding server: {type(error).__name__}")

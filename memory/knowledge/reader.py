@@ -9,16 +9,12 @@ from memory.model.scope import RequestScope
 from memory.stores.room_bindings import RoomBindingStore
 
 
-class Search(Protocol):
-    """Searches what an access may read. Raises `StoreUnavailable`."""
+class RepositoryIndex(Protocol):
+    """Searches and lists what an access may read. Raises `StoreUnavailable`."""
 
     async def search(self, access: KnowledgeAccess, query: KnowledgeQuery) -> list[ChunkHit]:
         """Return matching parts of files, best first."""
         ...
-
-
-class Readable(Protocol):
-    """Lists what an access may read. Raises `StoreUnavailable`."""
 
     async def readable(self, access: KnowledgeAccess, limit: int) -> list[Repository]:
         """Return repositories by name."""
@@ -32,9 +28,8 @@ class Readable(Protocol):
 class KnowledgeReader:
     """The only way from a request to the text of a repository."""
 
-    def __init__(self, search: Search, readable: Readable, bindings: RoomBindingStore) -> None:
-        self._search = search
-        self._readable = readable
+    def __init__(self, index: RepositoryIndex, bindings: RoomBindingStore) -> None:
+        self._index = index
         self._bindings = bindings
 
     async def access(self, request: RequestScope) -> KnowledgeAccess:
@@ -45,7 +40,7 @@ class KnowledgeReader:
 
     async def repositories(self, request: RequestScope, limit: int = 100) -> list[Repository]:
         """Return the repositories that the request may read, by name."""
-        return await self._readable.readable(await self.access(request), limit)
+        return await self._index.readable(await self.access(request), limit)
 
     async def may_have_read_restricted(self, request: RequestScope) -> bool:
         """True if a client of this person may have text of a restricted repository, whatever
@@ -53,10 +48,10 @@ class KnowledgeReader:
         if request.principal.outside:
             return False
         try:
-            return await self._readable.any_restricted(request.principal.tenant)
+            return await self._index.any_restricted(request.principal.tenant)
         except StoreUnavailable:
             return True
 
     async def search(self, request: RequestScope, query: KnowledgeQuery) -> list[ChunkHit]:
         """Return matching parts of files, best first."""
-        return await self._search.search(await self.access(request), query)
+        return await self._index.search(await self.access(request), query)

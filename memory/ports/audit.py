@@ -1,7 +1,8 @@
 """Storage of the audit log."""
 
+from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
 
@@ -43,10 +44,8 @@ class AuditEntry(Struct, frozen=True):
     details: tuple[tuple[str, str | int], ...] = field(default=())
 
 
-class AuditLog(Protocol):
-    """An append-only log, chained by hashes."""
-
-    async def append(self, entry: AuditEntry) -> None: ...
+AppendEntry: TypeAlias = Callable[[AuditEntry], Awaitable[None]]
+"""Adds an entry to an append-only log, chained by hashes. Raises `StoreUnavailable`."""
 
 
 class Link(Struct, frozen=True):

@@ -169,7 +169,7 @@ def _services(
     written: Callable[[str, str], None] | None,
 ) -> _Services:
     key = audit_key(settings)
-    audit = Audit(stores.audit_on(key), key, clock)
+    audit = Audit(stores.audit_on(key).append, key, clock)
     places = DirectPlaces(stores.direct_places, clock)
     path = replace(write_path_of(settings, stores, audit, models, clock, judge), written=written)
     brain = Brain(stores.brain, stores.reviews, audit, clock)

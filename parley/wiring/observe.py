@@ -117,7 +117,7 @@ class AuditSink:
                 key = audit_key(self._settings, warn=not self._settings.memory.enabled)
             except ConfigurationError as error:
                 raise StoreUnavailable(str(error)) from error
-            self._audit = Audit(self._storage.memory.audit_on(key), key, self._clock)
+            self._audit = Audit(self._storage.memory.audit_on(key).append, key, self._clock)
         return self._audit
 
 

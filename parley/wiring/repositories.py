@@ -30,8 +30,8 @@ log = structlog.get_logger(__name__)
 
 
 class ProgramIndex:
-    """Implements `Search` and `Readable` of `memory.knowledge.reader`. An SQLite file is opened
-    once `parley knowledge init` has made it; until then there is nothing to read."""
+    """Implements `memory.knowledge.reader.RepositoryIndex`. An SQLite file is opened once `parley
+    knowledge init` has made it; until then there is nothing to read."""
 
     def __init__(self, index: KnowledgeIndex, nearness: Nearness | None = None) -> None:
         self._index = index
@@ -143,4 +143,4 @@ def repository_reader(
     index: ProgramIndex | None, bindings: RoomBindingStore
 ) -> KnowledgeReader | None:
     """The search of repositories for requests; None without an index."""
-    return None if index is None else KnowledgeReader(index, index, bindings)
+    return None if index is None else KnowledgeReader(index, bindings)

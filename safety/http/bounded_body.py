@@ -20,7 +20,7 @@ class TooManyPieces(Exception):
         super().__init__(f"it comes in more than {MAX_PIECES:,} pieces")
 
 
-class BodyTooLarge(Exception):
+class ResponseTooLarge(Exception):
     """The body has more than `most` bytes, as it is sent or unpacked."""
 
     def __init__(self, most: int) -> None:
@@ -29,7 +29,8 @@ class BodyTooLarge(Exception):
 
 async def unpacked(source: AsyncIterable[bytes], encoding: str, most: int) -> AsyncIterator[bytes]:
     """Yield a body unpacked, in parts, at most `most` bytes before and after. `encoding` is the
-    value of its `Content-Encoding`. Raises `BodyTooLarge`, `TooManyPieces` and `Undecodable`."""
+    value of its `Content-Encoding`. Raises `ResponseTooLarge`, `TooManyPieces` and
+    `Undecodable`."""
     taken = given = count = 0
     unpacker = Unpacker(encoding)
     async for data in source:
@@ -43,6 +44,6 @@ async def unpacked(source: AsyncIterable[bytes], encoding: str, most: int) -> As
             piece = unpacker.feed(part, most + 1 - given)
             given += len(piece)
             if max(taken, given) > most:
-                raise BodyTooLarge(most)
+                raise ResponseTooLarge(most)
             if piece:
                 yield piece

@@ -261,7 +261,7 @@ def rig_on(
         await database.run(lambda: put_waiting_turn(turn))
 
     noted, verifier, members = Noted(), FakeVerifier(), Members()
-    audit, places = Audit(noted, key, clock), DirectPlaces(stores.direct_places, clock)
+    audit, places = Audit(noted.append, key, clock), DirectPlaces(stores.direct_places, clock)
     people = People(stores.people, clock, members, projects, places)
     links = Links(stores.links, audit, clock)
     path = WritePath(

@@ -70,7 +70,9 @@ def _with_bindings(settings: Settings, job: Callable[[RoomBindings], Awaitable[T
     clock, key = SystemClock(), audit_key(settings)
     lasting = open_long_lived(settings.database.url, clock)
     stores = lasting.memory
-    bindings = RoomBindings(stores.room_bindings, Audit(stores.audit_on(key), key, clock), clock)
+    bindings = RoomBindings(
+        stores.room_bindings, Audit(stores.audit_on(key).append, key, clock), clock
+    )
 
     async def work() -> T:
         try:

@@ -73,7 +73,7 @@ def rig(engine: Engine, clock: FakeClock) -> Rig:
 def rig_with(engine: Engine, clock: FakeClock, limits: AgentLimits | None = None) -> Rig:
     noted, agents, access = Noted(), Directory(), Access()
     places, people = SqlDirectPlaces(engine), PeopleStore(engine, clock)
-    audit = Audit(noted, b"key", clock)
+    audit = Audit(noted.append, b"key", clock)
     manager = HandoffManager(
         SqlHandoffs(engine), agents, places, access.served, audit, clock, limits
     )

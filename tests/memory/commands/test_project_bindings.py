@@ -27,7 +27,7 @@ async def rig(tmp_path: Path) -> AsyncIterator[Rig]:
     await database.start()
     stores = memory_stores(database, clock)
     result = GivenHits([replace(HIT, repository=replace(REPOSITORY, project=TEAM, private=True))])
-    reader = KnowledgeReader(result, result, stores.room_bindings)
+    reader = KnowledgeReader(result, stores.room_bindings)
     yield rig_on(stores, database, clock, repositories=reader)
     await database.stop()
 

@@ -72,7 +72,7 @@ class Acting(RuleBasedStateMachine):
             opened.database,
             opened.clock,
             keep=opened.keep,
-            repositories=KnowledgeReader(library.searcher, library.repositories, bound),
+            repositories=KnowledgeReader(library, bound),
         )
         self.number = next(NUMBERS)
         self.rig.tenant = f"t{self.number}"

@@ -44,7 +44,7 @@ HIT: Final = ChunkHit(
 
 @dataclass
 class GivenHits:
-    """Implements `Search` and `Readable`: everything that the rule allows, whatever is asked."""
+    """Implements `RepositoryIndex`: everything that the rule allows, whatever is asked."""
 
     hits: list[ChunkHit] = field(default_factory=list)
     asked: list[KnowledgeQuery] = field(default_factory=list)

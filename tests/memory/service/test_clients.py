@@ -64,7 +64,7 @@ async def rig(tmp_path: Path, index: Index) -> AsyncIterator[Rig]:
         stores,
         database,
         clock,
-        repositories=KnowledgeReader(index, index, stores.room_bindings),
+        repositories=KnowledgeReader(index, stores.room_bindings),
     )
     await database.stop()
 

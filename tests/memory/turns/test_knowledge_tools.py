@@ -36,7 +36,7 @@ async def rig(tmp_path: Path, found: GivenHits) -> AsyncIterator[Rig]:
     clock, database = FakeClock(), sqlite_database(tmp_path / "test.db")
     await database.start()
     stores = memory_stores(database, clock)
-    reader = KnowledgeReader(found, found, stores.room_bindings)
+    reader = KnowledgeReader(found, stores.room_bindings)
     yield rig_on(stores, database, clock, repositories=reader)
     await database.stop()
 

@@ -12,7 +12,7 @@ from db import Database
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
 from memory.knowledge.access import KnowledgeAccess
-from memory.knowledge.model import ChunkHit, FileKind, KnowledgeQuery
+from memory.knowledge.model import ChunkHit, FileKind, KnowledgeQuery, Repository
 from memory.knowledge.ports.stores import Batch, NewFile
 from memory.knowledge.schema import FILE_SCHEMA
 from memory.knowledge.search import Searcher
@@ -62,6 +62,15 @@ class Library:
         await self.files.write(id_, branch, COMMIT, batch, AT)
         await self.files.finish(id_, branch, COMMIT, AT)
         return id_
+
+    async def search(self, access: KnowledgeAccess, query: KnowledgeQuery) -> list[ChunkHit]:
+        return await self.searcher.search(access, query)
+
+    async def readable(self, access: KnowledgeAccess, limit: int) -> list[Repository]:
+        return await self.repositories.readable(access, limit)
+
+    async def any_restricted(self, tenant: str) -> bool:
+        return await self.repositories.any_restricted(tenant)
 
     async def find(
         self, text: str, *kinds: FileKind, access: KnowledgeAccess = MEMBER, **query: Any
