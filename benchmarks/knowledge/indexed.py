@@ -11,7 +11,7 @@ from benchmarks.recollection.measures import Measured, measured
 from db import Database
 from gateway.immutable import replace
 from gateway.ports.clock import SystemClock
-from memory.embeddings.chunk_backfill import ChunkBackfill
+from memory.embeddings.backfill import ChunkBackfill
 from memory.embeddings.local import LocalEmbedder
 from memory.knowledge.access import KnowledgeAccess
 from memory.knowledge.model import KnowledgeQuery, Repository, SplitFile

@@ -11,7 +11,7 @@ from db.errors import StoreUnavailable
 from gateway.errors import ConfigurationError
 from gateway.ports import Clock, Counter
 from gateway.ports.work_guard import WorkGuard
-from memory.embeddings.chunk_backfill import ChunkBackfill
+from memory.embeddings.backfill import ChunkBackfill
 from memory.knowledge.access import KnowledgeAccess
 from memory.knowledge.model import ChunkHit, KnowledgeQuery, Repository
 from memory.knowledge.ports.vectors import EMBED_SECONDS, Nearness

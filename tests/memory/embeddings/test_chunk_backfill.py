@@ -9,8 +9,7 @@ from structlog.testing import capture_logs
 from gateway.errors import ModelRefused, ModelUnavailable
 from gateway.inbound.crash_loop_guard import MAX_WEIGHT
 from gateway.ports.work_guard import WorkItem
-from memory.embeddings.backfill import AFTER_FAILURE, AFTER_REFUSAL
-from memory.embeddings.chunk_backfill import WHOLE_AGAIN, ChunkBackfill
+from memory.embeddings.backfill import AFTER_FAILURE, AFTER_REFUSAL, WHOLE_AGAIN, ChunkBackfill
 from memory.knowledge.ports.vectors import MAX_CLAIMED
 from memory.knowledge.stores.vectors import SqlChunkVectors
 from tests.memory.knowledge.search.conftest import Library, library

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gateway.ports.clock import SystemClock
-from memory.embeddings.chunk_backfill import ChunkBackfill
+from memory.embeddings.backfill import ChunkBackfill
 from memory.embeddings.local import LocalEmbedder
 from parley.config import Settings, from_mapping
 from parley.wiring.knowledge import open_knowledge
