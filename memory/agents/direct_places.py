@@ -57,6 +57,6 @@ async def writable_place(
 ) -> Place | None:
     """Return the direct conversation in which the assistant may write to a person; None without a
     known one, without access, or with memory off. Raises `StoreUnavailable`."""
-    reach = await places.reach(tenant, person)
-    place = None if reach.memory_off else reach.place
+    contact = await places.contact(tenant, person)
+    place = None if contact.memory_off else contact.place
     return place if place is not None and await is_served(tenant, person, place) else None

@@ -352,20 +352,20 @@ class HandoffManager:
         own = {str(request.principal.person), *request.persons}
         if request.principal.outside and person not in own:
             raise BadInput(f"target: {OUTSIDE}")
-        reach = await self._places.reach(tenant, person)
+        contact = await self._places.contact(tenant, person)
         problem = ""
-        if reach.memory_off:
+        if contact.memory_off:
             problem = OFF
-        elif reach.place is None:
+        elif contact.place is None:
             problem = NO_PLACE
-        elif not await self._is_served(tenant, person, reach.place):
+        elif not await self._is_served(tenant, person, contact.place):
             problem = NOT_SERVED
         if problem:
             await self._audit.note(
                 "permission_denied", request, what="handoff_to_person", to_person=person
             )
             raise BadInput(f"target: {problem}")
-        return reach.persons
+        return contact.persons
 
     def _ttl(self, seconds: int | None) -> int:
         if seconds is None:

@@ -42,7 +42,7 @@ class HandoffReceiver(Struct, frozen=True):
     persons: tuple[str, ...] = ()
 
 
-class Reach(Struct, frozen=True):
+class DirectContact(Struct, frozen=True):
     """The ways to write to a person. `place` is their latest direct conversation, None if none is
     known; `persons` are all linked identities; `memory_off` for one of them, or there."""
 

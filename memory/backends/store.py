@@ -161,12 +161,12 @@ class BackendMemories:
     async def delete(self, access: AccessScope, memory_ids: Sequence[str]) -> list[str]:
         """Delete changeable memories; return their ids."""
         gone: list[str] = []
-        reach = backend_access_of(alone(access))
+        backend_access = backend_access_of(alone(access))
         if access.agent:  # a backend does not know agents, and what one keeps for itself
             own = [one for one in await self._all(alone(access)) if may_change(access, one)]
             memory_ids = [one.id for one in own if one.id in memory_ids]
         for ids in _portions(memory_ids):
-            gone += await self.backend.forget(reach, ids)
+            gone += await self.backend.forget(backend_access, ids)
         return gone
 
     async def take_back(self, access: AccessScope, memory_ids: Sequence[str]) -> list[str]:
@@ -181,8 +181,8 @@ class BackendMemories:
             older = by_id.get(taken.supersedes)
             if older is not None and older.superseded_by == id_ and may_change(access, older):
                 again = replace(older, superseded_by=taken.superseded_by)
-                reach = backend_access_of(alone(access))
-                await self.backend.remember(reach, statement_of(again))
+                backend_access = backend_access_of(alone(access))
+                await self.backend.remember(backend_access, statement_of(again))
             gone += await self.delete(access, (id_,))
         return gone
 
@@ -212,10 +212,10 @@ class BackendMemories:
     async def _pages(self, access: AccessScope) -> AsyncGenerator[list[Record], None]:
         """Iterate over the visible memories, newest first, their texts unchecked; those that are to
         be deleted by now are deleted."""
-        reach, name = backend_access_of(access), self.backend.name
+        backend_access, name = backend_access_of(access), self.backend.name
         after: Statement | None = None
         for _ in range(MAX_STATEMENTS // MAX_PAGE):
-            page = await self.backend.list_statements(reach, after)
+            page = await self.backend.list_statements(backend_access, after)
             records, now = [record_of(one, name) for one in page.statements], self._clock.now()
             over = {
                 one.id for one in records if self._is_over(one, now) and may_change(access, one)

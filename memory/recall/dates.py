@@ -135,14 +135,14 @@ def _in_words(text: str) -> list[QuestionDates]:
         month = _MONTHS.get(piece.casefold())
         if month is None:
             continue
-        day = _day_beside(pieces, place)
+        day = _adjacent_day(pieces, place)
         if piece.casefold() in _AMBIGUOUS and not (day or year or _is_in(pieces, place)):
             continue
         dates.append(QuestionDates(year, month, day))
     return dates or [QuestionDates(one) for one in years]
 
 
-def _day_beside(pieces: list[str], place: int) -> int | None:
+def _adjacent_day(pieces: list[str], place: int) -> int | None:
     around = [*reversed(pieces[max(0, place - 3) : place]), *pieces[place + 1 : place + 2]]
     for piece in around:
         if piece.isdecimal() and 1 <= int(piece) <= 31:

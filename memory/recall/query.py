@@ -130,8 +130,8 @@ def holds(text: str, literal: str) -> bool:
     return False
 
 
-def _joins(beside: str, edge: str) -> bool:
-    return bool(beside) and (beside.isalnum() or beside == "_") and edge.isalnum()
+def _joins(adjacent: str, edge: str) -> bool:
+    return bool(adjacent) and (adjacent.isalnum() or adjacent == "_") and edge.isalnum()
 
 
 def _is_exact(text: str, words: tuple[str, ...], literals: tuple[str, ...]) -> bool:

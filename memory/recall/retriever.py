@@ -185,9 +185,9 @@ class Retriever:
             return Neighbours(())
         others = sorted(scores.keys() - set(best))
         records = await self._store.neighbours(work.access, best, weights.span, others)
-        beside = [one for one in records if one.id in scores or _fits(one, work.filters)]
-        silent = silent_in(work.question.text, beside)
-        return Neighbours(tuple(best), tuple(beside), silent=silent)
+        neighbours = [one for one in records if one.id in scores or _fits(one, work.filters)]
+        silent = silent_in(work.question.text, neighbours)
+        return Neighbours(tuple(best), tuple(neighbours), silent=silent)
 
     async def _alone(
         self, work: _Work, scores: Mapping[str, float], there: Sequence[Record]

@@ -34,28 +34,28 @@ SITTING: Final = timedelta(hours=6)
 class Neighbours(Struct, frozen=True):
     """Candidates, and the neighbours of some of them.
 
-    `beside` is the result of `RecallStore.neighbours` for the ids `lending`: grouped by
+    `adjacent` is the result of `RecallStore.neighbours` for the ids `lending`: grouped by
     conversation, oldest first, with all turns next to a lending one. `alone` are the other
     candidates. `silent` are the ids of turns that are not recalled
     (`repeat_filter.silent_in`).
     """
 
     lending: tuple[str, ...] = ()
-    beside: tuple[Record, ...] = ()
+    adjacent: tuple[Record, ...] = ()
     alone: tuple[Record, ...] = ()
     silent: frozenset[str] = frozenset()
 
     @property
     def records(self) -> tuple[Record, ...]:
         """All of them."""
-        return self.beside + self.alone
+        return self.adjacent + self.alone
 
 
 def with_context(
     scores: Mapping[str, float], around: Neighbours, weights: Weights
 ) -> dict[str, float]:
     """Return the scores with the shares of their neighbours, each 0 to 1, for every record."""
-    records, whole = around.beside, _whole(weights)
+    records, whole = around.adjacent, _whole(weights)
     totals = {record.id: scores.get(record.id, 0.0) for record in around.records}
     places = {record.id: place for place, record in enumerate(records)}
     for lender in around.lending:
@@ -63,7 +63,7 @@ def with_context(
         if place is None or not records[place].role:
             continue
         for step, share in _shares(around, place, weights):
-            other = _beside(records, place, step)
+            other = _adjacent(records, place, step)
             if other is not None:
                 totals[other.id] += share * scores.get(lender, 0.0)
     for record in around.records:
@@ -82,12 +82,12 @@ def lending(scores: Mapping[str, float], weights: Weights) -> list[str]:
 
 def _shares(around: Neighbours, place: int, weights: Weights) -> list[tuple[int, float]]:
     """Return the shares that a turn lends, with their distances."""
-    lender, silent = around.beside[place], around.silent
+    lender, silent = around.adjacent[place], around.silent
     if lender.id in silent:
         first = weights.after[0] if weights.after else 0.0
         return [(1, first + weights.answer)] if lender.role != "assistant" else []
     if lender.role != "assistant" and asks(lender.content):
-        answer = _beside(around.beside, place, 1)
+        answer = _adjacent(around.adjacent, place, 1)
         if answer is not None and answer.role == "assistant" and answer.id in silent:
             return []
     shares = dict(enumerate(weights.after, start=1))
@@ -97,7 +97,7 @@ def _shares(around: Neighbours, place: int, weights: Weights) -> list[tuple[int,
     return [(step, share) for step, share in shares.items() if share]
 
 
-def _beside(records: Sequence[Record], place: int, step: int) -> Record | None:
+def _adjacent(records: Sequence[Record], place: int, step: int) -> Record | None:
     """Return the turn `step` places away in the same session."""
     direction = 1 if step > 0 else -1
     here = records[place]

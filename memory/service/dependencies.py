@@ -64,4 +64,4 @@ class RequestMemory(Struct, frozen=True):
 
     async def store_waiting_turns(self) -> None:
         """Store the waiting turns of this person and of this room."""
-        await self.dependencies.consolidation.of_reach(self.access)
+        await self.dependencies.consolidation.of_access(self.access)

@@ -68,7 +68,7 @@ class MemoryReview(RequestMemory, frozen=True):
         return proposals + ([Proposals("", "", counts[""])] if "" in counts else [])
 
     async def approve(self, review_id: str, *, keep_both: bool = False) -> WriteResult:
-        """Store an open entry; `beside` also keeps the memory that it would replace. Raises
+        """Store an open entry; `keep_both` also keeps the memory that it would replace. Raises
         `NotFound` if no entry with this id waits for this person.
 
         The memory is stored before the decision is recorded. After a crash in between the entry is

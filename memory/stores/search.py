@@ -109,17 +109,17 @@ def searches_on(database: Database) -> Searches:
     return Searches(PostgresWords(database), vectors, vectors.table.make_index)
 
 
-def _beside(visible: str, sign: str, order: str) -> str:
+def _neighbour(visible: str, sign: str, order: str) -> str:
     """The turns before or after each of `these`, in its conversation."""
-    beside = f"""
+    neighbours = f"""
         SELECT m.seq FROM memories m
         WHERE m.tenant = t.tenant AND m.conversation = t.conversation AND m.role <> ''
             AND (m.at, m.seq) {sign} (t.at, t.seq) AND m.superseded_by = '' AND {visible}
         ORDER BY m.at {order}, m.seq {order} LIMIT :span
     """
     joined = either(
-        sqlite=f"JOIN memories b ON b.seq IN ({beside})",
-        postgres=f"CROSS JOIN LATERAL ({beside}) AS b",
+        sqlite=f"JOIN memories b ON b.seq IN ({neighbours})",
+        postgres=f"CROSS JOIN LATERAL ({neighbours}) AS b",
     )
     return f"SELECT b.seq FROM these t {joined} WHERE t.lends"
 
@@ -132,8 +132,8 @@ def _neighbours(visible: str) -> str:
             FROM memories m WHERE {among("m.id", "ids")} AND {visible}
         )
         SELECT {SELECTED} FROM memories m WHERE m.seq IN (
-            SELECT seq FROM these UNION {_beside(visible, "<", "DESC")}
-            UNION {_beside(visible, ">", "ASC")})
+            SELECT seq FROM these UNION {_neighbour(visible, "<", "DESC")}
+            UNION {_neighbour(visible, ">", "ASC")})
         ORDER BY m.conversation, m.at, m.seq
     """
 

@@ -144,7 +144,7 @@ class Consolidation:
         """Store all waiting turns."""
         await self._all(lambda: self._waiting.oldest(self._limit))
 
-    async def of_reach(self, access: AccessScope) -> None:
+    async def of_access(self, access: AccessScope) -> None:
         """Store the waiting turns of this person and of this room."""
         await self._all(lambda: self._waiting.within(access, self._limit))
 

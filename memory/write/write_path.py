@@ -110,8 +110,8 @@ class WritePath(Struct, frozen=True):
         may_replace: MayReplace | None = None,
     ) -> WriteResult:
         """Store a draft, queue it for review, or refuse it; `past` is the history of an import.
-        Everything that an agent writes is an inference, for a person or a project. `beside`: what
-        waits for review will keep the memory that it would replace. `may_replace` limits the
+        Everything that an agent writes is an inference, for a person or a project. `keep_both`:
+        what waits for review will keep the memory that it would replace. `may_replace` limits the
         model; a person's own replacements have no limit."""
         kind = InputKind.ASSISTANT if request.agent else kind
         result = await self._write(
@@ -275,8 +275,8 @@ class WritePath(Struct, frozen=True):
         *,
         keep_both: bool = False,
     ) -> WriteResult:
-        """Store a text that its owner approved, as an explicit save. `beside` keeps the memory that
-        it would replace."""
+        """Store a text that its owner approved, as an explicit save. `keep_both` keeps the memory
+        that it would replace."""
         saved = replace(
             pending.record.provenance, source=SourceType.EXPLICIT_SAVE, trust=Trust.HIGH
         )

@@ -83,7 +83,7 @@ class ConsoleServices(Struct, frozen=True):
         it is known. Raises `StoreUnavailable`."""
         caller = self.caller_of(viewer)
         places = self.storage.memory.direct_places
-        place = (await places.reach(viewer.tenant, viewer.person)).place
+        place = (await places.contact(viewer.tenant, viewer.person)).place
         return caller if place is None else replace(caller, place=place)
 
     def caller_of(self, viewer: Viewer) -> Caller:

@@ -255,7 +255,7 @@ class _LabelReader:
                 if value is not None:
                     return value
             elif (close or foreign) and token.marked:
-                value = self._checked(name, token.begin, LabelForm.BESIDE, tuple(fillers))
+                value = self._checked(name, token.begin, LabelForm.ADJACENT, tuple(fillers))
                 if value is not None:
                     return value
             close = close and (word in OWNERS or word in LINKS)
@@ -370,7 +370,7 @@ class _LabelReader:
         while not quoted and stop > place and text[stop - 1] in ".,:!?":
             stop -= 1
         between = gap[0].rstrip().rstrip("「『“\"'《（(« ")
-        how = LabelForm.LINE if "\n" in gap[0] else LabelForm.BESIDE
+        how = LabelForm.LINE if "\n" in gap[0] else LabelForm.ADJACENT
         if between.endswith(_UNSPACED_LINKS):
             how = LabelForm.LINK
         if stop <= place or (how is LabelForm.LINE and not ends_well(text, stop, how)):

@@ -53,11 +53,11 @@ def is_stated(candidate: LabelledValue, *, owned: bool, named: bool) -> bool:
     is ("my key"), `named`: which ("api key"), so that the value is no description."""
     value, how = candidate.value, candidate.how
     whose = owned or candidate.fillers or not candidate.word.isascii()
-    beside = how is LabelForm.BESIDE and whose and any(map(str.isdigit, value))
+    adjacent = how is LabelForm.ADJACENT and whose and any(map(str.isdigit, value))
     inflected = candidate.rest.isalpha() and not candidate.word.isascii()
     if candidate.rest and not inflected:
         return False
-    if not beside and how not in {LabelForm.SIGN, LabelForm.LINK}:
+    if not adjacent and how not in {LabelForm.SIGN, LabelForm.LINK}:
         return False
     if any(map(partial(_tells_more, candidate.word), candidate.fillers)):
         return False

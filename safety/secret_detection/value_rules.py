@@ -164,7 +164,7 @@ def _is_password(candidate: LabelledValue, value: str) -> bool:
     if value.isdigit():
         clear = candidate.how in _CLEAR and not candidate.fillers
         return len(value) >= (_MIN_PASSWORD if clear else _MIN_STRONG)
-    if candidate.how in {LabelForm.BESIDE, LabelForm.BEFORE, LabelForm.LINE}:
+    if candidate.how in {LabelForm.ADJACENT, LabelForm.BEFORE, LabelForm.LINE}:
         return is_strong(value)
     if candidate.fillers:
         return is_strong(value)
@@ -245,11 +245,11 @@ def _is_random_key(candidate: LabelledValue, value: str, *, random: bool, named:
         used = (
             candidate.word == "key"
             and _name_before(candidate).endswith(_USED)
-            and candidate.how is LabelForm.BESIDE
+            and candidate.how is LabelForm.ADJACENT
         )
         fits = random and len(value) >= _LONG and _is_mixed(value)
         return fits and (used or not _is_hex(value))
-    if candidate.how is LabelForm.BESIDE:
+    if candidate.how is LabelForm.ADJACENT:
         return random and len(value) >= (_MEDIUM if named else _LONG)
     if generic and not named:
         return random and len(value) >= (_LONG if candidate.how is LabelForm.SIGN else _MEDIUM)
@@ -283,7 +283,7 @@ def _is_number_for_key(candidate: LabelledValue, value: str, *, named: bool) -> 
     if candidate.how in _CLEAR:
         return len(value) >= _MIN_LONE_NUMBER
     least = _MIN_LONE_NUMBER if named else _MIN_NUMBER_BESIDE
-    return candidate.how is LabelForm.BESIDE and not candidate.fillers and len(value) >= least
+    return candidate.how is LabelForm.ADJACENT and not candidate.fillers and len(value) >= least
 
 
 def _is_word_for_secret(candidate: LabelledValue, value: str) -> bool:
@@ -315,7 +315,7 @@ def _is_pin(candidate: LabelledValue, value: str) -> bool:
         return all(
             filler in OWNERS or len(filler) <= _SHORTEST_CVV for filler in candidate.fillers
         ) or (candidate.how is LabelForm.LINK)
-    if candidate.how is not LabelForm.BESIDE:
+    if candidate.how is not LabelForm.ADJACENT:
         return False
     before = candidate.text[max(0, candidate.start - 24) : candidate.start].lower().split()
     return (

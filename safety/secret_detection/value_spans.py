@@ -16,7 +16,7 @@ class LabelForm(Enum):
     CALL = "call"
     CELL = "cell"
     LINE = "line"
-    BESIDE = "beside"
+    ADJACENT = "adjacent"
     BEFORE = "before"
 
 

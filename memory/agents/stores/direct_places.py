@@ -9,7 +9,7 @@ from db import Database, Statement
 from db.database import delete_some, deleting_some
 from db.values import micros, storable, texts_of
 from gateway.message import Place
-from memory.agents.values import Reach
+from memory.agents.values import DirectContact
 from memory.model.scope import choice_names
 from memory.stores.links import LINKED
 
@@ -19,7 +19,7 @@ NOTE: Final = Statement("""
     VALUES (:tenant, :person, :place, :at)
     ON CONFLICT (tenant, person) DO UPDATE SET place = excluded.place, at = excluded.at
 """)
-REACH: Final = Statement(f"""
+CONTACT: Final = Statement(f"""
     SELECT own.person, place.place,
         COALESCE(choice.memory_off, false), COALESCE(choice.off_in, '[]')
     FROM ({LINKED}) own
@@ -45,9 +45,9 @@ class SqlDirectPlaces:
         }
         await self._database.change(NOTE, params)
 
-    async def reach(self, tenant: str, person: str) -> Reach:
+    async def contact(self, tenant: str, person: str) -> DirectContact:
         params = {"tenant": storable(tenant), "person": storable(person)}
-        rows = await self._database.fetch(REACH, params)
+        rows = await self._database.fetch(CONTACT, params)
         place = next(
             (STORED_PLACE.validate_json(row[1]) for row in rows if row[0] == person and row[1]),
             None,
@@ -55,7 +55,7 @@ class SqlDirectPlaces:
         names = () if place is None else choice_names(place)
         off = any(row[2] for row in rows)
         off_here = any(name in texts_of(row[3]) for row in rows for name in names)
-        return Reach(place, tuple(sorted(row[0] for row in rows)), bool(off or off_here))
+        return DirectContact(place, tuple(sorted(row[0] for row in rows)), bool(off or off_here))
 
     async def prune(self, before: datetime) -> int:
         """Delete a batch of places that were used before that time; return their number."""

@@ -11,7 +11,7 @@ NAMES: Final = ("session-init", "session-save")
 FILE: Final = "SKILL.md"
 FENCE: Final = "---\n"
 TITLES: Final = {"session-init": "Start of a session", "session-save": "End of a session"}
-OCCASION: Final = "Use it "
+WHEN_TO_USE: Final = "Use it "
 """The beginning of the sentence of a description that says when an agent uses the skill."""
 NEXT: Final = "\ncompatibility:"
 """The field after the description."""
@@ -39,7 +39,7 @@ def skill_of(name: str, text: str) -> Skill:
     """Return the skill of a file."""
     _, front, body = text.split(FENCE, 2)
     description = str(yaml.safe_load(front)["description"])
-    before, _, rest = text.partition(OCCASION)
+    before, _, rest = text.partition(WHEN_TO_USE)
     on_request = f"{before}{ON_REQUEST}{NEXT}{rest.partition(NEXT)[2]}"
     return Skill(name, TITLES[name], description, body.lstrip("\n"), text, on_request)
 

@@ -77,7 +77,7 @@ def _pieces(
     for section, end in zip(sections, ends, strict=True):
         first = section.first
         while first < end:
-            last, size = _reach(lines, first, end, target, most)
+            last, size = _extent(lines, first, end, target, most)
             text = "".join(lines[first : last + 1])
             if size <= most:
                 yield _LinePiece(first, last, text, section.symbol, section.heading)
@@ -88,7 +88,7 @@ def _pieces(
             first = last + 1
 
 
-def _reach(lines: Sequence[str], first: int, end: int, target: int, most: int) -> tuple[int, int]:
+def _extent(lines: Sequence[str], first: int, end: int, target: int, most: int) -> tuple[int, int]:
     """The last line of the piece that begins at `first`, and its size: the whole rest if it fits,
     else up to the best place to part."""
     size, last = len(lines[first]), first

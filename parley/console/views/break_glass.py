@@ -154,8 +154,8 @@ async def ask_private_memory(
     """Let this operator read one private memory for 15 minutes, as `break_glass`."""
     check_on(viewer)
     await _record(viewer, services, params)
-    reach = await services.storage.memory.direct_places.reach(viewer.tenant, params.person)
-    place = reach.place
+    contact = await services.storage.memory.direct_places.contact(viewer.tenant, params.person)
+    place = contact.place
     if place is None:
         raise BadInput(UNREACHABLE)
     account = services.gateway.connected.get((place.platform, place.account))

@@ -9,7 +9,7 @@ ADA = "telegram:main:ada"
 
 async def place(rig: Rig) -> str:
     """The channel in which Ada can be written to; empty for none."""
-    result = (await rig.stores.direct_places.reach("default", ADA)).place
+    result = (await rig.stores.direct_places.contact("default", ADA)).place
     return "" if result is None else result.channel_id
 
 

@@ -297,9 +297,9 @@ async def test_the_place_of_a_person_is_the_latest_and_is_forgotten(rig: Rig) ->
     await rig.met(BOB)
     newer = Place("slack", "main", "new", Audience.DIRECT)
     await rig.places.note("t", BOB, newer, rig.clock.now())
-    assert (await rig.places.reach("t", BOB)).place == newer
-    assert (await rig.places.reach("u", BOB)).place is None
-    assert (await rig.places.reach("t", EVE)).place is None
+    assert (await rig.places.contact("t", BOB)).place == newer
+    assert (await rig.places.contact("u", BOB)).place is None
+    assert (await rig.places.contact("t", EVE)).place is None
     assert await rig.places.prune(rig.clock.now()) == 0
     assert await rig.places.prune(rig.clock.now() + HOUR) == 1
-    assert (await rig.places.reach("t", BOB)).place is None
+    assert (await rig.places.contact("t", BOB)).place is None
