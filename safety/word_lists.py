@@ -7,15 +7,18 @@ from pathlib import Path
 
 
 def read_word_lists(module: str) -> dict[str, str]:
-    """The text of each list by its name; those of `x.txt` for the `__file__` of `x.py`."""
+    """The text of each list by its name; those of `x.txt` for the `__file__` of `x.py`. Raises
+    ValueError for two lists of one name."""
     lists: dict[str, list[str]] = {}
     words: list[str] = []
     for line in Path(module).with_suffix(".txt").read_text("utf-8").split("\n"):
         if line.startswith("["):
-            words = lists[line[1:-1]] = []
+            if line in lists:
+                raise ValueError(f"{Path(module).with_suffix('.txt')} has two lists {line}")
+            words = lists[line] = []
         elif not line.startswith("#"):
             words.append(line)
-    return {name: "\n".join(lines).strip() for name, lines in lists.items()}
+    return {name[1:-1]: "\n".join(lines).strip() for name, lines in lists.items()}
 
 
 def phrases_of(words: str) -> list[str]:

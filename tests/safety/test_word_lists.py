@@ -27,6 +27,12 @@ def test_lists_are_read_by_their_names_without_comments(tmp_path: Path) -> None:
     assert len(lists) == 2
 
 
+def test_two_lists_of_one_name_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text("[a]\none\n[a]\ntwo\n", "utf-8")
+    with pytest.raises(ValueError, match=r"words\.txt has two lists \[a\]"):
+        read_word_lists(str(tmp_path / "words.py"))
+
+
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"words\.txt"):
         read_word_lists(str(tmp_path / "words.py"))
