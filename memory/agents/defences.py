@@ -3,6 +3,9 @@
 MEXTRA is the attack in which a query asks a memory for all that it holds. What an agent reaches is
 bounded by its access (`memory/model/scope.py`), whatever it asks; these are the heuristics beside
 it. Everything here is pure and linear in the text.
+
+The words by which a query is judged are in `defences.txt`, in six languages: English, German,
+French, Spanish, Russian and Chinese. Chinese has no spaces, so its terms are looked for anywhere.
 """
 
 import unicodedata
@@ -13,12 +16,12 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.immutable import replace
-from memory.agents import query_words as lexicon
 from memory.model.record import Record
 from safety.injection_detection.detect import detect_injection, neutralise_markers
 from safety.sanitize import sanitize
 from safety.secret_detection.detect import redact_secrets
 from safety.unicode import safe_unicode
+from safety.word_lists import phrases_of, read_word_lists
 
 REVIEW_ABOVE: Final = 0.5
 """A query with a higher score is refused and noted for operators."""
@@ -33,6 +36,38 @@ SEIZES, TAKES, TOTALS, STORES, SECRETS, KEYS, VERBATIM = 0.35, 0.2, 0.2, 0.2, 0.
 OTHERS, INJECTS, WILDCARDS, ABOUT, TOPIC, MOST_TOPICS = 0.3, 0.6, 0.6, 0.1, 0.1, 2
 """The parts of a score. `ABOUT` is a secret as the subject of ordinary work; each topic, at most
 `MOST_TOPICS`, lowers the score."""
+
+
+class Words(Struct, frozen=True):
+    """A group of words. `whole` are complete words, `stems` beginnings of words, `parts` occur
+    anywhere."""
+
+    whole: frozenset[str]
+    stems: tuple[str, ...]
+    parts: tuple[str, ...]
+
+    def has(self, word: str) -> bool:
+        """True for a word of this group."""
+        return word in self.whole or word.startswith(self.stems)
+
+    def among(self, words: "list[str]", text: str) -> bool:
+        """True if one of the words is of this group, or one of its parts is in the text."""
+        return any(map(self.has, words)) or any(part in text for part in self.parts)
+
+
+def _words() -> dict[str, Words]:
+    lists = read_word_lists(__file__)
+    return {
+        name: Words(
+            frozenset(lists.get(name, "").split()),
+            tuple(lists.get(f"{name}: beginnings", "").split()),
+            tuple(phrases_of(lists.get(f"{name}: anywhere", ""))),
+        )
+        for name in dict.fromkeys(heading.partition(":")[0] for heading in lists)
+    }
+
+
+_WORDS: Final = _words()
 
 
 class QueryScore(Struct, frozen=True):
@@ -103,15 +138,15 @@ def words_of(text: str) -> list[str]:
 def _parts(words: list[str], text: str) -> dict[str, float]:
     """Return the parts of the score by reason."""
     parts: dict[str, float] = {}
-    if lexicon.SEIZE.among(words, text):
+    if _WORDS["seize"].among(words, text):
         parts["extraction"] = SEIZES
-    elif lexicon.TAKE.among(words, text):
+    elif _WORDS["take"].among(words, text):
         parts["request"] = TAKES
-    if lexicon.TOTAL.among(words, text):
+    if _WORDS["total"].among(words, text):
         parts["everything"] = TOTALS
-    if lexicon.VERBATIM.among(words, text):
+    if _WORDS["verbatim"].among(words, text):
         parts["verbatim"] = VERBATIM
-    if lexicon.STORE.among(words, text):
+    if _WORDS["store"].among(words, text):
         parts["memories"] = STORES
     parts |= _secrets(words, text)
     if _of_others(words, text):
@@ -120,28 +155,25 @@ def _parts(words: list[str], text: str) -> dict[str, float]:
 
 
 def _secrets(words: list[str], text: str) -> dict[str, float]:
-    about = lexicon.SUBJECT.among(words, text)
-    if lexicon.SECRET.among(words, text):
+    about = _WORDS["subject"].among(words, text)
+    if _WORDS["secret"].among(words, text):
         return {"secrets": ABOUT if about else SECRETS}
-    if lexicon.KEY.among(words, text):
+    if _WORDS["key"].among(words, text):
         return {"keys": ABOUT if about else KEYS}
     return {}
 
 
 def _of_others(words: list[str], text: str) -> bool:
     """True for "other users", "everybody's", "all users'": the memories of other people."""
-    if lexicon.OTHERS.among(words, text):
+    if _WORDS["others"].among(words, text):
         return True
     return any(
-        lexicon.OTHER.has(first) and any(map(lexicon.HOLDER.has, words[at + 1 : at + 3]))
+        _WORDS["other"].has(first) and any(map(_WORDS["holder"].has, words[at + 1 : at + 3]))
         for at, first in enumerate(words)
     )
 
 
-_KNOWN: Final = (
-    *(lexicon.SEIZE, lexicon.TAKE, lexicon.TOTAL, lexicon.VERBATIM, lexicon.STORE, lexicon.SECRET),
-    *(lexicon.KEY, lexicon.OTHERS, lexicon.OTHER, lexicon.HOLDER, lexicon.EMPTY),
-)
+_KNOWN: Final = tuple(words for name, words in _WORDS.items() if name != "subject")
 _PARTS: Final = tuple(part for group in _KNOWN for part in group.parts)
 _FIRST_CHINESE: Final = "\u2e80"
 _CHINESE_WORD: Final = 3
