@@ -1,9 +1,5 @@
-"""A person answers invitations of their agents into pools of other people, and takes agents out of
-pools. Part of `/agents`.
-
-People are told of invitations in their direct conversation. The limits of invitations bound these
-notices. Who cannot be written to finds the invitation in `/agents`, in the console and over MCP.
-"""
+"""Invitations of a person's agents into pools of other people: the message that tells the person of
+one, the answer, and leaving a pool. Part of `/agents`."""
 
 from typing import Final
 
@@ -101,7 +97,9 @@ AT_ONCE: Final = 20
 
 
 class InvitationNotices:
-    """Sends the notices that are due. Needs the accounts of all platforms."""
+    """Sends the notices that are due, to the direct conversations. Needs the accounts of all
+    platforms. Who cannot be written to finds the invitation in `/agents`, in the console and over
+    MCP."""
 
     def __init__(
         self,

@@ -21,7 +21,7 @@ from memory.service.read import ListName, MemoryPage
 from memory.service.undo import UndoResult, document_named
 from memory.stores.reviews import ReviewItem
 from memory.text.display import one_line, quoted
-from memory.turns.notices import DISCARD, KEEP, KEEP_BOTH, keep_buttons, places_of, unformatted
+from memory.turns.notices import DISCARD, KEEP, BESIDE, keep_buttons, places_of, unformatted
 
 PREFIX: Final = "memory:page:"
 CHAT: Final = "chat"
@@ -31,7 +31,7 @@ _LETTERS: Final[dict[str, ListName]] = {"l": "learned", "s": "said"}
 
 LATER: Final = "memory:later:"
 MAX_WAITING: Final = 100
-DECISIONS: Final = (KEEP, KEEP_BOTH, DISCARD, LATER)
+DECISIONS: Final = (KEEP, BESIDE, DISCARD, LATER)
 
 UNDO_SPEC: Final = CommandSpec(
     "undo",
@@ -134,7 +134,7 @@ async def decide(handle: MemoryHandle, caller: Caller, value: str) -> Reply:
         await handle.review.reject(review_id)
         parts = "I will not keep it."
     elif decision != LATER:
-        result = await handle.review.approve(review_id, keep_both=decision == KEEP_BOTH)
+        result = await handle.review.approve(review_id, keep_both=decision == BESIDE)
         parts = kept(result)
         if result.outcome is Outcome.REFUSED:
             return Reply(parts)

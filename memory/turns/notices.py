@@ -165,7 +165,7 @@ def _escaped(text: str) -> str:
 MAX_SHOWN: Final = 200
 MAX_NAMED_QUESTIONS: Final = 3
 KEEP: Final = "memory:keep:"
-KEEP_BOTH: Final = "memory:beside:"
+BESIDE: Final = "memory:beside:"
 DISCARD: Final = "memory:discard:"
 PROPOSALS: Final = (
     "Proposals wait for an operator's decision: {places}. Choose the project with `/project`, then "
@@ -242,7 +242,7 @@ def keep_buttons(review_id: str, *, replaces: bool = False) -> tuple[Button, ...
         return Button("Keep", f"{KEEP}{review_id}"), discard
     return (
         Button("Replace", f"{KEEP}{review_id}"),
-        Button("Keep both", f"{KEEP_BOTH}{review_id}"),
+        Button("Keep both", f"{BESIDE}{review_id}"),
         Button("Keep the old one", f"{DISCARD}{review_id}"),
     )
 
