@@ -21,7 +21,7 @@ from memory.service.read import ListName, MemoryPage
 from memory.service.undo import UndoResult, document_named
 from memory.stores.reviews import ReviewItem
 from memory.text.display import one_line, quoted
-from memory.turns.notices import DISCARD, KEEP, BESIDE, keep_buttons, places_of, unformatted
+from memory.turns.notices import BESIDE, DISCARD, KEEP, keep_buttons, places_of, unformatted
 
 PREFIX: Final = "memory:page:"
 CHAT: Final = "chat"
