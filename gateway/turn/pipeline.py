@@ -3,25 +3,18 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime, timedelta
-from itertools import pairwise
+from datetime import timedelta
 
 import structlog
 
 from db.errors import StoreUnavailable
-from gateway.authorship import Material, within_bounds
 from gateway.conversation import ConversationKey
 from gateway.immutable import replace
 from gateway.message import (
-    Attachment,
-    ButtonPressed,
-    ChatMessage,
     CommandInvoked,
     InboundEvent,
-    MessageAuthor,
     MessageDeleted,
     MessageEdited,
-    MessageReceived,
     Outbound,
     Reply,
 )
@@ -30,9 +23,7 @@ from gateway.observe.timing import collect_timings
 from gateway.outbound.live.answer import LiveAnswer
 from gateway.outbound.notices import addressed
 from gateway.policy.access import NOT_APPROVED
-from gateway.policy.cut_text import seam, texts_of
 from gateway.policy.decision import Decision
-from gateway.policy.history_redaction import redact_name
 from gateway.policy.question_age import EXPIRED, too_old
 from gateway.policy.refusals import NOT_PASSED_ON, refusal_for
 from gateway.ports.inbox import InboxEntry
@@ -63,7 +54,15 @@ from gateway.turn.services import Policies, Services
 from gateway.turn.slots import NO_WAIT
 from gateway.turn.takeover import hand_over, is_taken_over
 from gateway.turn.thread import read_thread
-from gateway.turn.turn_context import Asked, Attempt, TurnContext
+from gateway.turn.turn_context import (
+    Asked,
+    Attempt,
+    TurnContext,
+    joined,
+    merge,
+    question_of,
+    with_kept_names,
+)
 from gateway.turn.typed_answers import typed_form
 
 Stage = Callable[[TurnContext, Services], Awaitable[Decision]]
@@ -423,95 +422,11 @@ class Pipeline:
         return text
 
 
-def question_of(event: InboundEvent, received_at: datetime) -> tuple[ChatMessage, str]:
-    """Return the message to answer, and the reply handle, for any event of a person. The label of a
-    button is not the person's own text."""
-    material: tuple[Material, ...] = ()
-    match event:
-        case MessageReceived():
-            return event.message, ""
-        case CommandInvoked(message=ChatMessage() as message):
-            return replace(message, content=event.arguments), event.reply_handle
-        case MessageEdited():
-            return event.message, ""
-        case CommandInvoked():
-            text, handle = event.arguments, event.reply_handle
-        case ButtonPressed():
-            text, handle = "", event.reply_handle
-            material = within_bounds([Material("button", event.label)])
-        case _:
-            text, handle = "", ""
-    author = event.author or MessageAuthor("")
-    place = event.place
-    message = ChatMessage(event.event_id, text, author, place, received_at, material=material)
-    return message, handle
-
-
 def is_seen(turn: TurnContext) -> bool:
     """Return True once people may have seen something of the answer, or a tool had side effects."""
     shown = turn.generation.live is not None and turn.generation.live.shows_text
     acted = isinstance(turn.generation.tools, AuditedTools) and turn.generation.tools.acted
     return shown or acted or turn.generation.result is not None
-
-
-def joined(turns: Sequence[TurnContext]) -> list[TurnContext]:
-    """Return one turn for each text: the pieces of a text are one question, which counts once."""
-    if len(turns) == 1:
-        return list(turns)
-    cut, rest, asked = turns[0].connected.manifest.text_cut, iter(turns), []
-    for messages in texts_of((turn.asked.last for turn in turns), cut):
-        pieces = [next(rest) for _ in messages]
-        turn = merge(pieces)
-        joints = (None, *(seam(*pair, cut) for pair in pairwise(messages)))
-        turn.asked = replace(turn.asked, joints=joints)
-        turn.attempt.counted = any(piece.attempt.counted for piece in pieces)
-        if len(pieces) > 1:
-            turn.note(Decision("queue", True, "joined", f"{len(pieces)} pieces of one text"))
-        asked.append(turn)
-    return asked
-
-
-def merge(turns: Sequence[TurnContext]) -> TurnContext:
-    """Return one turn for several messages of one author: the last one, with the text of all."""
-    last = turns[-1]
-    if len(turns) == 1:
-        return last
-    asked = [each.asked for each in turns]
-    last.asked = replace(
-        last.asked,
-        joints=tuple(
-            joint for each in asked for joint in each.joints or (None,) * len(each.messages)
-        ),
-        messages=tuple(message for each in asked for message in each.messages),
-        inbox_ids=tuple(inbox_id for each in asked for inbox_id in each.inbox_ids),
-        contents=tuple(content for each in asked for content in each.contents),
-    )
-    last.collected = tuple(one for each in turns for one in (*each.collected, each))[:-1]
-    last.attempt.again = any(each.attempt.again for each in turns)
-    return last
-
-
-def with_kept_names(message: ChatMessage) -> ChatMessage:
-    """Return the message with redacted names: of its author, of the quoted person, of its files."""
-    author, quote = message.author, message.quote
-    if (name := redact_name(author.name)) != author.name:
-        message = replace(message, author=replace(author, name=name))
-    if not (quote or message.attachments):
-        return message
-    return replace(
-        message,
-        quote=quote
-        and replace(
-            quote,
-            author_name=redact_name(quote.author_name),
-            attachments=_with_kept_names(quote.attachments),
-        ),
-        attachments=_with_kept_names(message.attachments),
-    )
-
-
-def _with_kept_names(files: Sequence[Attachment]) -> tuple[Attachment, ...]:
-    return tuple(replace(file, name=redact_name(file.name)) for file in files)
 
 
 def private_reader(turn: TurnContext) -> str:

@@ -1,18 +1,35 @@
-"""One question and its answer: the state that the stages of a turn share."""
+"""One question and its answer: the state that the stages of a turn share, made of one event or of
+several messages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import pairwise
 from uuid import uuid4
 
-from gateway.authorship import Material, text_of
+from gateway.authorship import Material, text_of, within_bounds
 from gateway.connected_account import ConnectedAccount
 from gateway.conversation import ConversationKey
-from gateway.message import NOTHING_SAID, Attachment, ChatMessage, Outbound, Place, Reply
+from gateway.immutable import replace
+from gateway.message import (
+    NOTHING_SAID,
+    Attachment,
+    ButtonPressed,
+    ChatMessage,
+    CommandInvoked,
+    InboundEvent,
+    MessageAuthor,
+    MessageEdited,
+    MessageReceived,
+    Outbound,
+    Place,
+    Reply,
+)
 from gateway.outbound.live.answer import LiveAnswer
 from gateway.people import Principal
+from gateway.policy.cut_text import seam, texts_of
 from gateway.policy.decision import Decision
-from gateway.policy.history_redaction import RedactedMessages
+from gateway.policy.history_redaction import RedactedMessages, redact_name
 from gateway.policy.question_age import Late
 from gateway.policy.refusals import Sharing
 from gateway.ports import ContentBlock, ToolProvider
@@ -302,3 +319,81 @@ class TurnContext:
                 ]
             ],
         )
+
+
+def question_of(event: InboundEvent, received_at: datetime) -> tuple[ChatMessage, str]:
+    """Return the message to answer, and the reply handle, for any event of a person. The label of a
+    button is not the person's own text."""
+    material: tuple[Material, ...] = ()
+    match event:
+        case MessageReceived():
+            return event.message, ""
+        case CommandInvoked(message=ChatMessage() as message):
+            return replace(message, content=event.arguments), event.reply_handle
+        case MessageEdited():
+            return event.message, ""
+        case CommandInvoked():
+            text, handle = event.arguments, event.reply_handle
+        case ButtonPressed():
+            text, handle = "", event.reply_handle
+            material = within_bounds([Material("button", event.label)])
+        case _:
+            text, handle = "", ""
+    author = event.author or MessageAuthor("")
+    place = event.place
+    message = ChatMessage(event.event_id, text, author, place, received_at, material=material)
+    return message, handle
+
+
+def with_kept_names(message: ChatMessage) -> ChatMessage:
+    """Return the message with redacted names: of its author, of the quoted person, of its files."""
+
+    def kept(files: Sequence[Attachment]) -> tuple[Attachment, ...]:
+        return tuple(replace(file, name=redact_name(file.name)) for file in files)
+
+    author, quote = message.author, message.quote
+    if (name := redact_name(author.name)) != author.name:
+        message = replace(message, author=replace(author, name=name))
+    if quote is not None:
+        name = redact_name(quote.author_name)
+        quote = replace(quote, author_name=name, attachments=kept(quote.attachments))
+    if not (quote or message.attachments):
+        return message
+    return replace(message, quote=quote, attachments=kept(message.attachments))
+
+
+def joined(turns: Sequence[TurnContext]) -> list[TurnContext]:
+    """Return one turn for each text: the pieces of a text are one question, which counts once."""
+    if len(turns) == 1:
+        return list(turns)
+    cut, rest, asked = turns[0].connected.manifest.text_cut, iter(turns), []
+    for messages in texts_of((turn.asked.last for turn in turns), cut):
+        pieces = [next(rest) for _ in messages]
+        turn = merge(pieces)
+        joints = (None, *(seam(*pair, cut) for pair in pairwise(messages)))
+        turn.asked = replace(turn.asked, joints=joints)
+        turn.attempt.counted = any(piece.attempt.counted for piece in pieces)
+        if len(pieces) > 1:
+            turn.note(Decision("queue", True, "joined", f"{len(pieces)} pieces of one text"))
+        asked.append(turn)
+    return asked
+
+
+def merge(turns: Sequence[TurnContext]) -> TurnContext:
+    """Return one turn for several messages of one author: the last one, with the text of all."""
+    last = turns[-1]
+    if len(turns) == 1:
+        return last
+    asked = [each.asked for each in turns]
+    last.asked = replace(
+        last.asked,
+        joints=tuple(
+            joint for each in asked for joint in each.joints or (None,) * len(each.messages)
+        ),
+        messages=tuple(message for each in asked for message in each.messages),
+        inbox_ids=tuple(inbox_id for each in asked for inbox_id in each.inbox_ids),
+        contents=tuple(content for each in asked for content in each.contents),
+    )
+    last.collected = tuple(one for each in turns for one in (*each.collected, each))[:-1]
+    last.attempt.again = any(each.attempt.again for each in turns)
+    return last
