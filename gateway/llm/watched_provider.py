@@ -12,7 +12,7 @@ from msgspec import Struct
 from gateway.errors import AnswerStalled, ModelError, ModelUnavailable, NoFirstToken
 from gateway.immutable import replace
 from gateway.llm.model_health import ModelHealth
-from gateway.observe.timing import timed
+from gateway.observe.correlation import timed
 from gateway.policy.time_limits import TimeLimits
 from gateway.ports import (
     CanLoad,

@@ -18,8 +18,7 @@ from gateway.message import (
     Outbound,
     Reply,
 )
-from gateway.observe.correlation import correlated, correlation_id
-from gateway.observe.timing import collect_timings
+from gateway.observe.correlation import collect_timings, correlated, correlation_id
 from gateway.outbound.live.answer import LiveAnswer
 from gateway.outbound.notices import addressed
 from gateway.policy.access import NOT_APPROVED
