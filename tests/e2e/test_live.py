@@ -84,7 +84,7 @@ class Scene:
 @pytest.fixture(autouse=True)
 def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """People wait for the first sign; tests need not."""
-    monkeypatch.setattr("gateway.turn.progress_indicator.FIRST_AFTER", 0.02)
+    monkeypatch.setattr("gateway.turn.generate.FIRST_AFTER", 0.02)
     monkeypatch.setattr("gateway.outbound.live.answer.FIRST_AFTER", 0.1)
 
 

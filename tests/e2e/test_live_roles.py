@@ -29,7 +29,7 @@ EDIT: Final = {
 
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> HeldModel:
-    monkeypatch.setattr("gateway.turn.progress_indicator.FIRST_AFTER", 0.02)
+    monkeypatch.setattr("gateway.turn.generate.FIRST_AFTER", 0.02)
     monkeypatch.setattr("gateway.outbound.live.answer.FIRST_AFTER", 0.1)
     held = HeldModel()
     monkeypatch.setattr("parley.wiring.model.build_provider", lambda *_: held)

@@ -25,7 +25,7 @@ KEY = key_of("t", place())
 
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.stores.sqlite.pruning.PRUNED_AT_ONCE", 2)
+    monkeypatch.setattr("gateway.stores.sqlite.hot_state.PRUNED_AT_ONCE", 2)
     monkeypatch.setattr("db.database.AT_ONCE", {"sqlite": 2})
 
 
