@@ -18,7 +18,7 @@ from msgspec import Struct
 from gateway.errors import BadInput
 from gateway.immutable import replace
 from gateway.message import Button
-from gateway.ports.own_conversations import MessageName
+from gateway.ports.history import MessageName
 
 TYPING_SECONDS: Final = 8.0
 """Seconds for which "is writing" stays without being renewed or followed by an answer."""

@@ -14,8 +14,7 @@ from markdown_it.rules_inline import StateInline, link
 from markdown_it.rules_inline.state_inline import Delimiter
 
 from gateway.markdown import formulas
-from gateway.markdown.characters import UNSPACED, WIDE_PUNCTUATION, kind
-from gateway.markdown.flanking import flanks
+from gateway.markdown.flanking import UNSPACED, WIDE_PUNCTUATION, flanks, kind
 from gateway.markdown.html_blocks import html_block
 from gateway.markdown.html_tags import html_inline
 from gateway.markdown.tree import MAX_CONTAINERS, MAX_FILLED_CELLS

@@ -11,8 +11,15 @@ from gateway.conversation import ConversationKey, channel_name, channel_of_name,
 from gateway.message import Place
 from gateway.people import PersonId
 from gateway.ports.conversations import StoredTurn
-from gateway.ports.history import Spoken, SpokenKind, SpokenRef, Whose, unchanged
-from gateway.ports.own_conversations import MessageName, OwnConversation
+from gateway.ports.history import (
+    MessageName,
+    OwnConversation,
+    Spoken,
+    SpokenKind,
+    SpokenRef,
+    Whose,
+    unchanged,
+)
 from gateway.stores.codec import files_from_json, material_from_json
 from gateway.stores.conversations import COLUMNS, NO_SUMMARY, NO_TASK, stored_turn
 from gateway.stores.personal_data import OWN_TASK, OWN_TENANT, SPOKE, TURNS
@@ -119,7 +126,7 @@ def _turn(row: Row, tenant: str) -> Spoken:
 
 
 class SqlOwnConversations:
-    """Reads conversations like `gateway.ports.own_conversations.OwnConversations`, of one tenant
+    """Reads conversations like `gateway.ports.history.OwnConversations`, of one tenant
     and without rendering."""
 
     def __init__(self, database: Database) -> None:

@@ -16,8 +16,8 @@ from gateway.platforms import adapter_class, discover, renderer_of
 from gateway.ports import AdapterContext, Clock, CommandSpec, Counter, WebhookRoutes
 from gateway.ports.adapter import AdapterStates
 from gateway.ports.conversations import StoredTurn
+from gateway.ports.history import MessageName, OwnConversation, OwnMessage
 from gateway.ports.identities import noted_conflicts
-from gateway.ports.own_conversations import MessageName, OwnConversation, OwnMessage
 from gateway.ports.work_guard import WorkGuard
 from gateway.render import render_off_loop
 from gateway.stores.history import SqlOwnConversations
@@ -141,7 +141,7 @@ def offered_commands(
 
 
 class ShownConversations:
-    """Implements `gateway.ports.own_conversations.OwnConversations` with an adapter's renderer."""
+    """Implements `gateway.ports.history.OwnConversations` with an adapter's renderer."""
 
     def __init__(
         self,

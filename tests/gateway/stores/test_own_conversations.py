@@ -8,7 +8,7 @@ from gateway.conversation import key_of
 from gateway.message import Place
 from gateway.people import Audience
 from gateway.ports.conversations import StoredTurn
-from gateway.ports.own_conversations import MessageName
+from gateway.ports.history import MessageName
 from gateway.stores.conversations import Conversations
 from gateway.stores.history import MAX_BEGINNING, SqlOwnConversations
 from tests.support.databases import Engine

@@ -8,8 +8,8 @@ from gateway.markdown.text_renderer import plain_parts
 from gateway.message import Place
 from gateway.people import Audience
 from gateway.ports.conversations import StoredTurn
+from gateway.ports.history import MessageName
 from gateway.ports.identities import CONFLICTS_SHOWN, note_conflict
-from gateway.ports.own_conversations import MessageName
 from gateway.stores.history import SqlOwnConversations
 from gateway.stores.sqlite.hot_state import SqliteAdapterStates
 from parley.config import load
