@@ -192,7 +192,8 @@ _DIGITS: Final = re.compile(r"\D")
 
 
 def details_of(vcard: str, number: str) -> list[str]:
-    """Return organisation, mail addresses, other numbers than `number`, addresses and notes."""
+    """Return organisation, mail addresses, other numbers than `number`, addresses and notes of a
+    contact card. Fields: RFC 6350, and vCard 2.1."""
     known = {_DIGITS.sub("", number)}
     found: dict[str, list[str]] = {name: [] for name in _SHOWN}
     for line in _FOLD.sub("", vcard).splitlines():

@@ -140,7 +140,11 @@ _REASONS: Final[Mapping[object, StopReason]] = {
 
 
 class ResponsesReader:
-    """Assembles an answer. `maker` is the service and the model, for what goes back to them."""
+    """Assembles an answer. `maker` is the service and the model, for what goes back to them.
+
+    Each item of the answer (reasoning, a message, a call of a tool) is taken from the event that
+    completes it. Only text comes from its pieces, because people see it while it grows.
+    """
 
     def __init__(self, model: str, maker: str) -> None:
         self.rest_seconds: float | None = None

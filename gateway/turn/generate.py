@@ -1,4 +1,5 @@
-"""Asks the model, with the tools that the person may use, and shows the answer while it grows."""
+"""Asks the model, with the tools that the person may use, and shows the answer while it grows, after
+a read mark and a typing indicator."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

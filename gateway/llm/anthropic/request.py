@@ -1,4 +1,9 @@
-"""Writes requests of the Messages API."""
+"""Writes requests of the Messages API, with cache marks behind their stable parts.
+
+A cached prefix covers tools, system and messages in this order. It is cached for five minutes after
+its last use, or for an hour at a higher price, from a minimum length that differs by model, with at
+most four marks per request. A mark after a shorter prefix has no effect and is omitted.
+"""
 
 import base64
 import re

@@ -342,8 +342,12 @@ _WRITTEN: Final = ("cache_write_tokens", "cache_creation_input_tokens", "cache_c
 
 
 class CountedTokens:
-    """The largest figures of one answer so far: a server repeats a figure, adds to it, or reports 0
-    in the events that are about another one."""
+    """The largest figures of one answer so far, which servers report in many ways.
+
+    Once, in several events, or cumulative, with 0 in the events that are about another one; in the
+    event or in its choice; with cached tokens inside of those of the prompt or beside them; with
+    reasoning inside of those of the answer or only in the sum.
+    """
 
     def __init__(self) -> None:
         self._prompt = self._output = self._cached = self._written = self._total = 0
