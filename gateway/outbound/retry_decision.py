@@ -144,16 +144,16 @@ class Repetitions:
         """Return a pause that does not exceed the lifetime of an answer."""
         return min(seconds, self._rules.lifetime.total_seconds())
 
-    def need_note(self, line: AccountSender, send: Send) -> bool:
+    def need_note(self, sender: AccountSender, send: Send) -> bool:
         """Return True if this attempt would repeat what is shown, and no note stands above it."""
-        known = recognised(line.adapter.capabilities, send.outbound)
+        known = recognised(sender.adapter.capabilities, send.outbound)
         return not (send.unsure or known) and self._rules.repeat_ambiguous
 
-    def prepare_next(self, error: Exception, line: AccountSender, send: Send) -> bool:
+    def prepare_next(self, error: Exception, sender: AccountSender, send: Send) -> bool:
         """Prepare another attempt after a failed one; False if there is none."""
         match error:
             case Transient():
-                self.pause(line, send, error)
+                self.pause(sender, send, error)
                 return True
             case FormatRejected():
                 form = simpler(send.outbound)
@@ -164,14 +164,14 @@ class Repetitions:
                 send.outbound = form or send.outbound
                 return form is not None
             case Ambiguous():
-                return self.prepare_repetition(line, send, error)
+                return self.prepare_repetition(sender, send, error)
             case _:
                 return False
 
-    def pause(self, line: AccountSender, send: Send, error: DeliveryError | None) -> None:
+    def pause(self, sender: AccountSender, send: Send, error: DeliveryError | None) -> None:
         """Delay the chat, for as long as the platform asks for."""
         retry_after = None if error is None else error.retry_after
-        line.pacer.penalise(
+        sender.pacer.penalise(
             send.outbound.place,
             self.bounded(pause_after(send.tries) if retry_after is None else retry_after),
             whole_account=isinstance(error, Transient) and error.whole_account,
@@ -179,7 +179,7 @@ class Repetitions:
 
     def prepare_repetition(
         self,
-        line: AccountSender,
+        sender: AccountSender,
         send: Send,
         error: Ambiguous | None = None,
         *,
@@ -190,25 +190,25 @@ class Repetitions:
         platform recognises the repetition. `by_operator`: an operator wants it to be sent.
         `restored`: the attempt may be so old that no platform recognises its repetition."""
         send.unsure += 1
-        safe = recognised(line.adapter.capabilities, send.outbound) and not restored
+        safe = recognised(sender.adapter.capabilities, send.outbound) and not restored
         if send.unsure > REPEATS or not (safe or by_operator or self._rules.repeat_ambiguous):
             return False
-        self.pause(line, send, error)
+        self.pause(sender, send, error)
         send.announced = safe
         return True
 
-    async def announce(self, line: AccountSender, send: Send) -> bool:
+    async def announce(self, sender: AccountSender, send: Send) -> bool:
         """Send the note that the next message may appear twice, if it is due. False if it has to be
         sent again after a pause, or cannot be sent: without the note a reader could take a
         repetition for a new answer."""
         if send.announced:
             return True
         try:
-            await line.adapter.send(note(send.outbound, REPEAT_NOTE))
+            await sender.adapter.send(note(send.outbound, REPEAT_NOTE))
         except (Transient, Ambiguous) as error:
             send.tries += 1
             send.notes += isinstance(error, Ambiguous) and not isinstance(error, PlatformFailed)
-            self.pause(line, send, error)
+            self.pause(sender, send, error)
             send.unannounced = send.notes > NOTES
         except Exception as error:  # noqa: BLE001 - its type is logged, the send is given up
             log.warning("note_not_sent", platform=send.outbound.place.platform, error=error)

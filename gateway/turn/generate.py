@@ -1,5 +1,5 @@
-"""Asks the model, with the tools that the person may use, and shows the answer while it grows, after
-a read mark and a typing indicator."""
+"""Asks the model, with the tools that the person may use, and shows the answer while it grows,
+after a read mark and a typing indicator."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -64,9 +64,9 @@ def live_answer(turn: TurnContext, services: Services) -> LiveAnswer | None:
     shower, place = turn.connected.live, turn.place
     if shower is None or not services.policies.live or turn.attempt.may_repeat:
         return None
-    line = services.deliverer.sender_for(place)
+    sender = services.deliverer.sender_for(place)
     style = shower.live_style(place)
-    if line is None or style is None:
+    if sender is None or style is None:
         return None
     oldest = turn.asked.inbox_ids[0] if turn.asked.inbox_ids else turn.id
     target = LiveTarget(
@@ -81,8 +81,8 @@ def live_answer(turn: TurnContext, services: Services) -> LiveAnswer | None:
     means = LiveDependencies(
         adapter=turn.connected.adapter,
         shower=shower,
-        pacer=line.pacer,
-        free=lambda: line.connected.is_set() and services.deliverer.quiet(place),
+        pacer=sender.pacer,
+        free=lambda: sender.connected.is_set() and services.deliverer.quiet(place),
         memory=services.stores.states.of(place.platform, place.account),
         clock=services.clock,
         count=services.count,
@@ -222,8 +222,8 @@ class ProgressIndicator:
 
     def _refused(self) -> bool:
         """Return True while the platform accepts no requests for this chat, signs included."""
-        line = self._deliverer.sender_for(self._turn.place)
-        return line is not None and line.pacer.penalised(self._turn.place)
+        sender = self._deliverer.sender_for(self._turn.place)
+        return sender is not None and sender.pacer.penalised(self._turn.place)
 
     async def _unfailing(self, indicate: Indication) -> None:
         platform = self._turn.place.platform
