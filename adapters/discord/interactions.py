@@ -8,7 +8,6 @@ for one person has to be a follow-up of the interaction.
 """
 
 import asyncio
-from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -21,6 +20,7 @@ from adapters.discord.event_context import InteractionHandle
 from adapters.discord.send import EPHEMERAL, NO_BUTTONS, SUPPRESS_EMBEDS, body_of, form_of
 from adapters.shared.json_readers import JsonObject, identifier, integer, text
 from gateway.errors import DeliveryError, Permanent
+from gateway.latest import Latest
 from gateway.message import Outbound
 
 log = structlog.get_logger(__name__)
@@ -56,15 +56,13 @@ class InteractionResponses:
 
     def __init__(self, rest: RestClient) -> None:
         self._rest = rest
-        self._open: OrderedDict[str, _OpenInteraction] = OrderedDict()
+        self._open: Latest[str, _OpenInteraction] = Latest(MAX_OPEN)
 
     def expect(self, handle: InteractionHandle) -> bool:
         """Note a new interaction; its answers wait for the deferral. False for a known one."""
         if handle.interaction_id in self._open:
             return False
         self._open[handle.interaction_id] = _OpenInteraction()
-        while len(self._open) > MAX_OPEN:
-            self._open.popitem(last=False)
         return True
 
     async def defer(self, handle: InteractionHandle) -> None:

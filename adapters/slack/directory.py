@@ -2,7 +2,6 @@
 direct channel, and channels that are shared with another company."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
@@ -14,6 +13,7 @@ from adapters.shared.json_readers import JsonObject, array, as_mapping, identifi
 from adapters.slack.errors import UNREACHABLE, code_of, delivery_errors
 from adapters.slack.event_context import is_guest
 from adapters.slack.messages import BY_ID, attachment_of
+from gateway.latest import Latest
 from gateway.message import Attachment
 
 LOOKUP_SECONDS: Final = 1.0
@@ -37,7 +37,7 @@ class ExpiringCache(Generic[T]):
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._now = monotonic
-        self._entries: OrderedDict[str, tuple[float, T]] = OrderedDict()
+        self._entries: Latest[str, tuple[float, T]] = Latest(MAX_ENTRIES)
 
     def get(self, key: str) -> T | None:
         """The entry, None when there is none or it has expired."""
@@ -47,9 +47,6 @@ class ExpiringCache(Generic[T]):
     def put(self, key: str, value: T, seconds: float) -> None:
         """Keep an entry for so many seconds; the oldest one is removed when there are too many."""
         self._entries[key] = (self._now() + seconds, value)
-        self._entries.move_to_end(key)
-        if len(self._entries) > MAX_ENTRIES:
-            self._entries.popitem(last=False)
 
     def drop(self, key: str) -> None:
         """Remove an entry."""

@@ -7,7 +7,6 @@ first id, in requests to the present one. Messages of the supergroup count from 
 that none is taken for an earlier one of the group.
 """
 
-from collections import OrderedDict
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
@@ -16,6 +15,7 @@ import structlog
 
 from adapters.shared.json_readers import JsonObject, as_mapping, integer, mapping
 from adapters.telegram.messages import PRESENT
+from gateway.latest import Latest
 from gateway.ports import AdapterState
 
 log = structlog.get_logger(__name__)
@@ -40,7 +40,7 @@ class UpgradedGroups:
     def __init__(self, state: AdapterState, account: str) -> None:
         self._state = state
         self._prefix = f"telegram:{account}:group"
-        self._known: OrderedDict[tuple[str, int], int] = OrderedDict()
+        self._known: Latest[tuple[str, int], int] = Latest(MAX_KNOWN)
 
     async def learn(self, former: int, present: int) -> bool:
         """Record that a group has another id now. False if it contradicts what is known: a group
@@ -120,9 +120,6 @@ class UpgradedGroups:
 
     def _remember(self, kind: str, chat: int, other: int) -> None:
         self._known[kind, chat] = other
-        self._known.move_to_end((kind, chat))
-        if len(self._known) > MAX_KNOWN:
-            self._known.popitem(last=False)
 
 
 def _upgrade_in(update: JsonObject) -> tuple[int, int] | None:

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from gateway.errors import BadInput
 from gateway.immutable import replace
+from gateway.latest import Latest
 from gateway.message import Button
 from gateway.ports.history import MessageName
 
@@ -95,7 +96,7 @@ class PageChat:
     typing_until: float = 0.0
     watchers: int = 0
     _lines: dict[str, PageMessage] = field(default_factory=dict)
-    _repeats: OrderedDict[str, Repeat] = field(default_factory=OrderedDict)
+    _repeats: Latest[str, Repeat] = field(default_factory=lambda: Latest(MAX_REPEATS))
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
@@ -137,8 +138,6 @@ class PageChat:
         """Note that a question is asked again. The line `again` takes its place when it is
         answered; until then, at most to `until`, it is not asked once more."""
         self._repeats[again.id] = Repeat(question.id, again, until)
-        while len(self._repeats) > MAX_REPEATS:
-            self._repeats.popitem(last=False)
 
     def is_repeated(self, question_id: str, now: float) -> bool:
         """Return True while a question is being answered again."""

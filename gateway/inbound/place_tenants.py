@@ -3,12 +3,12 @@
 import asyncio
 import hashlib
 import json
-from collections import OrderedDict
 from datetime import timedelta
 from typing import Final
 
 from gateway.errors import TenantUnknown
 from gateway.extensions import ExtensionRegistry
+from gateway.latest import Latest
 from gateway.message import Place
 from gateway.ports import AdapterState
 
@@ -25,7 +25,7 @@ class PlaceTenants:
     def __init__(self, extensions: ExtensionRegistry, state: AdapterState) -> None:
         self._extensions = extensions
         self._state = state
-        self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._known: Latest[tuple[str, str], None] = Latest(MAX_KNOWN)
         self._writing = asyncio.Lock()
 
     async def note(self, place: Place, tenant: str) -> None:
@@ -38,9 +38,6 @@ class PlaceTenants:
                 kept = [one for one in await self._kept(name) if one != tenant]
                 await self._state.put(name, json.dumps([*kept, tenant][-MAX_TENANTS:]), REMEMBERED)
         self._known[name, tenant] = None
-        self._known.move_to_end((name, tenant))
-        while len(self._known) > MAX_KNOWN:
-            self._known.popitem(last=False)
 
     async def of(self, place: Place) -> tuple[str, ...]:
         """Return the place's own tenant, if it has one, and those of all people who wrote there.

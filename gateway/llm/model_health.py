@@ -5,7 +5,7 @@ line tells of each failed call, up to a number in a minute; the rest is counted.
 """
 
 import re
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
@@ -13,6 +13,7 @@ from typing import Final
 import structlog
 
 from gateway.errors import ContextTooLong, ModelError
+from gateway.latest import Latest
 from gateway.observe.correlation import asking_person
 from gateway.observe.logs import MIN_SECRET, redacted
 from gateway.policy.model_failures import OF_ONE_REQUEST, kind_of, status_of
@@ -65,9 +66,9 @@ class ModelHealth:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._failing: OrderedDict[tuple[str, str], _Failing] = OrderedDict()
-        self._answered: OrderedDict[tuple[str, str], datetime] = OrderedDict()
-        self._lines: OrderedDict[tuple[str, str, str], _Lines] = OrderedDict()
+        self._failing: Latest[tuple[str, str], _Failing] = Latest(MAX_MODELS)
+        self._answered: Latest[tuple[str, str], datetime] = Latest(MAX_MODELS)
+        self._lines: Latest[tuple[str, str, str], _Lines] = Latest(MAX_STATUSES)
         self._failed: Counter[tuple[str, str]] = Counter()
 
     def failures(self) -> tuple[ModelFailure, ...]:
@@ -127,15 +128,10 @@ class ModelHealth:
             return failure
         failing = self._failing[model, server] = before or _Failing(failure)
         failing.failure, failing.people = failure, people
-        while len(self._failing) > MAX_MODELS:
-            self._failing.popitem(last=False)
         return failure
 
     def _well_since(self, model: str, server: str, at: datetime) -> None:
         self._answered[model, server] = at
-        self._answered.move_to_end((model, server))
-        while len(self._answered) > MAX_MODELS:
-            self._answered.popitem(last=False)
         failing = self._failing.pop((model, server), None)
         if failing is None:
             return
@@ -155,11 +151,8 @@ class ModelHealth:
         if lines is None or now - lines.began >= MINUTE:
             left_out = lines.left_out if lines is not None else 0
             lines = self._lines[key] = _Lines(now)
-            self._lines.move_to_end(key)
         else:
             left_out = 0
-        while len(self._lines) > MAX_STATUSES:
-            self._lines.popitem(last=False)
         if lines.written >= LINES:
             lines.left_out += 1
             return

@@ -5,7 +5,6 @@ intent), so membership is checked when it is used.
 """
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
@@ -15,6 +14,7 @@ import structlog
 from db.errors import StoreUnavailable
 from gateway.connected_account import ConnectedAccount
 from gateway.errors import DeliveryError
+from gateway.latest import Latest
 from gateway.ports import Clock, MembershipStatus
 
 ASK_SECONDS: Final = 3.0
@@ -38,7 +38,7 @@ class PlatformMembership:
     def __init__(self, connected: Mapping[tuple[str, str], ConnectedAccount], clock: Clock) -> None:
         self._connected = connected
         self._clock = clock
-        self._answers: OrderedDict[tuple[str, str], tuple[float, MembershipStatus]] = OrderedDict()
+        self._answers: Latest[tuple[str, str], tuple[float, MembershipStatus]] = Latest(MAX_ANSWERS)
 
     async def belongs(self, person: str, project: str) -> MembershipStatus:
         """Ask the platform, or use its cached answer."""
@@ -51,8 +51,6 @@ class PlatformMembership:
         if status is not MembershipStatus.GONE:
             lasts = BELIEVED_FOR if status is MembershipStatus.MEMBER else DOUBTED_FOR
             self._answers[key] = (self._clock.monotonic() + lasts.total_seconds(), status)
-            if len(self._answers) > MAX_ANSWERS:
-                self._answers.popitem(last=False)
         return status
 
     async def _ask(self, person: str, project: str) -> MembershipStatus:

@@ -1,8 +1,8 @@
 """Send rates of one account: for all chats together, per chat, and per room."""
 
-from collections import OrderedDict
 from dataclasses import dataclass, field
 
+from gateway.latest import Latest
 from gateway.message import Place
 from gateway.people import Audience
 from gateway.ports import Clock, SendPace
@@ -57,7 +57,7 @@ class Pacer:
         self._clock = clock
         self._platform = _gate(pace.platform_per_second, 1.0, pace.platform_per_second / 10)
         self._penalty_until = 0.0
-        self._chats: OrderedDict[str, _Chat] = OrderedDict()
+        self._chats: Latest[str, _Chat] = Latest(MAX_CHATS)
 
     async def wait(self, place: Place) -> None:
         """Wait until a send to this place may start."""
@@ -105,8 +105,6 @@ class Pacer:
         chat = self._chats.get(place.channel_id)
         if chat is None:
             chat = self._chats[place.channel_id] = _Chat(self._gates(place))
-            while len(self._chats) > MAX_CHATS:
-                self._chats.popitem(last=False)
         self._chats.move_to_end(place.channel_id)
         return chat
 

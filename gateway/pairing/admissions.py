@@ -4,10 +4,10 @@ Owners are held in memory and read again every few seconds, because every messag
 role. A single admission is read when a decision depends on it, and kept for seconds.
 """
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Final
 
+from gateway.latest import Latest
 from gateway.message import Place
 from gateway.people import PersonId, Role
 from gateway.policy.access import RolePolicy, role_of
@@ -27,8 +27,8 @@ class Admissions:
         self._store = store
         self._clock = clock
         self._owners: frozenset[tuple[str, str]] = frozenset()
-        self._kept: OrderedDict[tuple[str, str], tuple[bool, float]] = OrderedDict()
-        self._approvers: OrderedDict[tuple[str, str], Place] = OrderedDict()
+        self._kept: Latest[tuple[str, str], tuple[bool, float]] = Latest(MAX_KEPT)
+        self._approvers: Latest[tuple[str, str], Place] = Latest(MAX_APPROVERS)
 
     @property
     def has_owners(self) -> bool:
@@ -57,9 +57,6 @@ class Admissions:
         if self._clock is None:
             return
         self._kept[tenant, person] = (admitted, self._clock.monotonic())
-        self._kept.move_to_end((tenant, person))
-        while len(self._kept) > MAX_KEPT:
-            self._kept.popitem(last=False)
 
     def changed(self) -> None:
         """Forget all lookups, after an approval, a revocation or an erasure in this process."""
@@ -81,8 +78,6 @@ class Admissions:
             return
         await self._store.remember_approver(tenant, person, place, self._clock.now())
         self._approvers[tenant, person] = place
-        while len(self._approvers) > MAX_APPROVERS:
-            self._approvers.popitem(last=False)
 
 
 def role_with(

@@ -2,13 +2,13 @@
 
 import hmac
 import secrets
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Final
 
 from gateway.errors import BadInput
 from gateway.immutable import replace
+from gateway.latest import Latest
 from gateway.message import Place
 from gateway.pairing.admissions import Admissions
 from gateway.pairing.texts import code_span
@@ -81,7 +81,7 @@ class Pairing:
         self._clock = clock
         self._audit = audit
         self._admissions = admissions
-        self._quiet: OrderedDict[tuple[str, str], float] = OrderedDict()
+        self._quiet: Latest[tuple[str, str], float] = Latest(MAX_QUIET)
         self._rates: dict[tuple[str, str], Bucket] = {}
 
     async def request(self, applicant: Applicant) -> tuple[Decision, str]:
@@ -96,9 +96,6 @@ class Pairing:
             _cleaned(applicant), secrets.token_hex(6), hash_code(code), self._clock.now()
         )
         self._quiet[who] = now + QUIET_SECONDS
-        self._quiet.move_to_end(who)
-        while len(self._quiet) > MAX_QUIET:
-            self._quiet.popitem(last=False)
         if not decision.allowed:
             return decision, ""
         await self._audit.changed("requested", *who, applicant.person)

@@ -5,13 +5,14 @@ A message takes a token from all of its buckets or from none. Beside the shared 
 has a reserve that others cannot use up.
 """
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from msgspec import Struct
 
+from gateway.latest import Latest
 from gateway.message import MessageAuthor, Place
 from gateway.policy.decision import Decision
 
@@ -182,7 +183,7 @@ class IntakeLimits:
     """Token buckets for the events of each sender."""
 
     def __init__(self) -> None:
-        self._held: OrderedDict[tuple[str, str], Bucket] = OrderedDict()
+        self._held: Latest[tuple[str, str], Bucket] = Latest(MAX_SENDERS)
 
     def stored(self, sender: str, now: float, per_minute: int, *, edit: bool = False) -> bool:
         """Return True if one more event of this sender may be stored at `now` (monotonic
@@ -208,9 +209,6 @@ class IntakeLimits:
         rule, scale = BucketRule("user", sender, most), per_minute / most
         taken = take((rule,), (held,), now * scale)
         self._held[key] = taken.buckets[0]
-        self._held.move_to_end(key)
-        while len(self._held) > MAX_SENDERS:
-            self._held.popitem(last=False)
         return taken.allowed
 
 
@@ -245,16 +243,13 @@ class BotLoopGuard:
 
     def __init__(self, limits: BotLoopLimits = DEFAULT_LIMITS) -> None:
         self._limits = limits
-        self._paces: OrderedDict[str, _Pace] = OrderedDict()
+        self._paces: Latest[str, _Pace] = Latest(MAX_ROOMS)
 
     def check(self, room: str, *, by_bot: bool, now: float) -> Decision:
         """Count a message and decide if it is processed. `now` is in monotonic seconds."""
         if not by_bot:
             return Decision(LOOP_GUARD, True, "person")
-        pace = self._paces.setdefault(room, _Pace())
-        self._paces.move_to_end(room)
-        while len(self._paces) > MAX_ROOMS:
-            self._paces.popitem(last=False)
+        pace = self._paces[room] = self._paces.get(room) or _Pace()
         if now < pace.paused_until:
             return Decision(LOOP_GUARD, False, "bot_loop_paused")
         while pace.seen and pace.seen[0] <= now - self._limits.window:

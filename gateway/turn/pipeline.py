@@ -1,7 +1,6 @@
 """The processing of a message from the inbox to the outbox, as lists of stages in their order."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
@@ -10,6 +9,7 @@ import structlog
 from db.errors import StoreUnavailable
 from gateway.conversation import ConversationKey
 from gateway.immutable import replace
+from gateway.latest import Latest
 from gateway.message import (
     CommandInvoked,
     InboundEvent,
@@ -136,12 +136,12 @@ class Pipeline:
         self._under: Services | None = None
         self._shared = shared
         self._since = services.clock.now()
-        self._broken_off: OrderedDict[str, LiveAnswer] = OrderedDict()
-        self._shown: OrderedDict[str, None] = OrderedDict()
-        self._unkept: OrderedDict[str, TurnMemory] = OrderedDict()
-        self._counted: OrderedDict[str, None] = OrderedDict()
+        self._broken_off: Latest[str, LiveAnswer] = Latest(MAX_BROKEN_OFF)
+        self._shown: Latest[str, None] = Latest(MAX_BROKEN_OFF)
+        self._unkept: Latest[str, TurnMemory] = Latest(MAX_BROKEN_OFF)
+        self._counted: Latest[str, None] = Latest(MAX_COUNTED)
         self._running: dict[str, TurnContext] = {}
-        self._times_again: OrderedDict[str, int] = OrderedDict()
+        self._times_again: Latest[str, int] = Latest(MAX_COUNTED)
 
     async def handle(self, entries: Sequence[InboxEntry]) -> None:
         """Answer these entries, messages of one author in one conversation, oldest first."""
@@ -184,8 +184,6 @@ class Pipeline:
             passed = await self._run(stages, turn)
         if passed and check_limits in stages:
             self._counted[turn.id] = None
-            if len(self._counted) > MAX_COUNTED:
-                self._counted.popitem(last=False)
         return passed
 
     async def reply(
@@ -374,16 +372,12 @@ class Pipeline:
         if turn is not None:
             turn.attempt.begins_again = True
             self._times_again[name] = times + 1
-            while len(self._times_again) > MAX_COUNTED:
-                self._times_again.popitem(last=False)
         return True
 
     def _remember_shown(self, turn: TurnContext, *, began: bool) -> None:
         """Remember a turn that is repeated: a part of its answer may be shown already."""
         if began:
             self._shown.update(dict.fromkeys(turn.asked.inbox_ids))
-        while len(self._shown) > MAX_BROKEN_OFF:
-            self._shown.popitem(last=False)
 
     def _remember_stopped(self, turn: TurnContext) -> None:
         """Remember a stopped turn until its messages are dropped: then the shown part of the answer
@@ -392,10 +386,6 @@ class Pipeline:
             self._broken_off[turn.asked.inbox_ids[0]] = turn.generation.live
         if turn.inputs.memory is not None and turn.inputs.unkept:
             self._unkept.update(dict.fromkeys(turn.asked.inbox_ids, turn.inputs.memory))
-        while len(self._broken_off) > MAX_BROKEN_OFF:
-            self._broken_off.popitem(last=False)
-        while len(self._unkept) > MAX_BROKEN_OFF:
-            self._unkept.popitem(last=False)
 
     async def _words_for(self, turn: TurnContext, decision: Decision) -> str:
         """Return the text of a refusal: empty if access is denied or the author is a bot (an answer

@@ -1,7 +1,8 @@
 """Failed reads of threads: pauses that a platform wants, and the failures that the log has."""
 
-from collections import OrderedDict
 from typing import Final
+
+from gateway.latest import Latest
 
 LOG_AGAIN: Final = 3_600.0
 """Seconds after which the same failure is logged again."""
@@ -13,7 +14,7 @@ class ThreadFailures:
 
     def __init__(self) -> None:
         self._until: dict[tuple[str, str], float] = {}
-        self._logged: OrderedDict[tuple[str, ...], float] = OrderedDict()
+        self._logged: Latest[tuple[str, ...], float] = Latest(MAX_KEPT)
 
     def pauses(self, account: tuple[str, str], now: float) -> bool:
         """Return True while the platform wants no request of this account."""
@@ -28,7 +29,4 @@ class ThreadFailures:
         if self._logged.get(failure, -LOG_AGAIN) > now - LOG_AGAIN:
             return False
         self._logged[failure] = now
-        self._logged.move_to_end(failure)
-        if len(self._logged) > MAX_KEPT:
-            self._logged.popitem(last=False)
         return True
