@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Generic, TypeVar
 
 from msgspec import Struct
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from gateway.ports.action import Output
 from gateway.ports.memory import Caller
 from gateway.ports.rights import Allowed, TokenScope
 from memory.agents.events import AgentEvents
@@ -31,13 +32,7 @@ RECHECK_KEY: Final = "parley.recheck"
 Recheck = Callable[[], Awaitable[bool]]
 
 
-class Result(BaseModel):
-    """The structured result of a tool."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class WaitingResult(Result):
+class WaitingResult(Output):
     """A result that says whether the tool did it, or what it waits for."""
 
     success: Annotated[bool, Field(description="True if it is done.")]
@@ -84,7 +79,7 @@ class McpServices:
     """Searches repositories, where that is enabled."""
 
 
-class ToolCall(Struct, frozen=True):
+class McpCall(Struct, frozen=True):
     """One call: the caller, and their memory."""
 
     services: McpServices
@@ -117,9 +112,9 @@ class ToolDefinition(Struct, Generic[A], frozen=True):
     server: ServerName
     allowed: Allowed
     arguments: type[A]
-    result: type[Result]
-    run: Callable[[ToolCall, A], Awaitable[Result]]
-    question: Callable[[ToolCall, A], Awaitable[str]] | None = None
+    result: type[Output]
+    run: Callable[[McpCall, A], Awaitable[Output]]
+    question: Callable[[McpCall, A], Awaitable[str]] | None = None
     agent: str = ""
     own_refusal: bool = False
     destructive: bool = False

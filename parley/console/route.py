@@ -5,38 +5,30 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from gateway.policy.decision import Decision
+from gateway.ports.action import Input, Output
 from gateway.ports.rights import Allowed, Credential, missing
+from memory.actions.call import MAX_ID
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
-from parley.http.api.errors import Refused
-from parley.http.api.models import MAX_ID, ResponseModel
+from parley.http.api.errors import CallRefused
 
 STAGE: Final = "console_access"
+READERS: Final = (Credential.SESSION, Credential.TOKEN)
+"""The credentials with which a view can be opened; its action may take fewer."""
 
 
-class Params(BaseModel):
-    """The parameters of a route: query of a GET; form or JSON body of a POST. Unknown ones are
-    refused. Every text and number has bounds."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
-
-
-class ItemParams(Params):
+class ItemParams(Input):
     """Parameters of a route with `{id}` in its path."""
 
     id: SkipJsonSchema[Annotated[str, Field(max_length=MAX_ID)]] = ""
     """The id in the path. It is no parameter of its own."""
 
 
-class Result(ResponseModel):
-    """A result: what the page shows and the API returns. Frozen; lists are tuples with a bound."""
-
-
-class Done(Result):
+class Done(Output):
     """The result of an action without one of its own. `query` is added to the page after it, and is
     no part of the API."""
 
@@ -44,7 +36,7 @@ class Done(Result):
     query: SkipJsonSchema[str] = Field(default="", exclude=True)
 
 
-class File(Result):
+class File(Output):
     """A result that the page offers as a download, such as CSV."""
 
     name: str
@@ -53,15 +45,15 @@ class File(Result):
 
 
 @dataclass
-class RefusedWithResult(Refused):
+class RefusedWithResult(CallRefused):
     """A refused action whose page shows `result`, so that nothing of the viewer's input is lost.
     The API answers it as every refusal."""
 
-    result: Result = field(default_factory=Result)
+    result: Output = field(default_factory=Output)
 
 
-P = TypeVar("P", bound=Params)
-R = TypeVar("R", bound=Result)
+P = TypeVar("P", bound=Input)
+R = TypeVar("R", bound=Output)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,9 @@ from pydantic import Field, StringConstraints
 
 from gateway.errors import NotFound
 from gateway.people import Role
+from gateway.ports.action import Input, Output
 from gateway.ports.rights import in_person, to_read
-from parley.console.route import (
-    AnyRoute,
-    ConsoleRoute,
-    Done,
-    ItemParams,
-    Params,
-    Result,
-)
+from parley.console.route import AnyRoute, ConsoleRoute, Done, ItemParams
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 
@@ -23,23 +17,23 @@ PATH: Final = "/account"
 NO_SESSION: Final = "You have no session with this id. The page lists yours."
 
 
-class AccountQuery(Params):
+class AccountQuery(Input):
     """The account has no parameters."""
 
 
-class ThemeForm(Params):
+class ThemeForm(Input):
     """The theme; empty for that of the system."""
 
     theme: Literal["", "light", "dark"]
 
 
-class ZoneForm(Params):
+class ZoneForm(Input):
     """The time zone, such as Europe/Berlin; empty for UTC."""
 
     zone: Annotated[str, StringConstraints(max_length=64, pattern=r"^[A-Za-z0-9_+/-]*$")]
 
 
-class SessionOut(Result):
+class BrowserSessionOut(Output):
     """A session. `label` is the browser as it names itself."""
 
     id: str
@@ -50,14 +44,14 @@ class SessionOut(Result):
     until: datetime
 
 
-class AccountOut(Result):
+class AccountOut(Output):
     """The viewer: the role, all linked identities, the sessions."""
 
     role: str
     tenant: str
     persons: tuple[str, ...]
     zone: str
-    sessions: tuple[SessionOut, ...] = Field(max_length=100)
+    sessions: tuple[BrowserSessionOut, ...] = Field(max_length=100)
 
 
 async def account(viewer: Viewer, services: ConsoleServices, _params: AccountQuery) -> AccountOut:
@@ -69,7 +63,7 @@ async def account(viewer: Viewer, services: ConsoleServices, _params: AccountQue
         persons=tuple(sorted(viewer.persons)),
         zone=viewer.zone,
         sessions=tuple(
-            SessionOut(
+            BrowserSessionOut(
                 id=one.id,
                 label=one.label,
                 current=one.id == viewer.session,

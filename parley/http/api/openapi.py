@@ -6,8 +6,9 @@ from typing import Any, Final
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
+from memory.actions.call import MAX_ID
 from parley.http.api import PREFIX
-from parley.http.api.models import MAX_ID, ErrorOut
+from parley.http.api.errors import ErrorOut
 from parley.http.api.operations import JSON, AnyOperation
 
 PATH: Final = "/openapi.json"

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from gateway.ports.memory import Caller
+from memory.actions.documents import MAX_SENT
 from memory.service.handle import Memory, MemoryHandle
-from parley.console.views.memory.documents import MAX_SENT, PAGE, TOO_EARLY
+from parley.console.views.memory.documents import PAGE, TOO_EARLY
 from tests.parley.console.kit import Console, Page, Visitor, console_in, console_settings
 from tests.parley.console.views.memory.kit import in_project
 from tests.parley.http.api.kit import PROJECT
