@@ -3,7 +3,7 @@ API and its rule of access."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar, get_type_hints
 
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
@@ -61,7 +61,8 @@ class ConsoleRoute(Generic[P, R]):
     """A view (GET) or an action (POST).
 
     `name` is unique: the id of the operation in the API is `console_NAME`. `path` is below
-    `/console` and below `/api/v1/console`, and may contain `{id}`. `run` serves both. `allowed` are
+    `/console` and below `/api/v1/console`, and may contain `{id}`. `run` serves both; its
+    annotations are what it takes, unless `form` narrows that, and what it returns. `allowed` are
     the credentials and the role that it needs: an action needs a person who is signed in. A GET has
     a `template`, unless its result is a `File`; `menu` puts it into the navigation and the command
     palette, `palette` into the latter only. An action has `done`, the sentence for people, and
@@ -74,8 +75,6 @@ class ConsoleRoute(Generic[P, R]):
     path: str
     allowed: Allowed
     summary: str
-    params: type[P]
-    result: type[R]
     run: Callable[[Viewer, ConsoleServices, P], Awaitable[R]]
     template: str = ""
     menu: str = ""
@@ -83,8 +82,15 @@ class ConsoleRoute(Generic[P, R]):
     done: str = ""
     then: str = ""
     example: Mapping[str, str] = field(default_factory=dict)
+    form: type[P] | None = None
+    params: type[P] = field(init=False)
+    result: type[R] = field(init=False)
 
     def __post_init__(self) -> None:
+        hints = get_type_hints(self.run)
+        _, _, params, result = hints.values()
+        object.__setattr__(self, "params", self.form or params)
+        object.__setattr__(self, "result", result)
         if not isinstance(self.allowed, Allowed):
             raise TypeError(f"{self.name}: a route declares who may use it")
         if self.method == "POST" and self.allowed.by != {Credential.SESSION}:

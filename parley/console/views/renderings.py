@@ -119,8 +119,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/{{id}}/rendering",
         allowed=to_read(Role.GUEST),
         summary="An answer as each platform shows it",
-        params=MessageParams,
-        result=RenderingsOut,
         run=renderings,
         template="rendering.html",
     ),

@@ -22,7 +22,7 @@ _NO_DOCUMENT: Final = {
 _NOT_WRITTEN: Final = {
     **_NO_DOCUMENT,
     409: "The document was changed meanwhile: read it, then write again. Or no project is chosen, "
-    "or too many proposals wait for a decisidocuments.",
+    "or too many proposals wait for a decision.",
     422: "No part of the text can be stored.",
 }
 _PROPOSED: Final = "Proposed to the operators, who decide."
@@ -54,7 +54,7 @@ def document_operations() -> tuple[AnyOperation, ...]:
         *(
             rest(
                 *("GET", f"/brain/{document}", f"read_{document}", documents.read),
-                *("The newest versidocuments.", _NO_DOCUMENT),
+                *("The newest version.", _NO_DOCUMENT),
                 summary=f"Read the {label} ({document.upper()})",
                 fixed={"document": document},
             )

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from gateway.people import PersonId, Principal, Role
-from gateway.ports.action import Input
+from gateway.ports.action import Input, Nothing
 from gateway.ports.rights import Credential, Proof, TokenScope, in_person, to_read
 from parley.console.pages import TEMPLATES
 from parley.console.route import AnyRoute, ItemParams, may_use
@@ -126,7 +126,7 @@ def test_names_and_paths_are_unique() -> None:
     [
         ({"allowed": None}, "declares who may use it"),
         ({"method": "POST", "template": "x"}, "and no token"),
-        ({"path": "/x/{id}", "params": Input}, "ItemParams"),
+        ({"path": "/x/{id}", "form": Input}, "ItemParams"),
         ({"method": "POST", "template": "", "allowed": in_person(Role.GUEST)}, "an action needs"),
         ({"template": ""}, "a view needs a template"),
     ],
@@ -146,4 +146,4 @@ def test_a_route_is_complete(route: AnyRoute) -> None:
     assert ("{id}" in route.path) == issubclass(route.params, ItemParams)
     assert not route.template or (TEMPLATES / route.template).is_file()
     if route.method == "GET":
-        assert route.params.__name__.endswith(("Query", "Params"))
+        assert route.params is Nothing or route.params.__name__.endswith(("Query", "Params"))

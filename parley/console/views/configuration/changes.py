@@ -1,8 +1,8 @@
 """Changes of the configuration by owners: a value, an entry, back to the file. Each is checked with
 all others, stored as a version and recorded in the audit."""
 
-from collections.abc import Sequence
-from typing import Annotated, Final, Literal
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
@@ -299,7 +299,11 @@ def _value_of(path: tuple[str, ...], text: str, services: ConsoleServices) -> Va
 
 
 def _action(
-    name: str, path: str, summary: str, params: type[Input], run: object, example: dict[str, str]
+    name: str,
+    path: str,
+    summary: str,
+    run: Callable[[Viewer, ConsoleServices, Any], Awaitable[ConfigurationOut]],
+    example: dict[str, str],
 ) -> AnyRoute:
     return ConsoleRoute(
         name=name,
@@ -307,9 +311,7 @@ def _action(
         path=f"{PATH}/{path}",
         allowed=in_person(Role.OWNER),
         summary=summary,
-        params=params,
-        result=ConfigurationOut,
-        run=run,  # type: ignore[arg-type]  # checked by its own annotation
+        run=run,
         template=TEMPLATE,
         example=example,
     )
@@ -318,42 +320,42 @@ def _action(
 _BASED: Final = {"based_on": "0"}
 ROUTES: Final[tuple[AnyRoute, ...]] = (
     _action(
-        *("change_value", "change", "Change a value of the configuration", ChangeForm),
+        *("change_value", "change", "Change a value of the configuration"),
         change_value,
         {**_BASED, "key": "limits.user_per_minute", "value": "7"},
     ),
     _action(
-        *("change_choices", "choices", "Change a list of words of the configuration", ChoicesForm),
+        *("change_choices", "choices", "Change a list of words of the configuration"),
         change_choices,
         {**_BASED, "key": "invocation.triggers"},
     ),
     _action(
-        *("change_persona", "persona", "Set the persona and the model of a channel", PersonaForm),
+        *("change_persona", "persona", "Set the persona and the model of a channel"),
         change_persona,
         {**_BASED, "name": "web:general", "persona": "Brief."},
     ),
     _action(
-        *("change_triggers", "triggers", "Set the triggers of a channel", TriggersForm),
+        *("change_triggers", "triggers", "Set the triggers of a channel"),
         change_triggers,
         {**_BASED, "name": "web:general", "prefix": "!"},
     ),
     _action(
-        *("change_tool", "tool", "Set the rule of a tool", ToolForm),
+        *("change_tool", "tool", "Set the rule of a tool"),
         change_tool,
         {**_BASED, "name": "remember"},
     ),
     _action(
-        *("change_price", "price", "Set the price of a model", PriceForm),
+        *("change_price", "price", "Set the price of a model"),
         change_price,
         {**_BASED, "name": "model-a", "input": "1", "output": "2"},
     ),
     _action(
-        *("remove_entry", "remove", "Remove an entry of the configuration", RemoveForm),
+        *("remove_entry", "remove", "Remove an entry of the configuration"),
         remove_entry,
         {**_BASED, "section": "tools", "name": "x"},
     ),
     _action(
-        *("revert_value", "revert", "Drop an override, so that the file counts again", RevertForm),
+        *("revert_value", "revert", "Drop an override, so that the file counts again"),
         revert,
         {**_BASED, "key": "limits.user_per_minute"},
     ),

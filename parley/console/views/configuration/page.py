@@ -312,8 +312,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=PATH,
         allowed=to_read(Role.OPERATOR),
         summary="The configuration with the source of each value, and its changes",
-        params=ConfigurationQuery,
-        result=ConfigurationOut,
         run=configuration,
         template=TEMPLATE,
         menu="Configuration",
@@ -324,8 +322,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/export",
         allowed=to_read(Role.OPERATOR),
         summary="The configuration in force as YAML, without secrets",
-        params=ConfigurationExportQuery,
-        result=File,
         run=export,
     ),
 )

@@ -227,5 +227,5 @@ async def test_a_project_without_a_source_is_not_synced(console: Console) -> Non
 async def test_without_memory_the_page_says_so(tmp_path: Path) -> None:
     async with console_in(console_settings(tmp_path, memory={"enabled": False})) as console:
         page = await (await console.visitor("ada")).get("/memory")
-        assert page.status == 404
+        assert page.status == 409
         assert "Memory is off" in page.text
