@@ -22,6 +22,10 @@ EVERYBODY: Final = frozenset(
 """Everybody who has a person: people in a browser and a chat, their programs, and their agents."""
 PEOPLE: Final = EVERYBODY - {Credential.AGENT}
 """People and their programs, and no agent."""
+IN_BROWSER: Final = frozenset({Credential.SESSION})
+"""People who are signed in to the console."""
+PROGRAMS: Final = frozenset({Credential.TOKEN})
+"""Programs of people."""
 
 
 class Effect(StrEnum):

@@ -6,8 +6,8 @@ from typing import Annotated, Final, Literal
 from pydantic import AwareDatetime, Field, StringConstraints
 
 from gateway.errors import BadInput, NotFound
-from gateway.ports.action import Effect, Empty, Input, Nothing, Output, action
-from gateway.ports.rights import TOKENS, Credential
+from gateway.ports.action import PROGRAMS, Effect, Empty, Input, Nothing, Output, action
+from gateway.ports.rights import TOKENS
 from memory.actions.call import AgentCall, OneId
 from memory.agents.model import (
     MAX_NAME,
@@ -22,7 +22,6 @@ from memory.agents.registry import EVER
 from memory.model.scope import RequestScope
 from memory.service.review import MAX_REASON
 
-PROGRAMS: Final = frozenset({Credential.TOKEN})
 NO_AGENT: Final = "You have no agent with this id."
 NO_HANDOFF: Final = "No handoff with this id is addressed to you or to an agent of yours."
 NO_SESSION: Final = "The session has ended, or there is none of yours with this id."

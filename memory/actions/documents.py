@@ -11,8 +11,16 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, StringConstraints
 
 from gateway.errors import BadInput, NotFound
-from gateway.ports.action import EVERYBODY, PEOPLE, Effect, Input, Nothing, Output, action
-from gateway.ports.rights import Credential
+from gateway.ports.action import (
+    EVERYBODY,
+    IN_BROWSER,
+    PEOPLE,
+    Effect,
+    Input,
+    Nothing,
+    Output,
+    action,
+)
 from memory.actions.call import MAX_NUMBER, Digits, Integral, Limit, MemoryCall, Number
 from memory.agents.model import Capability
 from memory.brain.documents import SYSTEM, BrainResult, nearly_full
@@ -25,7 +33,6 @@ Author = Literal["you", "other", "system"]
 MAX_SENT: Final = 100_000
 """Characters that are taken; the document keeps `MAX_DOCUMENT` of them."""
 SentText = Annotated[str, StringConstraints(max_length=MAX_SENT)]
-IN_BROWSER: Final = frozenset({Credential.SESSION})
 
 
 class DocumentChanged(BadInput):

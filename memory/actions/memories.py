@@ -6,8 +6,8 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, StringConstraints
 
 from gateway.errors import BadInput, NotFound
-from gateway.ports.action import Effect, Empty, Input, Output, action
-from gateway.ports.rights import TOKENS, Credential
+from gateway.ports.action import PROGRAMS, Effect, Empty, Input, Output, action
+from gateway.ports.rights import TOKENS
 from memory.actions.call import Id, Limit, MemoryCall, OneId
 from memory.actions.documents import PlanOut, plan_of
 from memory.agents.model import Capability
@@ -183,7 +183,7 @@ async def read(call: MemoryCall, given: OneId) -> MemoryOut:
     return memory_out(call.handle.access, record)
 
 
-@action("Delete a memory", by=frozenset({Credential.TOKEN}), effect=Effect.WRITES)
+@action("Delete a memory", by=PROGRAMS, effect=Effect.WRITES)
 async def delete(call: MemoryCall, given: OneId) -> Empty:
     """Delete a memory. Raises `NotFound`; a visible memory of others is refused."""
     if not await call.handle.erasure.delete([given.id]):

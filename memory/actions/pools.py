@@ -6,9 +6,9 @@ from typing import Annotated, Final, Literal, cast
 from pydantic import Field, StringConstraints
 
 from gateway.errors import BadInput, NotFound
-from gateway.ports.action import Effect, Empty, Nothing, Output, action
+from gateway.ports.action import PROGRAMS, Effect, Empty, Nothing, Output, action
 from gateway.ports.rights import NO_CAPABILITY, TOKENS
-from memory.actions.agents import PROGRAMS, Listing
+from memory.actions.agents import Listing
 from memory.actions.call import MAX_NUMBER, AgentCall, Id, Integral, OneId
 from memory.agents.model import Capability, PoolInvitation, PoolSummary, SharedUpdate, UpdateOutcome
 from memory.model.record import MAX_ARGUMENT

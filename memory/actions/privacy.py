@@ -1,7 +1,15 @@
 """A person's settings of memory."""
 
-from gateway.ports.action import PEOPLE, Effect, Input, Nothing, Output, action
-from gateway.ports.rights import Credential
+from gateway.ports.action import (
+    IN_BROWSER,
+    PEOPLE,
+    PROGRAMS,
+    Effect,
+    Input,
+    Nothing,
+    Output,
+    action,
+)
 from memory.actions.call import MemoryCall
 from memory.service.handle import MemoryHandle
 
@@ -25,7 +33,7 @@ class ChoicesOut(Output):
 
 @action(
     "Read your memory settings",
-    by=frozenset({Credential.SESSION, Credential.TOKEN}),
+    by=IN_BROWSER | PROGRAMS,
     effect=Effect.READS,
 )
 async def choices(call: MemoryCall, given: Nothing) -> ChoicesOut:

@@ -5,8 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import StringConstraints
 
-from gateway.ports.action import PEOPLE, Effect, Input, Output, action
-from gateway.ports.rights import Credential
+from gateway.ports.action import IN_BROWSER, PEOPLE, PROGRAMS, Effect, Input, Output, action
 from memory.actions.call import Limit, MemoryCall, OneId
 from memory.actions.memories import NotKept
 from memory.model.outcome import Outcome, WriteResult
@@ -95,7 +94,7 @@ class DecidedOut(Output):
 
 @action(
     "List the entries that wait for your decision",
-    by=frozenset({Credential.SESSION, Credential.TOKEN}),
+    by=IN_BROWSER | PROGRAMS,
     effect=Effect.READS,
 )
 async def waiting(call: MemoryCall, given: ReviewPage) -> ReviewsOut:
@@ -104,7 +103,7 @@ async def waiting(call: MemoryCall, given: ReviewPage) -> ReviewsOut:
     return ReviewsOut(reviews=[_review(call.handle.access, one) for one in found])
 
 
-@action("List your decisions", by=frozenset({Credential.TOKEN}), effect=Effect.READS)
+@action("List your decisions", by=PROGRAMS, effect=Effect.READS)
 async def decisions(call: MemoryCall, given: ReviewPage) -> DecisionsOut:
     """Return the decisions, without their text."""
     found = await call.handle.review.decided(given.limit)
@@ -123,7 +122,7 @@ async def approve(call: MemoryCall, given: Approve) -> DecidedOut:
 
 @action(
     "Store another text instead of an entry",
-    by=frozenset({Credential.SESSION}),
+    by=IN_BROWSER,
     effect=Effect.WRITES,
 )
 async def approve_as(call: MemoryCall, given: ApproveAs) -> WriteResult:

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final, Generic, TypeVar
+from typing import Annotated, Any, Final, Generic, TypeVar, get_type_hints
 
 from msgspec import Struct
 from pydantic import Field
@@ -95,13 +95,15 @@ class McpCall(Struct, frozen=True):
 A = TypeVar("A", bound=Arguments)
 
 
-class ToolDefinition(Struct, Generic[A], frozen=True):
+@dataclass(frozen=True, slots=True)
+class ToolDefinition(Generic[A]):
     """A tool. `allowed` are the scope of the token and the capability of the agent that it needs.
     `question` returns the text that the person confirms before `run`. `agent` is the argument with
     the id of the agent that calls it; a tool without `agent` is called by the person, or with the
     token of an agent. `own_refusal`: `run` itself answers an agent of the argument that lacks the
     capability, with a `status`.
 
+    The annotations of `run` are its `arguments`, unless `takes` narrows them, and its `result`.
     Both raise `BadInput` or `ToolError` with the next step. `destructive` and `idempotent` are
     hints for the client, as is that a tool only reads; no tool reaches beyond this program.
     """
@@ -111,18 +113,22 @@ class ToolDefinition(Struct, Generic[A], frozen=True):
     description: str
     server: ServerName
     allowed: Allowed
-    arguments: type[A]
-    result: type[Output]
     run: Callable[[McpCall, A], Awaitable[Output]]
     question: Callable[[McpCall, A], Awaitable[str]] | None = None
     agent: str = ""
     own_refusal: bool = False
     destructive: bool = False
     idempotent: bool = False
+    takes: type[A] | None = None
+    arguments: type[A] = field(init=False)
+    result: type[Output] = field(init=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.allowed, Allowed):
             raise TypeError(f"{self.name}: a tool declares who may call it")
+        _, arguments, result = get_type_hints(self.run).values()
+        object.__setattr__(self, "arguments", self.takes or arguments)
+        object.__setattr__(self, "result", result)
 
     @property
     def reads_only(self) -> bool:

@@ -5,8 +5,7 @@ from typing import Annotated, Final, Literal
 from pydantic import StringConstraints
 
 from gateway.errors import BadInput
-from gateway.ports.action import Effect, Input, Nothing, Output, action
-from gateway.ports.rights import Credential
+from gateway.ports.action import PROGRAMS, Effect, Input, Nothing, Output, action
 from memory.commands.privacy import taken_in
 from memory.transfer.exporter import personal_file
 from memory.transfer.importer import LineReport
@@ -15,7 +14,6 @@ from parley.http.api.operations import ApiCall
 MAX_FILE: Final = 1024 * 1024
 MAX_IMPORT: Final = 2 * MAX_FILE
 """Bytes of the body: the file as a JSON string, where a quotation mark takes two."""
-PROGRAMS: Final = frozenset({Credential.TOKEN})
 
 
 class ImportBody(Input):

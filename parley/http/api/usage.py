@@ -4,8 +4,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from gateway.ports.action import Effect, Input, Output, action
-from gateway.ports.rights import Credential
+from gateway.ports.action import PROGRAMS, Effect, Input, Output, action
 from memory.actions.call import Digits
 from parley.http.api.operations import ApiCall
 
@@ -48,7 +47,7 @@ class UsageOut(Output):
     budgets: list[BudgetOut]
 
 
-@action("Read the cost of your answers", by=frozenset({Credential.TOKEN}), effect=Effect.READS)
+@action("Read the cost of your answers", by=PROGRAMS, effect=Effect.READS)
 async def usage(call: ApiCall, given: UsagePeriod) -> UsageOut:
     """Return the cost for all linked identities together."""
     access, person = call.handle.access, call.handle.request.principal.person
