@@ -100,13 +100,13 @@ class NewLines(LineChange):
     text: SentText
 
 
-class DocumentLine(LineChange):
+class NumberedLine(LineChange):
     """The number of a line."""
 
     number: Number
 
 
-class ChangedLine(DocumentLine):
+class ChangedLine(NumberedLine):
     """The new text of a line."""
 
     text: SentText
@@ -248,7 +248,7 @@ async def edit_line(call: MemoryCall, given: ChangedLine) -> WrittenOut:
 
 
 @action("Delete a line of a document", by=IN_BROWSER, effect=Effect.WRITES)
-async def delete_line(call: MemoryCall, given: DocumentLine) -> WrittenOut:
+async def delete_line(call: MemoryCall, given: NumberedLine) -> WrittenOut:
     """Delete one line; without its last line the document is empty. Raises `DocumentChanged`."""
     return await _edited(
         call, given, lambda content: without_line(given.document, content, given.number)

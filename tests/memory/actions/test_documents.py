@@ -29,7 +29,7 @@ async def edit(call: MemoryCall, number: int, text: str, based_on: int) -> on.Wr
 
 
 async def delete(call: MemoryCall, number: int, based_on: int) -> on.WrittenOut:
-    given = on.DocumentLine(document="soul", number=number, based_on=based_on)
+    given = on.NumberedLine(document="soul", number=number, based_on=based_on)
     return await on.delete_line(call, given)
 
 
