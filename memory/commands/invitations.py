@@ -1,16 +1,21 @@
-"""A person answers invitations of their agents into pools of other people, and takes agents out of
-pools. Part of `/agents`."""
+"""Invitations of a person's agents into pools of other people: the message that tells the person of
+one, the answer, and leaving a pool. Part of `/agents`."""
 
 from typing import Final
 
 from gateway.errors import BadInput
 from gateway.message import Button, Notice, Place, Reply
 from gateway.people import Audience
+from gateway.ports import Clock
 from gateway.ports.memory import Caller
+from memory.agents.direct_places import writable_place
 from memory.agents.invitations import RESTS
 from memory.agents.model import PoolInvitation
 from memory.agents.overview import LEAST
 from memory.agents.pools import PoolRegistry
+from memory.agents.stores.direct_places import SqlDirectPlaces
+from memory.agents.stores.invitations import SqlInvitations
+from memory.agents.values import IsServed, SendNotices
 from memory.commands import invitation_texts, texts
 from memory.model.scope import RequestScope
 
@@ -86,3 +91,39 @@ def notice_of(invitation: PoolInvitation, place: Place) -> Notice:
     """Return the message that tells a person of an invitation in their direct conversation."""
     text, buttons = invitation_texts.notice(invitation), buttons_of(invitation)
     return Notice(invitation.person, place, text, buttons, invitation.until)
+
+
+AT_ONCE: Final = 20
+
+
+class InvitationNotices:
+    """Sends the notices that are due, to the direct conversations. Needs the accounts of all
+    platforms. Who cannot be written to finds the invitation in `/agents`, in the console and over
+    MCP."""
+
+    def __init__(
+        self,
+        store: SqlInvitations,
+        places: SqlDirectPlaces,
+        is_served: IsServed,
+        send: SendNotices,
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._places = places
+        self._is_served = is_served
+        self._send = send
+        self._clock = clock
+
+    async def send_due(self) -> None:
+        """Send a bounded number of notices. Raises `StoreUnavailable`."""
+        for invitation in await self._store.unnotified(self._clock.now(), AT_ONCE):
+            await self._tell(invitation)
+            await self._store.notified(invitation.id)
+
+    async def _tell(self, invitation: PoolInvitation) -> None:
+        tenant, person = invitation.tenant, invitation.person
+        place = await writable_place(self._places, self._is_served, tenant, person)
+        if place is not None:
+            key = f"invitation-{invitation.id}"
+            await self._send(key, [notice_of(invitation, place)])

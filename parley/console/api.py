@@ -21,7 +21,6 @@ from parley.http.api import PREFIX as API
 from parley.http.api.errors import UniformErrors
 from parley.http.api.operations import (
     MAX_BODY,
-    AnyOperation,
     Operation,
     OperationAnswer,
     Plain,
@@ -119,12 +118,12 @@ def _needs_body(model: type[Input]) -> bool:
     return any(field.is_required() for field in model.model_fields.values())
 
 
-def operations_of(routes: tuple[AnyRoute, ...]) -> tuple[AnyOperation, ...]:
+def operations_of(routes: tuple[AnyRoute, ...]) -> tuple[Operation, ...]:
     """Return the routes as operations, for the OpenAPI description."""
     return tuple(map(_operation_of, routes))
 
 
-def _operation_of(route: AnyRoute) -> AnyOperation:
+def _operation_of(route: AnyRoute) -> Operation:
     reads = route.method == "GET"
     query: type[Any] = route.params if reads else Nothing
     return Operation(

@@ -31,7 +31,7 @@ from parley.wiring.storage import Storage
 if TYPE_CHECKING:
     from parley.console.identity import Viewers
     from parley.console.services import ConsoleServices
-    from parley.http.api.operations import AnyOperation
+    from parley.http.api.operations import Operation
     from parley.wiring.sandbox import Sandbox
 from dataclasses import dataclass, field
 
@@ -163,7 +163,7 @@ def mount_console(listener: LocalListener, parts: ConsoleParts) -> None:
     listener.mount_app(PREFIX, lambda: LateApp(pages))
 
 
-def described_operations(settings: Settings) -> "Sequence[AnyOperation]":
+def described_operations(settings: Settings) -> "Sequence[Operation]":
     """Return the operations of the console for the OpenAPI description."""
     if not settings.console.enabled:
         return ()

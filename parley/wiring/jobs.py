@@ -18,7 +18,7 @@ from gateway.ports import Clock, Counter
 from gateway.turn.access_notices import AccessNotices
 from gateway.turn.services import Services
 from memory.commands.handoffs import HandoffNotices
-from memory.commands.invitation_notices import InvitationNotices
+from memory.commands.invitations import InvitationNotices
 from memory.commands.link import expired
 from memory.embeddings.backfill import EmbeddingBackfill
 from memory.service.links import Links

@@ -24,7 +24,7 @@ from parley.security.keys import server_token, token_key
 from parley.wiring.memory import WiredMemory
 
 if TYPE_CHECKING:
-    from parley.http.api.operations import AnyOperation
+    from parley.http.api.operations import Operation
 
 
 def local_listener(
@@ -75,7 +75,7 @@ def add_memory_api(
     tokens: TokenStore,
     settings: Settings,
     services: Services,
-    described: "Callable[[], Sequence[AnyOperation]]" = tuple,
+    described: "Callable[[], Sequence[Operation]]" = tuple,
 ) -> None:
     """Serve the API, where memory is on. `described` are operations that its description names
     too."""

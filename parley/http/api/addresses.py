@@ -11,7 +11,7 @@ from memory.model.record import MAX_DOCUMENT
 from memory.ports.brain import LABELS
 from memory.service.handle import Writable
 from parley.http.api import transfer, usage
-from parley.http.api.operations import AnyOperation, rest
+from parley.http.api.operations import Operation, rest
 
 _PROJECT: Final = {404: "You do not belong to this project."}
 _MISSING: Final = {404: "It does not exist, or is not yours."}
@@ -47,7 +47,7 @@ class DocumentBody(Input):
     based_on: Number | None = None
 
 
-def document_operations() -> tuple[AnyOperation, ...]:
+def document_operations() -> tuple[Operation, ...]:
     """Return the operations on documents."""
     return (
         rest("GET", "/brain", "brain", documents.read_all, "The documents.", _PROJECT),
@@ -64,7 +64,7 @@ def document_operations() -> tuple[AnyOperation, ...]:
     )
 
 
-def _changes(document: Writable) -> tuple[AnyOperation, ...]:
+def _changes(document: Writable) -> tuple[Operation, ...]:
     path, fixed = f"/brain/{document}", {"document": document}
     named = f"the {LABELS[document]} ({document.upper()})"
     return (
@@ -97,7 +97,7 @@ def _changes(document: Writable) -> tuple[AnyOperation, ...]:
     )
 
 
-def memory_operations() -> tuple[AnyOperation, ...]:
+def memory_operations() -> tuple[Operation, ...]:
     """Return the operations on memories and reviews."""
     return (
         rest(
@@ -138,7 +138,7 @@ def memory_operations() -> tuple[AnyOperation, ...]:
     )
 
 
-def choice_operations() -> tuple[AnyOperation, ...]:
+def choice_operations() -> tuple[Operation, ...]:
     """Return the operations on settings."""
     return (
         rest("GET", _CHOICES, "choices", privacy.choices, "The settings.", _PROJECT),
@@ -146,7 +146,7 @@ def choice_operations() -> tuple[AnyOperation, ...]:
     )
 
 
-def transfer_operations() -> tuple[AnyOperation, ...]:
+def transfer_operations() -> tuple[Operation, ...]:
     """Return the operations for export and import."""
     return (
         rest("GET", "/brain/export", "export", transfer.give_out, "The file.", _PROJECT),
@@ -162,13 +162,13 @@ def transfer_operations() -> tuple[AnyOperation, ...]:
     )
 
 
-def usage_operations() -> tuple[AnyOperation, ...]:
+def usage_operations() -> tuple[Operation, ...]:
     """Return the operation on usage."""
     text = "The cost by model, and your budgets."
     return (rest("GET", "/usage", "usage", usage.usage, text, _PROJECT),)
 
 
-def agent_operations() -> tuple[AnyOperation, ...]:
+def agent_operations() -> tuple[Operation, ...]:
     """Return the operations on agents, sessions and handoffs."""
     return (
         rest(
@@ -202,7 +202,7 @@ def agent_operations() -> tuple[AnyOperation, ...]:
     )
 
 
-def pool_operations() -> tuple[AnyOperation, ...]:
+def pool_operations() -> tuple[Operation, ...]:
     """Return the operations on pools."""
     return (
         rest(

@@ -10,7 +10,7 @@ from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.people import Role
-from gateway.ports.action import Nothing
+from gateway.ports.action import Input, Nothing
 from gateway.ports.http_routes import json_response
 from gateway.ports.rights import TOKENS, Allowed, Credential, Proof, TokenScope
 from gateway.stores.usage import SpendingReader
@@ -23,8 +23,8 @@ from parley.http.api.authentication import CALLER, Authenticator, authenticated
 from parley.http.api.errors import CallRefused, UniformErrors
 from parley.http.api.openapi import PATH, describe
 from parley.http.api.operations import (
-    AnyOperation,
     ApiCall,
+    Operation,
     OperationAnswer,
     Plain,
     has_body,
@@ -47,7 +47,7 @@ class MemoryApi(Struct, frozen=True):
     spending: SpendingReader
     agents: AgentServices
     turns: bool = True
-    described: Callable[[], Sequence[AnyOperation]] = tuple
+    described: Callable[[], Sequence[Operation]] = tuple
 
     def app(self) -> ASGIApp:
         """Return the application for the path `openapi.PREFIX`."""
@@ -83,12 +83,12 @@ class _Operation(Struct, frozen=True):
     """Serves one operation."""
 
     api: MemoryApi
-    operation: AnyOperation
+    operation: Operation
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         operation = self.operation
         query = read_query(scope, operation.query)
-        body = Nothing()
+        body: Input = Nothing()
         if operation.takes_body and (operation.body_required or has_body(scope)):
             body = await read_json(scope, receive, operation.body, operation.most)
         elif operation.takes_body:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 from msgspec import Struct
 from pydantic import BaseModel, Field, ValidationError, create_model
@@ -104,8 +104,6 @@ def _unfit(error: ValidationError, code: str, where: str) -> CallRefused:
     return CallRefused(code, first["msg"], path)
 
 
-Q = TypeVar("Q", bound=Plain)
-B = TypeVar("B", bound=Input)
 In = TypeVar("In", bound=Input)
 Out = TypeVar("Out", bound=Output)
 
@@ -132,7 +130,7 @@ class OperationAnswer(Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Operation(Generic[Q, B]):
+class Operation:
     """An operation. `path` is below the prefix and may contain `{id}`. `allowed` are the
     credentials and the role that it needs. `answers` has the statuses of success with their models,
     `refusals` the statuses of failure of this operation alone. A body has at most `most` bytes."""
@@ -142,9 +140,9 @@ class Operation(Generic[Q, B]):
     name: str
     summary: str
     allowed: Allowed
-    run: Callable[[ApiCall, Q, B], Awaitable[OperationAnswer]]
-    query: type[Q]
-    body: type[B]
+    run: Callable[[ApiCall, Plain, Input], Awaitable[OperationAnswer]]
+    query: type[Plain]
+    body: type[Input]
     answers: Mapping[int, tuple[type[BaseModel] | None, str]]
     refusals: Mapping[int, str] = field(default_factory=dict)
     most: int = MAX_BODY
@@ -164,7 +162,6 @@ class Operation(Generic[Q, B]):
         return any(each.is_required() for each in self.body.model_fields.values())
 
 
-AnyOperation: TypeAlias = Operation[Any, Any]
 OWN: Final = frozenset(Plain.model_fields)
 """The parameters that select the call, and are no input of an action."""
 
@@ -184,7 +181,7 @@ def rest(
     conflict: str = "",
     status: int = 200,
     most: int = MAX_BODY,
-) -> AnyOperation:
+) -> Operation:
     """Return the address of an action, for tokens.
 
     The query of a GET and the body of another method are the input without what the address says:
