@@ -14,7 +14,7 @@ from memory.actions.call import MemoryCall
 from memory.service.handle import MemoryHandle
 
 
-class Choices(Input):
+class ChoicesBody(Input):
     """The settings to change. `memory`: recall and store memories; `notes`: show what the assistant
     noted by itself; `rooms`: use your own memories in rooms."""
 
@@ -38,17 +38,17 @@ class ChoicesOut(Output):
 )
 async def choices(call: MemoryCall, given: Nothing) -> ChoicesOut:
     """Return the settings."""
-    return _choices_after(call.handle, Choices())
+    return _choices_after(call.handle, ChoicesBody())
 
 
 @action("Change your memory settings; omitted ones stay unchanged", by=PEOPLE, effect=Effect.WRITES)
-async def choose(call: MemoryCall, given: Choices) -> ChoicesOut:
+async def choose(call: MemoryCall, given: ChoicesBody) -> ChoicesOut:
     """Change the given settings, for all linked accounts."""
     await call.handle.privacy.choose(memory=given.memory, notes=given.notes, rooms=given.rooms)
     return _choices_after(call.handle, given)
 
 
-def _choices_after(handle: MemoryHandle, made: Choices) -> ChoicesOut:
+def _choices_after(handle: MemoryHandle, made: ChoicesBody) -> ChoicesOut:
     """Return the settings of the handle with the changes of this request."""
     chosen = handle.choices
     return ChoicesOut(

@@ -12,7 +12,7 @@ from gateway.people import Role
 from gateway.ports.action import Action, Input, Output
 from gateway.ports.rights import Credential, in_person
 from memory.actions import documents as on
-from memory.actions.call import MAX_NUMBER, Digits, MemoryCall
+from memory.actions.call import MAX_NUMBER, Digits, MemoryCall, Number
 from memory.brain.documents import (
     NEARLY_FULL,
     STALE_AFTER,
@@ -50,6 +50,18 @@ SYNCED: Final = "The status is synced."
 
 class DocumentsQuery(Input):
     """The page has no parameters."""
+
+
+class UndoDocumentForm(on.DocumentChange):
+    """The document, and the version of it that the page showed, 0 for none."""
+
+    based_on: Number
+
+
+class RestoreDocumentForm(on.Restore):
+    """The same, and the number of the version to restore."""
+
+    based_on: Number
 
 
 class ComparedVersionsQuery(Input):
@@ -330,6 +342,7 @@ def _form(
     path: str,
     change: Action[MemoryCall, Any, on.WrittenOut],
     summary: str,
+    form: type[Input] | None = None,
     **example: str,
 ) -> AnyRoute:
     async def run(
@@ -346,7 +359,7 @@ def _form(
         allowed=change.on(Credential.SESSION),
         summary=f"{summary} your preferences or project notes",
         run=run,
-        form=change.input,
+        form=form or change.input,
         template=TEMPLATE,
         example={"document": "soul", "based_on": "1", **example},
     )
@@ -384,9 +397,13 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         text="Long answers.",
     ),
     _form("delete_line", "lines/delete", on.delete_line, "Delete a line of", number="1"),
-    _form("undo_document", "versions/undo", on.undo, "Restore the previous version of"),
     _form(
-        *("restore_version", "versions/restore", on.restore, "Restore an earlier version of"),
+        *("undo_document", "versions/undo", on.undo),
+        *("Restore the previous version of", UndoDocumentForm),
+    ),
+    _form(
+        *("restore_version", "versions/restore", on.restore),
+        *("Restore an earlier version of", RestoreDocumentForm),
         version="1",
     ),
     ConsoleRoute(
