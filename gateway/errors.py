@@ -199,16 +199,31 @@ class TakenOver(ParleyError):
 
 
 class BadInput(ParleyError):
-    """Input cannot be used; the text says what is wrong, and where."""
+    """Input cannot be used; the text says what is wrong, and where.
+
+    `code` names the case for programs: `gateway.ports.error_table` says how each face answers it.
+    `where` is the wrong part of a request, such as `body.text`; empty if the text says it.
+    """
+
+    code = "refused"
+
+    def __init__(self, text: str = "", *, code: str = "", where: str = "") -> None:
+        super().__init__(text)
+        self.code = code or self.code
+        self.where = where
 
 
 class NotFound(BadInput):
     """The named thing does not exist, or is not accessible to the person: the error does not tell
     which."""
 
+    code = "not_found"
+
 
 class MemoryUnavailable(BadInput):
     """A memory backend of another package did not do what was asked; the text is for the person."""
+
+    code = "memory_unavailable"
 
 
 class LibraryMissing(ConfigurationError, BadInput):

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from docs_site.reference.tables import code, table
 from docs_site.slugs import slug
-from parley.http.api.app import OPERATIONS
+from parley.http.api.addresses import OPERATIONS
 from parley.http.api.openapi import describe
 
 _HEAD: Final = """\

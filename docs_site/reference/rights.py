@@ -6,7 +6,9 @@ from typing import Final
 from docs_site.reference.tables import code, table
 from gateway.commands.catalogue import APPROVE, COMMANDS, CONSOLE
 from gateway.people import Role
+from gateway.ports.action import Action
 from gateway.ports.rights import AGENT_READS, LOCAL_PAGES, OPEN, Allowed, Credential, in_person
+from memory.actions import agents, documents, memories, pools, privacy, reviews
 from memory.commands.command_set import SPECS
 from memory.knowledge.skills.texts import read_skills
 from memory.mcp.names import PREFIX as MCP
@@ -15,9 +17,22 @@ from memory.mcp.server import ALL_TOOLS, PROMPTS
 from parley.console.routes import ROUTES
 from parley.console.sessions import PREFIX as CONSOLE_PATH
 from parley.http.api import PREFIX as API
-from parley.http.api.app import DESCRIPTION, OPERATIONS
+from parley.http.api import transfer, usage
+from parley.http.api.addresses import OPERATIONS
+from parley.http.api.app import DESCRIPTION
 from parley.http.api.events import PATH as EVENTS
 
+AREAS: Final = {
+    "documents": documents,
+    "memories": memories,
+    "reviews": reviews,
+    "privacy": privacy,
+    "transfer": transfer,
+    "usage": usage,
+    "agents": agents,
+    "pools": pools,
+}
+"""The modules with actions."""
 _HEAD: Final = """\
 # Rights
 
@@ -30,11 +45,18 @@ them with each kind of credential. [The HTTP interface](../api.md#tokens) explai
 - **token**: a token of a person (`parley token`), with the scope in the table: `read` or `write`.
 - **agent**: a token of one agent (`parley token --agent`), with the scope of the row and the
   capability beside it. Where it is not named, a token of an agent is refused.
+- **chat**: a message of a person, which their platform vouches for.
 - **local**: `server.token` or its cookie; without a configured token, a request from this machine.
 - **everybody**: whoever reaches the port.
 
 The role is the least one: an owner may do what an operator may. Where there is none,
 every person with the credential may.
+"""
+_ACTIONS: Final = """
+## Actions
+
+An action is a use case that several interfaces offer. It declares its rights once and checks them
+itself; an address of it, in the tables below, can take fewer credentials, and no others.
 """
 _CONSOLE: Final = """
 ## Console
@@ -103,7 +125,18 @@ _HEADERS: Final = (
 
 def rights() -> str:
     """The page as Markdown."""
-    return "\n".join([_HEAD, *_http(), *_mcp(), *_chat(), *_listeners()]) + "\n"
+    return "\n".join([_HEAD, *_actions(), *_http(), *_mcp(), *_chat(), *_listeners()]) + "\n"
+
+
+def _actions() -> Iterator[str]:
+    yield _ACTIONS
+    rows = [
+        (code(f"{area}.{one.name}"), _by(one.allowed), _role(one.allowed), one.effect, one.summary)
+        for area, actions in AREAS.items()
+        for one in vars(actions).values()
+        if isinstance(one, Action)
+    ]
+    yield from table(("Action", "Credentials", "Role", "Effect", "Purpose"), rows)
 
 
 def _http() -> Iterator[str]:
@@ -165,6 +198,7 @@ def _by(allowed: Allowed) -> str:
         Credential.SESSION: "session",
         Credential.TOKEN: f"token (`{allowed.scope}`)",
         Credential.AGENT: f"agent (`{allowed.capability}`)" if allowed.capability else "agent",
+        Credential.CHAT: "chat",
         Credential.LOCAL: "local",
         Credential.NONE: "everybody",
     }

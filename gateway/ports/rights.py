@@ -2,7 +2,7 @@
 command lets them do.
 
 Each of these declares an `Allowed`; none has a default. The face that serves it (console, API, MCP,
-local pages, chat) calls `missing` in one place, before anything of the request acts.
+local pages, chat) calls `check` in one place, before anything of the request acts.
 """
 
 from enum import StrEnum
@@ -10,7 +10,27 @@ from typing import Final
 
 from msgspec import Struct
 
+from gateway.errors import BadInput
 from gateway.people import Role
+
+IN_PERSON: Final = (
+    "Programs cannot do this: it needs a person who is signed in to the console. Write /console to "
+    "the assistant in a direct message, and do it on the page."
+)
+READS_ONLY: Final = (
+    "This token only reads. Nothing was changed. Use one that also writes: `parley token` without "
+    "--read-only prints one."
+)
+WRITES_ONLY: Final = "This token does not read. `parley token` prints one that does."
+PERSONS_ONLY: Final = (
+    "This is for the person, not for an agent of theirs. The person does it in their chat, in the "
+    "console, or with a token of their own."
+)
+NO_CAPABILITY: Final = (
+    "This agent lacks the capability {name}. Use an agent that has it, or the token of one: the "
+    "person registers it and makes the token."
+)
+NOT_ALLOWED: Final = "Only {}s may use this."
 
 
 class Credential(StrEnum):
@@ -133,3 +153,27 @@ def missing(allowed: Allowed, proof: Proof) -> str:
     if by_agent and allowed.capability and allowed.capability not in proof.capabilities:
         return allowed.capability
     return "" if proof.role.at_least(allowed.role) else allowed.role.value
+
+
+class Denied(BadInput):
+    """The caller may not do this; the text says who may, `code` what is missing."""
+
+
+def check(allowed: Allowed, proof: Proof) -> None:
+    """Raise `Denied` for a caller who may not do this."""
+    lacks, by_agent = missing(allowed, proof), proof.credential is Credential.AGENT
+    if not lacks:
+        return
+    if by_agent and Credential.AGENT not in allowed.by:
+        raise Denied(PERSONS_ONLY, code="needs_person")
+    if by_agent and lacks == allowed.capability:
+        raise Denied(NO_CAPABILITY.format(name=lacks), code="needs_capability")
+    match lacks:
+        case Credential.SESSION:
+            raise Denied(IN_PERSON, code="needs_session")
+        case TokenScope.WRITE:
+            raise Denied(READS_ONLY, code="needs_scope")
+        case TokenScope.READ:
+            raise Denied(WRITES_ONLY, code="needs_scope")
+        case _:
+            raise Denied(NOT_ALLOWED.format(allowed.role.value), code="not_allowed")

@@ -87,6 +87,8 @@ class HandoffStatus(StrEnum):
 class RegistryCapacityError(BadInput):
     """A limit of agents, sessions, pools, members, shared memories or handoffs is reached."""
 
+    code = "full"
+
 
 class AgentLimits(Struct, frozen=True):
     """The limits of one installation, and of one person, so that nobody uses all of it.

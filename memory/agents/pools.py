@@ -120,7 +120,7 @@ class PoolRegistry(Struct, frozen=True):
             raise BadInput("scope: people of other companies cannot create pools of scope TEAM")
         project = request.project if scope is SharedScope.PROJECT else ""
         if scope is SharedScope.PROJECT and not project:
-            raise BadInput(NO_PROJECT)
+            raise BadInput(NO_PROJECT, code="no_project")
         tenant, owner, id_ = request.principal.tenant, str(request.principal.person), self.make_id()
         if request.from_repository and not SharedScope.USER.includes(scope):
             safe = f"pool {id_[:NAMED_BY]}"
@@ -524,7 +524,7 @@ def _check_scope(pool: Pool, scope: SharedScope, project: str) -> None:
     if not pool.scope.includes(scope):
         raise BadInput(TOO_WIDE.format(name=pool.name, pool=pool.scope.name, scope=scope.name))
     if scope is SharedScope.PROJECT and not project:
-        raise BadInput(NO_PROJECT)
+        raise BadInput(NO_PROJECT, code="no_project")
 
 
 def _operates(request: RequestScope) -> bool:

@@ -84,7 +84,7 @@ class ShareReviews(Struct, frozen=True):
         reason = REASON.format(person=record.provenance.person)
         item = ReviewItem(f"rev-{uuid.uuid4()}", proposed, reason, self.clock.now(), target=target)
         if not await self.reviews.add(access, item):
-            raise BadInput(QUEUE_FULL)
+            raise BadInput(QUEUE_FULL, code="queue_full")
         await self.audit.note(
             "memory_review", request, decision="queued", review=item.id, pool=pool.id
         )
@@ -111,7 +111,7 @@ class ShareReviews(Struct, frozen=True):
         limit = self.limits.pool_memories
         shared = await self.pools.share(access, share, record.project, limit, event)
         if shared == "full":
-            raise BadInput(FULL.format(limit=limit))
+            raise BadInput(FULL.format(limit=limit), code="full")
         if not isinstance(shared, SharedMemory):
             raise NotFound(GONE)
 

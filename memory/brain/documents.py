@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from gateway.errors import BadInput
+from gateway.errors import BadInput, NotFound
 from gateway.ports import Clock
 from memory.audit import Audit
 from memory.model.record import (
@@ -26,7 +26,13 @@ from memory.model.record import (
     Tier,
     new_id,
 )
-from memory.model.scope import AccessScope, RequestScope, channel_of, system_access_scope
+from memory.model.scope import (
+    NO_PROJECT,
+    AccessScope,
+    RequestScope,
+    channel_of,
+    system_access_scope,
+)
 from memory.model.trust import CONFIDENCE, InputKind, derive_trust
 from memory.ports.brain import LABELS, Document, Version
 from memory.stores.brain import BrainStore
@@ -254,7 +260,9 @@ class Brain:
                     based_on=based_on,
                     may_be_empty=True,
                 )
-        raise BadInput(f"There is no version {number} of the {LABELS[document]}.")
+        raise NotFound(
+            f"There is no version {number} of the {LABELS[document]}.", where="body.version"
+        )
 
     async def set_heartbeat(
         self, tenant: str, project: str, text: str, synced_at: datetime
@@ -326,7 +334,8 @@ class Brain:
         if not await self._reviews.add(access, pending):
             raise BadInput(
                 "Too many proposals wait for a decision. Decide some of them first: "
-                "`/memories review`."
+                "`/memories review`.",
+                code="queue_full",
             )
         return pending.id
 
@@ -364,7 +373,7 @@ def _check_place(access: AccessScope, document: Document) -> None:
     if document == "soul" and not access.private:
         raise BadInput("Your preferences are private: ask for them in a direct message.")
     if document != "soul" and not access.project:
-        raise BadInput("Which project? Choose one with `/project`.")
+        raise BadInput(NO_PROJECT, code="no_project", where="query.project")
 
 
 def _check_writable(access: AccessScope, document: Document) -> None:

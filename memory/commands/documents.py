@@ -3,13 +3,14 @@
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from gateway.errors import BadInput
+from gateway.errors import BadInput, NotFound
 from gateway.message import Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
 from gateway.ports.rights import IN_CHAT
-from memory.brain.documents import BrainResult, nearly_full
+from memory.actions import documents as on
+from memory.actions.call import MemoryCall, in_chat
 from memory.commands import texts
 from memory.commands.open_questions import Questions
 from memory.ports.brain import LABELS
@@ -82,38 +83,45 @@ class DocumentCommands:
         self, handle: MemoryHandle, caller: Caller, document: Writable, text: str
     ) -> Reply:
         if not text:
-            return await _shown(handle, document)
+            return await _shown(in_chat(handle, caller), document)
         if text.casefold() == UNDO:
-            return Reply(outcome_text(document, await self._undone(handle, caller, document), "_"))
-        return Reply(outcome_text(document, await handle.documents.write(document, text), "_"))
+            written = await self._undone(handle, caller, document)
+        else:
+            given = on.DocumentText(document=document, content=text)
+            written = await on.write(in_chat(handle, caller), given)
+        return Reply(outcome_text(document, written, "_"))
 
     async def _undone(
         self, handle: MemoryHandle, caller: Caller, document: Writable
-    ) -> BrainResult:
+    ) -> on.WrittenOut:
         """Restore the previous version; a repetition of the command restores the same one."""
-        chosen_before = await self._questions.target_of(caller.id)
-        if chosen_before:
-            return await handle.documents.restore(document, int(chosen_before))
-        number = await handle.documents.undone_version(document)
-        await self._questions.keep_target(caller.id, str(caller.principal.person), str(number))
-        return await handle.documents.restore(document, number)
+        number = int(await self._questions.target_of(caller.id) or 0)
+        if not number:
+            number = await handle.documents.undone_version(document)
+            await self._questions.keep_target(caller.id, str(caller.principal.person), str(number))
+        given = on.Restore(document=document, version=number)
+        return await on.restore(in_chat(handle, caller), given)
 
 
-async def _shown(handle: MemoryHandle, document: Writable) -> Reply:
-    version = await handle.documents.read(document)
-    if version is None or not version.content:
+async def _shown(call: MemoryCall, document: Writable) -> Reply:
+    try:
+        found = await on.read(call, on.DocumentName(document=document))
+    except NotFound:
         return Reply(texts.NO_DOCUMENT.format(label=LABELS[document], name=document))
-    ways = texts.DOCUMENT_WAYS.format(number=version.number, at=version.at.date(), name=document)
-    parts = [quoted(version.content), ways]
-    if warning := nearly_full(version.content):
-        parts.append(f"_{warning}_")
+    if not found.content:
+        return Reply(texts.NO_DOCUMENT.format(label=LABELS[document], name=document))
+    at = found.written_at.date()
+    ways = texts.DOCUMENT_WAYS.format(number=found.version, at=at, name=document)
+    parts = [quoted(found.content), ways]
+    if found.warning:
+        parts.append(f"_{found.warning}_")
     return Reply("\n\n".join(parts))
 
 
-def outcome_text(document: Writable, result: BrainResult, mark: str = "") -> str:
+def outcome_text(document: Writable, written: on.WrittenOut, mark: str = "") -> str:
     """Return the outcome of a change that was saved or proposed, with its notices between `mark`,
     the sign of italics."""
     text = texts.PROPOSED
-    if result.version is not None:
-        text = f"Saved as version {result.version.number} of the {LABELS[document]}."
-    return "\n\n".join((text, *(f"{mark}{notice}{mark}" for notice in result.notices)))
+    if written.document is not None:
+        text = f"Saved as version {written.document.version} of the {LABELS[document]}."
+    return "\n\n".join((text, *(f"{mark}{notice}{mark}" for notice in written.notices)))

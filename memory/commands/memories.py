@@ -11,6 +11,9 @@ from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
 from gateway.ports.rights import IN_CHAT
+from memory.actions import reviews as on
+from memory.actions.call import in_chat
+from memory.actions.memories import NotKept
 from memory.commands import texts
 from memory.commands.open_questions import Questions, Shown
 from memory.model.outcome import Outcome, WriteResult
@@ -43,6 +46,7 @@ UNDO_SPEC: Final = CommandSpec(
     allowed=IN_CHAT,
 )
 MAX_NAME: Final = 60
+REMEMBERED: Final = "I will remember that."
 MAX_UNDONE: Final = 5
 TAKEN_BACK: Final = "I deleted what I had noted."
 RESTORED: Final = "Valid again:"
@@ -131,13 +135,17 @@ async def decide(handle: MemoryHandle, caller: Caller, value: str) -> Reply:
     following = _after(waiting, review_id)
     parts = ""
     if decision == DISCARD:
-        await handle.review.reject(review_id)
+        await on.reject(in_chat(handle, caller), on.Reject(id=review_id))
         parts = "I will not keep it."
     elif decision != LATER:
-        result = await handle.review.approve(review_id, keep_both=decision == BESIDE)
-        parts = kept(result)
-        if result.outcome is Outcome.REFUSED:
-            return Reply(parts)
+        given = on.Approve(id=review_id, keep_both=decision == BESIDE)
+        try:
+            decided = await on.approve(in_chat(handle, caller), given)
+            parts = _with_notices(REMEMBERED, decided.notices)
+        except NotKept as refused:
+            parts = kept(refused.result)
+            if refused.result.outcome is Outcome.REFUSED:
+                return Reply(parts)
     question = await _review_question(following)
     text = "\n\n".join(filter(None, (parts, question.markdown)))
     return replace(question, markdown=text or texts.NOTHING_WAITS)
@@ -147,7 +155,7 @@ def kept(result: WriteResult) -> str:
     """Return the outcome of a write, in words for the person."""
     match result.outcome:
         case Outcome.STORED:
-            text = "I will remember that."
+            text = REMEMBERED
         case Outcome.REVIEW:
             question = "Replace the old memory, or keep both?" if result.replaces else "Keep it?"
             text = f"{result.reason}\n\n{question}\n\n{quoted(result.content)}"
@@ -155,7 +163,11 @@ def kept(result: WriteResult) -> str:
             text = texts.KNOWN
         case _:
             text = result.reason
-    return "\n\n".join((text, *(f"_{unformatted(notice)}_" for notice in result.notices)))
+    return _with_notices(text, result.notices)
+
+
+def _with_notices(text: str, notices: Sequence[str]) -> str:
+    return "\n\n".join((text, *(f"_{unformatted(notice)}_" for notice in notices)))
 
 
 def _decidable(

@@ -9,13 +9,12 @@ from pydantic import Field
 
 from gateway.errors import ToolError
 from gateway.immutable import replace
+from gateway.ports.rights import NO_CAPABILITY, Denied
 from memory.agents.model import Capability
-from memory.mcp.tool_definition import ToolCall
+from memory.mcp.tool_definition import McpCall
 from memory.turns.arguments import Arguments
 
 MAX_ID: Final = 100
-NO_CAPABILITY: Final = "This agent lacks the capability {name}. Use an agent of another type."
-
 NAME_ONE: Final = (
     "agent_id: this is the token of a person, so name one of their agents. get_agents_for_user "
     "lists them."
@@ -47,12 +46,12 @@ class AsAgent(Arguments):
     ] = ""
 
 
-async def acting(call: ToolCall, agent_id: str, needed: Iterable[Capability] = ()) -> ToolCall:
+async def acting(call: McpCall, agent_id: str, needed: Iterable[Capability] = ()) -> McpCall:
     """Return the call for an agent: the one of the token, or else the named one; the same call for
     a person who names none.
 
-    Raises `NotFound` for an agent that is not the caller's, `ToolError` without a capability or
-    after too many calls in a minute.
+    Raises `NotFound` for an agent that is not the caller's, `Denied` without a capability,
+    `ToolError` after too many calls in a minute.
     """
     agent_id = agent_id or call.handle.request.agent
     if not agent_id:
@@ -62,11 +61,11 @@ async def acting(call: ToolCall, agent_id: str, needed: Iterable[Capability] = (
     for one in needed:
         if not agent.may(one):
             await call.handle.read.audit("permission_denied", agent=agent.id, operation=one.value)
-            raise ToolError(NO_CAPABILITY.format(name=one.value))
+            raise Denied(NO_CAPABILITY.format(name=one.value), code="needs_capability")
     return replace(call, handle=call.handle.for_agent(agent.id))
 
 
-def calling_agent(call: ToolCall) -> str:
+def calling_agent(call: McpCall) -> str:
     """Return the id of the agent that calls. Raises `ToolError` for the call of a person."""
     if not call.handle.request.agent:
         raise ToolError(NAME_ONE)

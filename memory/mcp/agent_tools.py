@@ -5,11 +5,12 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BeforeValidator, Field
 
 from gateway.errors import BadInput, NotFound
+from gateway.ports.action import Output
 from gateway.ports.rights import AGENT_READS, TOKEN_READS, TOKEN_WRITES
 from memory.agents.model import MAX_NAME, Agent, AgentType
 from memory.mcp.acting import MAX_ID, calling_agent
 from memory.mcp.names import SESSION
-from memory.mcp.tool_definition import AnyTool, Result, ToolCall, ToolDefinition
+from memory.mcp.tool_definition import AnyTool, McpCall, ToolDefinition
 from memory.turns.arguments import Arguments
 
 MAX_PERSON: Final = 300
@@ -68,7 +69,7 @@ class UserArguments(Arguments):
     user_id: Owner = ""
 
 
-class AgentOut(Result):
+class AgentResult(Output):
     """An agent. Owner and name of another person's agent are empty."""
 
     agent_id: str
@@ -79,20 +80,20 @@ class AgentOut(Result):
     registered_at: str
 
 
-class AgentsOut(Result):
+class AgentsResult(Output):
     """Agents, first registered first."""
 
-    agents: list[AgentOut]
+    agents: list[AgentResult]
 
 
-async def checked_owner(call: ToolCall, given: str, place: str) -> None:
+async def checked_owner(call: McpCall, given: str, place: str) -> None:
     """Raise `BadInput`, and record it, if `given` is somebody else than the caller."""
     if given and given not in {call.person, *call.handle.request.persons}:
         await call.handle.read.audit("permission_denied", operation="owner", reason=place)
         raise BadInput(NOT_YOU.format(place=place, person=call.person))
 
 
-async def register(call: ToolCall, given: RegisterArguments) -> AgentOut:
+async def register(call: McpCall, given: RegisterArguments) -> AgentResult:
     """Register an agent of the caller."""
     await checked_owner(call, given.owner_id, "owner_id")
     agent = await call.services.agents.register_agent(
@@ -101,7 +102,7 @@ async def register(call: ToolCall, given: RegisterArguments) -> AgentOut:
     return agent_out(agent)
 
 
-async def info(call: ToolCall, given: AgentArguments) -> AgentOut:
+async def info(call: McpCall, given: AgentArguments) -> AgentResult:
     """Return an agent. Raises `NotFound`."""
     agent_id = given.agent_id or calling_agent(call)
     agent = await call.services.agents.get_agent(call.handle.request, agent_id)
@@ -110,16 +111,16 @@ async def info(call: ToolCall, given: AgentArguments) -> AgentOut:
     return agent_out(agent)
 
 
-async def of_user(call: ToolCall, given: UserArguments) -> AgentsOut:
+async def of_user(call: McpCall, given: UserArguments) -> AgentsResult:
     """Return the agents of the caller."""
     await checked_owner(call, given.user_id, "user_id")
     agents = await call.services.agents.agents_of(call.handle.request)
-    return AgentsOut(agents=[agent_out(agent) for agent in agents[:MAX_LISTED]])
+    return AgentsResult(agents=[agent_out(agent) for agent in agents[:MAX_LISTED]])
 
 
-def agent_out(agent: Agent) -> AgentOut:
+def agent_out(agent: Agent) -> AgentResult:
     """Return an agent as a result."""
-    return AgentOut(
+    return AgentResult(
         agent_id=agent.id,
         agent_type=agent.type.value,
         capabilities=sorted(capability.value for capability in agent.capabilities),
@@ -137,8 +138,6 @@ AGENT_TOOLS: Final[tuple[AnyTool, ...]] = (
         "pools and handoffs need it.",
         SESSION,
         TOKEN_WRITES,
-        RegisterArguments,
-        AgentOut,
         register,
     ),
     ToolDefinition(
@@ -147,8 +146,6 @@ AGENT_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Return an agent of yours, or one that shares a pool with one of yours.",
         SESSION,
         AGENT_READS,
-        AgentArguments,
-        AgentOut,
         info,
         idempotent=True,
     ),
@@ -158,8 +155,6 @@ AGENT_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Return the agents of the token's person.",
         SESSION,
         TOKEN_READS,
-        UserArguments,
-        AgentsOut,
         of_user,
         idempotent=True,
     ),

@@ -6,12 +6,13 @@ from typing import Annotated, Final
 from pydantic import Field, StringConstraints
 
 from gateway.errors import ToolError
+from gateway.ports.action import Output
 from gateway.ports.rights import AGENT_READS, AGENT_WRITES, TokenScope, by_agent_too
 from memory.agents.model import Capability
 from memory.mcp.acting import AsAgent
 from memory.mcp.memory_tools import remembering
 from memory.mcp.names import SESSION
-from memory.mcp.tool_definition import AnyTool, Result, ToolCall, ToolDefinition
+from memory.mcp.tool_definition import AnyTool, McpCall, ToolDefinition
 from memory.model.record import Record
 from memory.ports.agent_tasks import MAX_TASK_TEXT
 from memory.ports.memories import Filter
@@ -74,14 +75,14 @@ class ActivityArguments(Arguments):
     limit: Annotated[int, Field(ge=1, le=MAX_ACTIVITY, description="The most entries.")] = 10
 
 
-class TaskResult(Result):
+class TaskResult(Output):
     """The task, with its details as lines of text; empty for none."""
 
     task: str
     details: list[str]
 
 
-class Entry(Result):
+class ActivityEntry(Output):
     """A message, an answer, a task or a memory."""
 
     at: str
@@ -90,22 +91,22 @@ class Entry(Result):
     id: str | None = None
 
 
-class ActivityResult(Result):
+class ActivityResult(Output):
     """The latest entries first."""
 
-    entries: list[Entry]
+    entries: list[ActivityEntry]
 
 
-class GoalsResult(Result):
+class GoalsResult(Output):
     """The tasks that are set in the person's conversations, what waits for their decision, and the
     project's status."""
 
-    tasks: list[Entry]
+    tasks: list[ActivityEntry]
     waiting_reviews: int
     status: str
 
 
-async def set_task(call: ToolCall, given: SetTaskArguments) -> TaskResult:
+async def set_task(call: McpCall, given: SetTaskArguments) -> TaskResult:
     """Set the task of the agent, or of all agents of the person. Raises `ToolError` for a text
     that is not allowed."""
     text = _task_text(given)
@@ -123,14 +124,14 @@ async def set_task(call: ToolCall, given: SetTaskArguments) -> TaskResult:
     return _task_result(text)
 
 
-async def get_task(call: ToolCall, _given: TaskArguments) -> TaskResult:
+async def get_task(call: McpCall, _given: TaskArguments) -> TaskResult:
     """Return the task of the agent, or of all agents of the person."""
     tenant, agent = call.caller.principal.tenant, call.handle.request.agent
     text = await call.services.tasks.task(tenant, call.person, agent)
     return _task_result(redact_secrets(text).text)
 
 
-async def recent_activity(call: ToolCall, given: ActivityArguments) -> ActivityResult:
+async def recent_activity(call: McpCall, given: ActivityArguments) -> ActivityResult:
     """Return the latest messages, answers and memories of the person."""
     read = remembering(call).handle.read
     spoken = [record for record in await read.working() if record.role]
@@ -140,7 +141,7 @@ async def recent_activity(call: ToolCall, given: ActivityArguments) -> ActivityR
     return ActivityResult(entries=[_entry(record) for record in ordered[: given.limit]])
 
 
-async def goals(call: ToolCall, _given: NoArguments) -> GoalsResult:
+async def goals(call: McpCall, _given: NoArguments) -> GoalsResult:
     """Return the open tasks of the person, and the status of their project."""
     handle = remembering(call).handle
     tasks = [record for record in await handle.read.working() if "task" in record.tags]
@@ -174,9 +175,9 @@ def _task_result(text: str) -> TaskResult:
     return TaskResult(task=task, details=details)
 
 
-def _entry(record: Record) -> Entry:
+def _entry(record: Record) -> ActivityEntry:
     kind = record.role or ("task" if "task" in record.tags else record.kind.value)
-    return Entry(
+    return ActivityEntry(
         at=record.provenance.at.isoformat(timespec="seconds"),
         kind=kind,
         text=record.content[:MAX_EXCERPT],
@@ -192,8 +193,6 @@ CONVERSATION_TOOLS: Final[tuple[AnyTool, ...]] = (
         "the one that all agents of this person share.",
         SESSION,
         AGENT_READS,
-        TaskArguments,
-        TaskResult,
         get_task,
         agent="agent_id",
         idempotent=True,
@@ -204,8 +203,6 @@ CONVERSATION_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Replace the task and its state, for the next session.",
         SESSION,
         AGENT_WRITES,
-        SetTaskArguments,
-        TaskResult,
         set_task,
         agent="agent_id",
         idempotent=True,
@@ -216,8 +213,6 @@ CONVERSATION_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Return the person's latest messages to the assistant, its answers, and new memories.",
         SESSION,
         by_agent_too(TokenScope.READ, Capability.MEMORY_READ),
-        ActivityArguments,
-        ActivityResult,
         recent_activity,
         idempotent=True,
     ),
@@ -228,8 +223,6 @@ CONVERSATION_TOOLS: Final[tuple[AnyTool, ...]] = (
         "that wait for their review, and the status of their project.",
         SESSION,
         by_agent_too(TokenScope.READ, Capability.MEMORY_READ),
-        NoArguments,
-        GoalsResult,
         goals,
         idempotent=True,
     ),

@@ -17,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 
 from db.errors import StoreUnavailable
 from memory.mcp.resources import EVENTS
-from memory.mcp.tool_definition import ToolCall
+from memory.mcp.tool_definition import McpCall
 
 MAX_STREAMS: Final = 256
 MAX_STREAMS_PER_PERSON: Final = 8
@@ -38,7 +38,7 @@ class EventStreams:
 
     def __init__(
         self,
-        open_call: Callable[[ServerRequestContext[Any, Any]], Awaitable[ToolCall]],
+        open_call: Callable[[ServerRequestContext[Any, Any]], Awaitable[McpCall]],
         still_allowed: Callable[[ServerRequestContext[Any, Any]], Awaitable[bool]],
         poll_seconds: float,
     ) -> None:
@@ -73,7 +73,7 @@ class EventStreams:
     async def _watch(
         self,
         ctx: ServerRequestContext[Any, Any],
-        call: ToolCall,
+        call: McpCall,
         bus: InMemorySubscriptionBus,
         close: Callable[[], None],
     ) -> None:

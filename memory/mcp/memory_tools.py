@@ -12,19 +12,13 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field
 
 from gateway.errors import NotFound, ToolError
+from gateway.ports.action import Output
 from gateway.ports.rights import TokenScope, by_agent_too
 from memory.agents.defences import filter_output, judge_query
 from memory.agents.model import Capability
 from memory.mcp.acting import AsAgent
 from memory.mcp.names import KNOWLEDGE
-from memory.mcp.tool_definition import (
-    AnyTool,
-    Confirmable,
-    Result,
-    ToolCall,
-    ToolDefinition,
-    WaitingResult,
-)
+from memory.mcp.tool_definition import AnyTool, Confirmable, McpCall, ToolDefinition, WaitingResult
 from memory.model.record import Record
 from memory.service.write import MEMORY_OFF
 from memory.text.display import in_question
@@ -62,7 +56,7 @@ PRIVATE_TO_NOBODY: Final = (
 Author = Literal["person", "others"]
 
 
-class Found(Result):
+class FoundMemory(Output):
     """A memory."""
 
     id: str
@@ -80,13 +74,13 @@ class Found(Result):
     ]
 
 
-class SearchResult(Result):
+class SearchResult(Output):
     """The matching memories, best first."""
 
-    results: list[Found]
+    results: list[FoundMemory]
 
 
-class BriefResult(Result):
+class BriefResult(Output):
     """The brief, and the ids of its memories in order."""
 
     brief: str
@@ -153,7 +147,7 @@ class DeleteOverMcp(Confirmable, AsAgent, DeleteArguments):
     """The arguments of `memory_delete`."""
 
 
-def remembering(call: ToolCall) -> ToolCall:
+def remembering(call: McpCall) -> McpCall:
     """Return the call. Raises `ToolError` if the person turned memory off."""
     if not call.handle.choices.remembered:
         raise ToolError(MEMORY_OFF)
@@ -161,7 +155,7 @@ def remembering(call: ToolCall) -> ToolCall:
 
 
 def _tools(
-    call: ToolCall,
+    call: McpCall,
     *,
     confirmed: bool = False,
     agent_private: bool = False,
@@ -186,7 +180,7 @@ def _tools(
 
 
 async def _answer(
-    call: ToolCall,
+    call: McpCall,
     name: str,
     given: Arguments,
     *,
@@ -205,7 +199,7 @@ async def _answer(
     return answer
 
 
-async def store(call: ToolCall, given: StoreOverMcp) -> StoreResult:
+async def store(call: McpCall, given: StoreOverMcp) -> StoreResult:
     """Store a memory. Raises `ToolError` for one that only an agent reads, without an agent."""
     if given.agent_private and not (call.handle.request.agent and given.scope == "user"):
         raise ToolError(PRIVATE_TO_NOBODY)
@@ -215,7 +209,7 @@ async def store(call: ToolCall, given: StoreOverMcp) -> StoreResult:
     return StoreResult.model_validate(made)
 
 
-async def search(call: ToolCall, given: SearchOverMcp) -> SearchResult:
+async def search(call: McpCall, given: SearchOverMcp) -> SearchResult:
     """Search memories. Raises `ToolError` for a query that asks for everything."""
     if judge_query(given.query).for_review:
         reasons = " ".join(judge_query(given.query).reasons)
@@ -229,18 +223,20 @@ async def search(call: ToolCall, given: SearchOverMcp) -> SearchResult:
     return SearchResult(results=[found_out(call, one, scores[one.id]) for one in shown.records])
 
 
-def found_out(call: ToolCall, record: Record, score: float) -> Found:
+def found_out(call: McpCall, record: Record, score: float) -> FoundMemory:
     """Return a memory as a result."""
-    return Found.model_validate(found_answer(record, score) | {"author": author_of(call, record)})
+    return FoundMemory.model_validate(
+        found_answer(record, score) | {"author": author_of(call, record)}
+    )
 
 
-def author_of(call: ToolCall, record: Record) -> Author:
+def author_of(call: McpCall, record: Record) -> Author:
     """Return whose memory a record is. The record of another person is without its person here."""
     own = {call.person, *call.handle.request.persons}
     return "person" if record.provenance.person in own else "others"
 
 
-async def brief(call: ToolCall, given: BriefOverMcp) -> BriefResult:
+async def brief(call: McpCall, given: BriefOverMcp) -> BriefResult:
     """Return the brief of now."""
     remembering(call)
     made = await brief_of(call.handle, call.services.brief)
@@ -249,12 +245,12 @@ async def brief(call: ToolCall, given: BriefOverMcp) -> BriefResult:
     )
 
 
-async def update(call: ToolCall, given: UpdateOverMcp) -> UpdateResult:
+async def update(call: McpCall, given: UpdateOverMcp) -> UpdateResult:
     """Write a document, or store a memory."""
     return UpdateResult.model_validate(await _answer(call, UPDATE.name, given))
 
 
-async def known_memory(call: ToolCall, memory_id: str) -> Record:
+async def known_memory(call: McpCall, memory_id: str) -> Record:
     """Return a memory of the caller. Raises `NotFound`."""
     whole = ShownIds().named(memory_id)
     record = None if whole is None else await remembering(call).handle.read.get(whole)
@@ -269,13 +265,13 @@ def asked_about(record: Record) -> str:
     return f"“{text}” ({len(record.content):,} characters, {record.id})"
 
 
-async def deletion_question(call: ToolCall, given: DeleteOverMcp) -> str:
+async def deletion_question(call: McpCall, given: DeleteOverMcp) -> str:
     """Return the question that the person confirms."""
     record = await known_memory(call, given.id)
     return f"Delete this {record.kind} from your memory? {asked_about(record)}"
 
 
-async def delete(call: ToolCall, given: DeleteOverMcp) -> DeleteResult:
+async def delete(call: McpCall, given: DeleteOverMcp) -> DeleteResult:
     """Delete a memory that the person agreed to delete."""
     record = await known_memory(call, given.id)
     tools = _tools(call, confirmed=True)
@@ -293,8 +289,6 @@ MEMORY_TOOLS: Final[tuple[AnyTool, ...]] = (
         "you ask for something that the person may have said.",
         KNOWLEDGE,
         by_agent_too(TokenScope.READ, Capability.MEMORY_READ),
-        SearchOverMcp,
-        SearchResult,
         search,
         agent="agent_id",
         idempotent=True,
@@ -306,8 +300,6 @@ MEMORY_TOOLS: Final[tuple[AnyTool, ...]] = (
         "facts. Read it at the start of a session.",
         KNOWLEDGE,
         by_agent_too(TokenScope.READ, Capability.MEMORY_READ),
-        BriefOverMcp,
-        BriefResult,
         brief,
         agent="agent_id",
         idempotent=True,
@@ -318,8 +310,6 @@ MEMORY_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Store one lasting fact, decision or preference. It may wait for the person's review.",
         KNOWLEDGE,
         by_agent_too(TokenScope.WRITE, Capability.MEMORY_WRITE),
-        StoreOverMcp,
-        StoreResult,
         store,
         agent="agent_id",
     ),
@@ -330,8 +320,6 @@ MEMORY_TOOLS: Final[tuple[AnyTool, ...]] = (
         "store a memory. A document is replaced as a whole: read its resource first.",
         KNOWLEDGE,
         by_agent_too(TokenScope.WRITE, Capability.MEMORY_WRITE),
-        UpdateOverMcp,
-        UpdateResult,
         update,
         agent="agent_id",
     ),
@@ -341,8 +329,6 @@ MEMORY_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Delete one memory, after the person confirmed it.",
         KNOWLEDGE,
         by_agent_too(TokenScope.WRITE, Capability.MEMORY_DELETE),
-        DeleteOverMcp,
-        DeleteResult,
         delete,
         question=deletion_question,
         agent="agent_id",

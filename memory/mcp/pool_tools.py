@@ -4,7 +4,8 @@ from typing import Annotated, Final, Literal, TypeVar
 
 from pydantic import BeforeValidator, Field
 
-from gateway.ports.rights import AGENT_WRITES, TOKEN_WRITES, TokenScope, by_agent_too
+from gateway.ports.action import Output
+from gateway.ports.rights import AGENT_WRITES, NO_CAPABILITY, TOKEN_WRITES, TokenScope, by_agent_too
 from memory.agents.defences import filter_output
 from memory.agents.model import (
     MAX_RESULTS,
@@ -15,18 +16,11 @@ from memory.agents.model import (
     SharedScope,
     ShareWaits,
 )
-from memory.mcp.acting import NO_CAPABILITY, AgentId, CallingAgent, calling_agent
+from memory.mcp.acting import AgentId, CallingAgent, calling_agent
 from memory.mcp.agent_tools import Owner, checked_owner, lower
 from memory.mcp.memory_tools import Author, asked_about, author_of, known_memory, remembering
 from memory.mcp.names import KNOWLEDGE
-from memory.mcp.tool_definition import (
-    AnyTool,
-    Confirmable,
-    Result,
-    ToolCall,
-    ToolDefinition,
-    WaitingResult,
-)
+from memory.mcp.tool_definition import AnyTool, Confirmable, McpCall, ToolDefinition, WaitingResult
 from memory.model.record import Record
 from memory.turns.arguments import Arguments
 from memory.turns.tools import MemoryId
@@ -101,7 +95,7 @@ class QueryArguments(Arguments):
     ] = None
 
 
-class PoolOut(Result):
+class PoolResult(Output):
     """A pool."""
 
     pool_id: str
@@ -124,7 +118,7 @@ class ShareOut(WaitingResult):
     members: int | None = None
 
 
-class SharedOut(Result):
+class SharedOut(Output):
     """A memory in a pool."""
 
     memory_id: str
@@ -146,13 +140,13 @@ class QueryOut(WaitingResult):
     memories: list[SharedOut]
 
 
-async def create(call: ToolCall, given: CreateArguments) -> PoolOut:
+async def create(call: McpCall, given: CreateArguments) -> PoolResult:
     """Create a pool of the caller."""
     await checked_owner(call, given.owner_id, "owner_id")
     pool = await call.services.pools.create_pool(
         remembering(call).handle.request, given.name, scope_named(given.scope)
     )
-    return PoolOut(
+    return PoolResult(
         pool_id=pool.id,
         name=pool.name,
         scope=name_of(pool.scope),
@@ -161,7 +155,7 @@ async def create(call: ToolCall, given: CreateArguments) -> PoolOut:
     )
 
 
-async def join(call: ToolCall, given: JoinArguments) -> DoneOut:
+async def join(call: McpCall, given: JoinArguments) -> DoneOut:
     """Add an agent to a pool."""
     permission = Permission(given.permission)
     joined = await call.services.pools.join_pool(
@@ -174,7 +168,7 @@ async def join(call: ToolCall, given: JoinArguments) -> DoneOut:
     return refusal(DoneOut, joined, needed) or DoneOut(success=True)
 
 
-async def leave(call: ToolCall, given: LeaveArguments) -> DoneOut:
+async def leave(call: McpCall, given: LeaveArguments) -> DoneOut:
     """End a membership; an agent ends its own alone."""
     request, agent_id = call.handle.request, given.agent_id or calling_agent(call)
     if request.agent:
@@ -185,7 +179,7 @@ async def leave(call: ToolCall, given: LeaveArguments) -> DoneOut:
     return DoneOut(success=False, status="not_a_member", next="There is nothing to do.")
 
 
-async def share_question(call: ToolCall, given: ShareArguments) -> str:
+async def share_question(call: McpCall, given: ShareArguments) -> str:
     """Return the question that the person confirms: what is shared, and with whom."""
     calling_agent(call)
     record = await known_memory(call, given.memory_id)
@@ -200,7 +194,7 @@ async def share_question(call: ToolCall, given: ShareArguments) -> str:
     )
 
 
-async def share(call: ToolCall, given: ShareArguments) -> ShareOut:
+async def share(call: McpCall, given: ShareArguments) -> ShareOut:
     """Share a memory that the person agreed to share."""
     shared = await call.services.pools.share_memory(
         remembering(call).handle.request,
@@ -223,7 +217,7 @@ async def share(call: ToolCall, given: ShareArguments) -> ShareOut:
     )
 
 
-async def query(call: ToolCall, given: QueryArguments) -> QueryOut:
+async def query(call: McpCall, given: QueryArguments) -> QueryOut:
     """Return what an agent reads in a pool."""
     result = await call.services.pools.query_shared(
         remembering(call).handle.request,
@@ -255,7 +249,7 @@ def refusal(kind: type[_R], result: bool | None, needed: str) -> _R | None:
     return None
 
 
-def shared_out(call: ToolCall, shared: SharedMemory, record: Record) -> SharedOut:
+def shared_out(call: McpCall, shared: SharedMemory, record: Record) -> SharedOut:
     """Return a shared memory as a result."""
     return SharedOut(
         memory_id=shared.memory,
@@ -289,8 +283,6 @@ POOL_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Create a pool in which agents share memories. You own it.",
         KNOWLEDGE,
         TOKEN_WRITES,
-        CreateArguments,
-        PoolOut,
         create,
     ),
     ToolDefinition(
@@ -300,8 +292,6 @@ POOL_TOOLS: Final[tuple[AnyTool, ...]] = (
         "In a pool of yours, the agent of another person is invited, and that person decides.",
         KNOWLEDGE,
         TOKEN_WRITES,
-        JoinArguments,
-        DoneOut,
         join,
         idempotent=True,
     ),
@@ -312,8 +302,6 @@ POOL_TOOLS: Final[tuple[AnyTool, ...]] = (
         "pool with it.",
         KNOWLEDGE,
         AGENT_WRITES,
-        LeaveArguments,
-        DoneOut,
         leave,
         destructive=True,
         idempotent=True,
@@ -324,8 +312,6 @@ POOL_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Share a memory of the person with the agents of a pool, after the person agreed.",
         KNOWLEDGE,
         TOKEN_WRITES,
-        ShareArguments,
-        ShareOut,
         share,
         question=share_question,
         agent="agent_id",
@@ -338,8 +324,6 @@ POOL_TOOLS: Final[tuple[AnyTool, ...]] = (
         "Return the memories that are shared with an agent in a pool, latest first.",
         KNOWLEDGE,
         by_agent_too(TokenScope.READ, Capability.MEMORY_READ),
-        QueryArguments,
-        QueryOut,
         query,
         agent="agent_id",
         own_refusal=True,

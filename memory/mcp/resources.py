@@ -7,13 +7,14 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from gateway.errors import BadInput, MemoryUnavailable, NotFound
-from gateway.ports.rights import AGENT_READS, Allowed, TokenScope, by_agent_too
+from gateway.ports.rights import AGENT_READS, TOKENS, Allowed
+from memory.actions import documents as on
 from memory.agents.defences import filter_output
-from memory.agents.model import AgentEvent, Capability
+from memory.agents.model import AgentEvent
 from memory.mcp.handoff_tools import handoff_out
 from memory.mcp.memory_tools import author_of, known_memory, remembering
 from memory.mcp.names import KNOWLEDGE, SESSION, ServerName
-from memory.mcp.tool_definition import ToolCall
+from memory.mcp.tool_definition import McpCall
 from memory.ports.brain import Document
 from memory.turns.brief import brief_of
 from memory.turns.tools import found_answer
@@ -36,7 +37,7 @@ JSON: Final = "application/json"
 NAMES: Final[dict[str, Document]] = {"soul": "soul", "bible": "bible", "heartbeat": "heartbeat"}
 
 
-class Listed(Struct, frozen=True):
+class ListedResource(Struct, frozen=True):
     """A resource in the list, or a template, whose address has a part in braces; and who may read
     it."""
 
@@ -58,10 +59,10 @@ class Listed(Struct, frozen=True):
         return uri.startswith(fixed) if brace else uri == self.uri
 
 
-READS_MEMORY: Final = by_agent_too(TokenScope.READ, Capability.MEMORY_READ)
+READS_MEMORY: Final = on.read.on(*TOKENS)
 
 LISTED: Final = (
-    Listed(
+    ListedResource(
         EVENTS,
         "events",
         "Events",
@@ -70,12 +71,12 @@ LISTED: Final = (
         JSON,
         SESSION,
     ),
-    Listed(BRIEF, "brief", "Memory brief", "What is known about the person.", READS_MEMORY),
-    Listed(f"{DOCUMENTS}soul", "soul", "SOUL", "The person's own document.", READS_MEMORY),
-    Listed(
+    ListedResource(BRIEF, "brief", "Memory brief", "What is known about the person.", READS_MEMORY),
+    ListedResource(f"{DOCUMENTS}soul", "soul", "SOUL", "The person's own document.", READS_MEMORY),
+    ListedResource(
         f"{DOCUMENTS}bible", "bible", "BIBLE", "The document of the chosen project.", READS_MEMORY
     ),
-    Listed(
+    ListedResource(
         f"{DOCUMENTS}heartbeat",
         "heartbeat",
         "HEARTBEAT",
@@ -84,10 +85,10 @@ LISTED: Final = (
     ),
 )
 TEMPLATES: Final = (
-    Listed(
+    ListedResource(
         f"{DOCUMENTS}{{name}}", "documents", "Documents", "soul, bible or heartbeat.", READS_MEMORY
     ),
-    Listed(
+    ListedResource(
         f"{EVENTS}/{{after}}",
         "events_after",
         "Events",
@@ -96,7 +97,7 @@ TEMPLATES: Final = (
         JSON,
         SESSION,
     ),
-    Listed(
+    ListedResource(
         f"{HANDOFFS}{{id}}",
         "handoffs",
         "Handoffs",
@@ -106,7 +107,7 @@ TEMPLATES: Final = (
         JSON,
         SESSION,
     ),
-    Listed(
+    ListedResource(
         f"{MEMORIES}{{id}}", "memories", "Memories", "One memory by its id.", READS_MEMORY, JSON
     ),
 )
@@ -118,19 +119,19 @@ _NONE: Final = (
 )
 
 
-class Content(Struct, frozen=True):
+class ResourceContent(Struct, frozen=True):
     """The content of a resource."""
 
     text: str
     mime: Literal["text/markdown", "application/json"] = MARKDOWN
 
 
-async def read_resource(call: ToolCall, uri: str) -> Content:
+async def read_resource(call: McpCall, uri: str) -> ResourceContent:
     """Return a resource of this caller. Raises `NotFound`, and `BadInput` for a document that is
     not available here."""
     if uri == BRIEF:
         brief = await brief_of(remembering(call).handle, call.services.brief)
-        return Content(brief.text(with_provenance=True))
+        return ResourceContent(brief.text(with_provenance=True))
     if uri.startswith(DOCUMENTS) and uri.removeprefix(DOCUMENTS) in NAMES:
         return await _document(call, NAMES[uri.removeprefix(DOCUMENTS)])
     if uri == EVENTS or uri.startswith(f"{EVENTS}/"):
@@ -142,7 +143,7 @@ async def read_resource(call: ToolCall, uri: str) -> Content:
     raise NotFound(_NONE)
 
 
-def resource_of(uri: str) -> Listed:
+def resource_of(uri: str) -> ListedResource:
     """Return the declaration of an address. Raises `NotFound`."""
     for one in (*LISTED, *TEMPLATES):
         if one.has(uri):
@@ -150,7 +151,7 @@ def resource_of(uri: str) -> Listed:
     raise NotFound(_NONE)
 
 
-async def _document(call: ToolCall, document: Document) -> Content:
+async def _document(call: McpCall, document: Document) -> ResourceContent:
     try:
         version = await remembering(call).handle.documents.read(document)
     except MemoryUnavailable:
@@ -159,10 +160,10 @@ async def _document(call: ToolCall, document: Document) -> Content:
         raise NotFound(str(error)) from None
     if version is None:
         raise NotFound(f"The {document.upper()} is empty: nobody has written it yet.")
-    return Content(redact_secrets(version.content).text)
+    return ResourceContent(redact_secrets(version.content).text)
 
 
-async def _events(call: ToolCall, after: str) -> Content:
+async def _events(call: McpCall, after: str) -> ResourceContent:
     """Return the events after a number, or the latest ones."""
     if after and not (after.isascii() and after.isdigit() and len(after) < 16):
         raise NotFound(f"Write a number after {EVENTS}/, or nothing.")
@@ -170,7 +171,9 @@ async def _events(call: ToolCall, after: str) -> Content:
     number = int(after) if after else max(0, await events.newest() - RECENT)
     page = await events.after(call.handle.request, number, MAX_EVENTS)
     shown = [event_out(event) for event in page.events]
-    return Content(json.dumps({"events": shown, "next": page.last, "more": page.more}), JSON)
+    return ResourceContent(
+        json.dumps({"events": shown, "next": page.last, "more": page.more}), JSON
+    )
 
 
 def event_out(event: AgentEvent) -> dict[str, object]:
@@ -186,15 +189,15 @@ def event_out(event: AgentEvent) -> dict[str, object]:
     return {"number": event.number, "kind": event.kind.value, "at": at, **named}
 
 
-async def _handoff(call: ToolCall, handoff_id: str) -> Content:
+async def _handoff(call: McpCall, handoff_id: str) -> ResourceContent:
     """Return a handoff as the tools of handoffs return it."""
     handoff = await call.services.handoffs.get_handoff(call.handle.request, handoff_id)
     if handoff is None:
         raise NotFound(NO_HANDOFF)
-    return Content(handoff_out(handoff).model_dump_json(exclude_none=True, indent=2), JSON)
+    return ResourceContent(handoff_out(handoff).model_dump_json(exclude_none=True, indent=2), JSON)
 
 
-async def _memory(call: ToolCall, memory_id: str) -> Content:
+async def _memory(call: McpCall, memory_id: str) -> ResourceContent:
     record = await known_memory(call, memory_id)
     (record,) = filter_output((record,)).records
     fields = found_answer(record, 0.0)
@@ -204,4 +207,4 @@ async def _memory(call: ToolCall, memory_id: str) -> Content:
     if record.evidence.fields and fields["author"] == "person":
         fields["evidence"] = dict(record.evidence.fields)
     fields["superseded_by"] = record.superseded_by or None
-    return Content(json.dumps(fields, ensure_ascii=False, indent=2), JSON)
+    return ResourceContent(json.dumps(fields, ensure_ascii=False, indent=2), JSON)

@@ -30,9 +30,10 @@ from pydantic import BaseModel, Field, create_model
 
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput, ToolError
+from gateway.ports.action import Output
 from gateway.ports.memory import Caller
 from memory.mcp.acting import acting
-from memory.mcp.tool_definition import AnyTool, Result, ToolCall, with_nulls, without_titles
+from memory.mcp.tool_definition import AnyTool, McpCall, with_nulls, without_titles
 
 WINDOW_SECONDS: Final = 600
 LABEL: Final = b"parley mcp confirmation 1"
@@ -104,11 +105,11 @@ ASK_FIRST: Final = (
 
 log = structlog.get_logger(__name__)
 
-OpenCall = Callable[[Context[Any, Any]], Awaitable[ToolCall]]
+OpenCall = Callable[[Context[Any, Any]], Awaitable[McpCall]]
 """Returns the call of a request. Raises `BadInput` if it is refused."""
 
 
-class Confirmation(BaseModel):
+class ConfirmationForm(BaseModel):
     """The form that the client shows."""
 
     confirm: bool = Field(description="Yes, do it.")
@@ -157,7 +158,7 @@ def failed(text: str) -> mcp_types.CallToolResult:
     )
 
 
-def succeeded(result: Result) -> mcp_types.CallToolResult:
+def succeeded(result: Output) -> mcp_types.CallToolResult:
     """Return a result, structured and as the same JSON text."""
     content = result.model_dump(mode="json", exclude_none=True)
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
@@ -219,7 +220,7 @@ def _runner(
 
 async def _opened(
     definition: AnyTool, open_call: OpenCall, ctx: Context[Any, Any], given: Any
-) -> ToolCall:
+) -> McpCall:
     """Return the call of the person, or of the agent that the token or the arguments name."""
     named = getattr(given, definition.agent) if definition.agent else ""
     return await acting(await open_call(ctx), named, definition.needed)
@@ -233,7 +234,7 @@ def _needed_code(decision: object) -> CodeRequired | None:
         raise data
     if isinstance(data, CodeRequired):
         return data
-    if isinstance(data, Confirmed) or (isinstance(data, Confirmation) and data.confirm):
+    if isinstance(data, Confirmed) or (isinstance(data, ConfirmationForm) and data.confirm):
         return None
     raise ToolError(DECLINED)
 
@@ -251,7 +252,7 @@ def _resolver(definition: AnyTool, open_call: OpenCall) -> Callable[..., Awaitab
         except (BadInput, ToolError, StoreUnavailable, TimeoutError) as error:
             return error
         if can_ask(ctx):
-            return Elicit(question, Confirmation)
+            return Elicit(question, ConfirmationForm)
         if call.caller.agent:
             return ToolError(PERSON_CONFIRMS)
         key = call.services.key()

@@ -2,11 +2,12 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final, Generic, TypeVar
+from typing import Annotated, Any, Final, Generic, TypeVar, get_type_hints
 
 from msgspec import Struct
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from gateway.ports.action import Output
 from gateway.ports.memory import Caller
 from gateway.ports.rights import Allowed, TokenScope
 from memory.agents.events import AgentEvents
@@ -31,13 +32,7 @@ RECHECK_KEY: Final = "parley.recheck"
 Recheck = Callable[[], Awaitable[bool]]
 
 
-class Result(BaseModel):
-    """The structured result of a tool."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class WaitingResult(Result):
+class WaitingResult(Output):
     """A result that says whether the tool did it, or what it waits for."""
 
     success: Annotated[bool, Field(description="True if it is done.")]
@@ -84,7 +79,7 @@ class McpServices:
     """Searches repositories, where that is enabled."""
 
 
-class ToolCall(Struct, frozen=True):
+class McpCall(Struct, frozen=True):
     """One call: the caller, and their memory."""
 
     services: McpServices
@@ -100,13 +95,15 @@ class ToolCall(Struct, frozen=True):
 A = TypeVar("A", bound=Arguments)
 
 
-class ToolDefinition(Struct, Generic[A], frozen=True):
+@dataclass(frozen=True, slots=True)
+class ToolDefinition(Generic[A]):
     """A tool. `allowed` are the scope of the token and the capability of the agent that it needs.
     `question` returns the text that the person confirms before `run`. `agent` is the argument with
     the id of the agent that calls it; a tool without `agent` is called by the person, or with the
     token of an agent. `own_refusal`: `run` itself answers an agent of the argument that lacks the
     capability, with a `status`.
 
+    The annotations of `run` are its `arguments`, unless `takes` narrows them, and its `result`.
     Both raise `BadInput` or `ToolError` with the next step. `destructive` and `idempotent` are
     hints for the client, as is that a tool only reads; no tool reaches beyond this program.
     """
@@ -116,18 +113,22 @@ class ToolDefinition(Struct, Generic[A], frozen=True):
     description: str
     server: ServerName
     allowed: Allowed
-    arguments: type[A]
-    result: type[Result]
-    run: Callable[[ToolCall, A], Awaitable[Result]]
-    question: Callable[[ToolCall, A], Awaitable[str]] | None = None
+    run: Callable[[McpCall, A], Awaitable[Output]]
+    question: Callable[[McpCall, A], Awaitable[str]] | None = None
     agent: str = ""
     own_refusal: bool = False
     destructive: bool = False
     idempotent: bool = False
+    takes: type[A] | None = None
+    arguments: type[A] = field(init=False)
+    result: type[Output] = field(init=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.allowed, Allowed):
             raise TypeError(f"{self.name}: a tool declares who may call it")
+        _, arguments, result = get_type_hints(self.run).values()
+        object.__setattr__(self, "arguments", self.takes or arguments)
+        object.__setattr__(self, "result", result)
 
     @property
     def reads_only(self) -> bool:

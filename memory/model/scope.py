@@ -29,6 +29,10 @@ from gateway.message import Place
 from gateway.people import Audience, Principal, Role
 from memory.model.record import Record, Scope
 
+NO_PROJECT: Final = (
+    "No project is chosen. Choose one with `/project` in a direct message to the assistant."
+)
+"""The refusal, with the code `no_project`, of what belongs to a project."""
 WIDEST: Final = 4
 """`SharedScope.GLOBAL`, which includes all shares."""
 

@@ -65,7 +65,7 @@ class MemoryErasure(RequestMemory, frozen=True):
     async def delete_for_model(self, memory_id: str) -> bool:
         """Delete a memory for the model. Raises `BadInput` after five deletions in a session."""
         if not await self.dependencies.people.use(self.start.session, "deletes"):
-            raise BadInput("A session deletes at most 5 memories.")
+            raise BadInput("A session deletes at most 5 memories.", code="session_limit")
         return bool(await self.delete([memory_id], "model"))
 
     async def clear(self, tiers: Sequence[Tier]) -> int:

@@ -1,16 +1,15 @@
 """The entry point of memory. Access is possible only through a handle for one caller and place,
 and so is that to the documents that this person may read and write."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 
-from gateway.errors import BadInput, NotFound
+from gateway.errors import NotFound
 from gateway.immutable import replace
 from gateway.people import Audience, PersonId, Principal, identity_of
 from gateway.ports.memory import Caller
 from memory.brain.documents import Brain, BrainParts, BrainResult
-from memory.brain.lines import with_line_added, with_line_changed, without_line
 from memory.model.scope import AccessScope, RequestScope, access_scope_of
 from memory.model.trust import InputKind
 from memory.ports.brain import LABELS, Document, Version
@@ -201,49 +200,19 @@ class OwnDocuments:
         return await self._brain.versions(self._access, document)
 
     async def write(
-        self, document: Writable, text: str, *, based_on: int | None = None
+        self,
+        document: Writable,
+        text: str,
+        *,
+        based_on: int | None = None,
+        may_be_empty: bool = False,
     ) -> BrainResult:
-        """Write it, or propose it where this person may not."""
+        """Write it, or propose it where this person may not. The result is a conflict if `based_on`
+        is no longer the newest version, 0 for none."""
         return await self._brain.write(
-            self._request, self._access, document, text, InputKind.EXPLICIT, based_on=based_on
-        )
-
-    async def add_line(self, document: Writable, text: str, based_on: int) -> BrainResult:
-        """Add a line at the end; the result is a conflict if `based_on` is no longer the newest
-        version, 0 for none."""
-        return await self._edited(
-            document, based_on, lambda content: with_line_added(document, content, text)
-        )
-
-    async def edit_line(
-        self, document: Writable, number: int, text: str, based_on: int
-    ) -> BrainResult:
-        """Change one line, as `add_line` does."""
-        return await self._edited(
-            document, based_on, lambda content: with_line_changed(document, content, number, text)
-        )
-
-    async def delete_line(self, document: Writable, number: int, based_on: int) -> BrainResult:
-        """Delete one line, as `add_line` does; without its last line the document is empty."""
-        return await self._edited(
-            document, based_on, lambda content: without_line(document, content, number)
-        )
-
-    async def _edited(
-        self, document: Writable, based_on: int, edit: Callable[[str], str]
-    ) -> BrainResult:
-        newest = await self.read(document)
-        if (newest.number if newest else 0) != based_on:
-            return BrainResult("conflict", newest)
-        content = edit(newest.content if newest else "")
-        return await self._brain.write(
-            self._request,
-            self._access,
-            document,
-            content,
-            InputKind.EXPLICIT,
+            *(self._request, self._access, document, text, InputKind.EXPLICIT),
             based_on=based_on,
-            may_be_empty=True,
+            may_be_empty=may_be_empty,
         )
 
     async def restore(
@@ -263,7 +232,7 @@ class OwnDocuments:
         further back."""
         before = standing_before(await self.versions(document))
         if before is None:
-            raise BadInput(f"There is no earlier version of the {LABELS[document]}.")
+            raise NotFound(f"There is no earlier version of the {LABELS[document]}.")
         return before.number
 
 

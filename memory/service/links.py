@@ -91,7 +91,7 @@ class Links:
         tenant, person = _who(caller)
         now = self._clock.now()
         if self._guesses.exhausted(person, now):
-            raise BadInput(TOO_MANY_TRIES)
+            raise BadInput(TOO_MANY_TRIES, code="too_soon")
         id_, until = secrets.token_hex(4), now + LINK_VALID
         step = await self._store.redeem(tenant, side_of(caller), _hash(code), id_, now, until)
         if step.outcome in ("unknown", "same_account"):

@@ -188,7 +188,7 @@ class People:
         names = choice_names(caller.place)
         for name in names if on else names[-1:]:
             if not await self._store.turn_memory_in(tenant, person, name, on, MAX_OFF_IN):
-                raise BadInput(TOO_MANY_OFF)
+                raise BadInput(TOO_MANY_OFF, code="full")
 
     async def off_in(self, principal: Principal) -> tuple[str, ...]:
         """Return the conversations in which memory is off for this person, by the names of

@@ -139,7 +139,7 @@ class ImportRateLimit:
         while began and now - began[0] >= WITHIN:
             began.popleft()
         if len(began) == IMPORTS:
-            raise BadInput(TOO_OFTEN)
+            raise BadInput(TOO_OFTEN, code="too_soon")
         began.append(now)
         while len(self._began) > MAX_PEOPLE:
             self._began.popitem(last=False)

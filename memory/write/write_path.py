@@ -30,7 +30,7 @@ from memory.model.record import (
     Tier,
     Trust,
 )
-from memory.model.scope import AccessScope, RequestScope, may_change
+from memory.model.scope import NO_PROJECT, AccessScope, RequestScope, may_change
 from memory.model.trust import CONFIDENCE, InputKind, derive_trust
 from memory.ports.memories import Duplicate, Filter, Insertion, MemoryStore
 from memory.stores.reviews import ReviewItem, ReviewStore
@@ -56,7 +56,6 @@ FOR_OTHERS: Final = (
     "Nothing was stored: a client may have read a repository that not everybody may read, so it "
     "stores memories of its person only. The person stores it for others in a chat."
 )
-NO_PROJECT: Final = "Which project? Choose one with `/project` first."
 
 TOO_MANY_REPLACED: Final = "A session replaces at most 5 memories."
 KEPT_BOTH: Final = (

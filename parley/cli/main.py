@@ -25,7 +25,6 @@ from parley.installation import (
     warn_of_conflicts,
 )
 
-REFUSED: Final = 3
 CHECK_STORES: Final = "`parley doctor` checks the stores, and names the next step."
 
 COMMANDS: Final = {
@@ -340,7 +339,8 @@ def main() -> None:
 
 def _run() -> None:
     from db.errors import StoreUnavailable  # noqa: PLC0415 - loaded only where it is needed
-    from gateway.errors import ConfigurationError, LibraryMissing, ParleyError  # noqa: PLC0415 - loaded only where it is needed
+    from gateway.errors import LibraryMissing, ParleyError  # noqa: PLC0415 - loaded only where it is needed
+    from gateway.ports.error_table import exit_status_of  # noqa: PLC0415 - loaded only where it is needed
 
     try:
         app(prog_name="parley")
@@ -348,14 +348,11 @@ def _run() -> None:
         from parley.extras import explained  # noqa: PLC0415 - loaded only where it is needed
 
         sys.stderr.write(f"{explained(error)}\n")
-        sys.exit(REFUSED)
-    except ConfigurationError as error:
-        sys.stderr.write(escaped(f"{error}\n"))
-        sys.exit(REFUSED)
+        sys.exit(exit_status_of(error))
     except (ParleyError, StoreUnavailable) as error:
         sys.stderr.write(escaped(f"{error}\n"))
         if isinstance(error, StoreUnavailable) and error.store:
             sys.stderr.write(f"{CHECK_STORES}\n")
-        sys.exit(1)
+        sys.exit(exit_status_of(error))
     except KeyboardInterrupt:
         sys.exit(130)

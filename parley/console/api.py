@@ -8,29 +8,28 @@ from starlette.responses import Response
 from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from gateway.ports.action import Input, Nothing
 from gateway.ports.rights import Credential
 from parley.console.app import check_csrf, with_id
-from parley.console.identity import Identity
-from parley.console.route import AnyRoute, Params
+from parley.console.identity import Viewers
+from parley.console.route import AnyRoute
 from parley.console.security import session_secret
 from parley.console.services import ConsoleServices
 from parley.console.sessions import csrf_of
 from parley.console.viewer import Viewer
 from parley.http.api import PREFIX as API
 from parley.http.api.errors import UniformErrors
-from parley.http.api.models import Nothing, Plain
 from parley.http.api.operations import (
     MAX_BODY,
-    Answer,
-    AnyOperation,
     Operation,
+    OperationAnswer,
+    Plain,
     has_body,
     read_json,
     read_query,
 )
 from parley.http.asgi import exchange_of, headers_of
-from parley.http.rights import proven
-from parley.http.starlette_routes import Served, routes_of
+from parley.http.starlette_routes import Served, proven, routes_of
 
 BELOW: Final = "/console"
 PREFIX: Final = f"{API}{BELOW}"
@@ -47,7 +46,7 @@ class ConsoleApi(Struct, frozen=True):
 
     routes: tuple[AnyRoute, ...]
     services: ConsoleServices
-    identity: Identity
+    identity: Viewers
 
     def app(self) -> ASGIApp:
         """Return the application."""
@@ -55,15 +54,15 @@ class ConsoleApi(Struct, frozen=True):
             Served(one.method, one.path, _Call(self, one), one.allowed) for one in self.routes
         ]
         routes = Router(routes_of(served, proven), redirect_slashes=False)
-        return UniformErrors(_Known(routes, self.identity))
+        return UniformErrors(_WithViewer(routes, self.identity))
 
 
-class _Known(Struct, frozen=True):
+class _WithViewer(Struct, frozen=True):
     """Authenticates first: an unknown caller does not learn which paths exist. A request with a
     token is one of a program, also if it has the cookie of a session."""
 
     app: ASGIApp
-    identity: Identity
+    identity: Viewers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         viewer = await self._viewer(scope)
@@ -71,7 +70,7 @@ class _Known(Struct, frozen=True):
         await self.app(scope, receive, send)
 
     async def _viewer(self, scope: Scope) -> Viewer:
-        """Return the viewer of a token or a session. Raises `Refused` (401, 403, 429)."""
+        """Return the viewer of a token or a session. Raises `CallRefused` (401, 403, 429)."""
         headers, secret = headers_of(scope), session_secret(scope)
         if "authorization" not in headers and secret:
             session = await self.identity.sessions.find(secret)
@@ -100,8 +99,8 @@ class _Call(Struct, frozen=True):
         await Response(result.model_dump_json(), headers=headers)(scope, receive, send)
 
 
-async def _params_of(scope: Scope, receive: Receive, route: AnyRoute) -> Params:
-    params: Params
+async def _params_of(scope: Scope, receive: Receive, route: AnyRoute) -> Input:
+    params: Input
     if route.method == "GET":
         params = read_query(scope, route.params)
     elif _needs_body(route.params) or has_body(scope):
@@ -111,20 +110,20 @@ async def _params_of(scope: Scope, receive: Receive, route: AnyRoute) -> Params:
     return params
 
 
-def _has_fields(model: type[Params]) -> bool:
+def _has_fields(model: type[Input]) -> bool:
     return bool(set(model.model_fields) - {"id"})
 
 
-def _needs_body(model: type[Params]) -> bool:
+def _needs_body(model: type[Input]) -> bool:
     return any(field.is_required() for field in model.model_fields.values())
 
 
-def operations_of(routes: tuple[AnyRoute, ...]) -> tuple[AnyOperation, ...]:
+def operations_of(routes: tuple[AnyRoute, ...]) -> tuple[Operation, ...]:
     """Return the routes as operations, for the OpenAPI description."""
     return tuple(map(_operation_of, routes))
 
 
-def _operation_of(route: AnyRoute) -> AnyOperation:
+def _operation_of(route: AnyRoute) -> Operation:
     reads = route.method == "GET"
     query: type[Any] = route.params if reads else Nothing
     return Operation(
@@ -147,6 +146,6 @@ def _refusal_of(route: AnyRoute) -> str:
     return f"{role}." if by_token else f"{role}, with a session: no token does this."
 
 
-async def _not_run(_call: object, _query: Plain, _body: object) -> Answer:
+async def _not_run(_call: object, _query: Plain, _body: object) -> OperationAnswer:
     """Raise an error: `ConsoleApi` runs the route itself."""
     raise RuntimeError("a described operation of the console is not run")

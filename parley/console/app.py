@@ -19,19 +19,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from db.errors import StoreUnavailable
 from gateway.people import Role
-from gateway.ports.rights import OPEN, Allowed, Credential, in_person
+from gateway.ports.action import Input
+from gateway.ports.rights import OPEN, Allowed, Credential, check, in_person
 from parley.console.events import LiveEvents
-from parley.console.identity import Identity
+from parley.console.identity import Viewers
 from parley.console.notices import add_notice, drop_notice, taken_notice
-from parley.console.pages import Frame, Pages, menu_of, palette_of
-from parley.console.route import (
-    AnyRoute,
-    Done,
-    File,
-    ItemParams,
-    Params,
-    RefusedWithResult,
-)
+from parley.console.pages import Frame, PageTemplates, menu_of, palette_of
+from parley.console.route import AnyRoute, Done, File, ItemParams, RefusedWithResult
 from parley.console.security import (
     cookie_name,
     new_nonce,
@@ -44,17 +38,16 @@ from parley.console.services import ConsoleServices
 from parley.console.sessions import SIGN_IN, csrf_of
 from parley.console.viewer import Viewer
 from parley.http.access import same_secret
-from parley.http.api.errors import Refused, as_refused
+from parley.http.api.errors import CallRefused, as_refused
 from parley.http.api.operations import read_query
 from parley.http.asgi import (
-    BodyTooLarge,
     ClientGone,
+    RequestTooLarge,
     cookies_of,
     exchange_of,
     headers_of,
     read_body,
 )
-from parley.http.rights import check
 from parley.http.starlette_routes import Served, params_of, routes_of
 
 HOME: Final = "/overview"
@@ -89,8 +82,8 @@ class ConsoleApp(Struct, frozen=True):
 
     routes: tuple[AnyRoute, ...]
     services: ConsoleServices
-    identity: Identity
-    pages: Pages = field(default_factory=Pages)
+    identity: Viewers
+    pages: PageTemplates = field(default_factory=PageTemplates)
 
     def app(self) -> ASGIApp:
         """Return the application."""
@@ -111,20 +104,20 @@ class ConsoleApp(Struct, frozen=True):
         return _View(self, route) if route.method == "GET" else _Action(self, route)
 
     async def admit(self, scope: Scope, allowed: Allowed) -> None:
-        """The one check of rights of the pages. Raises `Refused` (401, 403)."""
+        """The one check of rights of the pages. Raises `CallRefused` (401, 403)."""
         if Credential.NONE in allowed.by:
             return
         known = await self.signed_in(scope)
         if known is None:
             text = "Your session has ended. Sign in again."
-            raise Refused(401, SIGNED_OUT, text)
+            raise CallRefused(SIGNED_OUT, text)
         exchange_of(scope).proof = known.viewer.proof
         check(allowed, known.viewer.proof)
         scope[KNOWN] = known
 
     async def signed_in(self, scope: Scope) -> SignedIn | None:
         """Return the viewer of the session in the cookie; None without a valid one. Raises
-        `Refused` (403) for a person who is not served any more, whose session ends."""
+        `CallRefused` (403) for a person who is not served any more, whose session ends."""
         secret = session_secret(scope)
         session = await self.services.sessions.find(secret)
         if session is None:
@@ -132,7 +125,7 @@ class ConsoleApp(Struct, frozen=True):
         return SignedIn(await self.identity.of_session(session), csrf_of(secret))
 
     async def _viewer_still(self, scope: Scope) -> Viewer:
-        """Return the present viewer of an open connection. Raises `Refused` (401, 403)."""
+        """Return the present viewer of an open connection. Raises `CallRefused` (401, 403)."""
         await self.admit(scope, in_person(Role.GUEST))
         return admitted(scope).viewer
 
@@ -328,8 +321,8 @@ class _Errors(Struct, frozen=True):
         except ClientGone:
             raise
         except Exception as error:
-            large = isinstance(error, BodyTooLarge)
-            refused = Refused(413, "too_large", TOO_LARGE) if large else as_refused(error)
+            large = isinstance(error, RequestTooLarge)
+            refused = CallRefused("too_large", TOO_LARGE) if large else as_refused(error)
             if refused.status == 500:
                 log.exception("console_failed", method=scope["method"])
             exchange_of(scope).reason = refused.code
@@ -339,7 +332,7 @@ class _Errors(Struct, frozen=True):
                 page = await self._page(scope, refused)
             await page(scope, receive, send)
 
-    async def _page(self, scope: Scope, refused: Refused) -> Response:
+    async def _page(self, scope: Scope, refused: CallRefused) -> Response:
         known = None
         if refused.status not in (401, 403, 500):
             with suppress(StoreUnavailable):  # then the page has no menu
@@ -351,39 +344,39 @@ class _Errors(Struct, frozen=True):
 
 
 def check_csrf(scope: Scope, fields: Sequence[tuple[str, str]], token: str) -> None:
-    """Raise `Refused` (403) for a form that is not a form of this session."""
+    """Raise `CallRefused` (403) for a form that is not a form of this session."""
     given = dict(fields).get("csrf", "") or headers_of(scope).get("x-csrf-token", "")
     if not same_secret(given, token):
-        raise Refused(403, "bad_form", EXPIRED)
+        raise CallRefused("strange_form", EXPIRED)
 
 
-def with_id(params: Params, scope: Scope) -> Params:
-    """Return parameters with the id of the path. Raises `Refused` (400, 404)."""
+def with_id(params: Input, scope: Scope) -> Input:
+    """Return parameters with the id of the path. Raises `CallRefused` (400, 404)."""
     if not isinstance(params, ItemParams):
         return params
     if params.id:
-        raise Refused(400, "bad_query", "The path has the id, and no parameter.", "id")
+        raise CallRefused("bad_query", "The path has the id, and no parameter.", "id")
     item = params_of(scope).get("id", "")
     try:
         return type(params).model_validate({**dict(params), "id": item})
     except ValidationError:
-        raise Refused(404, "not_found", "This entry does not exist.", "path.id") from None
+        raise CallRefused("not_found", "This entry does not exist.", "path.id") from None
 
 
 async def read_form(scope: Scope, receive: Receive) -> list[tuple[str, str]]:
-    """Return the fields of a form, at most `MAX_FIELDS`. Raises `Refused`."""
+    """Return the fields of a form, at most `MAX_FIELDS`. Raises `CallRefused`."""
     kind = headers_of(scope).get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
-        raise Refused(415, "no_form", "Send a form.", "header.Content-Type")
+        raise CallRefused("no_form", "Send a form.", "header.Content-Type")
     raw = await read_body(scope, receive, MAX_FORM)
     try:
         return parse_qsl(raw.decode(), keep_blank_values=True, max_num_fields=MAX_FIELDS)
     except ValueError:
-        raise Refused(400, "bad_form", "The form cannot be read.", "body") from None
+        raise CallRefused("unreadable_form", "The form cannot be read.", "body") from None
 
 
-def _form_of(fields: Sequence[tuple[str, str]], route: AnyRoute) -> Params:
-    """Return a form as parameters; a list is a repeated field. Raises `Refused` (422)."""
+def _form_of(fields: Sequence[tuple[str, str]], route: AnyRoute) -> Input:
+    """Return a form as parameters; a list is a repeated field. Raises `CallRefused` (422)."""
     given: dict[str, object] = {}
     for name, value in fields:
         if name == "csrf":
@@ -400,15 +393,15 @@ def _form_of(fields: Sequence[tuple[str, str]], route: AnyRoute) -> Params:
         raise _invalid(error) from None
 
 
-def _as_params(route: AnyRoute, given: Mapping[str, object]) -> Params:
-    params: Params = route.params.model_validate(given, strict=False)
+def _as_params(route: AnyRoute, given: Mapping[str, object]) -> Input:
+    params: Input = route.params.model_validate(given, strict=False)
     return params
 
 
-def _invalid(error: ValidationError) -> Refused:
+def _invalid(error: ValidationError) -> CallRefused:
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
     where = ".".join(str(step)[:50] for step in first["loc"][:5])
-    return Refused(422, "bad_form", f"{where}: {first['msg']}", f"body.{where}")
+    return CallRefused("bad_form", f"{where}: {first['msg']}", f"body.{where}")
 
 
 async def _signed_out(console: ConsoleApp, scope: Scope) -> Response:

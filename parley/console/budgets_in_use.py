@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from gateway.policy.budgets import MICRO, Budgets
+from gateway.ports.action import Output
 from gateway.stores.usage import first_day
-from parley.console.route import Result
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 
@@ -23,7 +23,7 @@ BUDGETS: Final[Sequence[tuple[Kind, Period]]] = (
 )
 
 
-class BudgetUseOut(Result):
+class BudgetUseOut(Output):
     """A budget and what was spent of it, in millionths of a dollar. `whose` is a person or
     workspace; `renews` is the time from which on nothing of it is spent."""
 

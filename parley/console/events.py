@@ -21,7 +21,7 @@ from parley.console.reading import reader_of, turn_id_of
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.conversation import PAGE, granted_texts
-from parley.http.api.errors import Refused
+from parley.http.api.errors import CallRefused
 from parley.http.starlette_routes import as_stream
 
 EVERY: Final = 2.0
@@ -56,9 +56,7 @@ class LiveEvents(Struct, frozen=True):
         viewer = await self.admit(scope)
         of = await followed(viewer, self.services, scope)
         if self._open.total() >= MOST or self._open[viewer.person] >= MOST_EACH:
-            raise Refused(
-                429, "too_many", "Too many pages are open.", headers={"Retry-After": "60"}
-            )
+            raise CallRefused("too_many", "Too many pages are open.", headers={"Retry-After": "60"})
         self._open[viewer.person] += 1
         plays = of == PLAYGROUND
         left = self.services.playgrounds.watch(owner_of(viewer)) if plays else lambda: None
@@ -90,7 +88,7 @@ class LiveEvents(Struct, frozen=True):
                     now[PLAYGROUND] = self.services.playgrounds.version(owner_of(viewer))
                 elif isinstance(of, StoredExchange):
                     now[CONVERSATION] = await state_of(viewer, self.services, of)
-            except (Refused, StoreUnavailable):
+            except (CallRefused, StoreUnavailable):
                 return
             for topic, value in now.items():
                 # What is followed may have changed after the page was made, before this look.
@@ -104,7 +102,7 @@ class LiveEvents(Struct, frozen=True):
 
 async def followed(viewer: Viewer, services: ConsoleServices, scope: Scope) -> Followed:
     """Return a message of the conversation that the request follows, or the name of the
-    playground; None without one. Raises `Refused` (404) for what this viewer may not see."""
+    playground; None without one. Raises `CallRefused` (404) for what this viewer may not see."""
     turn = QueryParams(scope["query_string"]).get("follow", "")
     if not turn:
         return None
@@ -114,7 +112,7 @@ async def followed(viewer: Viewer, services: ConsoleServices, scope: Scope) -> F
     known = turn_id_of(turn)
     of = await views.one(reader_of(viewer), known) if known else None
     if of is None:
-        raise Refused(404, "not_found", "There is no such conversation, or you may not see it.")
+        raise CallRefused("not_found", "There is no such conversation, or you may not see it.")
     return of
 
 

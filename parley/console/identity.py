@@ -13,13 +13,13 @@ from parley.config.sections import Console
 from parley.console.sessions import Sessions
 from parley.console.viewer import LOCAL_OPERATOR, Theme, Viewer
 from parley.http.api.authentication import Authenticator
-from parley.http.api.errors import Refused
+from parley.http.api.errors import CallRefused
 from parley.security.tokens import TokenClaims
 
 _NEVER: Final = datetime.max.replace(tzinfo=UTC)
 
 
-class Identity(Struct, frozen=True):
+class Viewers(Struct, frozen=True):
     """Finds viewers. Roles and access lists are looked up at each request, as in a chat."""
 
     authenticator: Authenticator
@@ -28,7 +28,7 @@ class Identity(Struct, frozen=True):
     rules: Console
 
     async def of_session(self, session: ConsoleSession) -> Viewer:
-        """Return the viewer of a session. Raises `Refused` (401, 403) for a person who is not
+        """Return the viewer of a session. Raises `CallRefused` (401, 403) for a person who is not
         served any more: the session ends."""
         person = identity_of(session.person)
         if person == LOCAL_OPERATOR:
@@ -37,14 +37,14 @@ class Identity(Struct, frozen=True):
             try:
                 claims = TokenClaims(person, session.tenant, _NEVER)
                 who = await self.authenticator.admitted(claims)
-            except Refused:
+            except CallRefused:
                 await self.sessions.store.end(session.tenant, session.person, session.id)
                 raise
         theme = cast("Theme", session.theme)
         return await self._viewer(who, session.id, session.zone, theme)
 
     async def of_token(self, claims: TokenClaims) -> Viewer:
-        """Return the viewer of a token, and count the request. Raises `Refused` (401, 403,
+        """Return the viewer of a token, and count the request. Raises `CallRefused` (401, 403,
         429)."""
         caller, proof = await self.authenticator.caller_of(claims)
         return await self._viewer(caller.principal, token=proof)

@@ -13,7 +13,7 @@ from db.errors import StoreUnavailable
 from gateway.errors import BadInput
 from gateway.immutable import replace
 from gateway.ports import Clock
-from parley.http.api.errors import Refused
+from parley.http.api.errors import CallRefused
 
 if TYPE_CHECKING:
     from parley.maintenance.audit_chain import ChainReport
@@ -29,7 +29,7 @@ Report = Callable[[int, int], None]
 log = structlog.get_logger(__name__)
 
 
-class Job(Struct, Generic[T], frozen=True):
+class ConsoleJob(Struct, Generic[T], frozen=True):
     """The latest run of a kind of job. `ended` is None while it runs; then it has its `result`, or
     a `problem` in words."""
 
@@ -47,19 +47,19 @@ class JobRunner(Generic[T]):
 
     name: str
     clock: Clock
-    latest: Job[T] | None = None
+    latest: ConsoleJob[T] | None = None
     _task: asyncio.Task[None] | None = None
 
     def start(self, work: Callable[[Report], Awaitable[T]]) -> None:
-        """Start a job. Raises `Refused` (409) while one runs."""
+        """Start a job. Raises `CallRefused` (409) while one runs."""
         self.check_idle()
-        self.latest = Job(self.clock.now())
+        self.latest = ConsoleJob(self.clock.now())
         self._task = asyncio.create_task(self._run(work), name=f"console-{self.name}")
 
     def check_idle(self) -> None:
-        """Raise `Refused` (409) while a job runs."""
+        """Raise `CallRefused` (409) while a job runs."""
         if self.latest is not None and self.latest.ended is None:
-            raise Refused(409, "running", RUNNING)
+            raise CallRefused("running", RUNNING)
 
     async def stop(self) -> None:
         """Stop. Safe to call twice."""

@@ -14,7 +14,7 @@ from gateway.stores.usage import Payer
 from gateway.turn.services import Services
 from parley.config import Settings
 from parley.console.jobs import ConsoleJobs
-from parley.console.playgrounds import Owner, Playgrounds
+from parley.console.playgrounds import PlaygroundOwner, Playgrounds
 from parley.console.sessions import PREFIX, Sessions
 from parley.http.api import PREFIX as API
 from parley.http.api.authentication import Authenticator
@@ -29,9 +29,9 @@ from parley.wiring.recall import RecallModels
 from parley.wiring.storage import Storage
 
 if TYPE_CHECKING:
-    from parley.console.identity import Identity
+    from parley.console.identity import Viewers
     from parley.console.services import ConsoleServices
-    from parley.http.api.operations import AnyOperation
+    from parley.http.api.operations import Operation
     from parley.wiring.sandbox import Sandbox
 from dataclasses import dataclass, field
 
@@ -111,7 +111,7 @@ def playgrounds_of(
 ) -> Playgrounds:
     """Return the playgrounds of this process, none of them open."""
 
-    async def opened(owner: Owner) -> "Sandbox":
+    async def opened(owner: PlaygroundOwner) -> "Sandbox":
         from parley.wiring.sandbox import Sandbox  # noqa: PLC0415 - loaded with the first use
 
         sender = await services.identities.human(owner.tenant, identity_of(owner.person))
@@ -120,7 +120,7 @@ def playgrounds_of(
         await sandbox.start()
         return sandbox
 
-    async def valid(owner: Owner) -> bool:
+    async def valid(owner: PlaygroundOwner) -> bool:
         found = await sessions.of_person(owner.tenant, owner.person)
         return not owner.session or any(one.id == owner.session for one in found)
 
@@ -163,7 +163,7 @@ def mount_console(listener: LocalListener, parts: ConsoleParts) -> None:
     listener.mount_app(PREFIX, lambda: LateApp(pages))
 
 
-def described_operations(settings: Settings) -> "Sequence[AnyOperation]":
+def described_operations(settings: Settings) -> "Sequence[Operation]":
     """Return the operations of the console for the OpenAPI description."""
     if not settings.console.enabled:
         return ()
@@ -173,14 +173,14 @@ def described_operations(settings: Settings) -> "Sequence[AnyOperation]":
     return operations_of(ROUTES)
 
 
-def _built(parts: ConsoleParts) -> "tuple[ConsoleServices, Identity]":
-    from parley.console.identity import Identity  # noqa: PLC0415 - loaded with the first request
+def _built(parts: ConsoleParts) -> "tuple[ConsoleServices, Viewers]":
+    from parley.console.identity import Viewers  # noqa: PLC0415 - loaded with the first request
     from parley.console.services import ConsoleServices  # noqa: PLC0415 - loaded with the first request
 
     settings, services = parts.settings, parts.services
     stores = parts.storage.memory
     authenticator = Authenticator(token_key(settings), stores.tokens, stores.agents, services)
-    identity = Identity(authenticator, services.memory, parts.sessions, settings.console)
+    identity = Viewers(authenticator, services.memory, parts.sessions, settings.console)
     console = ConsoleServices(
         settings,
         services,

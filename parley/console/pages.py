@@ -73,7 +73,7 @@ class Frame(Struct, frozen=True):
         return Markup('<input type="hidden" name="csrf" value="%s">') % self.csrf
 
 
-class Pages:
+class PageTemplates:
     """The templates and static files."""
 
     def __init__(self) -> None:

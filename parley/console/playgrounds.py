@@ -83,7 +83,7 @@ class Try:
 class Playground:
     """The playground of one session. `watchers` are the open connections of its page."""
 
-    owner: "Owner"
+    owner: "PlaygroundOwner"
     sandbox: "Sandbox"
     since: float
     used: float
@@ -123,7 +123,7 @@ class Playground:
         return now - self.used > (GRACE if self.watched else IDLE)
 
 
-class Owner(Struct, frozen=True):
+class PlaygroundOwner(Struct, frozen=True):
     """The owner of the playground: the id of the session, empty for the API."""
 
     tenant: str
@@ -131,9 +131,9 @@ class Owner(Struct, frozen=True):
     session: str
 
 
-def owner_of(viewer: Viewer) -> Owner:
+def owner_of(viewer: Viewer) -> PlaygroundOwner:
     """Return the owner of a viewer's playground."""
-    return Owner(viewer.tenant, viewer.person, viewer.session)
+    return PlaygroundOwner(viewer.tenant, viewer.person, viewer.session)
 
 
 class Playgrounds:
@@ -142,17 +142,17 @@ class Playgrounds:
     def __init__(
         self,
         clock: Clock,
-        open_: "Callable[[Owner], Awaitable[Sandbox]]",
-        valid: Callable[[Owner], Awaitable[bool]],
+        open_: "Callable[[PlaygroundOwner], Awaitable[Sandbox]]",
+        valid: Callable[[PlaygroundOwner], Awaitable[bool]],
     ) -> None:
         self._clock = clock
         self._open = open_
         self._valid = valid
-        self._all: dict[Owner, Playground] = {}
-        self._opening: set[Owner] = set()
+        self._all: dict[PlaygroundOwner, Playground] = {}
+        self._opening: set[PlaygroundOwner] = set()
         self._tasks = BackgroundTasks("playground_failed")
 
-    def of(self, owner: Owner) -> Playground | None:
+    def of(self, owner: PlaygroundOwner) -> Playground | None:
         """Return the playground of a session; this counts as a use."""
         found = self._all.get(owner)
         if found is not None:
@@ -160,7 +160,7 @@ class Playgrounds:
         return found
 
     async def ask(
-        self, owner: Owner, make: Callable[[int], Try], services: "Services"
+        self, owner: PlaygroundOwner, make: Callable[[int], Try], services: "Services"
     ) -> Playground:
         """Begin to answer a message, in a new playground if there is none. Raises `BadInput` if
         too many are open, one is still answering, or has all its messages, and
@@ -175,7 +175,7 @@ class Playgrounds:
         playground.running = self._tasks.spawn(self._answer(playground, one, services))
         return playground
 
-    async def stop_answer(self, owner: Owner) -> bool:
+    async def stop_answer(self, owner: PlaygroundOwner) -> bool:
         """Stop the answer that is written; False if none is."""
         playground = self.of(owner)
         if playground is None or not playground.busy:
@@ -183,7 +183,7 @@ class Playgrounds:
         await playground.stop_answer()
         return True
 
-    async def end(self, owner: Owner) -> bool:
+    async def end(self, owner: PlaygroundOwner) -> bool:
         """End a playground and forget everything of it; False if there is none."""
         playground = self._all.pop(owner, None)
         if playground is None:
@@ -198,7 +198,7 @@ class Playgrounds:
             await self.end(owner)
         await self._tasks.stop()
 
-    def watch(self, owner: Owner) -> Callable[[], None]:
+    def watch(self, owner: PlaygroundOwner) -> Callable[[], None]:
         """Note that a page is open; returns what to call when it is closed."""
         playground = self._all.get(owner)
         if playground is None:
@@ -212,12 +212,12 @@ class Playgrounds:
 
         return closed
 
-    def version(self, owner: Owner) -> object:
+    def version(self, owner: PlaygroundOwner) -> object:
         """Return a value that changes with what the page shows. Looking is no use."""
         playground = self._all.get(owner)
         return None if playground is None else playground.version
 
-    async def _begin(self, owner: Owner) -> Playground:
+    async def _begin(self, owner: PlaygroundOwner) -> Playground:
         if owner in self._opening:
             raise BadInput(BUSY)
         everybody = len(self._all) + len(self._opening)

@@ -14,10 +14,10 @@ from gateway.policy.rate_limits import (
     tokens_used,
     user_rule,
 )
+from gateway.ports.action import Output
 from gateway.ports.conversation_views import Wanted
 from parley.console.budgets_in_use import of_tenant
 from parley.console.reading import reader_of
-from parley.console.route import Result
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 
@@ -39,14 +39,14 @@ WINDOW: Final = 60.0
 MAX_RATES: Final = 3 * EACH + 2 * CONVERSATIONS + 1
 
 
-class RateOut(Result):
+class RateOut(Output):
     """A limit of questions per minute of one person, channel or workspace; 0 is no limit."""
 
     of: Literal["person", "channel", "workspace", "person, beside the shared limits"]
     per_minute: int
 
 
-class RateUseOut(Result):
+class RateUseOut(Output):
     """A limit and the questions that count towards it now, from 0 to `per_minute`. `whose` is a
     person, or "platform:account" with a channel or workspace."""
 

@@ -8,11 +8,11 @@ from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 from gateway.conversation import ConversationKey
 from gateway.people import Audience
 from gateway.policy.decision import Decision
+from gateway.ports.action import Output
 from gateway.ports.conversation_views import ConversationReader, ShownText
 from gateway.stores.takeovers import Takeover
 from gateway.stores.text_grants import TextGrant
 from gateway.turn.context.budgets import allot
-from parley.console.route import Result
 from parley.console.viewer import TextSource, Viewer, may_read_text
 
 TURN: Final = r"^[0-9A-Za-z_.-]{1,100}$"
@@ -22,7 +22,7 @@ Cursor = Annotated[str, StringConstraints(pattern=r"^([0-9]{1,18}(-[0-9A-Za-z_.-
 """The position of a page: a time and an id, or a number; empty for the first page."""
 
 
-class PlaceOut(Result):
+class PlaceOut(Output):
     """A place of a platform: its ids, and its readers: direct, private_room or public_room, empty
     where they are unknown."""
 
@@ -34,7 +34,7 @@ class PlaceOut(Result):
     audience: str
 
 
-class Excerpt(Result):
+class Excerpt(Output):
     """A text, or its beginning: `characters` is the number of all."""
 
     text: str

@@ -3,40 +3,32 @@ API and its rule of access."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from gateway.policy.decision import Decision
+from gateway.ports.action import Input, Output
 from gateway.ports.rights import Allowed, Credential, missing
+from memory.actions.call import MAX_ID
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
-from parley.http.api.errors import Refused
-from parley.http.api.models import MAX_ID, ResponseModel
+from parley.http.api.errors import CallRefused
 
 STAGE: Final = "console_access"
+READERS: Final = (Credential.SESSION, Credential.TOKEN)
+"""The credentials with which a view can be opened; its action may take fewer."""
 
 
-class Params(BaseModel):
-    """The parameters of a route: query of a GET; form or JSON body of a POST. Unknown ones are
-    refused. Every text and number has bounds."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
-
-
-class ItemParams(Params):
+class ItemParams(Input):
     """Parameters of a route with `{id}` in its path."""
 
     id: SkipJsonSchema[Annotated[str, Field(max_length=MAX_ID)]] = ""
     """The id in the path. It is no parameter of its own."""
 
 
-class Result(ResponseModel):
-    """A result: what the page shows and the API returns. Frozen; lists are tuples with a bound."""
-
-
-class Done(Result):
+class Done(Output):
     """The result of an action without one of its own. `query` is added to the page after it, and is
     no part of the API."""
 
@@ -44,7 +36,7 @@ class Done(Result):
     query: SkipJsonSchema[str] = Field(default="", exclude=True)
 
 
-class File(Result):
+class File(Output):
     """A result that the page offers as a download, such as CSV."""
 
     name: str
@@ -53,15 +45,15 @@ class File(Result):
 
 
 @dataclass
-class RefusedWithResult(Refused):
+class RefusedWithResult(CallRefused):
     """A refused action whose page shows `result`, so that nothing of the viewer's input is lost.
     The API answers it as every refusal."""
 
-    result: Result = field(default_factory=Result)
+    result: Output = field(default_factory=Output)
 
 
-P = TypeVar("P", bound=Params)
-R = TypeVar("R", bound=Result)
+P = TypeVar("P", bound=Input)
+R = TypeVar("R", bound=Output)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +61,8 @@ class ConsoleRoute(Generic[P, R]):
     """A view (GET) or an action (POST).
 
     `name` is unique: the id of the operation in the API is `console_NAME`. `path` is below
-    `/console` and below `/api/v1/console`, and may contain `{id}`. `run` serves both. `allowed` are
+    `/console` and below `/api/v1/console`, and may contain `{id}`. `run` serves both; its
+    annotations are what it takes, unless `form` narrows that, and what it returns. `allowed` are
     the credentials and the role that it needs: an action needs a person who is signed in. A GET has
     a `template`, unless its result is a `File`; `menu` puts it into the navigation and the command
     palette, `palette` into the latter only. An action has `done`, the sentence for people, and
@@ -82,8 +75,6 @@ class ConsoleRoute(Generic[P, R]):
     path: str
     allowed: Allowed
     summary: str
-    params: type[P]
-    result: type[R]
     run: Callable[[Viewer, ConsoleServices, P], Awaitable[R]]
     template: str = ""
     menu: str = ""
@@ -91,8 +82,15 @@ class ConsoleRoute(Generic[P, R]):
     done: str = ""
     then: str = ""
     example: Mapping[str, str] = field(default_factory=dict)
+    form: type[P] | None = None
+    params: type[P] = field(init=False)
+    result: type[R] = field(init=False)
 
     def __post_init__(self) -> None:
+        hints = get_type_hints(self.run)
+        _, _, params, result = hints.values()
+        object.__setattr__(self, "params", self.form or params)
+        object.__setattr__(self, "result", result)
         if not isinstance(self.allowed, Allowed):
             raise TypeError(f"{self.name}: a route declares who may use it")
         if self.method == "POST" and self.allowed.by != {Credential.SESSION}:

@@ -12,6 +12,7 @@ from gateway.people import Audience
 from gateway.ports.memory import Caller
 from gateway.stores.usage import SpendingReader
 from gateway.turn.services import Services
+from memory.actions.call import MemoryCall
 from memory.service.handle import MemoryHandle
 from parley.config import Settings
 from parley.console.jobs import ConsoleJobs
@@ -19,7 +20,7 @@ from parley.console.playgrounds import Playgrounds
 from parley.console.sessions import Sessions
 from parley.console.viewer import Viewer
 from parley.http.api.authentication import PLATFORM
-from parley.http.api.errors import Refused
+from parley.http.api.errors import CallRefused
 from parley.runtime.health import HealthMonitor, RecentActivity
 from parley.runtime.heartbeats import Heartbeats
 from parley.wiring.heartbeats import wire_heartbeats
@@ -72,11 +73,15 @@ class ConsoleServices(Struct, frozen=True):
         await self.storage.hot.buckets.claim("console:sending", WRITTEN)
 
     async def memory_of(self, viewer: Viewer) -> MemoryHandle:
-        """Return the viewer's memory, as in a direct conversation. Raises `Refused` (404) where
+        """Return the viewer's memory, as in a direct conversation. Raises `CallRefused` (404) where
         memory is off, and `StoreUnavailable`."""
         if self.memory.memory is None:
-            raise Refused(404, "memory_off", MEMORY_OFF)
+            raise CallRefused("memory_off", MEMORY_OFF)
         return await self.memory.memory.for_principal(self.caller_of(viewer))
+
+    async def call_of(self, viewer: Viewer) -> MemoryCall:
+        """Return a call of the viewer, raising as `memory_of` does."""
+        return MemoryCall(viewer.proof, await self.memory_of(viewer))
 
     async def caller_at_home(self, viewer: Viewer) -> Caller:
         """Return the viewer as a caller in their own direct conversation with the assistant, where

@@ -7,10 +7,10 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gateway.policy.decision import Decision
+from gateway.ports.action import Output
 from gateway.ports.prompt_blocks import Why
 from gateway.ports.traces import CallFigures, Duration, Trace
 from gateway.turn.context.budgets import BlockFigures, BudgetFigures, figures_in
-from parley.console.route import Result
 from parley.refusal_steps import step_after
 
 MAX_STEPS: Final = 120
@@ -99,7 +99,7 @@ SEARCHES: Final[Mapping[str, str]] = {
 """The name of a search of memory for people."""
 
 
-class StepOut(Result):
+class TimelineStepOut(Output):
     """A decision: `after` is when it was made and `took` how long its stage took, both in
     milliseconds from the begin of the handling; None for a decision within a stage. `next_step` is
     empty unless an operator can do something about a refusal."""
@@ -114,7 +114,7 @@ class StepOut(Result):
     next_step: str = ""
 
 
-class CallOut(Result):
+class CallOut(Output):
     """A call of a model: its begin and duration in milliseconds; `ended` is "ok", "stopped" or the
     kind of the error. A call without an answer has no tokens and no cost."""
 
@@ -129,7 +129,7 @@ class CallOut(Result):
     micros: int = 0
 
 
-class ToolOut(Result):
+class UsedToolOut(Output):
     """A call of a tool; `seconds` is None for one of which the time is not stored."""
 
     name: str
@@ -138,7 +138,7 @@ class ToolOut(Result):
     seconds: float | None
 
 
-class RankOut(Result):
+class RankOut(Output):
     """The rank of a memory in one search, from 1."""
 
     search: str
@@ -146,7 +146,7 @@ class RankOut(Result):
     rank: int
 
 
-class RecalledOut(Result):
+class RecalledOut(Output):
     """A recalled memory, without its text; `id` is the beginning of its id."""
 
     id: str
@@ -156,7 +156,7 @@ class RecalledOut(Result):
     ranks: tuple[RankOut, ...] = Field(max_length=10)
 
 
-class LossOut(Result):
+class LossOut(Output):
     """A part that a block has not: its name and its size."""
 
     what: str
@@ -164,7 +164,7 @@ class LossOut(Result):
     tokens: int
 
 
-class BlockOut(Result):
+class BlockOut(Output):
     """A block of the prompt, in tokens. `needed` is its size without cuts. `more` losses are not
     named."""
 
@@ -177,16 +177,16 @@ class BlockOut(Result):
     more: int
 
 
-class TimelineOut(Result):
+class TimelineOut(Output):
     """The handling of a message. Milliseconds; `waited` is the time in the queue before it, None
     where it is not stored. `window` and `reserved` are tokens of the model's window, 0 without a
     prompt."""
 
     waited: float | None
     milliseconds: float
-    steps: tuple[StepOut, ...] = Field(max_length=MAX_STEPS)
+    steps: tuple[TimelineStepOut, ...] = Field(max_length=MAX_STEPS)
     calls: tuple[CallOut, ...] = Field(max_length=MAX_STEPS)
-    tools: tuple[ToolOut, ...] = Field(max_length=MAX_STEPS)
+    tools: tuple[UsedToolOut, ...] = Field(max_length=MAX_STEPS)
     recalled: tuple[RecalledOut, ...] = Field(max_length=MAX_RECALLED)
     blocks: tuple[BlockOut, ...] = Field(max_length=MAX_BLOCKS)
     window: int = 0
@@ -209,7 +209,7 @@ def timeline_of(trace: Trace) -> TimelineOut:
     )
 
 
-def _steps(trace: Trace) -> Iterator[StepOut]:
+def _steps(trace: Trace) -> Iterator[TimelineStepOut]:
     """Yield each decision. Stages end in the order of their decisions: the durations are matched
     with them one after the other."""
     stages = [one for one in trace.durations if one[0] == "stage"]
@@ -230,8 +230,10 @@ def _belongs(stage: Duration, decision: Decision) -> bool:
     return ended == decision.reason and decision.stage in (name, *STAGES.get(name, ()))
 
 
-def _step(decision: Decision, after: float | None = None, took: float | None = None) -> StepOut:
-    return StepOut(
+def _step(
+    decision: Decision, after: float | None = None, took: float | None = None
+) -> TimelineStepOut:
+    return TimelineStepOut(
         stage=decision.stage,
         title=TITLES.get(decision.stage, decision.stage.replace("_", " ").capitalize()),
         allowed=decision.allowed,
@@ -254,12 +256,12 @@ def _calls(durations: Sequence[Duration]) -> Iterator[CallOut]:
             yield call
 
 
-def _tools(decisions: Sequence[Decision]) -> Iterator[ToolOut]:
+def _tools(decisions: Sequence[Decision]) -> Iterator[UsedToolOut]:
     for one in decisions:
         if one.stage == "tool":
             seconds = (one.data or {}).get("seconds")
             known = float(seconds) if isinstance(seconds, int | float) else None
-            yield ToolOut(name=one.reason, ok=one.allowed, note=one.detail, seconds=known)
+            yield UsedToolOut(name=one.reason, ok=one.allowed, note=one.detail, seconds=known)
 
 
 class _Stored(BaseModel):

@@ -13,7 +13,7 @@ from parley.http.access import AccessDecision, RequestFacts
 from parley.security.tokens import TokenClaims
 
 EXCHANGE: Final = "parley.exchange"
-"""The key of the `Exchange` in a scope."""
+"""The key of the `HttpExchange` in a scope."""
 UNDECIDED: Final = AccessDecision(False, "token_missing", 401)
 
 
@@ -21,12 +21,12 @@ class ClientGone(ConnectionError):
     """The client disconnected before its request was complete, or stopped reading the answer."""
 
 
-class BodyTooLarge(Exception):
+class RequestTooLarge(Exception):
     """The body is larger than its limit."""
 
 
 @dataclass(slots=True)
-class Exchange:
+class HttpExchange:
     """The facts of one request that its layers share.
 
     `sender` is the unit of its limits, `page_access` the decision of the rule for the pages,
@@ -44,10 +44,10 @@ class Exchange:
     proof: Proof = NOBODY
 
 
-def exchange_of(scope: Scope) -> Exchange:
+def exchange_of(scope: Scope) -> HttpExchange:
     """Return the exchange of a request."""
     exchange = scope[EXCHANGE]
-    if not isinstance(exchange, Exchange):
+    if not isinstance(exchange, HttpExchange):
         raise TypeError("the scope was not made by the local listener")
     return exchange
 
@@ -95,10 +95,10 @@ def content_length(scope: Scope) -> int:
 
 
 async def read_body(scope: Scope, receive: Receive, limit: int) -> bytes:
-    """Return the body. Raises `BodyTooLarge`, before reading where the length is announced, and
+    """Return the body. Raises `RequestTooLarge`, before reading where the length is announced, and
     `ClientGone`."""
     if content_length(scope) > limit:
-        raise BodyTooLarge
+        raise RequestTooLarge
     data = bytearray()
     more = True
     while more:
@@ -108,7 +108,7 @@ async def read_body(scope: Scope, receive: Receive, limit: int) -> bytes:
         data += message.get("body", b"")
         more = message.get("more_body", False)
         if len(data) > limit:
-            raise BodyTooLarge
+            raise RequestTooLarge
     return bytes(data)
 
 

@@ -19,7 +19,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from parley.http.asgi import EXCHANGE, Exchange
+from parley.http.asgi import EXCHANGE, HttpExchange
 from parley.http.middlewares import SECURITY_HEADERS
 from parley.http.refusal import ADVICE, refusal_body
 from parley.http.strict_http import StrictConnection
@@ -202,7 +202,7 @@ class _Protocol(H11Protocol):
 
         # Paths are matched as they were sent, so that an encoded slash separates nothing.
         scope["path"] = scope["raw_path"].decode("ascii")
-        scope[EXCHANGE] = Exchange(self._lingering.inner, is_complete)
+        scope[EXCHANGE] = HttpExchange(self._lingering.inner, is_complete)
         try:
             await self._served(scope, receive, sending)
         except asyncio.CancelledError:

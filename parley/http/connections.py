@@ -53,7 +53,7 @@ def openable_files() -> int:
     return MANY_FILES if soft == resource.RLIM_INFINITY else soft
 
 
-class Phase(Enum):
+class ConnectionPhase(Enum):
     """The progress of the latest request of a connection."""
 
     HEAD = auto()
@@ -81,8 +81,9 @@ class Connections:
         self._trusted = tuple(trusted)
         self._now = now or (lambda: asyncio.get_running_loop().time())
         self._open: dict[asyncio.BaseTransport, _Guarded] = {}
-        self._waiting: dict[Phase, OrderedDict[_Guarded, None]] = {
-            phase: OrderedDict() for phase in (Phase.HEAD, Phase.BODY, Phase.IDLE)
+        self._waiting: dict[ConnectionPhase, OrderedDict[_Guarded, None]] = {
+            phase: OrderedDict()
+            for phase in (ConnectionPhase.HEAD, ConnectionPhase.BODY, ConnectionPhase.IDLE)
         }
         self._by_address: dict[str, OrderedDict[_Guarded, None]] = {}
         self._held = 0
@@ -93,9 +94,9 @@ class Connections:
     def __len__(self) -> int:
         return len(self._open)
 
-    def count(self, phase: Phase) -> int:
+    def count(self, phase: ConnectionPhase) -> int:
         """Return the number of open connections in a phase."""
-        if phase is not Phase.WORK:
+        if phase is not ConnectionPhase.WORK:
             return len(self._waiting[phase])
         return len(self._open) - sum(map(len, self._waiting.values()))
 
@@ -119,7 +120,9 @@ class Connections:
             yield True
             return
         connection.body_is_complete = body_is_complete
-        self._enter(connection, Phase.WORK if body_is_complete() else Phase.BODY)
+        self._enter(
+            connection, ConnectionPhase.WORK if body_is_complete() else ConnectionPhase.BODY
+        )
         behind = not connection.address
         if behind:
             connection.address = forwarded_for(hops, self._trusted)
@@ -132,7 +135,9 @@ class Connections:
             connection.body_is_complete = _unknown
             if connection.transport in self._open:
                 self._forget_bytes(connection)
-                self._enter(connection, Phase.HEAD if connection.more else Phase.IDLE)
+                self._enter(
+                    connection, ConnectionPhase.HEAD if connection.more else ConnectionPhase.IDLE
+                )
 
     def sender(self, transport: asyncio.BaseTransport | None) -> str:
         """Return the sender of the request that is being answered on a connection, as a unit of
@@ -161,7 +166,7 @@ class Connections:
             self._uncount(connection)
             return False
         self._open[connection.transport] = connection
-        self._enter(connection, Phase.HEAD)
+        self._enter(connection, ConnectionPhase.HEAD)
         if self._sweeping is None:
             self._sweep_later()
         return True
@@ -175,14 +180,16 @@ class Connections:
 
     def received(self, connection: "_Guarded", size: int) -> None:
         """Record received bytes."""
-        if connection.phase is Phase.WORK:
+        if connection.phase is ConnectionPhase.WORK:
             connection.more = True
             return
-        if connection.phase is Phase.IDLE:
-            self._enter(connection, Phase.HEAD)
+        if connection.phase is ConnectionPhase.IDLE:
+            self._enter(connection, ConnectionPhase.HEAD)
         connection.held += size
         self._held += size
-        while self._held > self._bounds.held_bytes and self._end_oldest(Phase.BODY, Phase.HEAD):
+        while self._held > self._bounds.held_bytes and self._end_oldest(
+            ConnectionPhase.BODY, ConnectionPhase.HEAD
+        ):
             pass
 
     # --- bounds ---------------------------------------------------------------------------------
@@ -211,11 +218,11 @@ class Connections:
 
     def _is_unfinished(self, connection: "_Guarded") -> bool:
         """Return False while the request is being answered. A complete body starts the answer."""
-        if connection.phase is Phase.BODY and connection.body_is_complete():
-            self._enter(connection, Phase.WORK)
-        return connection.phase is not Phase.WORK
+        if connection.phase is ConnectionPhase.BODY and connection.body_is_complete():
+            self._enter(connection, ConnectionPhase.WORK)
+        return connection.phase is not ConnectionPhase.WORK
 
-    def _end_oldest(self, *phases: Phase) -> bool:
+    def _end_oldest(self, *phases: ConnectionPhase) -> bool:
         """Close the connection that has been unfinished or idle for longest; False if there is
         none."""
         while True:
@@ -238,18 +245,18 @@ class Connections:
         unsent = connection.transport.get_write_buffer_size()
         (connection.transport.abort if unsent else connection.transport.close)()
 
-    def _enter(self, connection: "_Guarded", phase: Phase) -> None:
+    def _enter(self, connection: "_Guarded", phase: ConnectionPhase) -> None:
         self._leave(connection)
         connection.phase, connection.since, connection.more = phase, self._now(), False
         connection.unsent = None
-        if phase is not Phase.WORK:
+        if phase is not ConnectionPhase.WORK:
             self._waiting[phase][connection] = None
         beside = self._by_address.get(connection.address)
         if beside is not None and connection in beside:
             beside.move_to_end(connection)
 
     def _leave(self, connection: "_Guarded") -> None:
-        if connection.phase is not Phase.WORK:
+        if connection.phase is not ConnectionPhase.WORK:
             self._waiting[connection.phase].pop(connection, None)
 
     def _forget_bytes(self, connection: "_Guarded") -> None:
@@ -272,9 +279,9 @@ class Connections:
         """Close connections that passed their deadline."""
         bounds, now = self._bounds, self._now()
         for phase, seconds in (
-            (Phase.HEAD, bounds.head_seconds),
-            (Phase.BODY, bounds.body_seconds),
-            (Phase.IDLE, bounds.idle_seconds),
+            (ConnectionPhase.HEAD, bounds.head_seconds),
+            (ConnectionPhase.BODY, bounds.body_seconds),
+            (ConnectionPhase.IDLE, bounds.idle_seconds),
         ):
             waiting = self._waiting[phase]
             while waiting:
@@ -287,12 +294,12 @@ class Connections:
     def _is_still_read(self, connection: "_Guarded") -> bool:
         """Return True if a long answer is being sent and its reader receives some of it."""
         unsent = connection.transport.get_write_buffer_size()
-        if connection.phase is not Phase.IDLE or not unsent:
+        if connection.phase is not ConnectionPhase.IDLE or not unsent:
             return False
         before = connection.unsent
         if before is not None and unsent >= before:
             return False
-        self._enter(connection, Phase.IDLE)
+        self._enter(connection, ConnectionPhase.IDLE)
         connection.unsent = unsent
         return True
 
@@ -329,7 +336,7 @@ class _Guarded(asyncio.Protocol):
         self._guard = guard
         self._make = make
         self._inner: asyncio.Protocol | None = None
-        self.phase = Phase.HEAD
+        self.phase = ConnectionPhase.HEAD
         self.since = 0.0
         self.held = 0
         self.more = False

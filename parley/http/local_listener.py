@@ -43,10 +43,10 @@ from parley.http.health_endpoints import (
 from parley.http.late_app import LateApp
 from parley.http.listener import Listener
 from parley.http.middlewares import (
-    Bounds,
     DeniedAudit,
-    HostRule,
+    HostGate,
     PlainBodies,
+    RequestBounds,
     SecurityHeaders,
     UnexpectedErrors,
 )
@@ -236,9 +236,11 @@ class LocalListener(Listener):
                 Middleware(SecurityHeaders),
                 Middleware(UnexpectedErrors),
                 Middleware(DeniedAudit, security=self._security),
-                Middleware(Bounds, connections=self.connections, seconds=self._stalled_seconds),
+                Middleware(
+                    RequestBounds, connections=self.connections, seconds=self._stalled_seconds
+                ),
                 Middleware(PlainBodies, most=self._max_body),
-                Middleware(HostRule),
+                Middleware(HostGate),
             ],
             exception_handlers={HTTPException: _http_error},
         )

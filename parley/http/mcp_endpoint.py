@@ -16,16 +16,14 @@ from msgspec import Struct
 from starlette.types import Receive, Scope, Send
 
 from gateway.immutable import replace
-from gateway.people import Principal
 from gateway.ports.memory import Caller
-from gateway.ports.rights import Proof
 from memory.mcp.names import KNOWLEDGE, PREFIX, SESSION, ServerName
 from memory.mcp.tool_definition import CALLER_KEY, PROOF_KEY, RECHECK_KEY
 from parley.http.access import RequestFacts, is_same_origin
-from parley.http.api.errors import Refused
+from parley.http.api.authentication import Authenticator
+from parley.http.api.errors import CallRefused
 from parley.http.asgi import exchange_of, headers_of
 from parley.http.host_header import read_host
-from parley.security.tokens import TokenClaims
 from safety.http.addresses import is_loopback_name
 
 CONVERSATION: Final = "mcp"
@@ -43,16 +41,6 @@ class RequestHandler(Protocol):
     def run(self) -> AbstractAsyncContextManager[None]: ...
 
     async def handle_request(self, scope: Scope, receive: Receive, send: Send) -> None: ...
-
-
-class Authenticates(Protocol):
-    """Authenticates people and agents, as `parley.http.api.authentication.Authenticator` does."""
-
-    def holder(self, authorization: str) -> TokenClaims: ...
-
-    async def caller_of(self, holder: TokenClaims) -> tuple[Caller, Proof]: ...
-
-    async def admitted(self, holder: TokenClaims) -> Principal: ...
 
 
 class McpServers:
@@ -105,17 +93,17 @@ class McpEndpoint(Struct, frozen=True):
     """The ASGI application for the prefix, which the local listener mounts."""
 
     servers: McpServers
-    authenticator: Authenticates
+    authenticator: Authenticator
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request. Raises `Refused` and `StoreUnavailable`."""
+        """Answer one request. Raises `CallRefused` and `StoreUnavailable`."""
         exchange, headers = exchange_of(scope), headers_of(scope)
         check_origin(scope["method"], headers)
         authorization = headers.get("authorization", "")
         exchange.holder = self.authenticator.holder(authorization)
         name = _named(scope)
         if scope["method"] != "POST":
-            raise Refused(405, "method_not_allowed", "Send POST.", "method", {"Allow": "POST"})
+            raise CallRefused("method_not_allowed", "Send POST.", "method", {"Allow": "POST"})
         caller, exchange.proof = await self.authenticator.caller_of(exchange.holder)
         server = await self.servers.named(name)
         scope[CALLER_KEY] = _in_own_conversation(caller)
@@ -127,13 +115,13 @@ class McpEndpoint(Struct, frozen=True):
         """True while the token of an open stream is valid."""
         try:
             await self.authenticator.admitted(self.authenticator.holder(authorization))
-        except Refused:
+        except CallRefused:
             return False
         return True
 
 
 def check_origin(method: str, headers: Mapping[str, str]) -> None:
-    """Raise `Refused` (403) for a request of a web page, unless the page is of this machine and
+    """Raise `CallRefused` (403) for a request of a web page, unless the page is of this machine and
     this port: MCP clients are programs, and a page anywhere can call this machine."""
     origin = headers.get("origin")
     if origin is None and headers.get("sec-fetch-site", "none") == "none":
@@ -141,8 +129,8 @@ def check_origin(method: str, headers: Mapping[str, str]) -> None:
     host = read_host(headers.get("host", ""))
     local = host is not None and is_loopback_name(host.name)
     if not (local and is_same_origin(RequestFacts(method, headers))):
-        raise Refused(
-            *(403, "strange_origin", "Requests of web pages of other hosts are refused."),
+        raise CallRefused(
+            *("strange_origin", "Requests of web pages of other hosts are refused."),
             "header.Origin",
         )
 
@@ -152,7 +140,7 @@ def _named(scope: Scope) -> ServerName | None:
     rest = path.removeprefix(root if root and path.startswith(root) else PREFIX).strip("/")
     if rest not in NAMES:
         paths = ", ".join(f"{PREFIX}/{name}".rstrip("/") for name in NAMES)
-        raise Refused(404, "not_found", f"The paths of the MCP servers are {paths}.", "path")
+        raise CallRefused("not_found", f"The paths of the MCP servers are {paths}.", "path")
     return NAMES[rest]
 
 

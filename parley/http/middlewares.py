@@ -18,8 +18,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from gateway.observe.security_log import SecurityLog
 from gateway.ports.observer import SecurityEvent
 from parley.http.asgi import (
-    BodyTooLarge,
     ClientGone,
+    RequestTooLarge,
     content_length,
     exchange_of,
     is_last,
@@ -130,7 +130,7 @@ class DeniedAudit(Struct, frozen=True):
         await self.app(scope, receive, sending)
 
 
-class Bounds(Struct, frozen=True):
+class RequestBounds(Struct, frozen=True):
     """Counts the requests of a sender, and disconnects a client that reads nothing of a streamed
     answer for `seconds`."""
 
@@ -178,7 +178,7 @@ class PlainBodies(Struct, frozen=True):
             message = await receive()
             received += len(message.get("body", b""))
             if received > self.most:
-                raise BodyTooLarge
+                raise RequestTooLarge
             return message
 
         async def sending(message: Message) -> None:
@@ -191,15 +191,15 @@ class PlainBodies(Struct, frozen=True):
             return
         try:
             if content_length(scope) > self.most:
-                raise BodyTooLarge
+                raise RequestTooLarge
             await self.app(scope, receiving, sending)
-        except BodyTooLarge:
+        except RequestTooLarge:
             if begun:
                 raise
             await refusal(scope, 413, "too_large")(scope, receive, send)
 
 
-class HostRule(Struct, frozen=True):
+class HostGate(Struct, frozen=True):
     """Refuses a request without exactly one valid host, or with a target that is not a path."""
 
     app: ASGIApp

@@ -22,9 +22,9 @@ from gateway.ports.http_routes import (
     LocalRoute,
     ServerEvent,
 )
-from gateway.ports.rights import Allowed
+from gateway.ports.rights import Allowed, check
 from parley.http.asgi import (
-    BodyTooLarge,
+    RequestTooLarge,
     cookies_of,
     exchange_of,
     headers_of,
@@ -44,6 +44,11 @@ STREAM_HEADERS: Final = {
 
 Gate: TypeAlias = Callable[[Scope, Allowed], Awaitable[None]]
 """Lets a request in, or raises what its face answers as a refusal."""
+
+
+async def proven(scope: Scope, allowed: Allowed) -> None:
+    """The gate of a face whose outer layer authenticates every request. Raises `Denied`."""
+    check(allowed, exchange_of(scope).proof)
 
 
 class Served(Struct, frozen=True):
@@ -112,7 +117,7 @@ def as_port_request(scope: Scope, receive: Receive) -> LocalRequest:
     async def read(limit: int) -> bytes:
         try:
             return await read_body(scope, receive, limit)
-        except BodyTooLarge:
+        except RequestTooLarge:
             raise BadInput(f"too large: at most {limit:,} bytes") from None
 
     query = QueryParams(scope["query_string"])
@@ -137,10 +142,10 @@ def as_http(answer: LocalResponse) -> Response:
 
 def as_stream(stream: EventStream) -> Response:
     """Return a stream of the port as Starlette's."""
-    return _Events(stream)
+    return _EventResponse(stream)
 
 
-class _Events(StreamingResponse):
+class _EventResponse(StreamingResponse):
     """Sends the events of a stream until they end or the client disconnects."""
 
     def __init__(self, stream: EventStream) -> None:

@@ -24,7 +24,7 @@ from parley.security.keys import server_token, token_key
 from parley.wiring.memory import WiredMemory
 
 if TYPE_CHECKING:
-    from parley.http.api.operations import AnyOperation
+    from parley.http.api.operations import Operation
 
 
 def local_listener(
@@ -75,11 +75,11 @@ def add_memory_api(
     tokens: TokenStore,
     settings: Settings,
     services: Services,
-    described: "Callable[[], Sequence[AnyOperation]]" = tuple,
+    described: "Callable[[], Sequence[Operation]]" = tuple,
 ) -> None:
     """Serve the API, where memory is on. `described` are operations that its description names
     too."""
-    if wired.memory is None or wired.brain is None or wired.agents is None:
+    if wired.memory is None or wired.agents is None:
         return
     known = wired.agents.registry.store
     authenticator = Authenticator(token_key(settings), tokens, known, services)
@@ -90,12 +90,12 @@ def add_memory_api(
         lambda: services.policies.budgets,
         services.clock,
     )
-    memory, brain = wired.memory, wired.brain
+    memory = wired.memory
 
     def api() -> HttpApp:
         from parley.http.api.app import MemoryApi  # noqa: PLC0415 - loaded with the first request
 
-        parts = (memory, brain, authenticator, spending, agents, turns, described)
+        parts = (memory, authenticator, spending, agents, turns, described)
         return MemoryApi(*parts).app()
 
     listener.mount_app(PREFIX, lambda: LateApp(api))

@@ -21,7 +21,6 @@ from parley.http.local_listener import LocalListener
 from parley.http.mcp_endpoint import (
     CONVERSATION,
     MAX_BODY,
-    Authenticates,
     McpEndpoint,
     McpServers,
     RequestHandler,
@@ -108,7 +107,7 @@ def add_mcp_servers(
 
 
 def add_endpoint(
-    listener: LocalListener, servers: McpServers, authenticator: Authenticates
+    listener: LocalListener, servers: McpServers, authenticator: Authenticator
 ) -> None:
     """Serve these servers on a listener, under `/mcp`."""
     endpoint = UniformErrors(McpEndpoint(servers, authenticator))

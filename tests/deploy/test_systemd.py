@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from deploy.check.linters import UNIT, lint_unit
-from parley.cli.main import REFUSED
+from gateway.ports.error_table import UNUSABLE_CONFIGURATION
 from parley.config.sections import Watchdog
 from tests.deploy.known_arguments import is_known
 
@@ -42,7 +42,7 @@ def test_systemd_waits_for_the_program_and_longer_than_its_own_watchdog() -> Non
     service = unit()["Service"]
     assert service["Type"] == "notify"
     assert float(service["WatchdogSec"]) > 2 * Watchdog().seconds
-    assert str(REFUSED) in service["RestartPreventExitStatus"].split()
+    assert str(UNUSABLE_CONFIGURATION) in service["RestartPreventExitStatus"].split()
 
 
 def test_it_is_restarted_without_a_limit() -> None:

@@ -45,7 +45,8 @@ def test_the_program_loads_no_module_that_a_start_does_not_use() -> None:
 
 def test_the_console_loads_its_templates_with_the_first_page() -> None:
     code = (
-        "import sys; from parley.console.pages import Frame, Pages; pages = Pages()\n"
+        "import sys; from parley.console.pages import Frame, PageTemplates\n"
+        "pages = PageTemplates()\n"
         "before = 'jinja2' in sys.modules\n"
         "pages.render('sign_in.html', Frame('/', 'n'), problem='')\n"
         "print(before, 'jinja2' in sys.modules)"

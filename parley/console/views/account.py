@@ -7,15 +7,9 @@ from pydantic import Field, StringConstraints
 
 from gateway.errors import NotFound
 from gateway.people import Role
+from gateway.ports.action import Input, Output
 from gateway.ports.rights import in_person, to_read
-from parley.console.route import (
-    AnyRoute,
-    ConsoleRoute,
-    Done,
-    ItemParams,
-    Params,
-    Result,
-)
+from parley.console.route import AnyRoute, ConsoleRoute, Done, ItemParams
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 
@@ -23,23 +17,23 @@ PATH: Final = "/account"
 NO_SESSION: Final = "You have no session with this id. The page lists yours."
 
 
-class AccountQuery(Params):
+class AccountQuery(Input):
     """The account has no parameters."""
 
 
-class ThemeForm(Params):
+class ThemeForm(Input):
     """The theme; empty for that of the system."""
 
     theme: Literal["", "light", "dark"]
 
 
-class ZoneForm(Params):
+class ZoneForm(Input):
     """The time zone, such as Europe/Berlin; empty for UTC."""
 
     zone: Annotated[str, StringConstraints(max_length=64, pattern=r"^[A-Za-z0-9_+/-]*$")]
 
 
-class SessionOut(Result):
+class BrowserSessionOut(Output):
     """A session. `label` is the browser as it names itself."""
 
     id: str
@@ -50,14 +44,14 @@ class SessionOut(Result):
     until: datetime
 
 
-class AccountOut(Result):
+class AccountOut(Output):
     """The viewer: the role, all linked identities, the sessions."""
 
     role: str
     tenant: str
     persons: tuple[str, ...]
     zone: str
-    sessions: tuple[SessionOut, ...] = Field(max_length=100)
+    sessions: tuple[BrowserSessionOut, ...] = Field(max_length=100)
 
 
 async def account(viewer: Viewer, services: ConsoleServices, _params: AccountQuery) -> AccountOut:
@@ -69,7 +63,7 @@ async def account(viewer: Viewer, services: ConsoleServices, _params: AccountQue
         persons=tuple(sorted(viewer.persons)),
         zone=viewer.zone,
         sessions=tuple(
-            SessionOut(
+            BrowserSessionOut(
                 id=one.id,
                 label=one.label,
                 current=one.id == viewer.session,
@@ -116,8 +110,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=PATH,
         allowed=to_read(Role.GUEST),
         summary="Your role, linked accounts and sessions",
-        params=AccountQuery,
-        result=AccountOut,
         run=account,
         template="account.html",
         menu="Account",
@@ -128,8 +120,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/theme",
         allowed=in_person(Role.GUEST),
         summary="Choose the theme of this session",
-        params=ThemeForm,
-        result=Done,
         run=choose_theme,
         done="The theme is changed.",
         then=PATH,
@@ -141,8 +131,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/zone",
         allowed=in_person(Role.GUEST),
         summary="Choose the time zone of this session",
-        params=ZoneForm,
-        result=Done,
         run=choose_zone,
         done="The time zone is changed.",
         then=PATH,
@@ -154,8 +142,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/sessions/{{id}}/end",
         allowed=in_person(Role.GUEST),
         summary="End one of your sessions",
-        params=ItemParams,
-        result=Done,
         run=end_session,
         done="The session is ended.",
         then=PATH,
@@ -167,8 +153,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/end-other-sessions",
         allowed=in_person(Role.GUEST),
         summary="End all your other sessions",
-        params=AccountQuery,
-        result=Done,
         run=end_others,
         done="All other sessions are ended.",
         then=PATH,

@@ -7,14 +7,15 @@ from msgspec.structs import asdict
 from pydantic import Field
 
 from gateway.people import Role
+from gateway.ports.action import Input, Nothing, Output
 from gateway.ports.rights import in_person, to_read
+from memory.actions.call import Digits
 from memory.ports.audit import AuditAction, AuditFilter, AuditPage, Link
-from parley.console.jobs import Job, Report
-from parley.console.route import AnyRoute, ConsoleRoute, Done, Params, Result
+from parley.console.jobs import ConsoleJob, Report
+from parley.console.route import AnyRoute, ConsoleRoute, Done
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.conversations import Day, begin_of
-from parley.http.api.models import Digits
 from parley.maintenance.audit_chain import ChainReport, existing_key, walk
 
 PATH: Final = "/audit"
@@ -27,7 +28,7 @@ _LAST: Final = datetime(9999, 1, 1, tzinfo=UTC)
 JobState = Literal["never", "running", "done", "failed"]
 
 
-class AuditQuery(Params):
+class AuditQuery(Input):
     """The filters; empty ones are off. `person` acted or is named. `since` and `until` are days in
     the viewer's time zone, both included. `after` is `next` of the page before."""
 
@@ -38,18 +39,14 @@ class AuditQuery(Params):
     after: Annotated[int, Field(ge=0, le=999_999_999), Digits] = 0
 
 
-class NoParams(Params):
-    """No parameters."""
-
-
-class DetailOut(Result):
+class DetailOut(Output):
     """A detail of an entry: an id, a count, a size or a code, never content."""
 
     name: str
     value: str | int
 
 
-class EntryOut(Result):
+class AuditEntryOut(Output):
     """An entry; `person` acted, empty for the program."""
 
     number: int
@@ -60,7 +57,7 @@ class EntryOut(Result):
     hash: str
 
 
-class VerificationOut(Result):
+class VerificationOut(Output):
     """The latest verification in this process. `broken` is the number of the first entry that was
     changed or follows a missing one, 0 for none; `last` and `hash` are of the last correct entry.
     `done` of `total` entries are checked."""
@@ -79,12 +76,12 @@ class VerificationOut(Result):
     hash: str = ""
 
 
-class AuditOut(Result):
+class AuditOut(Output):
     """Entries, the latest first: of the tenant for operators, of the viewer for other people.
     `next` is 0 at the end; a page may have few entries and a next one."""
 
     of: Literal["all", "own"]
-    rows: tuple[EntryOut, ...] = Field(max_length=PAGE)
+    rows: tuple[AuditEntryOut, ...] = Field(max_length=PAGE)
     next: int
     actions: tuple[str, ...] = ACTIONS
     verification: VerificationOut | None = None
@@ -113,7 +110,7 @@ async def audit(viewer: Viewer, services: ConsoleServices, params: AuditQuery) -
     )
 
 
-async def verify(viewer: Viewer, services: ConsoleServices, _params: NoParams) -> Done:
+async def verify(viewer: Viewer, services: ConsoleServices, _params: Nothing) -> Done:
     """Start the verification of the chain. Raises `BadInput` without the key of the chain."""
     runner = services.jobs.verification
     runner.check_idle()
@@ -133,7 +130,7 @@ async def verify(viewer: Viewer, services: ConsoleServices, _params: NoParams) -
 
 
 async def verification(
-    _viewer: Viewer, services: ConsoleServices, _params: NoParams
+    _viewer: Viewer, services: ConsoleServices, _params: Nothing
 ) -> VerificationOut:
     """Return the state of the verification."""
     return _verification(services)
@@ -157,16 +154,16 @@ def _verification(services: ConsoleServices) -> VerificationOut:
     return state.model_copy(update=asdict(found))
 
 
-def state_of(job: Job[Any]) -> JobState:
+def state_of(job: ConsoleJob[Any]) -> JobState:
     """Return the state of a job in one word."""
     if job.ended is None:
         return "running"
     return "failed" if job.problem else "done"
 
 
-def _entry(link: Link) -> EntryOut:
+def _entry(link: Link) -> AuditEntryOut:
     entry = link.entry
-    return EntryOut(
+    return AuditEntryOut(
         number=link.number,
         at=entry.at,
         action=entry.action,
@@ -183,8 +180,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=PATH,
         allowed=to_read(Role.GUEST),
         summary="The audit log: what was done, by whom, and to whom",
-        params=AuditQuery,
-        result=AuditOut,
         run=audit,
         template="audit.html",
         menu="Audit",
@@ -196,8 +191,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/verification",
         allowed=to_read(Role.OPERATOR),
         summary="The state of the verification of the audit log",
-        params=NoParams,
-        result=VerificationOut,
         run=verification,
         template="verification.html",
     ),
@@ -207,8 +200,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/verify",
         allowed=in_person(Role.OPERATOR),
         summary="Verify the chain of the audit log",
-        params=NoParams,
-        result=Done,
         run=verify,
         done="The verification has started.",
         then=f"{PATH}/verification",

@@ -15,20 +15,14 @@ from gateway.errors import BadInput, NotFound
 from gateway.message import Place, Reply
 from gateway.people import Audience, Principal, Role, identity_of
 from gateway.policy.history_redaction import redact_for_history
+from gateway.ports.action import Input, Output
 from gateway.ports.memory import Caller
 from gateway.ports.rights import in_person
 from gateway.render import address, render_off_loop
 from gateway.stores.text_grants import TextGrant
 from memory.model.record import Record
 from parley.console.reading import Excerpt, audience_of, excerpts
-from parley.console.route import (
-    AnyRoute,
-    ConsoleRoute,
-    Done,
-    ItemParams,
-    Params,
-    Result,
-)
+from parley.console.route import AnyRoute, ConsoleRoute, Done, ItemParams
 from parley.console.services import ConsoleServices
 from parley.console.viewer import BREAK_GLASS, TextSource, Viewer, may_read_text
 from parley.console.views.conversation import exchange_of, lasting_grant, note_reading
@@ -41,7 +35,7 @@ from parley.console.views.takeover import (
     shown_name,
 )
 from parley.http.api.authentication import PLATFORM
-from parley.http.api.errors import Refused
+from parley.http.api.errors import CallRefused
 
 PATH: Final = "/private-memory"
 LASTS: Final = timedelta(minutes=15)
@@ -83,7 +77,7 @@ class BreakGlassForm(ItemParams):
     name: Annotated[str, Field(max_length=60)] = ""
 
 
-class PrivateMemoryQuery(Params):
+class PrivateMemoryQuery(Input):
     """`person` is a `str(PersonId)`, `memory` the beginning of the id of one of their memories."""
 
     person: Annotated[str, Field(max_length=300)] = ""
@@ -97,7 +91,7 @@ class PrivateMemoryForm(PrivateMemoryQuery):
     name: Annotated[str, Field(max_length=60)] = ""
 
 
-class PrivateMemoryOut(Result):
+class PrivateMemoryOut(Output):
     """A private memory, or without a grant nothing of it. `allowed` is false where
     `console.break_glass` is off."""
 
@@ -111,7 +105,7 @@ class PrivateMemoryOut(Result):
 
 async def break_glass(viewer: Viewer, services: ConsoleServices, params: BreakGlassForm) -> Done:
     """Let this operator read a direct conversation for 15 minutes: record it, tell the person, then
-    store the grant. Raises `NotFound`, `Refused` (409) where it is off, and `BadInput`."""
+    store the grant. Raises `NotFound`, `CallRefused` (409) where it is off, and `BadInput`."""
     check_on(viewer)
     of = await exchange_of(viewer, services, params.id)
     if audience_of(of.trace.audience) is not Audience.DIRECT:
@@ -167,9 +161,9 @@ async def ask_private_memory(
 
 
 def check_on(viewer: Viewer) -> None:
-    """Raise `Refused` (409) where reading in an emergency is off."""
+    """Raise `CallRefused` (409) where reading in an emergency is off."""
     if not viewer.breaks_glass:
-        raise Refused(409, "break_glass_off", OFF)
+        raise CallRefused("break_glass_off", OFF)
 
 
 def plain_reason(text: str) -> str:
@@ -262,8 +256,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{ONE}/break-glass",
         allowed=in_person(Role.OPERATOR),
         summary="Read a direct conversation of somebody else in an emergency",
-        params=BreakGlassForm,
-        result=Done,
         run=break_glass,
         done="You can read this conversation for 15 minutes. A message informs the person.",
         then=ONE,
@@ -275,8 +267,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=PATH,
         allowed=in_person(Role.OPERATOR),
         summary="A private memory of somebody else, in an emergency",
-        params=PrivateMemoryQuery,
-        result=PrivateMemoryOut,
         run=private_memory,
         template="private_memory.html",
     ),
@@ -286,8 +276,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/ask",
         allowed=in_person(Role.OPERATOR),
         summary="Read a private memory of somebody else in an emergency",
-        params=PrivateMemoryForm,
-        result=Done,
         run=ask_private_memory,
         done="You can read this memory for 15 minutes. A message informs the person.",
         then=PATH,

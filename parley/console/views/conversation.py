@@ -16,6 +16,7 @@ from gateway.conversation import ConversationKey
 from gateway.errors import NotFound
 from gateway.people import Audience, Role
 from gateway.policy.takeover_return import decide_takeover
+from gateway.ports.action import Output
 from gateway.ports.conversation_views import ShownText, StoredExchange
 from gateway.ports.outbox import SendState
 from gateway.ports.rights import to_read
@@ -31,7 +32,7 @@ from parley.console.reading import (
     place_out,
     reader_of,
 )
-from parley.console.route import AnyRoute, ConsoleRoute, ItemParams, Result
+from parley.console.route import AnyRoute, ConsoleRoute, ItemParams
 from parley.console.services import ConsoleServices
 from parley.console.timeline import TimelineOut, timeline_of
 from parley.console.viewer import BREAK_GLASS, TextSource, Viewer, may_read_text
@@ -67,7 +68,7 @@ class MessageParams(ItemParams):
     """The page has no parameters of its own."""
 
 
-class PieceOut(Result):
+class PieceOut(Output):
     """A text that the person showed and did not write, such as a forwarded message."""
 
     authorship: Authorship
@@ -75,7 +76,7 @@ class PieceOut(Result):
     text: Excerpt
 
 
-class MessageOut(Result):
+class MessageOut(Output):
     """A message with its answer. `id` is the id of its turn. `person` is given to operators only.
     `words` says why there is no text. Money in millionths of a dollar; `tokens` are input, output,
     read from the cache and written to it."""
@@ -96,7 +97,7 @@ class MessageOut(Result):
     milliseconds: float = 0.0
 
 
-class TakeoverOut(Result):
+class TakeoverOut(Output):
     """An operator answers this conversation: `yours`, you do; `name` is the name that people read.
     `shared`: the person of a direct conversation shows the earlier text. `until` is when it returns
     to the assistant without a further answer."""
@@ -109,7 +110,7 @@ class TakeoverOut(Result):
     shared: bool
 
 
-class ConversationOut(Result):
+class ConversationOut(Output):
     """A page of a conversation, the oldest message first. `newest`: the page has the latest
     messages; `before` is the position of earlier ones, empty at the begin. `everything` is false
     for a person who sees only their own messages of a room. `takeover` is None while the assistant
@@ -129,7 +130,7 @@ class ConversationOut(Result):
     before: str = ""
 
 
-class SendOut(Result):
+class SendOut(Output):
     """A message of the answer on its way: `reason` is that of the last failed attempt."""
 
     state: Literal["waiting", "sent", "dead"]
@@ -139,7 +140,7 @@ class SendOut(Result):
     ended_at: datetime | None
 
 
-class HandlingOut(Result):
+class HandlingOut(Output):
     """A message with its handling. `sends_missing`: the reason why `sends` is not known; `lost`
     says so because data was lost. `up` and `down` are thumbs under its answer."""
 
@@ -363,8 +364,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/{{id}}",
         allowed=to_read(Role.GUEST),
         summary="The messages of one conversation",
-        params=ConversationParams,
-        result=ConversationOut,
         run=conversation,
         template="conversation.html",
     ),
@@ -374,8 +373,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/{{id}}/message",
         allowed=to_read(Role.GUEST),
         summary="The handling of one message",
-        params=MessageParams,
-        result=HandlingOut,
         run=message,
         template="message.html",
     ),

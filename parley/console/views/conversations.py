@@ -17,11 +17,12 @@ from gateway.errors import BadInput
 from gateway.message import MessageDeleted, MessageEdited
 from gateway.people import Role
 from gateway.policy.budgets import MICRO
+from gateway.ports.action import Input, Output
 from gateway.ports.conversation_views import FoundText, ListedConversation, Wanted
 from gateway.ports.inbox import InboxEntry
 from gateway.ports.rights import in_person, to_read
 from parley.console.reading import Cursor, PlaceOut, TurnId, may_read, place_out, reader_of
-from parley.console.route import AnyRoute, ConsoleRoute, Done, Params, Result
+from parley.console.route import AnyRoute, ConsoleRoute, Done
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.overview import zone_of
@@ -49,7 +50,7 @@ Day = Annotated[str, StringConstraints(pattern=r"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$
 Dollars = Annotated[str, StringConstraints(pattern=r"^([0-9]{1,6}(\.[0-9]{1,6})?)?$")]
 
 
-class ConversationsQuery(Params):
+class ConversationsQuery(Input):
     """The filters; empty ones are off. `q` are words that a text must have. `cost` is the least
     cost of a message in dollars. `since` and `until` are days in the viewer's time zone, both
     included. `after` is `next` of the page before."""
@@ -67,14 +68,14 @@ class ConversationsQuery(Params):
     after: Cursor = ""
 
 
-class ArchiveForm(Params):
+class ArchiveForm(Input):
     """The conversations by the ids of turns; `back` are the filters of the list to return to."""
 
     ids: Annotated[tuple[TurnId, ...], Field(max_length=PAGE)] = ()
     back: Annotated[str, Field(max_length=MAX_BACK)] = ""
 
 
-class ConversationRow(Result):
+class ConversationRow(Output):
     """A conversation by its latest message that fits: `id` is the id of that message's turn.
     `person` is given to operators only. `messages` counts up to 100."""
 
@@ -90,7 +91,7 @@ class ConversationRow(Result):
     micros: int
 
 
-class ActiveRow(Result):
+class ActiveRow(Output):
     """A conversation with messages that are not answered yet. `id` is the id of its latest stored
     turn, empty without one; `since` is when the oldest of these messages arrived."""
 
@@ -102,7 +103,7 @@ class ActiveRow(Result):
     messages: int
 
 
-class HitRow(Result):
+class HitRow(Output):
     """A text that has all words, shown around the first one. `turn` is empty if the decisions about
     its message are no longer stored."""
 
@@ -117,7 +118,7 @@ class HitRow(Result):
     after: str
 
 
-class ConversationsOut(Result):
+class ConversationsOut(Output):
     """A page of conversations, or with words to search for a page of hits. `query` are the filters
     as a query, `platforms` those that can be chosen; `next` is empty at the end. `active_missing`:
     the reason why `active` is not known. `turn` is the id of a turn that was searched for: the
@@ -353,8 +354,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=PATH,
         allowed=to_read(Role.GUEST),
         summary="Conversations with search, filters and archive",
-        params=ConversationsQuery,
-        result=ConversationsOut,
         run=conversations,
         template="conversations.html",
         menu="Conversations",
@@ -365,8 +364,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/archive",
         allowed=in_person(Role.GUEST),
         summary="Archive conversations until their next message",
-        params=ArchiveForm,
-        result=Done,
         run=archive,
         done="The chosen conversations are in the archive until their next message.",
         then=PATH,
@@ -377,8 +374,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/take-back",
         allowed=in_person(Role.GUEST),
         summary="Take conversations out of the archive",
-        params=ArchiveForm,
-        result=Done,
         run=take_back,
         done="The chosen conversations are back in the list.",
         then=PATH,

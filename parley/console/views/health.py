@@ -15,16 +15,17 @@ from gateway.conversation import ConversationKey
 from gateway.errors import BadInput
 from gateway.people import Role
 from gateway.platforms import discover
+from gateway.ports.action import Input, Nothing, Output
 from gateway.ports.rights import in_person, to_read
 from gateway.ports.traces import Trace
 from parley.config import Settings
 from parley.config.sections import sqlite_file
 from parley.console.jobs import Report
-from parley.console.route import AnyRoute, ConsoleRoute, Done, Params, Result
+from parley.console.route import AnyRoute, ConsoleRoute, Done
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.audit import JobState, state_of
-from parley.http.api.errors import Refused
+from parley.http.api.errors import CallRefused
 from parley.maintenance import checks, section_checks
 from parley.maintenance.backup import Copied, back_up_all, pairs
 from parley.maintenance.checks import Finding
@@ -53,17 +54,13 @@ FULL: Final = (
 NO_SPACE: Final = "{folder} has {free:.0f} MB of free space, and the backup needs {needed:.0f} MB."
 
 
-class HealthQuery(Params):
+class HealthQuery(Input):
     """`message` is the id of a message on its platform, as `parley logs` takes it."""
 
     message: Annotated[str, Field(max_length=300)] = ""
 
 
-class NoParams(Params):
-    """No parameters."""
-
-
-class FindingOut(Result):
+class FindingOut(Output):
     """The result of a check; `advice` is the next step, for a result that is not ok."""
 
     status: Literal["ok", "note", "broken"]
@@ -72,7 +69,7 @@ class FindingOut(Result):
     advice: str
 
 
-class ChecksOut(Result):
+class ChecksOut(Output):
     """The latest run of the checks in this process."""
 
     state: JobState = "never"
@@ -81,14 +78,14 @@ class ChecksOut(Result):
     findings: tuple[FindingOut, ...] = Field(default=(), max_length=MAX_FINDINGS)
 
 
-class FileOut(Result):
+class FileOut(Output):
     """A file of a backup and its bytes, 0 for the key of the audit."""
 
     path: str
     size: int
 
 
-class BackupOut(Result):
+class BackupOut(Output):
     """The latest backup by this process, for owners. `possible` is False where the database is no
     file. `done` of `total` pages of a database are copied."""
 
@@ -102,7 +99,7 @@ class BackupOut(Result):
     files: tuple[FileOut, ...] = Field(default=(), max_length=10)
 
 
-class LineOut(Result):
+class HealthLineOut(Output):
     """An entry of a log; `at` is None where the store holds no time."""
 
     at: datetime | None
@@ -110,17 +107,17 @@ class LineOut(Result):
     text: str
 
 
-class MessageLogOut(Result):
+class MessageLogOut(Output):
     """The entries about one turn, in time order."""
 
     turn: str
     kind: str
     platform: str
     account: str
-    lines: tuple[LineOut, ...] = Field(max_length=MAX_LINES)
+    lines: tuple[HealthLineOut, ...] = Field(max_length=MAX_LINES)
 
 
-class HealthOut(Result):
+class HealthOut(Output):
     """The checks, the backup (for owners), and the logs of the message that was asked for."""
 
     checks: ChecksOut
@@ -140,18 +137,18 @@ async def health(viewer: Viewer, services: ConsoleServices, params: HealthQuery)
     )
 
 
-async def progress(viewer: Viewer, services: ConsoleServices, _params: NoParams) -> HealthOut:
+async def progress(viewer: Viewer, services: ConsoleServices, _params: Nothing) -> HealthOut:
     """Return the state of the checks and of the backup."""
     return await health(viewer, services, HealthQuery())
 
 
-async def check(viewer: Viewer, services: ConsoleServices, _params: NoParams) -> Done:
-    """Start the checks. Raises `Refused` (409) while they run, and soon after."""
+async def check(viewer: Viewer, services: ConsoleServices, _params: Nothing) -> Done:
+    """Start the checks. Raises `CallRefused` (409) while they run, and soon after."""
     runner = services.jobs.checks
     runner.check_idle()
     with suppress(StoreUnavailable):  # the checks name the store
         if not await services.storage.hot.buckets.claim("console:checks", CHECKS_EVERY):
-            raise Refused(409, "too_soon", TOO_SOON)
+            raise CallRefused("too_soon", TOO_SOON)
     await services.audit.console("checks_run", viewer.tenant, viewer.person)
     settings, own = services.settings, readiness_of(services)
 
@@ -163,8 +160,8 @@ async def check(viewer: Viewer, services: ConsoleServices, _params: NoParams) ->
     return Done()
 
 
-async def back_up(viewer: Viewer, services: ConsoleServices, _params: NoParams) -> Done:
-    """Start a backup. Raises `BadInput` where it is impossible, `Refused` (409) while one runs."""
+async def back_up(viewer: Viewer, services: ConsoleServices, _params: Nothing) -> Done:
+    """Start a backup. Raises `BadInput` where it is impossible, `CallRefused` while one runs."""
     runner, settings = services.jobs.backup, services.settings
     runner.check_idle()
     file = await asyncio.to_thread(new_file, settings, services.gateway.clock.now())
@@ -282,7 +279,8 @@ def _backup(services: ConsoleServices) -> BackupOut:
 async def _log(services: ConsoleServices, tenant: str, trace: Trace) -> MessageLogOut:
     log = await read_log(services.storage, trace, tenant)
     lines = tuple(
-        LineOut(at=one.at, part=one.part, text=one.text) for one in entries_of(log)[:MAX_LINES]
+        HealthLineOut(at=one.at, part=one.part, text=one.text)
+        for one in entries_of(log)[:MAX_LINES]
     )
     return MessageLogOut(
         turn=trace.id,
@@ -304,8 +302,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=PATH,
         allowed=to_read(Role.OPERATOR),
         summary="Checks with their next step, the log of a message, a backup",
-        params=HealthQuery,
-        result=HealthOut,
         run=health,
         template="health.html",
         menu="Health",
@@ -317,8 +313,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/progress",
         allowed=to_read(Role.OPERATOR),
         summary="The state of the checks and of the backup",
-        params=NoParams,
-        result=HealthOut,
         run=progress,
         template="health_progress.html",
     ),
@@ -328,8 +322,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/check",
         allowed=in_person(Role.OPERATOR),
         summary="Run the checks of the program and of the services that it uses",
-        params=NoParams,
-        result=Done,
         run=check,
         done="The checks have started.",
         then=f"{PATH}/progress",
@@ -340,8 +332,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/backup",
         allowed=in_person(Role.OWNER),
         summary="Copy the databases into the folder of backups",
-        params=NoParams,
-        result=Done,
         run=back_up,
         done="The backup has started.",
         then=f"{PATH}/progress",

@@ -10,14 +10,15 @@ from gateway.conversation import ConversationKey, key_of
 from gateway.errors import BadInput, TenantUnknown
 from gateway.message import Outbound
 from gateway.people import Role, identity_of
+from gateway.ports.action import Input, Output
 from gateway.ports.outbox import DeadLetter, OutboxEntry
 from gateway.ports.rights import in_person, to_read
 from gateway.ports.traces import Trace
+from memory.actions.call import Digits
 from parley.console.reading import PlaceOut, place_out, reader_of
-from parley.console.route import AnyRoute, ConsoleRoute, Done, Params, Result
+from parley.console.route import AnyRoute, ConsoleRoute, Done
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
-from parley.http.api.models import Digits
 
 PATH: Final = "/outbox"
 PAGE: Final = 50
@@ -30,19 +31,19 @@ GONE: Final = "None of these answers is a dead letter any more. Open the outbox 
 Key = Annotated[str, StringConstraints(min_length=1, max_length=MAX_KEY)]
 
 
-class OutboxQuery(Params):
+class OutboxQuery(Input):
     """`after` is `next` of the page before."""
 
     after: Annotated[int, Field(ge=0, le=MAX_DEAD), Digits] = 0
 
 
-class SendAgainForm(Params):
+class SendAgainForm(Input):
     """The keys of the answers."""
 
     keys: Annotated[tuple[Key, ...], Field(max_length=PAGE)] = ()
 
 
-class WaitingOut(Result):
+class WaitingAnswerOut(Output):
     """A send that waits. `unsure`: an attempt may have reached the platform. `turn` is the id of
     its message's turn, empty if the decisions about it are no longer stored."""
 
@@ -55,7 +56,7 @@ class WaitingOut(Result):
     turn: str
 
 
-class DeadOut(Result):
+class DeadOut(Output):
     """A send that was given up; `key` names it. `unsure`: it may have arrived, and is sent again
     with a note that says so."""
 
@@ -69,7 +70,7 @@ class DeadOut(Result):
     turn: str
 
 
-class QuestionOut(Result):
+class QuestionOut(Output):
     """A message that was given up, because the program crashed at each attempt to answer it."""
 
     turn: str
@@ -77,11 +78,11 @@ class QuestionOut(Result):
     at: datetime
 
 
-class OutboxOut(Result):
+class OutboxOut(Output):
     """Answers that wait, dead letters, the latest first, and questions that were given up. `next`
     is 0 at the end."""
 
-    waiting: tuple[WaitingOut, ...] = Field(max_length=PAGE)
+    waiting: tuple[WaitingAnswerOut, ...] = Field(max_length=PAGE)
     dead: tuple[DeadOut, ...] = Field(max_length=PAGE)
     questions: tuple[QuestionOut, ...] = Field(max_length=PAGE)
     next: int = 0
@@ -162,9 +163,9 @@ def _place(outbound: Outbound) -> PlaceOut:
     return place_out(str(key_of("", outbound.place)), outbound.place.audience)
 
 
-def _waiting(one: OutboxEntry, turns: Collection[str]) -> WaitingOut:
+def _waiting(one: OutboxEntry, turns: Collection[str]) -> WaitingAnswerOut:
     sent = one.outbound
-    return WaitingOut(
+    return WaitingAnswerOut(
         place=_place(sent),
         person=sent.person,
         since=one.created_at,
@@ -201,8 +202,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=PATH,
         allowed=to_read(Role.OPERATOR),
         summary="Answers that wait, and answers that could not be delivered",
-        params=OutboxQuery,
-        result=OutboxOut,
         run=outbox,
         template="outbox.html",
         menu="Outbox",
@@ -213,8 +212,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/send-again",
         allowed=in_person(Role.OPERATOR),
         summary="Send undelivered answers again",
-        params=SendAgainForm,
-        result=Done,
         run=send_again,
         done="The chosen answers are queued again.",
         then=PATH,

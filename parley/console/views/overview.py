@@ -11,11 +11,12 @@ from pydantic import Field
 from db.errors import StoreUnavailable
 from gateway.inbound.crash_loop_guard import MAX_LISTED
 from gateway.people import Role
+from gateway.ports.action import Input, Output
 from gateway.ports.inbox import Backlog
 from gateway.ports.rights import to_read
 from gateway.ports.traces import FAILED
 from gateway.ports.usage import UsageFilter
-from parley.console.route import AnyRoute, ConsoleRoute, Params, Result
+from parley.console.route import AnyRoute, ConsoleRoute
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.runtime.installation import MISSING, STARTING, STORE_STEP, STORES
@@ -39,11 +40,11 @@ ELSEWHERE: Final = frozenset({"quarantine", "overrides"})
 REVIEWS: Final = "/memory/reviews"
 
 
-class OverviewQuery(Params):
+class OverviewQuery(Input):
     """The overview has no parameters."""
 
 
-class Need(Result):
+class Need(Output):
     """Something that needs a person: `kind` in one word, and the next step, as a page of the
     console where `path` is set, otherwise as a command."""
 
@@ -54,7 +55,7 @@ class Need(Result):
     urgent: bool = False
 
 
-class Today(Result):
+class Today(Output):
     """The figures since midnight in the viewer's time zone; money in millionths of a dollar."""
 
     since: datetime
@@ -64,7 +65,7 @@ class Today(Result):
     micros: int
 
 
-class PlatformState(Result):
+class PlatformState(Output):
     """An account: `state` is a state of its connection, or `missing` if no process serves it;
     `last_event` is the last event, whoever it was meant for. `step`: what to do about a missing
     one."""
@@ -78,7 +79,7 @@ class PlatformState(Result):
     step: str = ""
 
 
-class PartState(Result):
+class PartCondition(Output):
     """A store, a listener, a memory backend, a tool server, or the workers. `step`: what to do,
     where that is known."""
 
@@ -89,7 +90,7 @@ class PartState(Result):
     step: str = ""
 
 
-class Queue(Result):
+class Queue(Output):
     """Events and answers that wait, and those that were given up."""
 
     events: int = 0
@@ -100,14 +101,14 @@ class Queue(Result):
     quarantined: int = 0
 
 
-class OverviewOut(Result):
+class OverviewOut(Output):
     """The overview. `of`: the figures are of everybody, or only the viewer's own."""
 
     of: Literal["all", "own"]
     needs: tuple[Need, ...] = Field(max_length=4 * MOST)
     today: Today
     platforms: tuple[PlatformState, ...] = ()
-    parts: tuple[PartState, ...] = ()
+    parts: tuple[PartCondition, ...] = ()
     queue: Queue | None = None
 
 
@@ -275,11 +276,11 @@ def _elsewhere(part: Served, now: datetime) -> PlatformState:
     )
 
 
-def _parts(services: ConsoleServices) -> tuple[PartState, ...]:
+def _parts(services: ConsoleServices) -> tuple[PartCondition, ...]:
     readiness, supervisor = services.health.readiness(), services.health.supervisor
     accounts = set() if supervisor is None else set(supervisor.states)
     parts = [
-        PartState(
+        PartCondition(
             name=name,
             state=state,
             well=state == READY,
@@ -290,7 +291,7 @@ def _parts(services: ConsoleServices) -> tuple[PartState, ...]:
         if name not in accounts
     ]
     parts += [
-        PartState(
+        PartCondition(
             name=f"tools: {server.name}",
             state=READY if server.connected else "unavailable",
             well=not server.problem and not server.refusal,
@@ -301,7 +302,7 @@ def _parts(services: ConsoleServices) -> tuple[PartState, ...]:
     if (everywhere := services.health.installation) is not None:
         accounts |= {part.account for part in everywhere.parts}
         parts += [
-            PartState(
+            PartCondition(
                 name=one.name,
                 state=one.state,
                 well=one.is_well,
@@ -313,12 +314,12 @@ def _parts(services: ConsoleServices) -> tuple[PartState, ...]:
         ]
     known = {*readiness.parts, *accounts, *(part.name for part in parts), *ELSEWHERE}
     parts += [
-        PartState(name=name, state=PROBLEM, well=False, problem=problem)
+        PartCondition(name=name, state=PROBLEM, well=False, problem=problem)
         for name, problem in readiness.problems.items()
         if name not in known
     ]
     parts += [
-        PartState(name=f"model, note {number}", state=NOTE, well=True, problem=note)
+        PartCondition(name=f"model, note {number}", state=NOTE, well=True, problem=note)
         for number, note in enumerate(readiness.notes, 1)
     ]
     return tuple(parts[:MOST])
@@ -340,7 +341,7 @@ def _of_platform(one: PlatformState) -> Need:
     return _need("platform", one.name, one.state, one.problem, one.step)
 
 
-def _of_part(one: PartState) -> Need:
+def _of_part(one: PartCondition) -> Need:
     return _need("part", one.name, one.state, one.problem, one.step)
 
 
@@ -397,8 +398,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path="/overview",
         allowed=to_read(Role.GUEST),
         summary="What needs attention, today's figures, the state of the parts",
-        params=OverviewQuery,
-        result=OverviewOut,
         run=overview,
         template="overview.html",
         menu="Overview",

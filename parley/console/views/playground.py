@@ -15,7 +15,9 @@ from gateway.message import ChatMessage, MessageAuthor, Place
 from gateway.people import Audience, Role, identity_of
 from gateway.platforms import installed
 from gateway.ports import ModelMessage, ModelRequest, TextBlock, ToolCall, ToolOutcome
+from gateway.ports.action import Input, Output
 from gateway.ports.rights import in_person
+from memory.actions.call import Digits
 from parley.console.playgrounds import (
     MOST_MESSAGES,
     Playground,
@@ -23,12 +25,11 @@ from parley.console.playgrounds import (
     owner_of,
 )
 from parley.console.reading import Excerpt, PlaceOut, excerpts
-from parley.console.route import AnyRoute, ConsoleRoute, Done, Params, Result
+from parley.console.route import AnyRoute, ConsoleRoute, Done
 from parley.console.services import ConsoleServices
 from parley.console.timeline import TimelineOut, timeline_of
 from parley.console.viewer import Viewer
 from parley.console.views.renderings import MAX_PLATFORMS, MAX_RENDERED, RenderingOut, rendered
-from parley.http.api.models import Digits
 
 PATH: Final = "/playground"
 MAX_TEXT: Final = 4_000
@@ -59,13 +60,13 @@ WHERE: Final[dict[Where, Audience]] = {
 }
 
 
-class PlaygroundQuery(Params):
+class PlaygroundQuery(Input):
     """`number` is the message whose handling is shown; 0 is the latest one."""
 
     number: Annotated[int, Field(ge=0, le=MOST_MESSAGES), Digits] = 0
 
 
-class AskForm(Params):
+class AskForm(Input):
     """A message. `who` writes it: the viewer, or an invented person with a role, whose display name
     is `name`. `place` is where; `channel` and `workspace` are ids whose rules apply, empty for none
     of a rule. `mention`: it mentions the assistant."""
@@ -80,22 +81,22 @@ class AskForm(Params):
     mention: Literal["", "yes"] = ""
 
 
-class StopForm(Params):
+class StopForm(Input):
     """The action has no parameters."""
 
 
-class EndForm(Params):
+class EndForm(Input):
     """The action has no parameters."""
 
 
-class PlatformOut(Result):
+class PlatformOut(Output):
     """A platform that can be chosen."""
 
     name: str
     title: str
 
 
-class TryOut(Result):
+class TryOut(Output):
     """A message with its answer. `role` is that of its author; `own`: the viewer wrote as
     themselves. `answer` is absent while the model has written nothing, `said` is the sentence of a
     refusal. Money in millionths of a dollar."""
@@ -115,14 +116,14 @@ class TryOut(Result):
     micros: int = 0
 
 
-class PromptPieceOut(Result):
+class PromptPieceOut(Output):
     """A part of what the model received."""
 
     title: str
     text: Excerpt
 
 
-class ChosenOut(Result):
+class ChosenOut(Output):
     """The handling of the chosen message. `cut`: the answer is longer than what is rendered."""
 
     number: int
@@ -132,7 +133,7 @@ class ChosenOut(Result):
     cut: bool
 
 
-class PlaygroundOut(Result):
+class PlaygroundOut(Output):
     """A playground. `open`: there is one; `writing`: an answer is being written; `left` is the
     number of further messages; `last` are the choices of the latest message."""
 
@@ -369,8 +370,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=PATH,
         allowed=in_person(Role.OPERATOR),
         summary="Try a message as somebody else, without storing or sending anything",
-        params=PlaygroundQuery,
-        result=PlaygroundOut,
         run=playground,
         template="playground.html",
         menu="Playground",
@@ -381,8 +380,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/ask",
         allowed=in_person(Role.OPERATOR),
         summary="Ask the assistant in a playground",
-        params=AskForm,
-        result=Done,
         run=ask,
         done="The assistant answers below, as if the message had come from the platform.",
         then=PATH,
@@ -394,8 +391,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/stop",
         allowed=in_person(Role.OPERATOR),
         summary="Stop the answer in a playground",
-        params=StopForm,
-        result=Done,
         run=stop_answer,
         done="The answer was stopped.",
         then=PATH,
@@ -406,8 +401,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/end",
         allowed=in_person(Role.OPERATOR),
         summary="End a playground and forget everything of it",
-        params=EndForm,
-        result=Done,
         run=end,
         done="The playground has ended. Nothing of it is stored.",
         then=PATH,

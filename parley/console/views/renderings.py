@@ -9,10 +9,11 @@ from pydantic import Field
 from gateway.message import Part
 from gateway.people import Role
 from gateway.platforms import installed
+from gateway.ports.action import Output
 from gateway.ports.rights import to_read
 from gateway.render import render
 from parley.console.reading import Excerpt, PlaceOut, excerpts, place_out
-from parley.console.route import AnyRoute, ConsoleRoute, Result
+from parley.console.route import AnyRoute, ConsoleRoute
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.conversation import (
@@ -33,7 +34,7 @@ MOST: Final = 60_000
 """Bytes of all renderings in a page."""
 
 
-class PartOut(Result):
+class PartOut(Output):
     """A message as the platform receives it. For a platform with blocks `body` is JSON, and `text`
     the same without markup; otherwise `text` is absent."""
 
@@ -41,7 +42,7 @@ class PartOut(Result):
     text: Excerpt | None = None
 
 
-class RenderingOut(Result):
+class RenderingOut(Output):
     """An answer on one platform. `here`: the answer went there. `more` messages are not shown."""
 
     platform: str
@@ -51,7 +52,7 @@ class RenderingOut(Result):
     more: int = 0
 
 
-class RenderingsOut(Result):
+class RenderingsOut(Output):
     """An answer on each platform; none if its text is not stored or not visible, which `words`
     says. `cut`: the answer is longer than what is rendered here."""
 
@@ -118,8 +119,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/{{id}}/rendering",
         allowed=to_read(Role.GUEST),
         summary="An answer as each platform shows it",
-        params=MessageParams,
-        result=RenderingsOut,
         run=renderings,
         template="rendering.html",
     ),

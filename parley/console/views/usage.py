@@ -12,11 +12,13 @@ from gateway.errors import BadInput
 from gateway.immutable import replace
 from gateway.people import Role
 from gateway.policy.budgets import MICRO
+from gateway.ports.action import Input, Output
 from gateway.ports.model import Usage
 from gateway.ports.rights import to_read
 from gateway.ports.usage import LATENCIES, UsageFilter, UsageKey, UsageSum
 from gateway.stores.usage import MAX_DAYS, first_day
 from gateway.stores.usage_figures import quantile
+from memory.actions.call import Digits
 from parley.console.budgets_in_use import (
     MAX_BUDGETS,
     BudgetUseOut,
@@ -29,11 +31,10 @@ from parley.console.rates_in_use import (
     rates_in_use,
     rates_of,
 )
-from parley.console.route import AnyRoute, ConsoleRoute, File, Params, Result
+from parley.console.route import AnyRoute, ConsoleRoute, File
 from parley.console.services import ConsoleServices
 from parley.console.text import csv_text
 from parley.console.viewer import Viewer
-from parley.http.api.models import Digits
 from parley.wiring.storage import read_hot
 
 PATH: Final = "/usage"
@@ -54,7 +55,7 @@ HEADER: Final = (
 )
 
 
-class UsageQuery(Params):
+class UsagePageQuery(Input):
     """The last `days` up to `until`, today without it; days are UTC. `by` is the key of the table,
     the person by default for operators and the channel for other people. Empty filters are off;
     `channel` is an id, or "direct" for direct conversations."""
@@ -68,7 +69,7 @@ class UsageQuery(Params):
     model: Text = ""
 
 
-class Figures(Result):
+class SpendingFigures(Output):
     """Sums. Money in millionths of a dollar; `answers` are calls of a model; `cache_share` is the
     share of the read tokens that came from the cache. `p50` and `p95` are the milliseconds within
     which so many percent of the answers came, to about a fifth; None without an answer."""
@@ -86,14 +87,14 @@ class Figures(Result):
     p95: int | None = None
 
 
-class PeriodOut(Result):
+class PeriodOut(Output):
     """The figures of a day, or of up to seven days from `begin` on."""
 
     begin: date
-    figures: Figures
+    figures: SpendingFigures
 
 
-class RowOut(Result):
+class RowOut(Output):
     """The figures of one value of the key; the other keys are empty. `channel` is "direct" for
     direct conversations. All empty: nobody, or a person who was erased."""
 
@@ -101,10 +102,10 @@ class RowOut(Result):
     workspace: str = ""
     channel: str = ""
     model: str = ""
-    figures: Figures
+    figures: SpendingFigures
 
 
-class UsageOut(Result):
+class UsagePageOut(Output):
     """The usage of everybody for operators, of the viewer alone for other people. `step` is the
     number of days of each of `periods`. `more`: the table has further rows, as in the CSV file.
     `rates_missing`: the reason why `rates_in_use` is not known."""
@@ -113,7 +114,7 @@ class UsageOut(Result):
     since: date
     until: date
     by: Literal["person", "channel", "workspace", "model"]
-    total: Figures
+    total: SpendingFigures
     step: int
     periods: tuple[PeriodOut, ...] = Field(max_length=DAILY + 1)
     rows: tuple[RowOut, ...] = Field(max_length=ROWS)
@@ -124,7 +125,7 @@ class UsageOut(Result):
     rates_missing: str = ""
 
 
-async def usage(viewer: Viewer, services: ConsoleServices, params: UsageQuery) -> UsageOut:
+async def usage(viewer: Viewer, services: ConsoleServices, params: UsagePageQuery) -> UsagePageOut:
     """Return the usage of a period. Raises `BadInput` for a day that does not exist."""
     wanted, key = filter_of(viewer, services, params), _key(viewer, params)
     read = services.storage.usage_figures.by
@@ -132,7 +133,7 @@ async def usage(viewer: Viewer, services: ConsoleServices, params: UsageQuery) -
     days, rows = await asyncio.gather(read("day", wanted, MAX_DAYS), read(key, wanted, ROWS + 1))
     step = 1 if params.days <= DAILY else 7
     used, missing = await read_hot(rates_in_use(viewer, services), ())
-    return UsageOut(
+    return UsagePageOut(
         of="all" if viewer.is_operator else "own",
         since=wanted.since.date(),
         until=(wanted.until - timedelta(days=1)).date(),
@@ -149,7 +150,7 @@ async def usage(viewer: Viewer, services: ConsoleServices, params: UsageQuery) -
     )
 
 
-async def usage_csv(viewer: Viewer, services: ConsoleServices, params: UsageQuery) -> File:
+async def usage_csv(viewer: Viewer, services: ConsoleServices, params: UsagePageQuery) -> File:
     """Return the table as a file, with at most 10,000 rows."""
     wanted, key = filter_of(viewer, services, params), _key(viewer, params)
     rows = await services.storage.usage_figures.by(key, wanted, MAX_CSV)
@@ -163,7 +164,7 @@ async def usage_csv(viewer: Viewer, services: ConsoleServices, params: UsageQuer
     return File(name=name, content_type="text/csv; charset=utf-8", content=text)
 
 
-def filter_of(viewer: Viewer, services: ConsoleServices, params: UsageQuery) -> UsageFilter:
+def filter_of(viewer: Viewer, services: ConsoleServices, params: UsagePageQuery) -> UsageFilter:
     """Return what this viewer may see of what the parameters want. Raises `BadInput`."""
     today = first_day(services.gateway.clock.now(), 1)
     last = _day(params.until) if params.until else today
@@ -189,11 +190,13 @@ def _day(text: str) -> datetime:
         raise BadInput(f"{text} is no day. Write it as 2026-11-30.") from None
 
 
-def _key(viewer: Viewer, params: UsageQuery) -> Literal["person", "channel", "workspace", "model"]:
+def _key(
+    viewer: Viewer, params: UsagePageQuery
+) -> Literal["person", "channel", "workspace", "model"]:
     return params.by or ("person" if viewer.is_operator else "channel")
 
 
-def figures_of(sums: Iterable[UsageSum]) -> Figures:
+def figures_of(sums: Iterable[UsageSum]) -> SpendingFigures:
     """Return the figures of several sums together."""
     tokens, took = Usage(), [0] * (len(LATENCIES) + 1)
     calls = cost = messages = errors = 0
@@ -203,7 +206,7 @@ def figures_of(sums: Iterable[UsageSum]) -> Figures:
         calls, cost = calls + one.calls, cost + one.micros
         messages, errors = messages + one.messages, errors + one.errors
     read = tokens.input_tokens + tokens.cache_read_tokens + tokens.cache_write_tokens
-    return Figures(
+    return SpendingFigures(
         messages=messages,
         errors=errors,
         answers=calls,
@@ -245,7 +248,7 @@ def _row(key: UsageKey, one: UsageSum) -> RowOut:
     return RowOut.model_validate({key: one.name, "figures": figures})
 
 
-def _cells(one: Figures) -> tuple[object, ...]:
+def _cells(one: SpendingFigures) -> tuple[object, ...]:
     share = "" if one.cache_share is None else round(100 * one.cache_share, 1)
     times = ("" if value is None else value for value in (one.p50, one.p95))
     return (
@@ -262,8 +265,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=PATH,
         allowed=to_read(Role.GUEST),
         summary="Cost, tokens, answer times and errors; limits and budgets in use",
-        params=UsageQuery,
-        result=UsageOut,
         run=usage,
         template="usage.html",
         menu="Usage",
@@ -275,8 +276,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}.csv",
         allowed=to_read(Role.GUEST),
         summary="The table of the usage as a CSV file",
-        params=UsageQuery,
-        result=File,
         run=usage_csv,
         example={"days": "7"},
     ),

@@ -10,37 +10,30 @@ from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.people import Role
+from gateway.ports.action import Input, Nothing
 from gateway.ports.http_routes import json_response
 from gateway.ports.rights import TOKENS, Allowed, Credential, Proof, TokenScope
 from gateway.stores.usage import SpendingReader
+from memory.actions.call import MAX_ID
 from memory.agents.services import AgentServices
-from memory.brain.documents import Brain
 from memory.service.handle import Memory
 from parley.http.api import PREFIX
-from parley.http.api.agents import agent_operations
+from parley.http.api.addresses import OPERATIONS
 from parley.http.api.authentication import CALLER, Authenticator, authenticated
-from parley.http.api.documents import document_operations
-from parley.http.api.errors import Refused, UniformErrors
-from parley.http.api.memories import memory_operations
-from parley.http.api.models import MAX_ID, Nothing, Plain
+from parley.http.api.errors import CallRefused, UniformErrors
 from parley.http.api.openapi import PATH, describe
-from parley.http.api.operations import Answer, AnyOperation, Call, has_body, read_json, read_query
-from parley.http.api.pools import pool_operations
-from parley.http.api.privacy import choice_operations, transfer_operations
-from parley.http.api.usage import usage_operations
-from parley.http.asgi import exchange_of
-from parley.http.rights import proven
-from parley.http.starlette_routes import Served, as_http, params_of, routes_of
-
-OPERATIONS: Final = (
-    *document_operations(),
-    *memory_operations(),
-    *choice_operations(),
-    *transfer_operations(),
-    *usage_operations(),
-    *agent_operations(),
-    *pool_operations(),
+from parley.http.api.operations import (
+    ApiCall,
+    Operation,
+    OperationAnswer,
+    Plain,
+    has_body,
+    read_json,
+    read_query,
 )
+from parley.http.asgi import exchange_of
+from parley.http.starlette_routes import Served, as_http, params_of, proven, routes_of
+
 DESCRIPTION: Final = Allowed(TOKENS | {Credential.LOCAL}, Role.GUEST, TokenScope.READ, "")
 """The OpenAPI description: with a token, or with access to the local pages."""
 
@@ -50,12 +43,11 @@ class MemoryApi(Struct, frozen=True):
     returns the operations below the same prefix that another application serves."""
 
     memory: Memory
-    brain: Brain
     authenticator: Authenticator
     spending: SpendingReader
     agents: AgentServices
     turns: bool = True
-    described: Callable[[], Sequence[AnyOperation]] = tuple
+    described: Callable[[], Sequence[Operation]] = tuple
 
     def app(self) -> ASGIApp:
         """Return the application for the path `openapi.PREFIX`."""
@@ -67,10 +59,10 @@ class MemoryApi(Struct, frozen=True):
             ),
         ]
         routes = routes_of(served, proven)
-        return UniformErrors(_Known(Router(routes, redirect_slashes=False), self.authenticator))
+        return UniformErrors(_WithToken(Router(routes, redirect_slashes=False), self.authenticator))
 
 
-class _Known(Struct, frozen=True):
+class _WithToken(Struct, frozen=True):
     """Authenticates first: an unknown caller does not learn which paths exist. The description is
     also for people with access to the local pages."""
 
@@ -91,12 +83,12 @@ class _Operation(Struct, frozen=True):
     """Serves one operation."""
 
     api: MemoryApi
-    operation: AnyOperation
+    operation: Operation
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         operation = self.operation
         query = read_query(scope, operation.query)
-        body = Nothing()
+        body: Input = Nothing()
         if operation.takes_body and (operation.body_required or has_body(scope)):
             body = await read_json(scope, receive, operation.body, operation.most)
         elif operation.takes_body:
@@ -104,18 +96,19 @@ class _Operation(Struct, frozen=True):
         answer = await operation.run(await self._call(scope, query), query, body)
         await _as_http(answer)(scope, receive, send)
 
-    async def _call(self, scope: Scope, query: Plain) -> Call:
+    async def _call(self, scope: Scope, query: Plain) -> ApiCall:
         api, item = self.api, params_of(scope).get("id", "")
         if len(item) > MAX_ID:
             message = "This entry does not exist, or is not yours."
-            raise Refused(404, "not_found", message, "path.id")
+            raise CallRefused("not_found", message, "path.id")
         handle = await api.memory.for_principal(scope[CALLER])
         if query.project is not None:
             handle = await handle.in_project(query.project)
-        return Call(handle, api.brain, api.spending, api.agents, item, api.turns)
+        proof = exchange_of(scope).proof
+        return ApiCall(proof, handle, api.agents, api.spending, item, api.turns)
 
 
-def _as_http(answer: Answer) -> Response:
+def _as_http(answer: OperationAnswer) -> Response:
     if answer.body is None:
         return Response(status_code=answer.status)
     return Response(

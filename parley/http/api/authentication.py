@@ -19,7 +19,7 @@ from gateway.turn.services import Services
 from memory.agents.model import Agent
 from memory.agents.stores.agents import SqlAgents
 from memory.stores.api_tokens import TokenStore
-from parley.http.api.errors import Refused
+from parley.http.api.errors import CallRefused
 from parley.http.asgi import exchange_of, headers_of
 from parley.security.keys import TokenKey
 from parley.security.tokens import BadToken, TokenClaims, read
@@ -58,7 +58,7 @@ class Authenticator:
         self._services = services
 
     def holder(self, authorization: str) -> TokenClaims:
-        """Return the claims of the token in an Authorization header. Raises `Refused` (401)."""
+        """Return the claims of the token in an Authorization header. Raises `CallRefused` (401)."""
         try:
             return read(self._key.current(), _bearer(authorization), self._services.clock.now())
         except BadToken as error:
@@ -66,7 +66,7 @@ class Authenticator:
 
     async def caller_of(self, holder: TokenClaims) -> tuple[Caller, Proof]:
         """Return the caller for these claims with what their token proves, and count the request.
-        Raises `Refused` (401, 403, 429) and `StoreUnavailable`."""
+        Raises `CallRefused` (401, 403, 429) and `StoreUnavailable`."""
         clock = self._services.clock
         principal, agent = await self._admitted(holder)
         await self._check_rate(principal)
@@ -85,7 +85,7 @@ class Authenticator:
 
     async def admitted(self, holder: TokenClaims) -> Principal:
         """Return the person of these claims with their present role, without counting a request.
-        Raises `Refused` (401, 403) and `StoreUnavailable`, also for a token of an agent that ended.
+        Raises `CallRefused` (401, 403) and `StoreUnavailable`, also for an agent that ended.
         """
         return (await self._admitted(holder))[0]
 
@@ -110,7 +110,7 @@ class Authenticator:
             tenant = self._services.extensions.tenant_of_person(holder.person)
         except TenantUnknown as error:
             log.error("tenant_unknown", platform=holder.person.platform, problem=str(error))
-            raise Refused(403, "not_served", _NO_TENANT) from None
+            raise CallRefused("not_served", _NO_TENANT) from None
         if tenant != holder.tenant:
             raise _unknown("token_wrong", _ADVICE["token_wrong"])
 
@@ -133,11 +133,11 @@ class Authenticator:
             linked = await self._services.memory.linked(principal)
             shared = ", of your linked accounts together" if linked else ""
             message = f"At most {per_minute} requests a minute{shared}. Try again in {wait} s."
-            raise Refused(429, "too_many", message, headers={"Retry-After": wait})
+            raise CallRefused("too_many", message, headers={"Retry-After": wait})
 
 
 async def authenticated(scope: Scope, authenticator: Authenticator) -> Caller:
-    """Return the caller with the token of a request, and note what it proves. Raises `Refused`
+    """Return the caller with the token of a request, and note what it proves. Raises `CallRefused`
     (401, 403, 429)."""
     exchange = exchange_of(scope)
     exchange.holder = authenticator.holder(headers_of(scope).get("authorization", ""))
@@ -147,15 +147,15 @@ async def authenticated(scope: Scope, authenticator: Authenticator) -> Caller:
 
 async def admitted_person(tenant: str, person: PersonId, services: Services) -> Principal:
     """Return a person with their role in chat. Access lists and roles apply to all their ids.
-    Raises `Refused` (403) for one who is not served, and `StoreUnavailable`."""
+    Raises `CallRefused` (403) for one who is not served, and `StoreUnavailable`."""
     known = await known_ids(person, services)
     if known is None:
-        raise Refused(403, "not_served", _WRITE_FIRST)
+        raise CallRefused("not_served", _WRITE_FIRST)
     role = role_in(tenant, person, services, aliases=known.current)
     principal = Principal(tenant, person, role)
     place = _place(person.platform, person, "")
     if not (await served(principal, place, known, services)).allowed:
-        raise Refused(403, "not_served", "The configuration does not allow you to use this.")
+        raise CallRefused("not_served", "The configuration does not allow you to use this.")
     return principal
 
 
@@ -175,8 +175,8 @@ def _bearer(authorization: str) -> str:
     return token.strip()
 
 
-def _unknown(code: str, message: str) -> Refused:
-    return Refused(401, code, message, "header.Authorization", CHALLENGE)
+def _unknown(code: str, message: str) -> CallRefused:
+    return CallRefused(code, message, "header.Authorization", CHALLENGE)
 
 
 def _place(platform: str, person: PersonId, channel: str) -> Place:

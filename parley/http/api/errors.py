@@ -11,9 +11,11 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from db.errors import StoreUnavailable
-from gateway.errors import BadInput, MemoryUnavailable, NotFound
+from gateway.errors import BadInput, MemoryUnavailable
+from gateway.ports.action import Output
+from gateway.ports.error_table import status_of
 from gateway.ports.http_routes import json_response
-from parley.http.asgi import BodyTooLarge, ClientGone, exchange_of
+from parley.http.asgi import ClientGone, RequestTooLarge, exchange_of
 from parley.http.starlette_routes import as_http
 
 RETRY_SECONDS: Final = 5
@@ -27,28 +29,47 @@ BACKEND_SECONDS: Final = 30
 log = structlog.get_logger(__name__)
 
 
-@dataclass
-class Refused(Exception):
-    """A refused request; `where` names its wrong part."""
+class ErrorDetail(Output):
+    """`code` is stable, `message` for people, `where` the part of the request that is wrong, such
+    as `body.content`."""
 
-    status: int
+    code: str
+    message: str
+    where: str
+
+
+class ErrorOut(Output):
+    """The reason why a request was refused."""
+
+    error: ErrorDetail
+
+
+@dataclass
+class CallRefused(Exception):
+    """A refused call; its code has the status. `where` names the wrong part of the request."""
+
     code: str
     message: str
     where: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def status(self) -> int:
+        """The HTTP status."""
+        return status_of(self.code)
 
-def refusal(refused: Refused) -> Response:
+
+def refusal(refused: CallRefused) -> Response:
     """Return the response of a refusal."""
     error = {"code": refused.code, "message": refused.message, "where": refused.where}
     return as_http(json_response({"error": error}, refused.status, refused.headers))
 
 
-def without_store(error: StoreUnavailable) -> Refused:
+def without_store(error: StoreUnavailable) -> CallRefused:
     """Return the refusal while a store does not answer; it names the store, not its address."""
     text = f"{error.notice} {TRY_AGAIN}"
     headers = {"Retry-After": str(RETRY_SECONDS)}
-    return Refused(503, "unavailable", text, error.store, headers)
+    return CallRefused("unavailable", text, error.store, headers)
 
 
 class UniformErrors(Struct, frozen=True):
@@ -59,7 +80,7 @@ class UniformErrors(Struct, frozen=True):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await self.app(scope, receive, send)
-        except (ClientGone, BodyTooLarge):
+        except (ClientGone, RequestTooLarge):
             raise  # nobody reads an answer; the bound of the listener itself
         except Exception as error:
             refused = as_refused(error)
@@ -69,27 +90,25 @@ class UniformErrors(Struct, frozen=True):
             await refusal(refused)(scope, receive, send)
 
 
-def as_refused(error: Exception) -> Refused:
+def as_refused(error: Exception) -> CallRefused:
     """Return an error as a refusal, and log a store that does not answer."""
     match error:
-        case Refused():
+        case CallRefused():
             return error
-        case NotFound():
-            return Refused(404, "not_found", str(error))
         case MemoryUnavailable():
             log.warning("api_without_memory_backend", error=str(error))
             headers = {"Retry-After": str(BACKEND_SECONDS)}
-            return Refused(503, "memory_unavailable", str(error), headers=headers)
+            return CallRefused(error.code, str(error), headers=headers)
         case BadInput():
-            return Refused(422, "refused", str(error))
+            return CallRefused(error.code, str(error), error.where)
         case StoreUnavailable():
             log.warning("api_without_store", store=error.store, error=str(error))
             return without_store(error)
         case HTTPException(status_code=404):
-            return Refused(404, "not_found", "This path does not exist.", "path")
+            return CallRefused("not_found", "This path does not exist.", "path")
         case HTTPException(status_code=405):
             text = "This path does not accept this method."
-            return Refused(405, "method_not_allowed", text, "method", error.headers or {})
+            return CallRefused("method_not_allowed", text, "method", error.headers or {})
         case _:
             text = "An internal error occurred; the log has the details."
-            return Refused(500, "failed", text)
+            return CallRefused("failed", text)

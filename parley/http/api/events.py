@@ -26,10 +26,16 @@ from memory.agents.model import AgentEvent
 from memory.model.scope import RequestScope
 from memory.service.handle import Memory
 from parley.http.api.authentication import CALLER, Authenticator, authenticated
-from parley.http.api.errors import Refused, UniformErrors
+from parley.http.api.errors import CallRefused, UniformErrors
 from parley.http.asgi import exchange_of
-from parley.http.rights import proven
-from parley.http.starlette_routes import Served, as_http, as_port_request, as_stream, routes_of
+from parley.http.starlette_routes import (
+    Served,
+    as_http,
+    as_port_request,
+    as_stream,
+    proven,
+    routes_of,
+)
 from parley.security.tokens import TokenClaims
 
 PATH: Final = "/api/events"
@@ -55,10 +61,10 @@ class OpenStreams:
     by_person: Counter[str] = field(default_factory=Counter)
 
     def open(self, person: str) -> Callable[[], None]:
-        """Count another stream; return the function that ends it. Raises `Refused` (429)."""
+        """Count another stream; return the function that ends it. Raises `CallRefused` (429)."""
         if self.by_person[person] >= MAX_OF_PERSON or self.by_person.total() >= MAX_STREAMS:
             text = f"At most {MAX_OF_PERSON} streams of a person are open at once."
-            raise Refused(429, "too_many", text, headers={"Retry-After": "10"})
+            raise CallRefused("too_many", text, headers={"Retry-After": "10"})
         self.by_person[person] += 1
         closed = False
 
@@ -119,7 +125,7 @@ class EventRoutes:
                 body = {"events": shown, "last": page.last, "more": page.more}
                 answer = as_http(json_response(body, headers=_NO_STORE))
         except BadInput as error:
-            raise Refused(400, "bad_query", str(error), "query") from None
+            raise CallRefused("bad_query", str(error), "query") from None
         await answer(scope, receive, send)
 
     async def _reach(self, caller: Caller) -> RequestScope:
@@ -136,7 +142,7 @@ class EventRoutes:
                     caller, _ = await self._authenticator.caller_of(holder)
                     scope, checked = await self._reach(caller), now
                 page = await self._events.after(scope, after, MAX_PAGE)
-            except Refused:
+            except CallRefused:
                 return
             except StoreUnavailable:
                 yield None
@@ -167,5 +173,5 @@ def _as_json(event: AgentEvent) -> dict[str, object]:
 
 def _number(text: str, name: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text) <= MAX_NUMBER):
-        raise Refused(400, "bad_query", f"{name} is a whole number.", f"query.{name}")
+        raise CallRefused("bad_query", f"{name} is a whole number.", f"query.{name}")
     return int(text)

@@ -6,9 +6,10 @@ from typing import Any, Final
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
+from memory.actions.call import MAX_ID
 from parley.http.api import PREFIX
-from parley.http.api.models import MAX_ID, ErrorOut
-from parley.http.api.operations import JSON, AnyOperation
+from parley.http.api.errors import ErrorOut
+from parley.http.api.operations import JSON, Operation
 
 PATH: Final = "/openapi.json"
 _REF: Final = "#/components/schemas/{model}"
@@ -49,9 +50,9 @@ Schemas = Mapping[Any, dict[str, Any]]
 """JSON schemas by model and mode, made by pydantic."""
 
 
-def describe(operations: Sequence[AnyOperation]) -> Json:
+def describe(operations: Sequence[Operation]) -> Json:
     """Return the OpenAPI description as JSON-like values."""
-    inputs = {each.query for each in operations} | {each.body for each in operations}
+    inputs: set[type[BaseModel]] = {one for each in operations for one in (each.query, each.body)}
     outputs = {model for each in operations for model, _ in each.answers.values() if model}
     models: list[tuple[type[BaseModel], JsonSchemaMode]] = [
         *((model, "validation") for model in _sorted(inputs)),
@@ -85,7 +86,7 @@ def describe(operations: Sequence[AnyOperation]) -> Json:
     }
 
 
-def _operation(operation: AnyOperation, schemas: Schemas) -> Json:
+def _operation(operation: Operation, schemas: Schemas) -> Json:
     described: Json = {
         "operationId": operation.name,
         "summary": operation.summary,
@@ -100,14 +101,14 @@ def _operation(operation: AnyOperation, schemas: Schemas) -> Json:
     return described
 
 
-def _path(operation: AnyOperation) -> list[Json]:
+def _path(operation: Operation) -> list[Json]:
     if "{id}" not in operation.path:
         return []
     text = {"type": "string", "minLength": 1, "maxLength": MAX_ID}
     return [{"name": "id", "in": "path", "required": True, "schema": text}]
 
 
-def _query(operation: AnyOperation) -> list[Json]:
+def _query(operation: Operation) -> list[Json]:
     whole = operation.query.model_json_schema(ref_template=_REF)
     return [
         {
@@ -131,7 +132,7 @@ def _without_null(schema: Json) -> Json:
     return dict(only)
 
 
-def _responses(operation: AnyOperation, schemas: Schemas) -> Json:
+def _responses(operation: Operation, schemas: Schemas) -> Json:
     responses: Json = {}
     for status, (model, text) in operation.answers.items():
         answer: Json = {"description": text}

@@ -1,32 +1,57 @@
 """The cost of a person's answers, over HTTP."""
 
-from gateway.ports.rights import TOKEN_READS
-from parley.http.api.models import BudgetOut, ModelUsageOut, Nothing, UsageOut, UsageQuery
-from parley.http.api.operations import Answer, AnyOperation, Call, Operation
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from gateway.ports.action import PROGRAMS, Effect, Input, Output, action
+from memory.actions.call import Digits
+from parley.http.api.operations import ApiCall
+
+MAX_DAYS: Final = 400
 
 
-def usage_operations() -> tuple[AnyOperation, ...]:
-    """Return the operation on usage."""
-    return (
-        Operation(
-            "GET",
-            "/usage",
-            "usage",
-            "Read the cost of your answers",
-            TOKEN_READS,
-            usage,
-            UsageQuery,
-            Nothing,
-            {200: (UsageOut, "The cost by model, and your budgets.")},
-            {404: "You do not belong to this project."},
-        ),
-    )
+class UsagePeriod(Input):
+    """The days to return."""
+
+    days: Annotated[
+        int, Field(ge=1, le=MAX_DAYS, description="Number of days, the last one today."), Digits
+    ] = 30
 
 
-async def usage(call: Call, query: UsageQuery, _body: Nothing) -> Answer:
+class ModelUsageOut(Output):
+    """The cost of one model's answers, in millionths of a dollar."""
+
+    model: str
+    answers: int
+    input_tokens: int
+    output_tokens: int
+    cache_read_tokens: int
+    cache_write_tokens: int
+    micros: int
+
+
+class BudgetOut(Output):
+    """A budget of the person, in millionths of a dollar."""
+
+    name: str
+    spent: int
+    limit: int
+
+
+class UsageOut(Output):
+    """The cost of the person's answers, the most expensive model first, and their budgets."""
+
+    micros: int
+    models: list[ModelUsageOut]
+    budgets: list[BudgetOut]
+
+
+@action("Read the cost of your answers", by=PROGRAMS, effect=Effect.READS)
+async def usage(call: ApiCall, given: UsagePeriod) -> UsageOut:
     """Return the cost for all linked identities together."""
     access, person = call.handle.access, call.handle.request.principal.person
-    spent = await call.spending.of(access.tenant, person, access.persons, query.days)
+    spent = await call.spending.of(access.tenant, person, access.persons, given.days)
     models = [
         ModelUsageOut(
             model=one.model,
@@ -42,4 +67,4 @@ async def usage(call: Call, query: UsageQuery, _body: Nothing) -> Answer:
     budgets = [
         BudgetOut(name=one.name, spent=one.spent, limit=one.limit) for one in spent.allowances
     ]
-    return Answer(200, UsageOut(micros=spent.micros, models=models, budgets=budgets))
+    return UsageOut(micros=spent.micros, models=models, budgets=budgets)

@@ -14,14 +14,17 @@ from gateway.message import Attachment
 from gateway.turn.attachments import FetchedFile, to_content
 from gateway.turn.mcp_bounds import UnusableAnswer, read_message
 from gateway.turn.mcp_format import MAX_RESULT, result_text, tool_spec
+from memory.actions.documents import Restore
+from memory.actions.memories import MemoryBody, MemorySearch
+from memory.actions.reviews import Reject
 from parley.config import SettingsError, from_mapping
 from parley.config.yaml_file import parse_yaml
 from parley.http.access import RequestFacts, authorize
-from parley.http.api.models import DocumentBody, MemoriesQuery, MemoryBody, RejectBody, RestoreBody
+from parley.http.api.addresses import DocumentBody
 from parley.security.tokens import BadToken, read
 from tests.fuzz.target import Target, on_json, on_text, text_of
 
-BODIES: Final[tuple[type[BaseModel], ...]] = (MemoryBody, DocumentBody, RestoreBody, RejectBody)
+BODIES: Final[tuple[type[BaseModel], ...]] = (MemoryBody, DocumentBody, Restore, Reject)
 KEY: Final = b"k" * 32
 NOW: Final = datetime(2026, 11, 22, tzinfo=UTC)
 TOOL: Final = {"name": "add", "title": None, "description": "Adds", "annotations": None,
@@ -60,7 +63,7 @@ def _body(data: bytes) -> None:
 
 def _query(value: Any) -> None:
     try:
-        MemoriesQuery.model_validate(value)
+        MemorySearch.model_validate(value)
     except ValidationError:
         return
 

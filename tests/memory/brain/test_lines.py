@@ -1,11 +1,8 @@
 """The lines of a document: adding, changing and deleting one, and the difference of versions."""
 
-import asyncio
-
 import pytest
 
 from gateway.errors import BadInput
-from gateway.people import Role
 from memory.brain import lines
 from memory.brain.lines import (
     DocumentLine,
@@ -16,7 +13,6 @@ from memory.brain.lines import (
     without_line,
 )
 from memory.model.record import MAX_DOCUMENT
-from tests.memory.rig import ROOM, Rig, memory_rig
 from tests.support.processor_time import seconds
 
 
@@ -83,73 +79,3 @@ def test_the_work_of_a_comparison_is_bounded() -> None:
     assert seconds(lambda: difference(before, after), 1) < 1
     assert {one.sign for one in difference(before, after)} == {"removed", "added"}
     assert lines.MAX_CELLS == 40_000
-
-
-async def test_lines_are_edited_on_the_newest_version_only(rig: Rig) -> None:
-    ada, other_tab = await rig.handle("ada"), await rig.handle("ada")
-    first = await ada.documents.add_line("soul", "Short answers.", 0)
-    assert first.version is not None
-    assert first.version.content == "Short answers."
-    second = await ada.documents.add_line("soul", "No jokes.", 1)
-    assert second.version is not None
-    late = await other_tab.documents.edit_line("soul", 1, "Long answers.", 1)
-    assert (late.written, late.version) == ("conflict", second.version)
-    edited = await other_tab.documents.edit_line("soul", 1, "Long answers.", 2)
-    assert edited.version is not None
-    assert edited.version.content == "Long answers.\nNo jokes."
-
-
-async def test_an_edit_of_a_line_that_another_tab_deleted_is_a_conflict(rig: Rig) -> None:
-    ada = await rig.handle("ada")
-    await ada.documents.add_line("soul", "one\ntwo", 0)
-    await ada.documents.delete_line("soul", 2, 1)
-    assert (await ada.documents.edit_line("soul", 2, "2", 1)).written == "conflict"
-
-
-@pytest.mark.both_engines
-async def test_of_two_edits_at_once_one_wins(rig: Rig) -> None:
-    ada = await rig.handle("ada")
-    results = await asyncio.gather(
-        *(ada.documents.add_line("soul", f"Line {number}", 0) for number in range(4))
-    )
-    assert sorted(one.written for one in results) == ["conflict"] * 3 + ["written"]
-
-
-async def test_a_document_can_be_emptied_line_by_line(rig: Rig) -> None:
-    ada = await rig.handle("ada")
-    await ada.documents.add_line("soul", "Short answers.", 0)
-    emptied = await ada.documents.delete_line("soul", 1, 1)
-    assert emptied.version is not None
-    assert emptied.version.content == ""
-    assert (await rig.documents(ada.access)).soul == ""
-    back = await ada.documents.restore("soul", 1, based_on=2)
-    assert back.version is not None
-    assert back.version.content == "Short answers."
-
-
-async def test_a_restore_is_based_on_the_newest_version(rig: Rig) -> None:
-    ada = await rig.handle("ada")
-    await ada.documents.add_line("soul", "one", 0)
-    await ada.documents.add_line("soul", "two", 1)
-    late = await ada.documents.restore("soul", 1, based_on=1)
-    assert late.written == "conflict"
-
-
-async def test_a_line_of_which_nothing_may_be_stored_is_refused(rig: Rig) -> None:
-    ada = await rig.handle("ada")
-    with pytest.raises(BadInput, match="no text is left"):
-        await ada.documents.add_line("soul", "\u202e", 0)
-    assert await ada.documents.read("soul") is None
-
-
-async def test_a_members_line_of_the_project_notes_is_proposed() -> None:
-    async with memory_rig() as rig:
-        root = await rig.handle("root", at=ROOM, role=Role.OPERATOR)
-        start = await root.documents.read("bible")
-        assert start is not None
-        await root.documents.edit_line("bible", 1, "We sell tea.", start.number)
-        ada = await rig.handle("ada", at=ROOM)
-        result = await ada.documents.add_line("bible", "We sell coffee.", start.number + 1)
-        assert result.written == "proposed"
-        (pending,) = await root.review.waiting()
-        assert pending.record.content == "We sell tea.\nWe sell coffee."

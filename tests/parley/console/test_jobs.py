@@ -7,7 +7,7 @@ import pytest
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput
 from parley.console.jobs import BROKEN, JobRunner, Report
-from parley.http.api.errors import Refused
+from parley.http.api.errors import CallRefused
 from tests.support.clock import FakeClock
 from tests.support.waiting import eventually
 
@@ -29,7 +29,7 @@ async def test_a_job_reports_its_progress_and_keeps_its_result(clock: FakeClock)
     await eventually(lambda: runner.latest is not None and runner.latest.done == 3)
     assert runner.latest is not None
     assert (runner.latest.total, runner.latest.ended, runner.latest.result) == (10, None, None)
-    with pytest.raises(Refused, match="running already"):
+    with pytest.raises(CallRefused, match="running already"):
         runner.start(work)
     go.set()
     await ended(runner)

@@ -10,9 +10,10 @@ import pytest
 import pytest_asyncio
 
 from gateway.people import PersonId, Principal, Role
+from gateway.ports.action import Input, Nothing
 from gateway.ports.rights import Credential, Proof, TokenScope, in_person, to_read
 from parley.console.pages import TEMPLATES
-from parley.console.route import AnyRoute, ItemParams, Params, may_use
+from parley.console.route import AnyRoute, ItemParams, may_use
 from parley.console.routes import ROUTES
 from parley.console.viewer import Viewer
 from tests.parley.console.kit import (
@@ -125,7 +126,7 @@ def test_names_and_paths_are_unique() -> None:
     [
         ({"allowed": None}, "declares who may use it"),
         ({"method": "POST", "template": "x"}, "and no token"),
-        ({"path": "/x/{id}", "params": Params}, "ItemParams"),
+        ({"path": "/x/{id}", "form": Input}, "ItemParams"),
         ({"method": "POST", "template": "", "allowed": in_person(Role.GUEST)}, "an action needs"),
         ({"template": ""}, "a view needs a template"),
     ],
@@ -141,8 +142,8 @@ def test_a_route_is_complete(route: AnyRoute) -> None:
     assert re.fullmatch(r"(/[a-z-]+|/\{id\})+(\.csv)?", route.path)
     assert route.summary
     assert not route.summary.endswith(".")
-    assert issubclass(route.params, Params)
+    assert issubclass(route.params, Input)
     assert ("{id}" in route.path) == issubclass(route.params, ItemParams)
     assert not route.template or (TEMPLATES / route.template).is_file()
     if route.method == "GET":
-        assert route.params.__name__.endswith(("Query", "Params"))
+        assert route.params is Nothing or route.params.__name__.endswith(("Query", "Params"))

@@ -19,7 +19,7 @@ from gateway.ports import WebhookRequest, WebhookResponse
 from gateway.ports.http_routes import EventStream, LocalRequest, LocalRoute, ServerEvent
 from gateway.ports.rights import LOCAL_PAGES
 from parley.http.client_address import UNKNOWN, forwarded_for, is_one_of, networks, rate_limit_key
-from parley.http.connections import ConnectionBounds, Connections, Phase
+from parley.http.connections import ConnectionBounds, ConnectionPhase, Connections
 from parley.http.local_listener import LocalListener
 from parley.http.webhook_listener import WebhookListener
 from tests.support.patience import PATIENCE
@@ -262,7 +262,7 @@ async def test_a_sender_behind_the_proxy_has_its_own_limit_of_requests(
     with closing([connected(small.port, half("203.0.113.9"))]) as sockets:
         sockets += [connected(small.port, half("203.0.113.7")) for _ in range(5)]
         await eventually(lambda: small.connections.ended >= 2)
-        assert small.connections.count(Phase.BODY) == 4
+        assert small.connections.count(ConnectionPhase.BODY) == 4
 
 
 async def test_the_bytes_of_unfinished_requests_have_a_common_limit(small: WebhookListener) -> None:
@@ -286,7 +286,7 @@ async def test_a_request_that_is_being_answered_is_never_closed(
     await listener.start()
     request = b"POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
     waiting = [asyncio.create_task(exchange(listener.port, request)) for _ in range(2)]
-    await eventually(lambda: listener.connections.count(Phase.WORK) >= 2)
+    await eventually(lambda: listener.connections.count(ConnectionPhase.WORK) >= 2)
     assert (await exchange(listener.port, request))[0] == b"", "there is no room"
     much_later(listener.connections, monkeypatch)
     opened.set()

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from structlog.testing import capture_logs
 
 from gateway.errors import StartError
-from parley.http.connections import Phase
+from parley.http.connections import ConnectionPhase
 from parley.http.local_listener import LocalListener
 from tests.parley.http.local import Handlers, answers, dialogue, error_of, get
 from tests.support.patience import PATIENCE
@@ -191,13 +191,13 @@ async def test_an_application_that_goes_on_after_its_answer_counts_as_answered()
     await listener.start()
     async with dialogue(listener, get("/app", close=False)) as (reader, writer):
         await reader.readuntil(b"hello")
-        assert listener.connections.count(Phase.IDLE) == 1
+        assert listener.connections.count(ConnectionPhase.IDLE) == 1
         writer.write(get("/hangs"))
         await eventually(lambda: handlers.reached)
         going_on.set()
         await asyncio.sleep(0)
         await asyncio.sleep(0)
-        assert listener.connections.count(Phase.WORK) == 1
+        assert listener.connections.count(ConnectionPhase.WORK) == 1
         handlers.hanging.set()
         await reader.readuntil(b"late")
     await listener.stop()

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from gateway.errors import ConfigurationError, StartError
 from gateway.ports import WebhookRequest, WebhookResponse, WebhookRoutes
-from parley.http.connections import ConnectionBounds, Phase
+from parley.http.connections import ConnectionBounds, ConnectionPhase
 from parley.http.webhook_listener import MAX_QUERY, WebhookListener
 from tests.support.patience import PATIENCE
 from tests.support.waiting import eventually
@@ -97,7 +97,7 @@ async def test_a_client_that_disconnects_is_not_logged_as_an_error(
     await writer.drain()
     with capture_logs() as reply:
         async with asyncio.timeout(PATIENCE):
-            while not listener.connections.count(Phase.BODY):
+            while not listener.connections.count(ConnectionPhase.BODY):
                 await asyncio.sleep(0)
             writer.transport.abort()
             while not listener.refused[400]:

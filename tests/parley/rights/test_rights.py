@@ -17,9 +17,16 @@ from gateway.immutable import replace
 from gateway.message import MessageReceived, Place
 from gateway.people import Audience
 from gateway.ports.clock import SystemClock
-from gateway.ports.rights import Credential, Proof, missing
+from gateway.ports.rights import (
+    PERSONS_ONLY,
+    READS_ONLY,
+    WRITES_ONLY,
+    Credential,
+    Proof,
+    missing,
+)
 from memory.mcp.resources import LISTED, TEMPLATES
-from memory.mcp.server import ALL_TOOLS, PERSONS_ONLY, PROMPTS, READS_ONLY, REFUSED
+from memory.mcp.server import ALL_TOOLS, PROMPTS
 from tests.parley.rights.callers import REFUSED as STATUSES
 from tests.parley.rights.callers import CallerOf, face_of
 from tests.parley.rights.conftest import PEOPLE, Program
@@ -47,7 +54,7 @@ WORDS = {
 """The credentials as the documentation calls them."""
 MCP_VERSION = "2026-07-28"
 LACKS = "This agent lacks the capability "
-GATE = (READS_ONLY, REFUSED, PERSONS_ONLY, LACKS)
+GATE = (READS_ONLY, WRITES_ONLY, PERSONS_ONLY, LACKS)
 """The texts of the one check of the MCP servers."""
 
 

@@ -12,6 +12,7 @@ from gateway.pairing.requests import NOT_APPROVED as NO_APPROVAL
 from gateway.pairing.requests import Pairing
 from gateway.people import Role
 from gateway.policy.access import SECRETS, SIDE_EFFECTS, ToolPolicy
+from gateway.ports.action import Input, Output
 from gateway.ports.rights import TokenScope, in_person, to_read
 from gateway.tool_spec import ToolSpec
 from gateway.turn.assemble import WEB_SEARCH
@@ -19,14 +20,7 @@ from gateway.turn.context.task import SET_TASK
 from memory.turns.brain_tool import UPDATE
 from memory.turns.knowledge_tools import TOOLS as SEARCHES
 from memory.turns.tools import TOOLS as MEMORY_TOOLS
-from parley.console.route import (
-    AnyRoute,
-    ConsoleRoute,
-    Done,
-    ItemParams,
-    Params,
-    Result,
-)
+from parley.console.route import AnyRoute, ConsoleRoute, Done, ItemParams
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.configuration.rights import governs
@@ -52,23 +46,23 @@ NO_PAIRING: Final = "Nobody is approved here: the program has no store of approv
 ALL: Final = frozenset({"direct", "private_room", "public_room"})
 
 
-class AccessQuery(Params):
+class AccessQuery(Input):
     """The page has no parameters."""
 
 
-class RevokeForm(Params):
+class RevokeForm(Input):
     """The `str(PersonId)` of an approved person."""
 
     person: Annotated[str, StringConstraints(min_length=1, max_length=400)]
 
 
-class TokenForm(Params):
+class TokenForm(Input):
     """The name of a token."""
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
 
-class ListOut(Result):
+class ListOut(Output):
     """A list of the configuration. `number` counts all ids."""
 
     key: str
@@ -76,7 +70,7 @@ class ListOut(Result):
     number: int
 
 
-class ApplicantOut(Result):
+class ApplicantOut(Output):
     """A person who asks. Nobody has verified the name."""
 
     id: str
@@ -86,7 +80,7 @@ class ApplicantOut(Result):
     until: datetime
 
 
-class ApprovedOut(Result):
+class ApprovedOut(Output):
     """An approved person, or an owner by code. `by` is the approver, or a part of the program."""
 
     person: str
@@ -96,7 +90,7 @@ class ApprovedOut(Result):
     at: datetime
 
 
-class ToolOut(Result):
+class ToolRuleOut(Output):
     """A tool with the rule that holds for it; `rule` is a key of the configuration, or names the
     default. `everywhere`: in all audiences."""
 
@@ -107,7 +101,7 @@ class ToolOut(Result):
     rule: str
 
 
-class TokenOut(Result):
+class IssuedTokenOut(Output):
     """A token of a program, without the token itself. `agent` is the agent of the person for which
     it stands, empty for the person; without the scope `write` it only reads."""
 
@@ -119,7 +113,7 @@ class TokenOut(Result):
     scopes: tuple[TokenScope, ...] = Field(max_length=len(TokenScope))
 
 
-class AccessOut(Result):
+class AccessOut(Output):
     """Access. `lists` are empty for operators of a single tenant, because they hold for all."""
 
     admission: str
@@ -129,9 +123,9 @@ class AccessOut(Result):
     waiting: tuple[ApplicantOut, ...] = Field(max_length=MOST)
     approved: tuple[ApprovedOut, ...] = Field(max_length=MOST)
     more_approved: bool
-    tools: tuple[ToolOut, ...] = Field(max_length=MOST)
+    tools: tuple[ToolRuleOut, ...] = Field(max_length=MOST)
     tool_problems: tuple[str, ...]
-    tokens: tuple[TokenOut, ...] = Field(max_length=MOST)
+    tokens: tuple[IssuedTokenOut, ...] = Field(max_length=MOST)
 
 
 async def access(viewer: Viewer, services: ConsoleServices, _params: AccessQuery) -> AccessOut:
@@ -174,7 +168,7 @@ async def access(viewer: Viewer, services: ConsoleServices, _params: AccessQuery
         tools=tuple(_tool(one, policy) for one in specs[:MOST]),
         tool_problems=services.gateway.toolbox.problems,
         tokens=tuple(
-            TokenOut(
+            IssuedTokenOut(
                 name=one.name,
                 person=one.person,
                 agent=one.agent,
@@ -258,10 +252,10 @@ def rule_name(tool: ToolSpec, policy: ToolPolicy) -> str:
     return "default of tools that change something" if rule == SIDE_EFFECTS else "default"
 
 
-def _tool(tool: ToolSpec, policy: ToolPolicy) -> ToolOut:
+def _tool(tool: ToolSpec, policy: ToolPolicy) -> ToolRuleOut:
     rule = policy.rule_for(tool)
     audiences = tuple(sorted(one.value for one in rule.audiences))
-    return ToolOut(
+    return ToolRuleOut(
         name=tool.name,
         role=rule.role.value,
         audiences=audiences,
@@ -288,8 +282,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=PATH,
         allowed=to_read(Role.OPERATOR),
         summary="Roles and lists, people who ask, approved people, tools and tokens",
-        params=AccessQuery,
-        result=AccessOut,
         run=access,
         template="access/page.html",
         menu="Access",
@@ -300,8 +292,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/requests/{{id}}/approve",
         allowed=in_person(Role.OPERATOR),
         summary="Let a person who asks write to the assistant",
-        params=ItemParams,
-        result=Done,
         run=approve,
         done="The person may write now. They get a message within seconds.",
         then=PATH,
@@ -313,8 +303,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/requests/{{id}}/reject",
         allowed=in_person(Role.OPERATOR),
         summary="Reject a person who asks",
-        params=ItemParams,
-        result=Done,
         run=reject,
         done="The person is rejected, and gets no new code for a day.",
         then=PATH,
@@ -326,8 +314,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/approved/revoke",
         allowed=in_person(Role.OPERATOR),
         summary="Revoke the approval of a person and their linked accounts",
-        params=RevokeForm,
-        result=Done,
         run=revoke,
         done="The approval is revoked.",
         then=PATH,
@@ -339,8 +325,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/tokens/revoke",
         allowed=in_person(Role.OPERATOR),
         summary="Revoke the token of a program",
-        params=TokenForm,
-        result=Done,
         run=revoke_token,
         done="The token is revoked.",
         then=PATH,

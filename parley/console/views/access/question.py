@@ -15,15 +15,16 @@ from gateway.policy.decision import Decision
 from gateway.policy.invocation import decide_invocation
 from gateway.policy.rate_limits import rules_for
 from gateway.policy.takeover_return import decide_takeover
+from gateway.ports.action import Input, Output
 from gateway.ports.rights import to_read
 from gateway.turn.admission import known_ids, role_in, served
 from gateway.turn.services import Services
 from memory.model.scope import RequestScope, access_scope_of, project_of
-from parley.console.route import AnyRoute, ConsoleRoute, Params, Result
+from parley.console.route import AnyRoute, ConsoleRoute
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.access.admissions import PATH, known_tools, rule_name
-from parley.http.api.errors import Refused
+from parley.http.api.errors import CallRefused
 
 PERSON: Final = r"^([a-z][a-z0-9_-]{0,39}:[a-z0-9_-]{1,40}:[^\s]{1,200})?$"
 Action = Literal["answer", "tool", "read_project", "write_project_notes"]
@@ -70,7 +71,7 @@ TEXTS: Final[dict[str, tuple[str, str]]] = {
 """By the reason of a decision: a sentence, and the key of the configuration."""
 
 
-class QuestionQuery(Params):
+class QuestionQuery(Input):
     """A person (PLATFORM:ACCOUNT:ID; empty for no question), a place of their platform, and what
     they want to do. `outside`: a guest of the workspace. `how` addresses the assistant in a
     room."""
@@ -87,7 +88,7 @@ class QuestionQuery(Params):
     outside: Literal["", "yes"] = ""
 
 
-class StepOut(Result):
+class AccessStepOut(Output):
     """A decision, with its sentence and the key of the configuration or the rule behind it."""
 
     stage: str
@@ -97,23 +98,25 @@ class StepOut(Result):
     rule: str
 
 
-class AnswerOut(Result):
+class AccessAnswerOut(Output):
     """The answer: yes if every decision allows it. `deciding` is the decision that decides. Both
     are empty without a question."""
 
     asked: bool = False
     allowed: bool = False
-    deciding: StepOut | None = None
-    steps: tuple[StepOut, ...] = Field(default=(), max_length=20)
+    deciding: AccessStepOut | None = None
+    steps: tuple[AccessStepOut, ...] = Field(default=(), max_length=20)
     limits: str = ""
     tools: tuple[str, ...] = Field(default=(), max_length=500)
 
 
-async def question(viewer: Viewer, services: ConsoleServices, params: QuestionQuery) -> AnswerOut:
-    """Answer a question. Raises `Refused`."""
+async def question(
+    viewer: Viewer, services: ConsoleServices, params: QuestionQuery
+) -> AccessAnswerOut:
+    """Answer a question. Raises `CallRefused`."""
     tools = tuple(one.name for one in await known_tools(services))
     if not params.person:
-        return AnswerOut(tools=tools)
+        return AccessAnswerOut(tools=tools)
     # One value of the policies for all decisions, as in a turn.
     gateway = services.gateway.under(services.gateway.policies)
     place = _place(params)
@@ -136,7 +139,7 @@ async def question(viewer: Viewer, services: ConsoleServices, params: QuestionQu
                 if steps[-1].allowed:
                     steps.append(_notes(gateway, who, place))
     refused = next((one for one in steps if not one.allowed), None)
-    return AnswerOut(
+    return AccessAnswerOut(
         asked=True,
         allowed=refused is None,
         deciding=refused or steps[-1],
@@ -171,7 +174,7 @@ async def _principal(
     except TenantUnknown as error:
         raise BadInput(str(error)) from None
     if tenant != viewer.tenant:
-        raise Refused(403, "not_allowed", ANOTHER_TENANT, "query.person")
+        raise CallRefused("not_allowed", ANOTHER_TENANT, "query.person")
     known = await known_ids(person, gateway)
     if known is None:
         raise BadInput(UNKNOWN_IDS)
@@ -182,7 +185,7 @@ async def _principal(
 
 async def _answer(
     gateway: Services, params: QuestionQuery, who: Principal, place: Place
-) -> list[StepOut]:
+) -> list[AccessStepOut]:
     message = ChatMessage(
         "question",
         "",
@@ -224,7 +227,7 @@ async def _tool(
     params: QuestionQuery,
     who: Principal,
     place: Place,
-) -> StepOut:
+) -> AccessStepOut:
     spec = next((one for one in await known_tools(services) if one.name == params.tool), None)
     if spec is None:
         raise NotFound(NO_TOOL)
@@ -239,7 +242,7 @@ async def _tool(
 
 async def _project(
     services: ConsoleServices, params: QuestionQuery, who: Principal, place: Place
-) -> StepOut:
+) -> AccessStepOut:
     memory = services.memory.memory
     if memory is None:
         off = Decision("memory", False, "memory_off")
@@ -269,7 +272,7 @@ async def _project(
     return _step(Decision("project", False, "no_member"), text, "membership on the platform")
 
 
-def _notes(gateway: Services, who: Principal, place: Place) -> StepOut:
+def _notes(gateway: Services, who: Principal, place: Place) -> AccessStepOut:
     scope = access_scope_of(RequestScope(who, (str(who.person),), place, gateway.clock.now()))
     if scope.operates:
         decision = Decision("project_notes", True, "operates")
@@ -285,10 +288,10 @@ def _limits(gateway: Services, who: Principal, place: Place) -> str:
     return f"Questions a minute: at most {', '.join(named)}." if named else "There are no limits."
 
 
-def _step(decision: Decision, text: str = "", rule: str = "") -> StepOut:
+def _step(decision: Decision, text: str = "", rule: str = "") -> AccessStepOut:
     known, key = TEXTS.get(decision.reason, (decision.reason.replace("_", " "), ""))
     detail = f" ({decision.detail})" if decision.detail else ""
-    return StepOut(
+    return AccessStepOut(
         stage=decision.stage,
         allowed=decision.allowed,
         reason=decision.reason,
@@ -304,8 +307,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/question",
         allowed=to_read(Role.OPERATOR),
         summary="May this person do this here? Answered with the rule that decides",
-        params=QuestionQuery,
-        result=AnswerOut,
         run=question,
         template="access/question.html",
         example={"person": "web:main:ada"},

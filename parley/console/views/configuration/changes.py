@@ -1,32 +1,28 @@
 """Changes of the configuration by owners: a value, an entry, back to the file. Each is checked with
 all others, stored as a version and recorded in the audit."""
 
-from collections.abc import Sequence
-from typing import Annotated, Final, Literal
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
 from gateway.people import Audience, Role
 from gateway.policy.invocation import Trigger
+from gateway.ports.action import Input
 from gateway.ports.rights import in_person
 from gateway.stores.config_versions import ConfigVersion
+from memory.actions.call import MAX_NUMBER, Integral
 from parley.config import SettingsError
 from parley.config.overrides import Overlaid, Override, is_changeable
 from parley.config.schema import at, item_of, typed
 from parley.config.secrets import ReferencedText
 from parley.config.yaml_file import Value
-from parley.console.route import (
-    AnyRoute,
-    ConsoleRoute,
-    Params,
-    RefusedWithResult,
-)
+from parley.console.route import AnyRoute, ConsoleRoute, RefusedWithResult
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.configuration.page import PATH, TEMPLATE, ConfigurationOut, shown
 from parley.console.views.configuration.rights import check_governs, check_own_access
-from parley.http.api.errors import Refused
-from parley.http.api.models import MAX_NUMBER, Integral
+from parley.http.api.errors import CallRefused
 
 MAX_VALUE: Final = 50_000
 MAX_AMOUNT: Final = 1_000_000
@@ -52,7 +48,7 @@ MaybeAmount = Annotated[Amount | None, BeforeValidator(_empty_as_none)]
 ByName = Literal["assistant.channels", "invocation.channels", "tools", "budgets.prices"]
 
 
-class ChangeForm(Params):
+class ChangeForm(Input):
     """A key, such as `access.owners`, and its value as text: an item of a list in each line; empty
     for none. `based_on` is the version that the page showed, 0 for none."""
 
@@ -61,7 +57,7 @@ class ChangeForm(Params):
     value: Annotated[str, StringConstraints(max_length=MAX_VALUE)] = ""
 
 
-class ChoicesForm(Params):
+class ChoicesForm(Input):
     """A key whose value is a list of words, such as `invocation.triggers`."""
 
     key: Key
@@ -69,7 +65,7 @@ class ChoicesForm(Params):
     words: Annotated[tuple[Annotated[str, StringConstraints(max_length=40)], ...], Field(max_length=20)] = ()  # fmt: skip # noqa: E501
 
 
-class RevertForm(Params):
+class RevertForm(Input):
     """A key, or an entry of a section by name, whose override is dropped: the file counts again."""
 
     key: Key
@@ -77,7 +73,7 @@ class RevertForm(Params):
     name: Annotated[str, StringConstraints(max_length=200)] = ""
 
 
-class RemoveForm(Params):
+class RemoveForm(Input):
     """An entry of a section by name that is removed, also if the file has it."""
 
     section: ByName
@@ -85,7 +81,7 @@ class RemoveForm(Params):
     name: Name
 
 
-class PersonaForm(Params):
+class PersonaForm(Input):
     """The persona and the model of a channel; an empty one is the general one."""
 
     based_on: Number
@@ -94,7 +90,7 @@ class PersonaForm(Params):
     model: Model = ""
 
 
-class TriggersForm(Params):
+class TriggersForm(Input):
     """The triggers and the prefix of a channel. With `own` off, the general triggers stay; on and
     without a trigger, the channel is silent."""
 
@@ -105,7 +101,7 @@ class TriggersForm(Params):
     prefix: Prefix = ""
 
 
-class ToolForm(Params):
+class ToolForm(Input):
     """The lowest role that may use a tool or all tools of a server, and the audiences."""
 
     based_on: Number
@@ -114,7 +110,7 @@ class ToolForm(Params):
     audiences: Annotated[tuple[Audience, ...], Field(max_length=3)] = ()
 
 
-class PriceForm(Params):
+class PriceForm(Input):
     """The price of a model in dollars per million tokens, and of 1,000 searches in the web."""
 
     based_on: Number
@@ -214,7 +210,7 @@ async def _reverted(
     viewer: Viewer, services: ConsoleServices, based_on: int, path: tuple[str, ...]
 ) -> ConfigurationOut:
     if path not in {one.path for one in services.configuration.overrides}:
-        raise Refused(409, "no_override", NOT_OVERRIDDEN.format(key=".".join(path)))
+        raise CallRefused("no_override", NOT_OVERRIDDEN.format(key=".".join(path)))
     return await _changed(viewer, services, based_on, [], [path])
 
 
@@ -239,7 +235,7 @@ async def _changed(
     except SettingsError as error:
         problem = " ".join(map(str, error.problems[:5]))
         result = await shown(viewer, services, problem=problem, refused=key, text=text)
-        raise RefusedWithResult(422, "refused", problem, result=result) from None
+        raise RefusedWithResult("refused", problem, result=result) from None
     await checked(viewer, services, await live.with_overrides(new), key, text)
     made = await live.change(viewer.person, based_on, changes, removed)
     return await done(viewer, services, made, key, text)
@@ -251,9 +247,9 @@ async def checked(
     """Raise `RefusedWithResult` if the viewer would not be an owner any more."""
     try:
         await check_own_access(viewer, services, after.settings)
-    except Refused as error:
+    except CallRefused as error:
         result = await shown(viewer, services, problem=error.message, refused=key, text=text)
-        raise RefusedWithResult(error.status, error.code, error.message, result=result) from None
+        raise RefusedWithResult(error.code, error.message, result=result) from None
 
 
 async def done(
@@ -282,13 +278,13 @@ async def conflict(
 ) -> RefusedWithResult:
     """Return the refusal of a change that is based on an older version."""
     result = await shown(viewer, services, problem=CHANGED, refused=key, text=text)
-    return RefusedWithResult(409, "conflict", CHANGED, "body.based_on", result=result)
+    return RefusedWithResult("conflict", CHANGED, "body.based_on", result=result)
 
 
 def _path(key: str) -> tuple[str, ...]:
     path = tuple(key.split("."))
     if not is_changeable(path) or len(path) != 2 or path[0] == "tools":
-        raise Refused(422, "bad_key", f"{key} cannot be changed here.", "body.key")
+        raise CallRefused("bad_key", f"{key} cannot be changed here.", "body.key")
     return path
 
 
@@ -303,7 +299,11 @@ def _value_of(path: tuple[str, ...], text: str, services: ConsoleServices) -> Va
 
 
 def _action(
-    name: str, path: str, summary: str, params: type[Params], run: object, example: dict[str, str]
+    name: str,
+    path: str,
+    summary: str,
+    run: Callable[[Viewer, ConsoleServices, Any], Awaitable[ConfigurationOut]],
+    example: dict[str, str],
 ) -> AnyRoute:
     return ConsoleRoute(
         name=name,
@@ -311,9 +311,7 @@ def _action(
         path=f"{PATH}/{path}",
         allowed=in_person(Role.OWNER),
         summary=summary,
-        params=params,
-        result=ConfigurationOut,
-        run=run,  # type: ignore[arg-type]  # checked by its own annotation
+        run=run,
         template=TEMPLATE,
         example=example,
     )
@@ -322,42 +320,42 @@ def _action(
 _BASED: Final = {"based_on": "0"}
 ROUTES: Final[tuple[AnyRoute, ...]] = (
     _action(
-        *("change_value", "change", "Change a value of the configuration", ChangeForm),
+        *("change_value", "change", "Change a value of the configuration"),
         change_value,
         {**_BASED, "key": "limits.user_per_minute", "value": "7"},
     ),
     _action(
-        *("change_choices", "choices", "Change a list of words of the configuration", ChoicesForm),
+        *("change_choices", "choices", "Change a list of words of the configuration"),
         change_choices,
         {**_BASED, "key": "invocation.triggers"},
     ),
     _action(
-        *("change_persona", "persona", "Set the persona and the model of a channel", PersonaForm),
+        *("change_persona", "persona", "Set the persona and the model of a channel"),
         change_persona,
         {**_BASED, "name": "web:general", "persona": "Brief."},
     ),
     _action(
-        *("change_triggers", "triggers", "Set the triggers of a channel", TriggersForm),
+        *("change_triggers", "triggers", "Set the triggers of a channel"),
         change_triggers,
         {**_BASED, "name": "web:general", "prefix": "!"},
     ),
     _action(
-        *("change_tool", "tool", "Set the rule of a tool", ToolForm),
+        *("change_tool", "tool", "Set the rule of a tool"),
         change_tool,
         {**_BASED, "name": "remember"},
     ),
     _action(
-        *("change_price", "price", "Set the price of a model", PriceForm),
+        *("change_price", "price", "Set the price of a model"),
         change_price,
         {**_BASED, "name": "model-a", "input": "1", "output": "2"},
     ),
     _action(
-        *("remove_entry", "remove", "Remove an entry of the configuration", RemoveForm),
+        *("remove_entry", "remove", "Remove an entry of the configuration"),
         remove_entry,
         {**_BASED, "section": "tools", "name": "x"},
     ),
     _action(
-        *("revert_value", "revert", "Drop an override, so that the file counts again", RevertForm),
+        *("revert_value", "revert", "Drop an override, so that the file counts again"),
         revert,
         {**_BASED, "key": "limits.user_per_minute"},
     ),

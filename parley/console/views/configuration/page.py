@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal, cast
 from pydantic import Field, StringConstraints
 
 from gateway.people import Role
+from gateway.ports.action import Input, Output
 from gateway.ports.rights import to_read
 from parley.config.listing import UNSET, ListedValue, Source, as_yaml, listed
 from parley.config.overrides import CHANGEABLE, ENTRIES, Override, is_changeable
@@ -16,7 +17,7 @@ from parley.config.problems import Problem, dotted
 from parley.config.schema import allowed_words, at, item_of, shapes
 from parley.config.settings import Settings
 from parley.config.yaml_file import Value
-from parley.console.route import AnyRoute, ConsoleRoute, File, Params, Result
+from parley.console.route import AnyRoute, ConsoleRoute, File
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.configuration.rights import check_governs
@@ -28,11 +29,11 @@ TEMPLATE: Final = "configuration/page.html"
 MOST: Final = 2_000
 """Values of one page."""
 
-Input = Literal["text", "lines", "number", "choice", "choices", "switch"]
+Control = Literal["text", "lines", "number", "choice", "choices", "switch"]
 Show = Literal["changeable", "set", "all"]
 
 
-class ConfigurationQuery(Params):
+class ConfigurationQuery(Input):
     """`show`: the values that can be changed here, also those that are no defaults, or all. `q`:
     only values with this text in their key."""
 
@@ -40,11 +41,11 @@ class ConfigurationQuery(Params):
     q: Annotated[str, StringConstraints(max_length=100)] = ""
 
 
-class ExportQuery(Params):
+class ConfigurationExportQuery(Input):
     """The export has no parameters."""
 
 
-class ValueOut(Result):
+class ValueOut(Output):
     """A value. `text` has an item of a list in each line. `place` is a line of the file or a
     variable; `input` is how it is changed here, empty for one that is not; `words` are those that
     it accepts; `ignored` is the problem of an override that cannot be used."""
@@ -55,18 +56,18 @@ class ValueOut(Result):
     place: str
     rule: str
     meaning: str
-    input: Input | Literal[""]
+    input: Control | Literal[""]
     words: tuple[str, ...]
 
 
-class SectionOut(Result):
+class SectionOut(Output):
     """The values of a section."""
 
     name: str
     values: tuple[ValueOut, ...] = Field(max_length=MOST)
 
 
-class EntryOut(Result):
+class SettingOut(Output):
     """An entry of a section by name, such as the persona of a channel. `removed`: an override
     removes the entry of the file."""
 
@@ -77,7 +78,7 @@ class EntryOut(Result):
     fields: Mapping[str, str | tuple[str, ...] | None]
 
 
-class IgnoredOut(Result):
+class IgnoredOut(Output):
     """An override that cannot be used, and is ignored. `section` and `name` name it for the way
     back to the file."""
 
@@ -89,7 +90,7 @@ class IgnoredOut(Result):
     advice: str
 
 
-class ConfigurationOut(Result):
+class ConfigurationOut(Output):
     """The configuration. `version` is that of the overrides, 0 while there is none. `said` is the
     outcome of an action; `problem`, `refused` and `text` are the reason, the key and the value of a
     refused one."""
@@ -100,7 +101,7 @@ class ConfigurationOut(Result):
     may_change: bool
     overridden: int
     sections: tuple[SectionOut, ...] = Field(max_length=200)
-    entries: Mapping[str, tuple[EntryOut, ...]]
+    entries: Mapping[str, tuple[SettingOut, ...]]
     ignored: tuple[IgnoredOut, ...]
     said: str = ""
     problem: str = ""
@@ -117,7 +118,9 @@ async def configuration(
     return await shown(viewer, services, params)
 
 
-async def export(viewer: Viewer, services: ConsoleServices, _params: ExportQuery) -> File:
+async def export(
+    viewer: Viewer, services: ConsoleServices, _params: ConfigurationExportQuery
+) -> File:
     """Return the configuration in force as a file, without secrets."""
     await check_governs(viewer, services)
     live = services.configuration
@@ -223,7 +226,7 @@ def _words(annotation: object) -> tuple[str, ...]:
     return allowed_words(annotation if item is None else item)
 
 
-def _input(annotation: object, key: str) -> Input:
+def _input(annotation: object, key: str) -> Control:
     options = shapes(annotation)
     if item_of(annotation) is not None:
         return "choices" if _words(annotation) else "lines"
@@ -236,7 +239,7 @@ def _input(annotation: object, key: str) -> Input:
     return "lines" if key.endswith("persona") else "text"
 
 
-def _entries(path: KeyPath, services: ConsoleServices) -> Iterator[EntryOut]:
+def _entries(path: KeyPath, services: ConsoleServices) -> Iterator[SettingOut]:
     live = services.configuration
     below = [one for one in live.overrides if one.path[:-1] == path]
     overrides = {one.path[-1]: one for one in below}
@@ -245,14 +248,14 @@ def _entries(path: KeyPath, services: ConsoleServices) -> Iterator[EntryOut]:
     base: object = live.base
     for step in path:
         section, base = getattr(section, str(step)), getattr(base, str(step))
-    present = cast("Mapping[str, Result]", section)
+    present = cast("Mapping[str, Output]", section)
     for name, value in present.items():
         one = overrides.get(name)
         in_force = one is not None and one.key not in ignored
         yield _entry(path, name, dict(value.model_dump(mode="json")), services, overridden=in_force)
     for name in cast("Mapping[str, object]", base):
         if name not in present:
-            yield EntryOut(name=name, source="override", place="", removed=True, fields={})
+            yield SettingOut(name=name, source="override", place="", removed=True, fields={})
 
 
 def _entry(
@@ -262,7 +265,7 @@ def _entry(
     services: ConsoleServices,
     *,
     overridden: bool,
-) -> EntryOut:
+) -> SettingOut:
     origin = services.configuration.origins.get((*path, name))
     fields = {
         key: tuple(map(str, value))
@@ -272,7 +275,7 @@ def _entry(
         else str(value)
         for key, value in values.items()
     }
-    return EntryOut(
+    return SettingOut(
         name=name,
         source="override" if overridden else "file" if origin is None else origin.kind,
         place="" if overridden or origin is None else origin.place,
@@ -309,8 +312,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=PATH,
         allowed=to_read(Role.OPERATOR),
         summary="The configuration with the source of each value, and its changes",
-        params=ConfigurationQuery,
-        result=ConfigurationOut,
         run=configuration,
         template=TEMPLATE,
         menu="Configuration",
@@ -321,8 +322,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/export",
         allowed=to_read(Role.OPERATOR),
         summary="The configuration in force as YAML, without secrets",
-        params=ExportQuery,
-        result=File,
         run=export,
     ),
 )

@@ -9,7 +9,7 @@ from parley.config import Settings
 from parley.console.services import ConsoleServices
 from parley.console.viewer import LOCAL_OPERATOR, Viewer
 from parley.http.api.authentication import admitted_person
-from parley.http.api.errors import Refused
+from parley.http.api.errors import CallRefused
 from parley.wiring.policies import policies_of
 
 OF_THE_PROGRAM: Final = (
@@ -37,13 +37,13 @@ async def governs(viewer: Viewer, services: ConsoleServices, role: Role) -> bool
 async def check_governs(
     viewer: Viewer, services: ConsoleServices, role: Role = Role.OPERATOR
 ) -> None:
-    """Raise `Refused` (403) for a viewer who may not see what holds for all tenants."""
+    """Raise `CallRefused` (403) for a viewer who may not see what holds for all tenants."""
     if not await governs(viewer, services, role):
-        raise Refused(403, "not_allowed", OF_THE_PROGRAM)
+        raise CallRefused("not_allowed", OF_THE_PROGRAM)
 
 
 async def check_own_access(viewer: Viewer, services: ConsoleServices, settings: Settings) -> None:
-    """Raise `Refused` (409) if the viewer, who is an owner, would not be one with this
+    """Raise `CallRefused` (409) if the viewer, who is an owner, would not be one with this
     configuration. The same functions decide as for a chat. Whoever runs commands on this machine
     cannot be locked out."""
     if viewer.person == str(LOCAL_OPERATOR):
@@ -52,8 +52,8 @@ async def check_own_access(viewer: Viewer, services: ConsoleServices, settings: 
     for person in sorted(viewer.persons):
         try:
             who = await admitted_person(viewer.tenant, identity_of(person), under)
-        except Refused:
+        except CallRefused:
             continue
         if who.role is Role.OWNER:
             return
-    raise Refused(409, "own_access", OWN_ACCESS)
+    raise CallRefused("own_access", OWN_ACCESS)

@@ -8,17 +8,18 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from gateway.people import Role
+from gateway.ports.action import Input, Output
 from gateway.ports.rights import in_person, to_read
 from gateway.stores.config_versions import ConfigVersion
+from memory.actions.call import MAX_NUMBER, Digits
 from parley.config import SettingsError
 from parley.config.overrides import overrides_in, parsed
-from parley.console.route import AnyRoute, ConsoleRoute, Params, Result
+from parley.console.route import AnyRoute, ConsoleRoute
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.configuration.changes import Number, checked, conflict, done
 from parley.console.views.configuration.page import PATH, TEMPLATE, ConfigurationOut, as_text
 from parley.console.views.configuration.rights import check_governs
-from parley.http.api.models import MAX_NUMBER, Digits
 
 PAGE: Final = 20
 FILE: Final = "as in the file"
@@ -26,13 +27,13 @@ MAX_SHOWN: Final = 500
 """Characters of a value in a comparison."""
 
 
-class VersionsQuery(Params):
+class ConfigurationVersionsQuery(Input):
     """`after` is `next` of the page before."""
 
     after: Annotated[int, Field(ge=0, le=MAX_NUMBER), Digits] = 0
 
 
-class UndoForm(Params):
+class UndoForm(Input):
     """`based_on` is the version that the page showed."""
 
     based_on: Number
@@ -44,7 +45,7 @@ class RestoreForm(UndoForm):
     version: Number
 
 
-class ChangeOut(Result):
+class ChangeOut(Output):
     """A changed override, before and after."""
 
     key: str
@@ -52,7 +53,7 @@ class ChangeOut(Result):
     after: str
 
 
-class ConfigVersionOut(Result):
+class ConfigVersionOut(Output):
     """A version. `undone_to` is the version to which an undo went back, None for another change."""
 
     number: int
@@ -62,7 +63,7 @@ class ConfigVersionOut(Result):
     changes: tuple[ChangeOut, ...]
 
 
-class ConfigVersionsOut(Result):
+class ConfigVersionsOut(Output):
     """A page of versions, the newest first. `next` is 0 at the end."""
 
     newest: int
@@ -72,7 +73,7 @@ class ConfigVersionsOut(Result):
 
 
 async def versions(
-    viewer: Viewer, services: ConsoleServices, params: VersionsQuery
+    viewer: Viewer, services: ConsoleServices, params: ConfigurationVersionsQuery
 ) -> ConfigVersionsOut:
     """Return a page of versions."""
     await check_governs(viewer, services)
@@ -145,8 +146,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/versions",
         allowed=to_read(Role.OPERATOR),
         summary="The versions of the overrides, with what each changed",
-        params=VersionsQuery,
-        result=ConfigVersionsOut,
         run=versions,
         template="configuration/versions.html",
     ),
@@ -156,8 +155,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/undo",
         allowed=in_person(Role.OWNER),
         summary="Undo the last change of the configuration",
-        params=UndoForm,
-        result=ConfigurationOut,
         run=undo,
         template=TEMPLATE,
         example={"based_on": "0"},
@@ -168,8 +165,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/restore",
         allowed=in_person(Role.OWNER),
         summary="Restore an earlier version of the overrides, or remove all of them",
-        params=RestoreForm,
-        result=ConfigurationOut,
         run=restore,
         template=TEMPLATE,
         example={"based_on": "0", "version": "0"},

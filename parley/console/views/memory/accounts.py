@@ -11,16 +11,17 @@ from gateway.errors import BadInput
 from gateway.message import Notice
 from gateway.outbound.notices import NoticeSender
 from gateway.people import Role, identity_of
+from gateway.ports.action import Input, Output
 from gateway.ports.memory import Caller
 from gateway.ports.rights import in_person, to_read
 from memory.commands.link import REFUSALS, LinkCommands
 from memory.ports.people import Linked, LinkRequest, LinkSide
 from memory.service.links import LINK_VALID, Links
-from parley.console.route import AnyRoute, ConsoleRoute, Params, Result
+from parley.console.route import AnyRoute, ConsoleRoute
 from parley.console.services import MEMORY_OFF, ConsoleServices
 from parley.console.viewer import LOCAL_OPERATOR, Viewer
 from parley.console.views.memory.documents import PATH
-from parley.http.api.errors import Refused
+from parley.http.api.errors import CallRefused
 
 ACCOUNTS: Final = f"{PATH}/accounts"
 TEMPLATE: Final = "memory/accounts.html"
@@ -37,23 +38,23 @@ CANCELLED: Final = "Nothing new is linked. The code is no longer valid."
 SEPARATED: Final = "This account is separated. Each account keeps what was remembered for it."
 
 
-class AccountsQuery(Params):
+class AccountsQuery(Input):
     """The page and its actions have no parameters."""
 
 
-class EnterForm(Params):
+class EnterForm(Input):
     """The code that the assistant gave to the other account."""
 
     code: Annotated[str, StringConstraints(min_length=1, max_length=40)]
 
 
-class RequestForm(Params):
+class RequestForm(Input):
     """The id of the open request."""
 
     request: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{1,32}$")]
 
 
-class IdentityOut(Result):
+class IdentityOut(Output):
     """An account of a platform."""
 
     person: str
@@ -64,7 +65,7 @@ class IdentityOut(Result):
     since: datetime | None = None
 
 
-class RequestOut(Result):
+class RequestOut(Output):
     """A link that is not complete. `other` is the other account, `group` are those it is linked
     with; `asks`: the viewer's confirmation is needed now."""
 
@@ -75,7 +76,7 @@ class RequestOut(Result):
     until: datetime
 
 
-class LinksOut(Result):
+class LinksOut(Output):
     """The viewer's account, the linked ones, the open request. `code` is a new code, valid until
     `until`; `said` is the outcome of an action."""
 
@@ -144,9 +145,9 @@ async def deliver(services: ConsoleServices, group: str, notices: Sequence[Notic
 
 
 def check_account(viewer: Viewer) -> None:
-    """Raise `Refused` (409) for whoever signed in from the command line, without an account."""
+    """Raise `CallRefused` (409) for whoever signed in from the command line, without an account."""
     if viewer.principal.person == LOCAL_OPERATOR:
-        raise Refused(409, "no_account", NO_ACCOUNT)
+        raise CallRefused("no_account", NO_ACCOUNT)
 
 
 async def _person(viewer: Viewer, services: ConsoleServices) -> Caller:
@@ -163,7 +164,7 @@ async def _run(services: ConsoleServices, caller: Caller, text: str) -> None:
 def _links(services: ConsoleServices) -> Links:
     links = services.memory.links
     if links is None:
-        raise Refused(404, "memory_off", MEMORY_OFF)
+        raise CallRefused("memory_off", MEMORY_OFF)
     return links
 
 
@@ -219,8 +220,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=ACCOUNTS,
         allowed=to_read(Role.GUEST),
         summary="Your linked accounts",
-        params=AccountsQuery,
-        result=LinksOut,
         run=accounts,
         template=TEMPLATE,
         palette="Linked accounts",
@@ -231,8 +230,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{ACCOUNTS}/code",
         allowed=in_person(Role.GUEST),
         summary="Make a code that links another account, on the page only",
-        params=AccountsQuery,
-        result=LinksOut,
         run=make_code,
         template=TEMPLATE,
     ),
@@ -242,8 +239,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{ACCOUNTS}/enter",
         allowed=in_person(Role.GUEST),
         summary="Enter the code of another account, on the page only",
-        params=EnterForm,
-        result=LinksOut,
         run=enter_code,
         template=TEMPLATE,
         example={"code": "0000-0000-0000"},
@@ -254,8 +249,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{ACCOUNTS}/confirm",
         allowed=in_person(Role.GUEST),
         summary="Confirm a link, on the page only",
-        params=RequestForm,
-        result=LinksOut,
         run=confirm,
         template=TEMPLATE,
         example={"request": "00000000"},
@@ -266,8 +259,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{ACCOUNTS}/cancel",
         allowed=in_person(Role.GUEST),
         summary="Refuse a link",
-        params=RequestForm,
-        result=LinksOut,
         run=cancel,
         template=TEMPLATE,
         example={"request": "00000000"},
@@ -278,8 +269,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{ACCOUNTS}/unlink",
         allowed=in_person(Role.GUEST),
         summary="Separate your account from the linked ones",
-        params=AccountsQuery,
-        result=LinksOut,
         run=unlink,
         template=TEMPLATE,
     ),

@@ -6,28 +6,22 @@ from typing import Final, Literal
 from pydantic import Field
 
 from gateway.people import Role
+from gateway.ports.action import Input, Output
 from gateway.ports.rights import in_person, to_read
+from memory.actions.documents import PlanOut
 from memory.commands.texts import KINDS
 from memory.model.record import Record
 from memory.service.handle import MemoryHandle
 from memory.text.display import quoted
 from memory.transfer.exporter import personal_file
-from parley.console.route import (
-    AnyRoute,
-    ConsoleRoute,
-    File,
-    Params,
-    RefusedWithResult,
-    Result,
-)
+from parley.console.route import AnyRoute, ConsoleRoute, File, RefusedWithResult
 from parley.console.services import MEMORY_OFF, ConsoleServices
 from parley.console.text import csv_text
 from parley.console.viewer import Viewer
 from parley.console.views.memory.accounts import deliver
 from parley.console.views.memory.documents import PATH
 from parley.console.views.memory.memories import plan_of
-from parley.http.api.errors import Refused
-from parley.http.api.models import PlanOut
+from parley.http.api.errors import CallRefused
 
 DATA: Final = f"{PATH}/data"
 MAX_KINDS: Final = 100
@@ -39,24 +33,24 @@ CSV_COLUMNS: Final = (
 )
 
 
-class DataQuery(Params):
+class DataQuery(Input):
     """The page has no parameters."""
 
 
-class ExportQuery(Params):
+class DataExportQuery(Input):
     """The form of the file: "jsonl" has everything and can be imported again; "md" and "csv" have
     preferences and memories to read."""
 
     form: Literal["jsonl", "md", "csv"] = "jsonl"
 
 
-class EraseForm(Params):
+class EraseForm(Input):
     """`confirm` is the phrase that the page names."""
 
     confirm: str = Field(default="", max_length=50)
 
 
-class KindOut(Result):
+class KindOut(Output):
     """The number of stored entries of one kind; `name` is the table, `label` its content."""
 
     name: str
@@ -64,7 +58,7 @@ class KindOut(Result):
     count: int
 
 
-class DataOut(Result):
+class DataOut(Output):
     """The stored data about all linked accounts, by kind. `person` is the account that an erasure
     erases, `linked` are the others, which keep theirs. `erased` entries are gone after an erasure;
     `problem` is the reason of a refused one."""
@@ -83,7 +77,7 @@ async def data(viewer: Viewer, services: ConsoleServices, _params: DataQuery) ->
     return await _shown(viewer, await services.memory_of(viewer))
 
 
-async def export(viewer: Viewer, services: ConsoleServices, params: ExportQuery) -> File:
+async def export(viewer: Viewer, services: ConsoleServices, params: DataExportQuery) -> File:
     """Return a file with what is stored about the viewer."""
     handle = await services.memory_of(viewer)
     name = f"parley-{handle.request.at:%Y-%m-%d}.{params.form}"
@@ -110,10 +104,10 @@ async def erase(viewer: Viewer, services: ConsoleServices, params: EraseForm) ->
     handle = await services.memory_of(viewer)
     if " ".join(params.confirm.split()).casefold() != PHRASE:
         page = await _shown(viewer, handle, NOT_ERASED)
-        raise RefusedWithResult(422, "not_confirmed", NOT_ERASED, "body.confirm", result=page)
+        raise RefusedWithResult("not_confirmed", NOT_ERASED, "body.confirm", result=page)
     erasure = services.memory.erasure
     if erasure is None:
-        raise Refused(404, "memory_off", MEMORY_OFF)
+        raise CallRefused("memory_off", MEMORY_OFF)
     await services.check_sending()
     caller = await services.caller_at_home(viewer)
     done = await erasure.run(handle, caller)
@@ -180,8 +174,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=DATA,
         allowed=to_read(Role.GUEST),
         summary="What is stored about you, with export and erasure",
-        params=DataQuery,
-        result=DataOut,
         run=data,
         template="memory/data.html",
         palette="Export and erase",
@@ -192,8 +184,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/export",
         allowed=to_read(Role.GUEST),
         summary="A file with everything that is stored about you",
-        params=ExportQuery,
-        result=File,
         run=export,
         example={"form": "csv"},
     ),
@@ -203,8 +193,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{DATA}/erase",
         allowed=in_person(Role.GUEST),
         summary="Erase everything about your account",
-        params=EraseForm,
-        result=DataOut,
         run=erase,
         template="memory/data.html",
         example={"confirm": "no"},

@@ -8,26 +8,21 @@ from pydantic import Field, StringConstraints
 from gateway.errors import NotFound
 from gateway.immutable import replace
 from gateway.people import Role
+from gateway.ports.action import Output
 from gateway.ports.rights import in_person, to_read
 from memory.commands.memories import kept
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import MAX_ARGUMENT, UNDO_FOR, Kind, Record, SourceType, draft_of
 from memory.model.scope import may_change
 from memory.service.handle import MemoryHandle
-from parley.console.route import (
-    AnyRoute,
-    ConsoleRoute,
-    ItemParams,
-    RefusedWithResult,
-    Result,
-)
+from parley.console.route import AnyRoute, ConsoleRoute, ItemParams, RefusedWithResult
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.memory.memories import LIST, shown
 from parley.console.views.memory.reach import (
     MAX_CHAIN,
-    MemoryOut,
     Project,
+    ShownMemoryOut,
     earlier_versions,
     handle_in,
     later_versions,
@@ -61,22 +56,22 @@ class EntryForm(EntryQuery):
     """The same, for an action."""
 
 
-class EditForm(EntryForm):
+class EditMemoryForm(EntryForm):
     """The new text, and the kind; empty for the present one."""
 
     text: MemoryText
     kind: Literal["", "preference", "instruction", "correction", "decision", "fact", "context"] = ""
 
 
-class EntryOut(Result):
+class MemoryPageOut(Output):
     """A memory with its versions. `undo` says what can be taken back: a "replacement" of an earlier
     text, or the "notes" that the assistant made in one turn. `said` is the outcome of an action,
     `problem` and `text` are those of a refused one; `waits`: the new text waits for a decision.
     `entry` is None after it was taken back."""
 
-    entry: MemoryOut | None
-    earlier: tuple[MemoryOut, ...] = Field(default=(), max_length=MAX_CHAIN)
-    later: tuple[MemoryOut, ...] = Field(default=(), max_length=MAX_CHAIN)
+    entry: ShownMemoryOut | None
+    earlier: tuple[ShownMemoryOut, ...] = Field(default=(), max_length=MAX_CHAIN)
+    later: tuple[ShownMemoryOut, ...] = Field(default=(), max_length=MAX_CHAIN)
     derived_from: int = 0
     may_edit: bool = False
     may_confirm: bool = False
@@ -88,14 +83,14 @@ class EntryOut(Result):
     waits: bool = False
 
 
-async def entry(viewer: Viewer, services: ConsoleServices, params: EntryQuery) -> EntryOut:
+async def entry(viewer: Viewer, services: ConsoleServices, params: EntryQuery) -> MemoryPageOut:
     """Return a memory. Raises `NotFound`."""
     handle = await handle_in(viewer, services, params.project)
     record = await _record(viewer, handle, params.id)
     return await _shown(viewer, services, handle, record, params.project)
 
 
-async def edit(viewer: Viewer, services: ConsoleServices, params: EditForm) -> EntryOut:
+async def edit(viewer: Viewer, services: ConsoleServices, params: EditMemoryForm) -> MemoryPageOut:
     """Replace a memory by another text. Raises `NotFound` and `RefusedWithResult`."""
     handle = await handle_in(viewer, services, params.project)
     record = await _record(viewer, handle, params.id)
@@ -105,7 +100,7 @@ async def edit(viewer: Viewer, services: ConsoleServices, params: EditForm) -> E
     )
 
 
-async def confirm(viewer: Viewer, services: ConsoleServices, params: EntryForm) -> EntryOut:
+async def confirm(viewer: Viewer, services: ConsoleServices, params: EntryForm) -> MemoryPageOut:
     """Keep the text of a memory as what the viewer asked to keep. Raises as `edit` does."""
     handle = await handle_in(viewer, services, params.project)
     record = await _record(viewer, handle, params.id)
@@ -117,7 +112,7 @@ async def confirm(viewer: Viewer, services: ConsoleServices, params: EntryForm) 
     )
 
 
-async def undo(viewer: Viewer, services: ConsoleServices, params: EntryForm) -> EntryOut:
+async def undo(viewer: Viewer, services: ConsoleServices, params: EntryForm) -> MemoryPageOut:
     """Take back a replacement, or what the assistant noted in the turn of a memory. Raises
     `NotFound`."""
     handle = await handle_in(viewer, services, params.project)
@@ -128,7 +123,7 @@ async def undo(viewer: Viewer, services: ConsoleServices, params: EntryForm) -> 
     result = await handle.write.undo(record.id)
     again = AGAIN.format(count=len(result.restored)) if result.restored else ""
     said = TAKEN_BACK.format(count=len(result.gone), again=again)
-    return EntryOut(entry=None, project=params.project, said=said)
+    return MemoryPageOut(entry=None, project=params.project, said=said)
 
 
 async def _replaced(
@@ -141,11 +136,11 @@ async def _replaced(
     text: str,
     kind: Kind,
     said: str,
-) -> EntryOut:
+) -> MemoryPageOut:
     if not _may_edit(viewer, handle, record):
         message = NOT_EDITABLE
         page = await _shown(viewer, services, handle, record, params.project, problem=message)
-        raise RefusedWithResult(409, "not_editable", message, result=page)
+        raise RefusedWithResult("not_editable", message, result=page)
     draft = replace(draft_of(record, text), kind=kind, supersedes=record.id)
     result = await handle.write.remember(draft)
     if result.outcome is Outcome.STORED:
@@ -159,8 +154,7 @@ async def _replaced(
     page = await _shown(
         viewer, services, handle, record, params.project, problem=_refusal(result), text=text
     )
-    status = 409 if result.code in ("missing", "duplicate", "quota", "memory_off") else 422
-    raise RefusedWithResult(status, result.code, page.problem, "body.text", result=page)
+    raise RefusedWithResult(result.code, page.problem, "body.text", result=page)
 
 
 def _refusal(result: WriteResult) -> str:
@@ -185,13 +179,13 @@ async def _shown(
     problem: str = "",
     text: str = "",
     waits: bool = False,
-) -> EntryOut:
+) -> MemoryPageOut:
     now = services.gateway.clock.now()
     older = [one for one in await earlier_versions(handle, record) if may_show(viewer, one)]
     newer = [one for one in await later_versions(handle, record) if may_show(viewer, one)]
     may_edit = _may_edit(viewer, handle, record)
     explicit = record.provenance.source is SourceType.EXPLICIT_SAVE
-    return EntryOut(
+    return MemoryPageOut(
         entry=memory_out(viewer, handle, record, whole(record), now),
         earlier=shown(viewer, services, handle, older),
         later=shown(viewer, services, handle, newer),
@@ -238,8 +232,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=ONE,
         allowed=to_read(Role.GUEST),
         summary="A memory with its origin and its versions",
-        params=EntryQuery,
-        result=EntryOut,
         run=entry,
         template=TEMPLATE,
         example=EXAMPLE,
@@ -250,8 +242,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{ONE}/edit",
         allowed=in_person(Role.GUEST),
         summary="Replace a memory by another text",
-        params=EditForm,
-        result=EntryOut,
         run=edit,
         template=TEMPLATE,
         example={**EXAMPLE, "text": "I like tea."},
@@ -262,8 +252,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{ONE}/confirm",
         allowed=in_person(Role.GUEST),
         summary="Confirm a memory that the assistant concluded",
-        params=EntryForm,
-        result=EntryOut,
         run=confirm,
         template=TEMPLATE,
         example=EXAMPLE,
@@ -274,8 +262,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{ONE}/undo",
         allowed=in_person(Role.GUEST),
         summary="Take back a change, or what the assistant noted",
-        params=EntryForm,
-        result=EntryOut,
         run=undo,
         template=TEMPLATE,
         example=EXAMPLE,

@@ -10,23 +10,26 @@ from pydantic import Field, StringConstraints, ValidationError
 
 from gateway.errors import BadInput, NotFound
 from gateway.people import Role
+from gateway.ports.action import Input, Output
 from gateway.ports.rights import in_person, to_read
+from memory.actions.call import MAX_NUMBER, Integral
+from memory.actions.documents import PlanOut
 from memory.model.record import ID_PREFIX, Kind, Record, Scope, SourceType, Trust
 from memory.model.scope import may_change
 from memory.ports.memories import Filter
 from memory.ports.recall import Query
 from memory.service.handle import MemoryHandle
 from parley.console.reading import excerpts
-from parley.console.route import AnyRoute, ConsoleRoute, Params, Result
+from parley.console.route import AnyRoute, ConsoleRoute
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.conversations import Day, begin_of
 from parley.console.views.memory.documents import PATH
 from parley.console.views.memory.reach import (
     MAX_PROJECTS,
-    MemoryOut,
     Project,
     ProjectOut,
+    ShownMemoryOut,
     Whose,
     earlier_versions,
     handle_in,
@@ -34,7 +37,6 @@ from parley.console.views.memory.reach import (
     memory_out,
     projects_of,
 )
-from parley.http.api.models import MAX_NUMBER, Integral, PlanOut
 
 LIST: Final = f"{PATH}/entries"
 PAGE: Final = 20
@@ -51,7 +53,7 @@ MemoryId = Annotated[str, StringConstraints(pattern=rf"^{ID_PREFIX}[0-9A-Za-z-]{
 After = Annotated[str, StringConstraints(pattern=rf"^({ID_PREFIX}[0-9A-Za-z-]{{1,90}})?$")]
 
 
-class MemoriesQuery(Params):
+class MemoryListQuery(Input):
     """The filters; empty ones are off. `q` are words to search for; with `how` "meaning" it is a
     question that is answered as the assistant recalls, best first. `of`: whose memories; `project`
     names the project, empty for the chosen one. `said` are stored messages instead of what was
@@ -74,7 +76,7 @@ class MemoriesQuery(Params):
     after: After = ""
 
 
-class DeleteForm(Params):
+class DeleteForm(Input):
     """The memories to delete with their earlier versions. Nothing is deleted unless `number` is the
     number of all of them, which the answer names. `project` and `back` are of the list."""
 
@@ -84,14 +86,14 @@ class DeleteForm(Params):
     back: Annotated[str, Field(max_length=MAX_BACK)] = ""
 
 
-class MemoriesOut(Result):
+class MemoryListOut(Output):
     """A page of memories. `memory_off`: nothing is recalled or stored for the viewer. `total` is
     their number where all are on this page, None otherwise. `plan` is None without a limit.
     `project` is that of the list. `query` are the filters as a query; `next` is empty at the end.
     `by_meaning`: a model for vectors answered a search by meaning; otherwise it looked for words
     only."""
 
-    rows: tuple[MemoryOut, ...] = Field(max_length=PAGE + BY_MEANING)
+    rows: tuple[ShownMemoryOut, ...] = Field(max_length=PAGE + BY_MEANING)
     total: int | None
     plan: PlanOut | None
     memory_off: bool
@@ -102,19 +104,19 @@ class MemoriesOut(Result):
     next: str
 
 
-class DeletionOut(Result):
+class DeletionOut(Output):
     """`deleted` memories are gone; or, if it is 0, `number` would be: `chosen`, and `earlier`
     versions of them. `query` leads back to the list."""
 
     deleted: int
     number: int
-    chosen: tuple[MemoryOut, ...] = Field(max_length=PAGE + BY_MEANING)
+    chosen: tuple[ShownMemoryOut, ...] = Field(max_length=PAGE + BY_MEANING)
     earlier: int
     project: str
     query: str
 
 
-class Found(Struct, frozen=True):
+class FoundMemories(Struct, frozen=True):
     """Memories of a page; `more` follow."""
 
     records: list[Record]
@@ -122,13 +124,15 @@ class Found(Struct, frozen=True):
     by_meaning: bool = False
 
 
-async def memories(viewer: Viewer, services: ConsoleServices, params: MemoriesQuery) -> MemoriesOut:
+async def memories(
+    viewer: Viewer, services: ConsoleServices, params: MemoryListQuery
+) -> MemoryListOut:
     """Return a page of memories, or the results of a search. Raises `BadInput`, `NotFound`."""
     handle = await handle_in(viewer, services, params.project)
     filters = filters_of(params, viewer.zone)
     found = await _found(handle, params, filters)
     fits = not (found.more or params.after or params.q.strip())
-    return MemoriesOut(
+    return MemoryListOut(
         rows=shown(viewer, services, handle, found.records),
         total=len(found.records) if fits else None,
         plan=await plan_of(handle),
@@ -178,7 +182,7 @@ async def delete(viewer: Viewer, services: ConsoleServices, params: DeleteForm) 
     )
 
 
-def filters_of(params: MemoriesQuery, zone: str) -> Filter:
+def filters_of(params: MemoryListQuery, zone: str) -> Filter:
     """Return the filters for the store. Raises `BadInput` for a day that does not exist."""
     until = begin_of(params.until, zone)
     scopes = {"project": (Scope.PROJECT,), "everybody": (Scope.GLOBAL,)}
@@ -198,7 +202,7 @@ def filters_of(params: MemoriesQuery, zone: str) -> Filter:
     )
 
 
-def query_of(params: MemoriesQuery) -> str:
+def query_of(params: MemoryListQuery) -> str:
     """Return the filters as a query, without the position and the defaults."""
     given = params.model_dump(exclude={"after"}, exclude_defaults=True)
     return urlencode({name: value for name, value in given.items() if value})
@@ -206,7 +210,7 @@ def query_of(params: MemoriesQuery) -> str:
 
 def shown(
     viewer: Viewer, services: ConsoleServices, handle: MemoryHandle, records: Sequence[Record]
-) -> tuple[MemoryOut, ...]:
+) -> tuple[ShownMemoryOut, ...]:
     """Return memories for a page, the long ones cut."""
     now = services.gateway.clock.now()
     texts = excerpts([one.content for one in records], MOST_TEXT)
@@ -216,19 +220,19 @@ def shown(
     )
 
 
-async def _found(handle: MemoryHandle, params: MemoriesQuery, filters: Filter) -> Found:
+async def _found(handle: MemoryHandle, params: MemoryListQuery, filters: Filter) -> FoundMemories:
     if params.of == "project" and not handle.access.project:
-        return Found([])
+        return FoundMemories([])
     question = params.q.strip()
     if question and params.how == "meaning":
         query = Query(question, handle.request.at, BY_MEANING, filters=filters)
         recalled = await handle.read.recall(query)
         records = [one.record for one in recalled.results]
-        return Found(records, by_meaning="vector" in recalled.searches)
+        return FoundMemories(records, by_meaning="vector" in recalled.searches)
     if filters.after_id and await handle.read.get(filters.after_id) is None:
         raise NotFound(NO_PAGE)
     matches = await handle.read.search(filters)
-    return Found([one.record for one in matches[:PAGE]], len(matches) > PAGE)
+    return FoundMemories([one.record for one in matches[:PAGE]], len(matches) > PAGE)
 
 
 async def _deletable(viewer: Viewer, handle: MemoryHandle, ids: Sequence[str]) -> list[Record]:
@@ -245,7 +249,7 @@ def _list_of(text: str) -> str:
     """Return the filters of a list, checked; empty for anything else."""
     try:
         given = dict(parse_qsl(text, max_num_fields=20))
-        return query_of(MemoriesQuery.model_validate(given))
+        return query_of(MemoryListQuery.model_validate(given))
     except (ValidationError, ValueError):
         return ""
 
@@ -257,8 +261,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=LIST,
         allowed=to_read(Role.GUEST),
         summary="Memories with search and filters",
-        params=MemoriesQuery,
-        result=MemoriesOut,
         run=memories,
         template="memory/memories.html",
         palette="Memories",
@@ -270,8 +272,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{PATH}/delete",
         allowed=in_person(Role.GUEST),
         summary="Delete memories with their earlier versions",
-        params=DeleteForm,
-        result=DeletionOut,
         run=delete,
         template="memory/deletion.html",
     ),

@@ -10,21 +10,16 @@ from pydantic import Field
 
 from gateway.errors import NotFound
 from gateway.people import Role
+from gateway.ports.action import Input, Output
 from gateway.ports.rights import in_person, to_read
+from memory.actions.call import MAX_ID
 from memory.agents.services import AgentServices
 from memory.model.scope import RequestScope
-from parley.console.route import (
-    AnyRoute,
-    ConsoleRoute,
-    ItemParams,
-    Params,
-    Result,
-)
+from parley.console.route import AnyRoute, ConsoleRoute, ItemParams
 from parley.console.services import MEMORY_OFF, ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.memory.documents import PATH
-from parley.http.api.errors import Refused
-from parley.http.api.models import MAX_ID
+from parley.http.api.errors import CallRefused
 
 POOLS: Final = f"{PATH}/pools"
 TEMPLATE: Final = "memory/pools.html"
@@ -37,7 +32,7 @@ LEFT: Final = "The agent is out of the pool, with everything that it shared ther
 NOT_THERE: Final = "This agent is not in the pool. The page lists your agents in pools of others."
 
 
-class PoolsQuery(Params):
+class PoolsQuery(Input):
     """The page has no parameters."""
 
 
@@ -47,7 +42,7 @@ class LeaveForm(ItemParams):
     agent: Annotated[str, Field(max_length=MAX_ID)]
 
 
-class InvitationOut(Result):
+class PoolInvitationOut(Output):
     """An invitation of an agent of the viewer. `inviter` owns the pool and gave it its name."""
 
     id: str
@@ -61,7 +56,7 @@ class InvitationOut(Result):
     until: datetime
 
 
-class MembershipOut(Result):
+class PoolMembershipOut(Output):
     """An agent of the viewer in a pool of somebody else, and the number of memories that it shares
     there."""
 
@@ -73,34 +68,36 @@ class MembershipOut(Result):
     shares: int
 
 
-class PoolsOut(Result):
+class PoolsOfOthersOut(Output):
     """Invitations and memberships, the oldest first. `said` is the outcome of an action."""
 
-    waiting: tuple[InvitationOut, ...] = Field(max_length=MAX_WAITING)
-    memberships: tuple[MembershipOut, ...] = Field(max_length=MAX_MEMBERSHIPS)
+    waiting: tuple[PoolInvitationOut, ...] = Field(max_length=MAX_WAITING)
+    memberships: tuple[PoolMembershipOut, ...] = Field(max_length=MAX_MEMBERSHIPS)
     said: str = ""
 
 
-async def pools(viewer: Viewer, services: ConsoleServices, _params: PoolsQuery) -> PoolsOut:
+async def pools(viewer: Viewer, services: ConsoleServices, _params: PoolsQuery) -> PoolsOfOthersOut:
     """Return what waits, and the memberships."""
     return await _shown(viewer, services)
 
 
-async def accept(viewer: Viewer, services: ConsoleServices, params: ItemParams) -> PoolsOut:
+async def accept(viewer: Viewer, services: ConsoleServices, params: ItemParams) -> PoolsOfOthersOut:
     """Let an agent join. Raises `NotFound`, `BadInput` at a limit."""
     agents, request = await _agents(viewer, services)
     await agents.pools.invitations.accept(request, params.id)
     return await _shown(viewer, services, ACCEPTED)
 
 
-async def decline(viewer: Viewer, services: ConsoleServices, params: ItemParams) -> PoolsOut:
+async def decline(
+    viewer: Viewer, services: ConsoleServices, params: ItemParams
+) -> PoolsOfOthersOut:
     """Decline an invitation. Raises `NotFound`."""
     agents, request = await _agents(viewer, services)
     await agents.pools.invitations.decline(request, params.id)
     return await _shown(viewer, services, DECLINED)
 
 
-async def leave(viewer: Viewer, services: ConsoleServices, params: LeaveForm) -> PoolsOut:
+async def leave(viewer: Viewer, services: ConsoleServices, params: LeaveForm) -> PoolsOfOthersOut:
     """Take an agent out of a pool. Raises `NotFound`."""
     agents, request = await _agents(viewer, services)
     if not await agents.pools.leave_pool(request, params.id, params.agent):
@@ -111,17 +108,17 @@ async def leave(viewer: Viewer, services: ConsoleServices, params: LeaveForm) ->
 async def _agents(viewer: Viewer, services: ConsoleServices) -> tuple[AgentServices, RequestScope]:
     handle = await services.memory_of(viewer)
     if services.memory.agents is None:
-        raise Refused(404, "memory_off", MEMORY_OFF)
+        raise CallRefused("memory_off", MEMORY_OFF)
     return services.memory.agents, handle.request
 
 
-async def _shown(viewer: Viewer, services: ConsoleServices, said: str = "") -> PoolsOut:
+async def _shown(viewer: Viewer, services: ConsoleServices, said: str = "") -> PoolsOfOthersOut:
     agents, request = await _agents(viewer, services)
     waits = await agents.pools.invitations.waiting(request)
     members = await agents.overview.in_pools_of_others(request)
-    return PoolsOut(
+    return PoolsOfOthersOut(
         waiting=tuple(
-            InvitationOut(
+            PoolInvitationOut(
                 id=one.id,
                 pool=one.pool,
                 name=one.pool_name,
@@ -135,7 +132,7 @@ async def _shown(viewer: Viewer, services: ConsoleServices, said: str = "") -> P
             for one in waits[:MAX_WAITING]
         ),
         memberships=tuple(
-            MembershipOut(
+            PoolMembershipOut(
                 agent=agent,
                 pool=one.pool,
                 name=one.name,
@@ -156,8 +153,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=POOLS,
         allowed=to_read(Role.GUEST),
         summary="Your agents in pools of other people, and invitations",
-        params=PoolsQuery,
-        result=PoolsOut,
         run=pools,
         template=TEMPLATE,
         palette="Pools of others",
@@ -168,8 +163,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{POOLS}/invitations/{{id}}/accept",
         allowed=in_person(Role.GUEST),
         summary="Let an agent of yours join the pool of somebody else, on the page only",
-        params=ItemParams,
-        result=PoolsOut,
         run=accept,
         template=TEMPLATE,
         example=EXAMPLE,
@@ -180,8 +173,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{POOLS}/invitations/{{id}}/decline",
         allowed=in_person(Role.GUEST),
         summary="Decline an invitation of an agent of yours, on the page only",
-        params=ItemParams,
-        result=PoolsOut,
         run=decline,
         template=TEMPLATE,
         example=EXAMPLE,
@@ -192,8 +183,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{POOLS}/{{id}}/leave",
         allowed=in_person(Role.GUEST),
         summary="Take an agent of yours out of the pool of somebody else, on the page only",
-        params=LeaveForm,
-        result=PoolsOut,
         run=leave,
         template=TEMPLATE,
         example={**EXAMPLE, "agent": "0" * 32},

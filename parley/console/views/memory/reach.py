@@ -7,14 +7,15 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, StringConstraints
 
 from gateway.people import Audience
+from gateway.ports.action import Output
+from memory.actions.call import MemoryCall
 from memory.model.record import MAX_TAGS, Provenance, Record, Scope
 from memory.model.scope import may_change
 from memory.service.handle import MemoryHandle
 from parley.console.reading import Excerpt, PlaceOut
-from parley.console.route import Result
 from parley.console.services import ConsoleServices
 from parley.console.viewer import TextSource, Viewer, may_read_text
-from parley.http.api.models import MAX_PROJECT
+from parley.http.api.operations import MAX_PROJECT
 
 MAX_CHAIN: Final = 20
 """Earlier and later versions of a memory that a page follows."""
@@ -24,7 +25,7 @@ Project = Annotated[str, StringConstraints(max_length=MAX_PROJECT)]
 Whose = Literal["mine", "project", "everybody"]
 
 
-class ProjectOut(Result):
+class ProjectOut(Output):
     """A project, and the number of entries that wait for an operator there."""
 
     id: str
@@ -32,7 +33,7 @@ class ProjectOut(Result):
     waiting: int
 
 
-class MemoryOut(Result):
+class ShownMemoryOut(Output):
     """A memory. `of` says whose it is, `yours` if the viewer's words made it. `role` is who spoke,
     for stored messages; `person` is given to operators, and of one's own. `place` is where it was
     learned, None if that is not known; `age` is in seconds. `from_repository`: it may contain text
@@ -71,13 +72,18 @@ class MemoryOut(Result):
 
 async def handle_in(viewer: Viewer, services: ConsoleServices, project: str) -> MemoryHandle:
     """Return the viewer's memory with a project: the chosen one if it is empty. Operators reach all
-    projects of their tenant. Raises `NotFound` and `Refused` (404)."""
+    projects of their tenant. Raises `NotFound` and `CallRefused` (404)."""
     handle = await services.memory_of(viewer)
     if project in ("", handle.access.project):
         return handle
     if viewer.is_operator:
         return handle.for_operator(project)
     return await handle.in_project(project)
+
+
+async def call_in(viewer: Viewer, services: ConsoleServices, project: str) -> MemoryCall:
+    """Return a call of the viewer with a project, raising as `handle_in` does."""
+    return MemoryCall(viewer.proof, await handle_in(viewer, services, project))
 
 
 async def projects_of(viewer: Viewer, services: ConsoleServices) -> tuple[ProjectOut, ...]:
@@ -100,12 +106,12 @@ def may_show(viewer: Viewer, record: Record) -> bool:
 
 def memory_out(
     viewer: Viewer, handle: MemoryHandle, record: Record, text: Excerpt, now: datetime
-) -> MemoryOut:
+) -> ShownMemoryOut:
     """Return a memory for a page."""
     provenance, evidence = record.provenance, record.evidence
     yours = provenance.person in handle.access.persons
     shown = yours or viewer.is_operator
-    return MemoryOut(
+    return ShownMemoryOut(
         id=record.id,
         text=text,
         kind=record.kind.value,

@@ -8,8 +8,10 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, StringConstraints
 
 from gateway.immutable import replace
-from gateway.people import Role
-from gateway.ports.rights import in_person, to_read
+from gateway.ports.action import Input, Output
+from gateway.ports.rights import Credential
+from memory.actions import reviews as on
+from memory.actions.memories import NotKept
 from memory.brain.lines import difference
 from memory.commands.memories import kept
 from memory.model.outcome import Outcome
@@ -20,23 +22,17 @@ from memory.service.handle import MemoryHandle
 from memory.service.review import MAX_REASON
 from memory.stores.reviews import ReviewItem, scope_of
 from parley.console.reading import Excerpt, excerpts
-from parley.console.route import (
-    AnyRoute,
-    ConsoleRoute,
-    ItemParams,
-    Params,
-    RefusedWithResult,
-    Result,
-)
+from parley.console.route import READERS, AnyRoute, ConsoleRoute, ItemParams, RefusedWithResult
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.memory.documents import PATH, DiffOut
 from parley.console.views.memory.memories import MOST_TEXT
 from parley.console.views.memory.reach import (
     MAX_PROJECTS,
-    MemoryOut,
     Project,
     ProjectOut,
+    ShownMemoryOut,
+    call_in,
     handle_in,
     may_show,
     memory_out,
@@ -58,7 +54,7 @@ Target = Literal["memory", "soul", "bible", "pool"]
 Decider = Literal["you", "other", "unknown"]
 
 
-class ReviewsQuery(Params):
+class ReviewQueueQuery(Input):
     """`project` names the project whose proposals are listed, empty for the chosen one."""
 
     project: Project = ""
@@ -82,19 +78,19 @@ class RejectForm(DecisionForm):
     reason: Annotated[str, StringConstraints(max_length=MAX_REASON)] = ""
 
 
-class EditForm(DecisionForm):
+class EditReviewForm(DecisionForm):
     """The text that is stored instead."""
 
     text: Annotated[str, StringConstraints(max_length=MAX_ARGUMENT)]
 
 
-class WaitingOut(Result):
+class WaitingReviewOut(Output):
     """An entry that waits. `target` says what it would change; `changes` are those of a document.
     `reason` says why it was not stored at once, `checks` which checks it failed; `replaces`: it
     would replace a memory."""
 
     id: str
-    entry: MemoryOut
+    entry: ShownMemoryOut
     target: Target
     label: str
     reason: str
@@ -104,7 +100,7 @@ class WaitingOut(Result):
     changes: tuple[DiffOut, ...] = Field(max_length=MAX_DIFF)
 
 
-class DecidedOut(Result):
+class PastDecisionOut(Output):
     """A decision. The text is deleted with it. `by` is the account that decided, given to operators
     and of one's own; empty if it is not known."""
 
@@ -121,12 +117,12 @@ class DecidedOut(Result):
     by: str
 
 
-class ReviewsOut(Result):
+class ReviewQueueOut(Output):
     """Entries that wait, the oldest first, and decided ones, the latest first. `said` is the
     outcome of an action; `problem` and `text` are those of a refused one on the entry `refused`."""
 
-    waiting: tuple[WaitingOut, ...] = Field(max_length=MAX_WAITING)
-    decided: tuple[DecidedOut, ...] = Field(max_length=MAX_DECIDED)
+    waiting: tuple[WaitingReviewOut, ...] = Field(max_length=MAX_WAITING)
+    decided: tuple[PastDecisionOut, ...] = Field(max_length=MAX_DECIDED)
     project: str
     projects: tuple[ProjectOut, ...] = Field(max_length=MAX_PROJECTS)
     said: str = ""
@@ -135,43 +131,56 @@ class ReviewsOut(Result):
     text: str = ""
 
 
-async def reviews(viewer: Viewer, services: ConsoleServices, params: ReviewsQuery) -> ReviewsOut:
+async def reviews(
+    viewer: Viewer, services: ConsoleServices, params: ReviewQueueQuery
+) -> ReviewQueueOut:
     """Return the queue and the decisions."""
     handle = await handle_in(viewer, services, params.project)
     return await _shown(viewer, services, handle)
 
 
-async def approve(viewer: Viewer, services: ConsoleServices, params: ApproveForm) -> ReviewsOut:
+async def approve(viewer: Viewer, services: ConsoleServices, params: ApproveForm) -> ReviewQueueOut:
     """Store an entry. Raises `NotFound` and `RefusedWithResult`."""
-    handle = await handle_in(viewer, services, params.project)
-    result = await handle.review.approve(params.id, keep_both=params.beside == "yes")
-    if result.outcome is not Outcome.STORED:
-        problem = kept(replace(result, notices=()))
-        page = await _shown(viewer, services, handle, refused=params.id, problem=problem)
-        raise RefusedWithResult(409, result.code, problem, result=page)
-    return await _shown(viewer, services, handle, said=APPROVED)
+    call = await call_in(viewer, services, params.project)
+    try:
+        await on.approve(call, on.Approve(id=params.id, keep_both=params.beside == "yes"))
+    except NotKept as refused:
+        raise await _refused(viewer, services, call.handle, params.id, refused) from None
+    return await _shown(viewer, services, call.handle, said=APPROVED)
 
 
-async def approve_as(viewer: Viewer, services: ConsoleServices, params: EditForm) -> ReviewsOut:
+async def approve_as(
+    viewer: Viewer, services: ConsoleServices, params: EditReviewForm
+) -> ReviewQueueOut:
     """Store another text instead of an entry. Raises `NotFound` and `RefusedWithResult`."""
-    handle = await handle_in(viewer, services, params.project)
-    result = await handle.review.approve_as(params.id, params.text)
-    if result.outcome is Outcome.STORED:
-        return await _shown(viewer, services, handle, said=APPROVED_OTHERWISE)
-    if result.outcome is Outcome.REVIEW:
-        return await _shown(viewer, services, handle, said=result.reason)
-    problem = kept(replace(result, notices=()))
-    page = await _shown(
-        viewer, services, handle, refused=params.id, problem=problem, text=params.text
-    )
-    raise RefusedWithResult(422, result.code, problem, "body.text", result=page)
+    call, text = await call_in(viewer, services, params.project), params.text
+    try:
+        result = await on.approve_as(call, on.ApproveAs(id=params.id, text=text))
+    except NotKept as refused:
+        raise await _refused(viewer, services, call.handle, params.id, refused, text) from None
+    said = APPROVED_OTHERWISE if result.outcome is Outcome.STORED else result.reason
+    return await _shown(viewer, services, call.handle, said=said)
 
 
-async def reject(viewer: Viewer, services: ConsoleServices, params: RejectForm) -> ReviewsOut:
+async def reject(viewer: Viewer, services: ConsoleServices, params: RejectForm) -> ReviewQueueOut:
     """Discard an entry. Raises `NotFound`."""
-    handle = await handle_in(viewer, services, params.project)
-    await handle.review.reject(params.id, params.reason)
-    return await _shown(viewer, services, handle, said=REJECTED)
+    call = await call_in(viewer, services, params.project)
+    await on.reject(call, on.Reject(id=params.id, reason=params.reason))
+    return await _shown(viewer, services, call.handle, said=REJECTED)
+
+
+async def _refused(
+    viewer: Viewer,
+    services: ConsoleServices,
+    handle: MemoryHandle,
+    id_: str,
+    refused: NotKept,
+    text: str = "",
+) -> RefusedWithResult:
+    """Return the refusal whose page keeps the text."""
+    problem = kept(replace(refused.result, notices=()))
+    page = await _shown(viewer, services, handle, refused=id_, problem=problem, text=text)
+    return RefusedWithResult(refused.code, problem, refused.where, result=page)
 
 
 async def _shown(
@@ -183,10 +192,10 @@ async def _shown(
     refused: str = "",
     problem: str = "",
     text: str = "",
-) -> ReviewsOut:
+) -> ReviewQueueOut:
     waits = [one for one in await handle.review.waiting(MAX_WAITING) if _may_see(viewer, one)]
     decided = await handle.review.decided(MAX_DECIDED)
-    return ReviewsOut(
+    return ReviewQueueOut(
         waiting=await _waiting(viewer, services, handle, waits),
         decided=tuple(_decided(viewer, handle, one) for one in decided if _may_see(viewer, one)),
         project=handle.access.project,
@@ -200,7 +209,7 @@ async def _shown(
 
 async def _waiting(
     viewer: Viewer, services: ConsoleServices, handle: MemoryHandle, waits: Sequence[ReviewItem]
-) -> tuple[WaitingOut, ...]:
+) -> tuple[WaitingReviewOut, ...]:
     """Return entries for a page: documents as their changes, long texts are cut."""
     changes = {}
     for target in ("soul", "bible"):
@@ -214,10 +223,10 @@ async def _waiting(
     texts = excerpts([one.content for one in clean], MOST_TEXT)
     now = services.gateway.clock.now()
     return tuple(
-        WaitingOut(
+        WaitingReviewOut(
             id=one.id,
             entry=memory_out(viewer, handle, record, text, now),
-            target=_target(one),
+            target=on.target_of(one) or "memory",
             label=LABELS.get(one.target, ""),
             reason=one.reason,
             checks=one.failed[:20],
@@ -235,15 +244,15 @@ def _difference(old: str, new: str) -> tuple[DiffOut, ...]:
     return tuple(DiffOut(sign=one.sign, text=one.text) for one in changed)
 
 
-def _decided(viewer: Viewer, handle: MemoryHandle, one: ReviewItem) -> DecidedOut:
+def _decided(viewer: Viewer, handle: MemoryHandle, one: ReviewItem) -> PastDecisionOut:
     record = memory_out(
         viewer, handle, one.record, Excerpt(text="", characters=0), one.submitted_at
     )
     mine = one.decided_by in handle.access.persons
-    return DecidedOut(
+    return PastDecisionOut(
         id=one.id,
         decision="approved" if one.state == "approved" else "rejected",
-        target=_target(one),
+        target=on.target_of(one) or "memory",
         kind=record.kind,
         of=record.of,
         reason=one.reason,
@@ -261,23 +270,13 @@ def _may_see(viewer: Viewer, one: ReviewItem) -> bool:
     return may_show(viewer, replace(one.record, scope=scope_of(one)))
 
 
-def _target(one: ReviewItem) -> Target:
-    if not one.target:
-        return "memory"
-    if one.share is not None:
-        return "pool"
-    return "soul" if one.target == "soul" else "bible"
-
-
 ROUTES: Final[tuple[AnyRoute, ...]] = (
     ConsoleRoute(
         name="memory_reviews",
         method="GET",
         path=QUEUE,
-        allowed=to_read(Role.GUEST),
+        allowed=on.waiting.on(*READERS),
         summary="What waits for your decision, and earlier decisions",
-        params=ReviewsQuery,
-        result=ReviewsOut,
         run=reviews,
         template=TEMPLATE,
         palette="Review",
@@ -286,10 +285,8 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="approve_review",
         method="POST",
         path=f"{ONE}/approve",
-        allowed=in_person(Role.GUEST),
+        allowed=on.approve.on(Credential.SESSION),
         summary="Store what waits for your decision",
-        params=ApproveForm,
-        result=ReviewsOut,
         run=approve,
         template=TEMPLATE,
         example=EXAMPLE,
@@ -298,10 +295,8 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="edit_review",
         method="POST",
         path=f"{ONE}/edit",
-        allowed=in_person(Role.GUEST),
+        allowed=on.approve_as.on(Credential.SESSION),
         summary="Store another text instead of what waits for your decision",
-        params=EditForm,
-        result=ReviewsOut,
         run=approve_as,
         template=TEMPLATE,
         example={**EXAMPLE, "text": "I like tea."},
@@ -310,10 +305,8 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="reject_review",
         method="POST",
         path=f"{ONE}/reject",
-        allowed=in_person(Role.GUEST),
+        allowed=on.reject.on(Credential.SESSION),
         summary="Discard what waits for your decision",
-        params=RejectForm,
-        result=ReviewsOut,
         run=reject,
         template=TEMPLATE,
         example=EXAMPLE,

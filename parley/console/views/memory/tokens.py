@@ -9,21 +9,16 @@ from pydantic import Field, StringConstraints
 
 from gateway.errors import BadInput, NotFound
 from gateway.people import Role
+from gateway.ports.action import Input, Output
 from gateway.ports.rights import EVERY_SCOPE, TokenScope, in_person, to_read
+from memory.actions.call import Integral
 from memory.agents.model import Agent, AgentType
 from memory.stores.api_tokens import ApiToken
-from parley.console.route import (
-    AnyRoute,
-    ConsoleRoute,
-    ItemParams,
-    Params,
-    Result,
-)
+from parley.console.route import AnyRoute, ConsoleRoute, ItemParams
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.memory.accounts import check_account
 from parley.console.views.memory.documents import PATH
-from parley.http.api.models import Integral
 from parley.security.keys import token_key
 from parley.security.tokens import MAX_ID, TokenClaims, issue
 
@@ -42,11 +37,11 @@ UNNAMED: Final = "token"
 TokenName = Annotated[str, StringConstraints(max_length=40, pattern=r"^[\w .()+-]*$")]
 
 
-class TokensQuery(Params):
+class TokensQuery(Input):
     """The page has no parameters."""
 
 
-class CreateForm(Params):
+class CreateForm(Input):
     """The name that the list shows, the days until the token expires, what it is for ("read" for
     one that changes nothing), and the id of an agent for a token of that agent alone."""
 
@@ -56,7 +51,7 @@ class CreateForm(Params):
     agent: Annotated[str, StringConstraints(max_length=MAX_ID, pattern=r"^[0-9a-f]*$")] = ""
 
 
-class AgentOut(Result):
+class TokenAgentOut(Output):
     """An agent of the viewer, which a token can stand for."""
 
     id: str
@@ -64,7 +59,7 @@ class AgentOut(Result):
     type: AgentType
 
 
-class TokenOut(Result):
+class PersonTokenOut(Output):
     """A token, without what grants access. `person` is the account for which it stands, `agent` the
     agent, empty for the person; without the scope `write` it only reads."""
 
@@ -77,12 +72,12 @@ class TokenOut(Result):
     scopes: tuple[TokenScope, ...] = Field(max_length=len(TokenScope))
 
 
-class TokensOut(Result):
+class TokensOut(Output):
     """The tokens, the latest first, and the agents of the viewer. `token` is a new one, which is
     shown once, with its `scopes` and its agent; `said` is the outcome of an action."""
 
-    tokens: tuple[TokenOut, ...] = Field(max_length=MAX_TOKENS)
-    agents: tuple[AgentOut, ...] = Field(default=(), max_length=MAX_AGENTS)
+    tokens: tuple[PersonTokenOut, ...] = Field(max_length=MAX_TOKENS)
+    agents: tuple[TokenAgentOut, ...] = Field(default=(), max_length=MAX_AGENTS)
     most_days: int = MAX_DAYS
     token: str = ""
     scopes: tuple[TokenScope, ...] = Field(default=(), max_length=len(TokenScope))
@@ -136,7 +131,7 @@ async def _shown(viewer: Viewer, services: ConsoleServices, said: str = "") -> T
     found = await store.of_persons(viewer.tenant, sorted(viewer.persons), now)
     return TokensOut(
         tokens=tuple(
-            TokenOut(
+            PersonTokenOut(
                 id=one.id,
                 name=one.name,
                 person=one.person,
@@ -148,7 +143,7 @@ async def _shown(viewer: Viewer, services: ConsoleServices, said: str = "") -> T
             for one in found[:MAX_TOKENS]
         ),
         agents=tuple(
-            AgentOut(id=one.id, name=one.name, type=one.type)
+            TokenAgentOut(id=one.id, name=one.name, type=one.type)
             for one in await _agents(viewer, services)
         ),
         said=said,
@@ -167,8 +162,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=TOKENS,
         allowed=to_read(Role.GUEST),
         summary="Your tokens for the API and MCP",
-        params=TokensQuery,
-        result=TokensOut,
         run=tokens,
         template=TEMPLATE,
         palette="Tokens",
@@ -179,8 +172,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{TOKENS}/create",
         allowed=in_person(Role.GUEST),
         summary="Create a token of your account or of an agent of yours, on the page only",
-        params=CreateForm,
-        result=TokensOut,
         run=create,
         template=TEMPLATE,
         example={"name": "laptop", "days": "7"},
@@ -191,8 +182,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{TOKENS}/{{id}}/revoke",
         allowed=in_person(Role.GUEST),
         summary="Revoke one of your tokens",
-        params=ItemParams,
-        result=TokensOut,
         run=revoke,
         template=TEMPLATE,
         example={"id": "0123456789ab"},

@@ -6,10 +6,12 @@ from pydantic import Field, StringConstraints
 
 from gateway.errors import NotFound
 from gateway.people import Audience, Role
-from gateway.ports.rights import in_person, to_read
+from gateway.ports.action import Input, Output
+from gateway.ports.rights import Credential, in_person
+from memory.actions import privacy as on
 from memory.commands.privacy import MEMORY, NOTES, ROOMS
 from parley.console.reading import PlaceOut
-from parley.console.route import AnyRoute, ConsoleRoute, Params, Result
+from parley.console.route import READERS, AnyRoute, ConsoleRoute
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.memory.documents import PATH
@@ -25,11 +27,11 @@ NOT_OFF: Final = "Memory is not off in this conversation."
 Choice = Literal["", "on", "off"]
 
 
-class VisibilityQuery(Params):
+class VisibilityQuery(Input):
     """The page has no parameters."""
 
 
-class ChoiceForm(Params):
+class ChoiceForm(Input):
     """The choices to change; empty ones stay. `memory`: recall and store; `rooms`: use own memories
     in rooms; `notes`: say what the assistant noted on its own."""
 
@@ -38,13 +40,13 @@ class ChoiceForm(Params):
     notes: Choice = ""
 
 
-class PlaceForm(Params):
+class PlaceForm(Input):
     """The name of a conversation in which memory is off, as the page gives it."""
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)]
 
 
-class LearnedIn(Result):
+class LearnedIn(Output):
     """A place: how many memories were `learned` there, and how many messages of the viewer and
     answers to them are stored (`said`)."""
 
@@ -53,14 +55,14 @@ class LearnedIn(Result):
     said: int
 
 
-class OffIn(Result):
+class OffIn(Output):
     """A conversation in which memory is off for the viewer."""
 
     name: str
     place: PlaceOut
 
 
-class VisibilityOut(Result):
+class VisibilityOut(Output):
     """The choices, the places, and who else is concerned: `linked` accounts, `project` the chosen
     one, `break_glass` if operators may read private text in an emergency. `said` is the outcome of
     an action. `days` is the time for which messages are stored."""
@@ -87,9 +89,8 @@ async def visibility(
 
 async def choose(viewer: Viewer, services: ConsoleServices, params: ChoiceForm) -> VisibilityOut:
     """Change the given choices, for all linked accounts."""
-    handle = await services.memory_of(viewer)
     given = {name: value == "on" for name, value in params.model_dump().items() if value}
-    await handle.privacy.choose(**given)
+    await on.choose(await services.call_of(viewer), on.ChoicesBody(**given))
     texts = {"memory": MEMORY, "rooms": ROOMS, "notes": NOTES}
     said = " ".join(texts[name][on] for name, on in given.items())
     return await _shown(viewer, services, said)
@@ -153,10 +154,8 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="visibility",
         method="GET",
         path=VISIBILITY,
-        allowed=to_read(Role.GUEST),
+        allowed=on.choices.on(*READERS),
         summary="Where the assistant uses what it knows of you",
-        params=VisibilityQuery,
-        result=VisibilityOut,
         run=visibility,
         template=TEMPLATE,
         palette="Visibility",
@@ -165,10 +164,8 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         name="choose_visibility",
         method="POST",
         path=f"{VISIBILITY}/choose",
-        allowed=in_person(Role.GUEST),
+        allowed=on.choose.on(Credential.SESSION),
         summary="Turn memory, its use in rooms, or notes on or off",
-        params=ChoiceForm,
-        result=VisibilityOut,
         run=choose,
         template=TEMPLATE,
         example={"rooms": "off"},
@@ -179,8 +176,6 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
         path=f"{VISIBILITY}/turn-on",
         allowed=in_person(Role.GUEST),
         summary="Turn memory on again in one conversation",
-        params=PlaceForm,
-        result=VisibilityOut,
         run=turn_on_in,
         template=TEMPLATE,
         example={"name": "web:main::general"},

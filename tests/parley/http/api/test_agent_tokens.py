@@ -146,7 +146,7 @@ async def test_an_agent_stores_as_few_memories_in_a_session_as_over_mcp(program:
         kept = await mine("POST", "/brain/memories", {"content": f"Port {number} is of room {ID}."})
         assert kept.status in (202, 409), kept.json
     refused = await mine("POST", "/brain/memories", {"content": "The port is 8443."})
-    assert (refused.status, refused.code) == (422, "session_limit")
+    assert (refused.status, refused.code) == (409, "session_limit")
 
 
 async def test_a_share_is_changed_without_naming_the_agent(

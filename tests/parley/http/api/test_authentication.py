@@ -10,7 +10,7 @@ import pytest
 
 from gateway.ports.clock import SystemClock
 from memory.stores.api_tokens import ApiToken
-from parley.http.api.app import OPERATIONS
+from parley.http.api.addresses import OPERATIONS
 from parley.security.keys import token_key
 from tests.parley.http.api.kit import PROJECT, ApiClient, Program, running, settings_in
 

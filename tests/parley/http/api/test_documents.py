@@ -51,7 +51,7 @@ async def test_a_secret_is_not_stored_in_a_document(ada: ApiClient) -> None:
 @pytest.mark.parametrize("document", ["bible", "heartbeat"])
 async def test_project_documents_require_a_project(ada: ApiClient, document: str) -> None:
     response = await ada("GET", f"/brain/{document}")
-    assert (response.status, response.code) == (404, "no_project")
+    assert (response.status, response.code) == (409, "no_project")
     whole = await ada("GET", "/brain")
     assert (whole.json["project"], whole.json[document]) == (None, None)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from parley.http.api.models import ErrorOut
+from parley.http.api.errors import ErrorOut
 from tests.parley.http.api.kit import ApiClient, Program
 
 PAGE = Path(__file__).parents[4] / "docs" / "api.md"

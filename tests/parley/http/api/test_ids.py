@@ -12,7 +12,7 @@ from memory.ports.people import LinkSide
 from parley.app import App
 from parley.config import Settings
 from parley.http.api.authentication import Authenticator
-from parley.http.api.errors import Refused
+from parley.http.api.errors import CallRefused
 from parley.security.keys import token_key
 from parley.security.tokens import TokenClaims, issue, person_of
 from tests.parley.http.api.kit import ApiClient, Program, running, settings_in
@@ -65,7 +65,7 @@ async def test_a_person_whose_other_ids_are_unknown_must_write_first(tmp_path: P
         key = token_key(settings)
         authenticator = Authenticator(key, stores.tokens, stores.agents, app.services)
         holder = authenticator.holder(f"Bearer {held(settings)}")
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(CallRefused) as refused:
             await authenticator.caller_of(holder)
         assert (refused.value.status, refused.value.code) == (403, "not_served")
         state = app.storage.stores.states.of("whatsapp", "main")

@@ -6,7 +6,7 @@ import pytest
 
 from db.errors import StoreUnavailable
 from memory.model.record import Draft, Kind
-from parley.http.api.app import OPERATIONS
+from parley.http.api.addresses import OPERATIONS
 from tests.parley.http.api.kit import PROJECT, ApiClient, Program, running, settings_in
 
 NINE = {"count": 9, "limit": 15}

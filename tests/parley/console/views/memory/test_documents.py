@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from gateway.ports.memory import Caller
+from memory.actions.documents import MAX_SENT
 from memory.service.handle import Memory, MemoryHandle
-from parley.console.views.memory.documents import MAX_SENT, PAGE, TOO_EARLY
+from parley.console.views.memory.documents import PAGE, TOO_EARLY
 from tests.parley.console.kit import Console, Page, Visitor, console_in, console_settings
 from tests.parley.console.views.memory.kit import in_project
 from tests.parley.http.api.kit import PROJECT
@@ -226,5 +227,5 @@ async def test_a_project_without_a_source_is_not_synced(console: Console) -> Non
 async def test_without_memory_the_page_says_so(tmp_path: Path) -> None:
     async with console_in(console_settings(tmp_path, memory={"enabled": False})) as console:
         page = await (await console.visitor("ada")).get("/memory")
-        assert page.status == 404
+        assert page.status == 409
         assert "Memory is off" in page.text
