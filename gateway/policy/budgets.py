@@ -5,12 +5,14 @@ Amounts are integers in millionths of a dollar, so that sums are exact.
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
+from pydantic import Field
 
 from gateway.message import Place
 from gateway.policy.decision import Decision
+from gateway.settings import Dollars, Section
 
 STAGE = "budget"
 MICRO = 1_000_000
@@ -18,22 +20,32 @@ ALERT_SHARES = (0.5, 0.75, 0.9)
 """Shares of a budget that are logged when spending passes them."""
 
 
-class Budgets(Struct, frozen=True):
+class Budgets(Section):
     """Limits in dollars; None is unlimited. Where a workspace has a limit and a person has none, a
     person may use `user_share` of the workspace's limit."""
 
-    user_per_day: float | None = None
-    user_per_month: float | None = None
-    workspace_per_day: float | None = None
-    workspace_per_month: float | None = None
-    user_share: float = 0.25
+    user_per_day: Dollars | None = None
+    """Maximum cost of one person in a day."""
+    user_per_month: Dollars | None = None
+    """Maximum cost of one person in a month."""
+    workspace_per_day: Dollars | None = None
+    """Maximum cost of one workspace in a day: a server, a team, or all chats without a workspace of
+    one account."""
+    workspace_per_month: Dollars | None = None
+    """Maximum cost of one workspace in a month."""
+    user_share: float = Field(default=0.25, gt=0, le=1)
+    """Share of a workspace's budget that one person may use when no limit of a person is set for
+    the same period."""
+
+    @property
+    def unlimited(self) -> bool:
+        """True when there is no limit."""
+        limits = (self.user_per_day, self.user_per_month)
+        return (*limits, self.workspace_per_day, self.workspace_per_month) == (None,) * 4
 
     def of_user(self, own: float | None, workspace: float | None) -> float | None:
         """Return a person's limit for a period."""
         return workspace * self.user_share if own is None and workspace is not None else own
-
-
-UNLIMITED: Final = Budgets()
 
 
 class Account(Struct, frozen=True):

@@ -6,10 +6,11 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, HttpUrl, SecretStr
 
 from gateway.people import DEFAULT_TENANT
-from memory.agents.model import MOST_MEMBERSHIPS, EventKind
+from gateway.settings import Section
+from memory.agents.model import ConfiguredLimits, EventKind
 from memory.agents.webhook_signature import key_of
 from parley.config.memory import NetworkText
-from parley.config.sections import Name, Section
+from parley.config.sections import Name
 from safety.http.addresses import host_of
 
 MIN_KEY: Final = 24
@@ -52,39 +53,9 @@ class EventWebhook(Section):
     """Internal networks, such as `10.1.0.0/16`, that the receiver may be in."""
 
 
-class Agents(Section):
+class Agents(ConfiguredLimits):
     """Limits of agents, their pools and handoffs, in all tenants together, and the receivers of
     their events. A limit refuses what would exceed it."""
 
-    agents: int = Field(default=10_000, ge=1, le=1_000_000)
-    """Registered agents."""
-    sessions: int = Field(default=50_000, ge=1, le=1_000_000)
-    """Open sessions; one ends after 30 minutes without use."""
-    pools: int = Field(default=10_000, ge=1, le=1_000_000)
-    """Pools of shared memories."""
-    pool_members: int = Field(default=1_000, ge=1, le=10_000)
-    """Agents in one pool."""
-    pool_members_per_person: int = Field(default=20, ge=1, le=10_000)
-    """Agents of one person in one pool."""
-    memberships_per_person: int = Field(default=100, ge=1, le=MOST_MEMBERSHIPS)
-    """Memberships of the agents of one person in all pools."""
-    agents_per_person: int = Field(default=100, ge=1, le=1_000_000)
-    """Registered agents of one person."""
-    sessions_per_person: int = Field(default=500, ge=1, le=1_000_000)
-    """Open sessions of the agents of one person."""
-    pools_per_person: int = Field(default=50, ge=1, le=1_000_000)
-    """Pools that one person owns."""
-    handoffs_per_person: int = Field(default=1_000, ge=1, le=1_000_000)
-    """Stored handoffs from the agents of one person."""
-    pool_memories: int = Field(default=100_000, ge=1, le=1_000_000)
-    """Memories shared in one pool."""
-    handoffs: int = Field(default=50_000, ge=1, le=1_000_000)
-    """Stored handoffs, finished ones included until they are deleted."""
-    pending_per_target: int = Field(default=100, ge=1, le=10_000)
-    """Handoffs that wait for one agent or person."""
-    query_results: int = Field(default=100, ge=1, le=1_000)
-    """Results of one query of a pool, unless the query says how many."""
-    handoff_seconds: int = Field(default=3_600, ge=60, le=604_800)
-    """Seconds after which an offered handoff expires, unless the offer says when."""
     webhooks: dict[Name, EventWebhook] = Field(default={}, max_length=20)
     """Receivers of [agent events](agents.md#webhooks), by a name of your choice."""

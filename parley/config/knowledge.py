@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from gateway.settings import Section
 from memory.knowledge.reading.rules import HARD_FILE_KB, MAX_FILES, MAX_MB, MAX_MINUTES, MAX_PATHS
-from parley.config.sections import Section
 
 
 class Knowledge(Section):

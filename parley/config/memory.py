@@ -11,7 +11,9 @@ from pydantic import (
     model_validator,
 )
 
-from parley.config.sections import HttpUrl, Id, LoadText, Name, Section, sqlite_file
+from gateway.settings import Id, Section
+from memory.model.plans import BUILT_IN, DEFAULT_PLAN, Plan
+from parley.config.sections import HttpUrl, LoadText, Name, sqlite_file
 from safety.http.addresses import HostRule, check_template
 
 PLACES: Final = (frozenset({"number"}), frozenset({"number", "owner", "repo"}))
@@ -41,7 +43,6 @@ Host = Annotated[str, AfterValidator(_host)]
 NetworkText = Annotated[str, AfterValidator(_network)]
 TrackerUrl = Annotated[str, AfterValidator(_tracker)]
 Folder = Annotated[str, StringConstraints(min_length=1, max_length=4_096)]
-Text = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 
 
 class Embedding(Section):
@@ -166,28 +167,11 @@ class Memory(Section):
         return self
 
 
-class Plan(Section):
-    """The limits of a plan."""
-
-    memories: int | None = Field(default=None, ge=0, le=1_000_000)
-    """Maximum number of memories of a person; empty for no limit."""
-    refusal: Text = "Memory limit reached ({count}/{limit}). Delete a memory to make room."
-    """Text of the refusal when the limit is reached."""
-
-    @model_validator(mode="after")
-    def _refusal_can_be_said(self) -> Self:
-        try:
-            self.refusal.format(count=1, limit=1)
-        except (KeyError, IndexError, ValueError):
-            raise ValueError("refusal: only {count} and {limit} stand for something") from None
-        return self
-
-
 class Plans(Section):
     """Limits on the memories of people. `free` (3), `pro` (15) and `self_hosted` (no limit) are
     built in."""
 
-    default: Name = "self_hosted"
+    default: Name = DEFAULT_PLAN
     """Plan of everybody who is not in `people`."""
     tiers: dict[Name, Plan] = Field(default={})
     """Further plans, or other limits for the built-in ones."""
@@ -196,7 +180,7 @@ class Plans(Section):
 
     @model_validator(mode="after")
     def _plans_exist(self) -> Self:
-        known = {"free", "pro", "self_hosted", *self.tiers}
+        known = {*BUILT_IN, *self.tiers}
         unknown = {self.default, *self.people.values()} - known
         if unknown:
             raise ValueError(f"there is no plan {min(unknown)!r} under plans.tiers")

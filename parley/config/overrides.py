@@ -12,13 +12,16 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 from pydantic import Field, ValidationError
 
+from gateway.policy.invocation import InvocationPolicy
+from gateway.policy.rate_limits import RateLimits
+from gateway.policy.roles import ToolRule
 from gateway.ports import AdapterManifest
+from gateway.settings import Section
 from parley.config import sections
 from parley.config.consistency import problems_of
 from parley.config.explain import Explainer
 from parley.config.problems import Path as KeyPath
 from parley.config.problems import Problem, SettingsError, dotted
-from parley.config.sections import Section
 from parley.config.settings import Settings
 from parley.config.yaml_file import Value
 from safety.http.shown_address import with_shown_addresses
@@ -86,11 +89,11 @@ class ChangeableSections(Section):
     """The sections with keys that are changed while the program runs."""
 
     assistant: sections.Assistant = sections.Assistant()
-    tools: dict[str, sections.ToolRule] = Field(default={})
-    invocation: sections.Invocation = sections.Invocation()
+    tools: dict[str, ToolRule] = Field(default={})
+    invocation: InvocationPolicy = InvocationPolicy()
     access: sections.Access = sections.Access()
-    limits: sections.Limits = sections.Limits()
-    budgets: sections.Budgets = sections.Budgets()
+    limits: RateLimits = RateLimits()
+    budgets: sections.Costs = sections.Costs()
 
 
 class Override(Struct, frozen=True):

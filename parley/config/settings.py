@@ -6,12 +6,16 @@ from typing import Final
 from msgspec import Struct
 from pydantic import Field, SerializeAsAny, create_model
 
+from gateway.policy.invocation import InvocationPolicy
+from gateway.policy.rate_limits import RateLimits
+from gateway.policy.roles import ToolRule
 from gateway.ports import AccountSettings, AdapterManifest
+from gateway.settings import Section
 from parley.config import sections
 from parley.config.agents import Agents
 from parley.config.knowledge import Knowledge
 from parley.config.memory import Grounding, Heartbeat, Memory, Plans
-from parley.config.sections import MAIN, AccountName, Section
+from parley.config.sections import MAIN, AccountName
 
 
 class Account(Struct, frozen=True):
@@ -50,14 +54,14 @@ class Settings(Section):
     model: sections.Model = sections.Model()
     mcp: sections.Mcp = sections.Mcp()
     mcp_server: sections.OwnMcpServer = sections.OwnMcpServer()
-    tools: dict[str, sections.ToolRule] = Field(default={})
+    tools: dict[str, ToolRule] = Field(default={})
     """Rules by tool name (`server__tool`) or MCP server name. Without a rule, tools that change
     something are not available in public rooms, and tools that handle secrets are for operators in
     a direct message."""
     extensions: sections.Extensions = sections.Extensions()
-    budgets: sections.Budgets = sections.Budgets()
-    limits: sections.Limits = sections.Limits()
-    invocation: sections.Invocation = sections.Invocation()
+    budgets: sections.Costs = sections.Costs()
+    limits: RateLimits = RateLimits()
+    invocation: InvocationPolicy = InvocationPolicy()
     access: sections.Access = sections.Access()
     context: sections.Context = sections.Context()
     conversation: sections.Conversation = sections.Conversation()

@@ -11,7 +11,7 @@ from memory.audit import Audit
 from memory.grounding.decision import Grounding, WritePolicy
 from memory.grounding.verifier import ConfiguredVerifier, GroundingSources
 from memory.grounding.web_sources import Tracker
-from memory.model.plans import BUILT_IN, Plan, Plans
+from memory.model.plans import BUILT_IN, Plans
 from memory.ports.grounding import RelevanceJudge
 from memory.write.prepare import WriteRules
 from memory.write.semantic_duplicates import MeaningCheck
@@ -81,8 +81,8 @@ def _meaning(settings: Settings, stores: MemoryStores, models: RecallModels) -> 
 
 def plans_of(settings: Settings) -> Plans:
     """The plans, with the limit of each."""
-    own = {name: Plan(tier.memories, tier.refusal) for name, tier in settings.plans.tiers.items()}
-    return Plans(settings.plans.default, {**BUILT_IN, **own}, settings.plans.people)
+    section = settings.plans
+    return Plans(section.default, {**BUILT_IN, **section.tiers}, section.people)
 
 
 def grounding_sources(section: GroundingSection) -> GroundingSources:

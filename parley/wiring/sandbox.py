@@ -169,8 +169,8 @@ class Sandbox:
             program.policies,
             roles=roles_of(person, role),
             budgets=Budgets(
-                limits.of_user(limits.user_per_day, limits.workspace_per_day),
-                limits.of_user(limits.user_per_month, limits.workspace_per_month),
+                user_per_day=limits.of_user(limits.user_per_day, limits.workspace_per_day),
+                user_per_month=limits.of_user(limits.user_per_month, limits.workspace_per_month),
             ),
             live=False,
             acknowledge="",
