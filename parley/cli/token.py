@@ -23,7 +23,7 @@ from parley.config.sections import MEMORY
 from parley.security.keys import token_key
 from parley.security.tokens import TokenClaims, issue, person_of
 from parley.wiring.extensions import load_extensions
-from parley.wiring.storage import MemoryStores, open_long_lived
+from parley.wiring.storage import LongLived, MemoryStores
 
 MAX_DAYS: Final = 365
 ID_BYTES: Final = 6
@@ -190,7 +190,7 @@ def _with_stores(settings: Settings, job: Callable[[MemoryStores], Awaitable[T]]
 
 @asynccontextmanager
 async def _opened(settings: Settings) -> AsyncIterator[MemoryStores]:
-    lasting = open_long_lived(settings.database.url, SystemClock())
+    lasting = LongLived(settings.database.url, SystemClock())
     try:
         await lasting.start()
         yield lasting.memory

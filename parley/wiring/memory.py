@@ -322,7 +322,7 @@ def _with_backends(
     places = [by_name[name] for name in names]
     places += [] if builtin else [TurnsOnly(database)]
     combined = CombinedRecall(recall, outside, clock, rules.limits, builtin=builtin)
-    return replace(stores, memories=CombinedMemories(database, places, messages)), combined
+    return stores.with_memories(CombinedMemories(database, places, messages)), combined
 
 
 def _backend_briefs(settings: Settings, backends: Sequence[GuardedBackend]) -> BackendBriefs | None:

@@ -17,7 +17,7 @@ from parley.cli.terminal import print_text
 from parley.config import Settings
 from parley.config.sections import MEMORY
 from parley.security.keys import audit_key
-from parley.wiring.storage import open_long_lived
+from parley.wiring.storage import LongLived
 
 T = TypeVar("T")
 Channel = Annotated[
@@ -68,7 +68,7 @@ def _with_bindings(settings: Settings, job: Callable[[RoomBindings], Awaitable[T
     if settings.database.url == MEMORY:
         raise BadInput(NOT_KEPT)
     clock, key = SystemClock(), audit_key(settings)
-    lasting = open_long_lived(settings.database.url, clock)
+    lasting = LongLived(settings.database.url, clock)
     stores = lasting.memory
     bindings = RoomBindings(stores.room_bindings, Audit(stores.audit_on(key), key, clock), clock)
 
