@@ -14,8 +14,8 @@ from gateway.ports.admissions import Admission, Applicant, OwnerCode, PairingReq
 from gateway.ports.clock import SystemClock
 from parley.cli.known_people import resolve_person
 from parley.cli.options import Config
-from parley.cli.stores import read_settings, require_database, settings_with_database, with_storage
-from parley.cli.terminal import printable
+from parley.cli.stores import read_settings, settings_with_database, with_storage
+from parley.cli.terminal import print_lines, printable
 from parley.config import Settings
 from parley.config.sections import MEMORY
 from parley.wiring.access import Access, wire_access
@@ -45,8 +45,8 @@ def show(config: Config = None) -> int:
         return await access.pairing.waiting(None), await access.pairing.store.admissions(MAX_LISTED)
 
     waiting, admissions = _with_access(config, job)
-    lines = [_waiting(one) for one in waiting] + [_admitted(one) for one in admissions]
-    sys.stdout.write("\n".join(lines or ["Nobody waits, and nobody is approved."]) + "\n")
+    lines = [*map(_waiting, waiting), *map(_admitted, admissions)]
+    print_lines(lines or ["Nobody waits, and nobody is approved."])
     return 0
 
 
@@ -142,8 +142,7 @@ def _decide(code: str, config: Config, *, approves: bool) -> int:
 
 
 def _with_access(config: Config, job: Callable[[Access], Awaitable[T]]) -> T:
-    settings = read_settings(config)
-    require_database(settings)
+    settings = settings_with_database(config)
     admission = settings.access.admission
     if admission != "approved":
         sys.stderr.write(NOT_APPROVED_MODE.format(admission=admission) + "\n")
@@ -153,16 +152,13 @@ def _with_access(config: Config, job: Callable[[Access], Awaitable[T]]) -> T:
 
 
 def _waiting(one: PairingRequest) -> str:
-    until = one.until.strftime("%H:%M UTC")
-    return f"waits     {_person(one.applicant)}  until {until}  id {one.id}"
+    return f"waits     {_person(one.applicant)}  until {one.until:%H:%M} UTC  id {one.id}"
 
 
 def _admitted(one: Admission) -> str:
-    at, state = (
-        one.at.strftime("%Y-%m-%d %H:%M UTC"),
-        "owner" if one.role is Role.OWNER else "may write",
-    )
-    return f"{state:<9} {_person(one.applicant)}  since {at}  by {printable(one.by)}"
+    state = "owner" if one.role is Role.OWNER else "may write"
+    since = f"since {one.at:%Y-%m-%d %H:%M} UTC"
+    return f"{state:<9} {_person(one.applicant)}  {since}  by {printable(one.by)}"
 
 
 def _person(applicant: Applicant) -> str:

@@ -20,8 +20,8 @@ from memory.service.handle import Memory
 from parley.cli.memory_access import (
     PLATFORM,
     caller_for,
+    chosen_tenants,
     opened_memory,
-    tenants_of_accounts,
 )
 from parley.cli.stores import settings_with_database
 from parley.config import Settings
@@ -32,7 +32,6 @@ from parley.wiring.storage import Storage
 NO_AGENT: Final = "There is no agent {text!r}. `parley agents list` shows them."
 NO_POOL: Final = "There is no pool {text!r}. `parley pools list` shows them."
 AMBIGUOUS: Final = "Several ids begin with {text!r}. Write more of the id."
-NO_TENANT: Final = "No account has a tenant of its own: name one with --tenant."
 OPERATOR: Final = PersonId(PLATFORM, "main", "operator")
 
 T = TypeVar("T")
@@ -83,9 +82,7 @@ def with_agents(
     """The result of `job` with the agents. Raises `BadInput` where memory is off."""
     settings = settings_with_database(config)
     extensions = load_extensions(settings)
-    tenants = [tenant] if tenant else tenants_of_accounts(settings, extensions)
-    if not tenants:
-        raise BadInput(NO_TENANT)
+    tenants = chosen_tenants(settings, extensions, tenant)
 
     async def run() -> T:
         async with opened_memory(settings) as (storage, memory, services):

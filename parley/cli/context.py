@@ -10,6 +10,7 @@ from gateway.ports.traces import Trace
 from gateway.turn.context.budgets import BlockFigures, Figures, figures_in, warnings
 from parley.cli.options import Config
 from parley.cli.stores import settings_with_database, with_storage
+from parley.cli.terminal import print_lines, second_of
 
 
 def context(
@@ -25,7 +26,7 @@ def context(
         reason = "no model answered it: see `parley why`" if traces else "see `parley why`"
         sys.stderr.write(f"Message {message_id} has no stored prompt: {reason}.\n")
         return 1
-    sys.stdout.write("\n\n".join(describe(*prompt) for prompt in prompts) + "\n")
+    print_lines(["\n\n".join(describe(*prompt) for prompt in prompts)])
     return 0
 
 
@@ -37,7 +38,7 @@ def figures_of(trace: Trace) -> list[Figures]:
 
 def describe(trace: Trace, figures: Figures) -> str:
     """The blocks with their budgets, what was left out and why, and warnings."""
-    at = trace.at.strftime("%Y-%m-%d %H:%M:%S UTC")
+    at = second_of(trace.at)
     total = sum(block.budget for block in figures.blocks)
     lines = [
         f"{trace.kind} {trace.message_id} on {trace.platform}, {at}, a window of {figures.window}",

@@ -1,6 +1,5 @@
 """`parley handoffs cleanup`. Works beside a running program."""
 
-import sys
 from collections import Counter
 from datetime import timedelta
 from typing import Annotated, Final
@@ -8,9 +7,8 @@ from typing import Annotated, Final
 import typer
 
 from parley.cli.agent_access import OPERATOR, OpenedAgents, with_agents
-from parley.cli.agents import Yes
-from parley.cli.options import AsJson, Config, confirmed
-from parley.cli.terminal import print_json
+from parley.cli.options import AsJson, Config, Yes, confirmed
+from parley.cli.terminal import show
 
 ENDED: Final = ("completed", "rejected", "expired")
 MAX_DAYS: Final = 3_650
@@ -49,9 +47,6 @@ def cleanup(
     if deleted is None:
         return 1
     numbers = {status: deleted[status] for status in ENDED}
-    if as_json:
-        print_json([numbers])
-    else:
-        counts = ", ".join(f"{count:,} {status}" for status, count in numbers.items())
-        sys.stdout.write(f"Deleted: {counts}.\n")
+    counts = ", ".join(f"{count:,} {status}" for status, count in numbers.items())
+    show([numbers], [f"Deleted: {counts}."], as_json=as_json)
     return 0

@@ -4,10 +4,9 @@ import sys
 from collections.abc import Iterator
 
 from gateway.ports.traces import Trace
-from parley.cli.memory_table import plain
 from parley.cli.options import AsJson, Config
 from parley.cli.stores import settings_with_database, with_storage
-from parley.cli.terminal import print_json
+from parley.cli.terminal import plain, show
 from parley.cli.why import (
     Last,
     LastInChat,
@@ -41,12 +40,9 @@ def logs(
     if not message_logs:
         sys.stderr.write(f"{nothing_found(message_id, person, chat)}\n")
         return 1
-    if as_json:
-        print_json(
-            [_as_values(one.trace, entry) for one in message_logs for entry in entries_of(one)]
-        )
-    else:
-        sys.stdout.write("\n\n".join("\n".join(lines_of(one)) for one in message_logs) + "\n")
+    values = (_as_values(one.trace, entry) for one in message_logs for entry in entries_of(one))
+    text = "\n\n".join("\n".join(lines_of(one)) for one in message_logs)
+    show(values, [text], as_json=as_json)
     return 0
 
 
@@ -63,5 +59,4 @@ def lines_of(log: MessageLog) -> Iterator[str]:
 
 
 def _as_values(trace: Trace, entry: LogEntry) -> dict[str, object]:
-    at = entry.at.isoformat() if entry.at else None
-    return {"turn": trace.id, "at": at, "part": entry.part, **entry.values}
+    return {"turn": trace.id, "at": entry.at, "part": entry.part, **entry.values}

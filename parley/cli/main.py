@@ -148,7 +148,7 @@ GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
                 "agents:show_all",
                 "List agents with numbers of what each gave, without texts.",
             ),
-            "show": ("agents:show", "Show one agent; with its person, also what it wrote."),
+            "show": ("agents:show_one", "Show one agent; with its person, also what it wrote."),
             "register": ("agents:register", "Register an agent of a person."),
             "unregister": (
                 "agents:unregister",
@@ -164,7 +164,7 @@ GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
         "Show the pools in which agents share memories, and delete them.",
         {
             "list": ("pools:show_all", "List pools with numbers of members and shared memories."),
-            "show": ("pools:show", "Show one pool and its members."),
+            "show": ("pools:show_one", "Show one pool and its members."),
             "delete": ("pools:delete", "Delete a pool; the memories stay with their people."),
         },
     ),
@@ -221,13 +221,13 @@ GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
         "Show and verify the audit: changes to memory and access, and refusals.",
         {
             "verify": ("audit:verify", "Check that no entry was changed, removed or added."),
-            "show": ("audit:show", "Show the latest entries, oldest first."),
+            "show": ("audit:show_entries", "Show the latest entries, oldest first."),
         },
     ),
     "models": (
         "Show and download the models of recall.",
         {
-            "list": ("models:show", "List the models and how many memories have vectors."),
+            "list": ("models:show_models", "List the models and how many memories have vectors."),
             "pull": ("models:pull_models", "Download the missing files of a model."),
         },
     ),

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 import typer
-from msgspec import Struct
 
 from gateway.errors import BadInput, ModelError, TenantUnknown
 from gateway.extensions import ExtensionRegistry
@@ -40,37 +39,38 @@ OFF: Final = "Memory is switched off (memory.enabled)."
 NO_MEMORIES: Final = (
     "{person} has no memories. `parley memory people` lists the people with memories."
 )
+NO_TENANT: Final = "No account has a tenant of its own: name one with --tenant."
 HOW_TO_NAME: Final = "name a person as PLATFORM:ACCOUNT:ID, as `parley memory people` shows it"
 
 T = TypeVar("T")
 
 
-class PersonOptions(Struct, frozen=True):
-    """The options of a command about one person. Raises `typer.BadParameter` without a person."""
-
-    person: str
-    config: Path | None
-    as_json: bool = False
-
-    def __post_init__(self) -> None:
-        if self.person.count(":") < 2:
-            raise typer.BadParameter(HOW_TO_NAME, param_hint="--person")
-
-
 Job = Callable[[MemoryHandle, Settings], Awaitable[T]]
 
 
+def check_person(person: str) -> str:
+    """The value of `--person`. Raises `typer.BadParameter` where it names no person."""
+    if person.count(":") < 2:
+        raise typer.BadParameter(HOW_TO_NAME, param_hint="--person")
+    return person
+
+
 def with_memory(
-    options: PersonOptions, job: Job[T], *, allow_unknown: bool = False, load_models: bool = False
+    person: str,
+    config: Path | None,
+    job: Job[T],
+    *,
+    allow_unknown: bool = False,
+    load_models: bool = False,
 ) -> T:
     """The result of `job` with this person's memory; `load_models` loads the models of recall for
     it, which takes seconds.
 
-    Raises `BadInput` when memory is off. A person without memories is refused, unless
-    `allow_unknown` is set.
+    Raises `BadInput` when memory is off, `typer.BadParameter` without a person. A person without
+    memories is refused, unless `allow_unknown` is set.
     """
-    given = person_of(options.person)
-    settings = settings_with_database(options.config)
+    given = person_of(check_person(person))
+    settings = settings_with_database(config)
     extensions = load_extensions(settings)
 
     async def run() -> T:
@@ -83,7 +83,7 @@ def with_memory(
             if not has_memories and settings.memory.places != (BUILTIN,):
                 has_memories = bool(await (await memory.for_principal(caller)).read.count())
             if not has_memories:
-                raise BadInput(NO_MEMORIES.format(person=options.person))
+                raise BadInput(NO_MEMORIES.format(person=person))
             return await job(await memory.for_principal(caller), settings)
 
     return asyncio.run(run())
@@ -102,15 +102,21 @@ def people_with_memories(config: Path | None, tenant: str = "") -> list[PersonCo
     """The people of a tenant with counts of their memories; without a tenant, those of all tenants
     of the configured accounts. Raises `BadInput` where these have no tenant of their own."""
     settings = settings_with_database(config)
-    tenants = [tenant] if tenant else tenants_of_accounts(settings, load_extensions(settings))
-    if not tenants:
-        raise BadInput("No account has a tenant of its own: name one with --tenant.")
+    tenants = chosen_tenants(settings, load_extensions(settings), tenant)
 
     async def run() -> list[PersonCount]:
         async with opened_memory(settings) as (storage, *_):
             return [one for each in tenants for one in await _known(storage, each)]
 
     return asyncio.run(run())
+
+
+def chosen_tenants(settings: Settings, extensions: ExtensionRegistry, tenant: str) -> list[str]:
+    """The named tenant, or those of the accounts. Raises `BadInput` where there is none."""
+    tenants = [tenant] if tenant else tenants_of_accounts(settings, extensions)
+    if not tenants:
+        raise BadInput(NO_TENANT)
+    return tenants
 
 
 def tenants_of_accounts(settings: Settings, extensions: ExtensionRegistry) -> list[str]:

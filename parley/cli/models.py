@@ -25,7 +25,7 @@ from parley.cli.knowledge.repositories import with_index
 from parley.cli.knowledge.vectors import VectorModel, VectorProgress, progress_of
 from parley.cli.options import AsJson, Config
 from parley.cli.stores import require_database, with_storage
-from parley.cli.terminal import print_json
+from parley.cli.terminal import show
 from parley.config import Settings, SettingsError
 from parley.installation import install_command
 from parley.wiring.knowledge import knowledge_file
@@ -60,26 +60,27 @@ class _Vectors(Struct, frozen=True):
     problem: str = ""
 
 
-def show(folder: Folder = None, config: Config = None, as_json: AsJson = False) -> int:
+def show_models(folder: Folder = None, config: Config = None, as_json: AsJson = False) -> int:
     """Print every model, and how many memories have vectors."""
     settings = command_settings(config)
     models = folder or models_folder(settings)
     vectors, chunks = _vectors(settings), _chunks(settings)
-    if as_json:
-        print_json([{"model": model.name, "missing": model.missing(models)} for model in MODELS])
-        values = {"libraries": installed(), **asdict(vectors)}
-        print_json([values | ({"chunks": asdict(chunks)} if chunks else {})])
-        return 0
-    for model in MODELS:
-        sys.stdout.write(f"{model.name:<24}  {_state(model, models):<24}  for {model.purpose}\n")
-    if not installed():
-        sys.stdout.write(
-            f"The libraries that run them are not installed: {install_command('models')}\n"
-        )
-    sys.stdout.write(_progress_line(vectors))
+    state: dict[str, object] = {"libraries": installed(), **asdict(vectors)}
     if chunks is not None:
-        sys.stdout.write(f"Repositories: {chunks.text}\n")
+        state["chunks"] = asdict(chunks)
+    values = [{"model": model.name, "missing": model.missing(models)} for model in MODELS]
+    show([*values, state], _as_lines(models, vectors, chunks), as_json=as_json)
     return 0
+
+
+def _as_lines(models: Path, vectors: _Vectors, chunks: VectorProgress | None) -> Iterator[str]:
+    for model in MODELS:
+        yield f"{model.name:<24}  {_state(model, models):<24}  for {model.purpose}"
+    if not installed():
+        yield f"The libraries that run them are not installed: {install_command('models')}"
+    yield _progress_line(vectors)
+    if chunks is not None:
+        yield f"Repositories: {chunks.text}"
 
 
 def pull_models(
@@ -131,11 +132,11 @@ def _state(model: LocalModel, models: Path) -> str:
 
 def _progress_line(vectors: _Vectors) -> str:
     if vectors.problem:
-        return f"Vectors: {vectors.problem}\n"
+        return f"Vectors: {vectors.problem}"
     if not vectors.model:
-        return "Vectors: none; memories are found by their words.\n"
+        return "Vectors: none; memories are found by their words."
     share = 100 * vectors.made // max(vectors.of, 1)
-    return f"Vectors of {vectors.model}: {vectors.made:,} of {vectors.of:,} memories ({share} %).\n"
+    return f"Vectors of {vectors.model}: {vectors.made:,} of {vectors.of:,} memories ({share} %)."
 
 
 def _vectors(settings: Settings) -> _Vectors:

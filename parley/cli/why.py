@@ -13,9 +13,9 @@ from gateway.ports.traces import Trace
 from gateway.stores.feedback import DOWN, UP, Thumbs
 from gateway.turn.types import Outcome
 from parley.cli.known_people import resolve_person
-from parley.cli.memory_table import plain
 from parley.cli.options import Config
 from parley.cli.stores import settings_with_database, with_storage
+from parley.cli.terminal import plain, print_lines, second_of
 from parley.config import Settings
 from parley.maintenance.message_log import lost_delivery
 from parley.refusal_steps import step_after
@@ -86,7 +86,7 @@ def why(
         sys.stderr.write(f"{nothing_found(message_id, person, chat)}\n")
         return 1
     texts = (describe(one, thumbs.get(one.id, Thumbs()), lost[one.id]) for one in traces)
-    sys.stdout.write("\n\n".join(texts) + "\n")
+    print_lines(["\n\n".join(texts)])
     return 0
 
 
@@ -94,10 +94,9 @@ def describe(trace: Trace, thumbs: Thumbs | None = None, lost: str = "") -> str:
     """One trace as people read it: the place, each decision with its reason, the outcome, and the
     feedback on the answer. `lost` says that the delivery is unknown."""
     account = "" if trace.account == "main" else f" ({trace.account})"
-    at = trace.at.strftime("%Y-%m-%d %H:%M:%S UTC")
     width = max((len(d.stage) for d in trace.decisions), default=0)
     lines = [
-        f"{trace.kind} {trace.message_id} on {trace.platform}{account}, {at}",
+        f"{trace.kind} {trace.message_id} on {trace.platform}{account}, {second_of(trace.at)}",
         f"  conversation {trace.conversation}",
         f"  turn {trace.id} (the log names it)",
     ]

@@ -1,14 +1,11 @@
 """`parley knowledge forget REPO`."""
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from memory.knowledge.ingest.work_tree import clear_state
 from parley.cli.knowledge.registered import find_one
 from parley.cli.knowledge.repositories import OneRepository, Tenant, with_index
-from parley.cli.options import Config, confirmed
+from parley.cli.options import Config, Yes, confirmed
 from parley.cli.stores import read_settings
 from parley.cli.terminal import print_text
 from parley.wiring.knowledge import KnowledgeIndex
@@ -16,9 +13,7 @@ from parley.wiring.knowledge import KnowledgeIndex
 
 def forget(
     repo: OneRepository,
-    yes: Annotated[
-        int, typer.Option("--yes", "-y", count=True, show_default=False, help="Do not ask.")
-    ] = 0,
+    yes: Yes = 0,
     tenant: Tenant = None,
     config: Config = None,
 ) -> int:

@@ -109,7 +109,7 @@ def _as_json(
             "state": one.text,
             "commit": one.state.commit,
             "latest": one.commit,
-            "ingested_at": one.state.ingested_at.isoformat() if one.state.ingested_at else None,
+            "ingested_at": one.state.ingested_at,
         }
         for one in standings
     ]

@@ -13,7 +13,7 @@ from gateway.ports import keep_ids
 from gateway.ports.admissions import Applicant
 from gateway.ports.clock import SystemClock
 from memory.service.handle import MemoryHandle
-from parley.cli.memory_access import PersonOptions, with_memory
+from parley.cli.memory_access import with_memory
 from parley.config import Settings, load
 from parley.wiring.access import Access, wire_access
 from parley.wiring.storage import Storage
@@ -57,8 +57,7 @@ async def role_of_ada(config: Path) -> Role:
     async def job(handle: MemoryHandle, _: Settings) -> Role:
         return handle.request.principal.role
 
-    options = PersonOptions(ADA.person, config)
-    return await asyncio.to_thread(with_memory, options, job, allow_unknown=True)
+    return await asyncio.to_thread(with_memory, ADA.person, config, job, allow_unknown=True)
 
 
 async def claims(access: Access, storage: Storage) -> None:
