@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Final, Protocol
+from typing import Annotated, Final
 
 import httpx2
 import typer
@@ -194,24 +194,12 @@ class DownloadFailed(Exception):
     """A file could not be downloaded; the text says why and what to do."""
 
 
-class _Digest(Protocol):
-    def update(self, data: bytes, /) -> None: ...
-    def hexdigest(self) -> str: ...
-
-
 class _Stated(Struct, frozen=True):
     """The size and the checksum that the publisher states. A SHA-256 has 64 digits; 40 are the
     SHA-1 of a git blob."""
 
     size: int
     checksum: str
-
-    def digest(self) -> _Digest:
-        if len(self.checksum) == 40:
-            digest = hashlib.sha1(usedforsecurity=False)  # the id of a git blob
-            digest.update(b"blob %d\0" % self.size)
-            return digest
-        return hashlib.sha256()
 
 
 def pull(
@@ -256,8 +244,11 @@ def _remove_old_parts(target: Path) -> None:
 
 
 def _keep(answer: httpx2.Response, part: Path, name: str, progress: Progress) -> None:
-    stated = _stated(answer)
-    digest, received = stated.digest(), 0
+    stated, received = _stated(answer), 0
+    if len(stated.checksum) == 40:
+        digest = hashlib.sha1(b"blob %d\0" % stated.size, usedforsecurity=False)
+    else:
+        digest = hashlib.sha256()
     with part.open("wb") as file:
         for data in answer.iter_bytes(CHUNK):
             received += len(data)

@@ -26,7 +26,7 @@ from gateway.ports.http_routes import (
 )
 from gateway.ports.rights import LOCAL_PAGES
 from parley.demo.actions import ACTIONS, MAX_REQUEST, perform
-from parley.demo.player import DemoGateway
+from parley.demo.player import Decisions
 from parley.demo.story import story_place
 from parley.demo.view import room_view, world_view
 from parley.demo.world import Refused, Where, World
@@ -51,11 +51,11 @@ MAX_STREAMS: Final = 32
 
 
 class DemoPages:
-    """The handlers for one world and one gateway."""
+    """The handlers for one world and one program."""
 
-    def __init__(self, world: World, gateway: DemoGateway, *, assistant: str, model: str) -> None:
+    def __init__(self, world: World, decisions: Decisions, *, assistant: str, model: str) -> None:
         self._world = world
-        self._gateway = gateway
+        self._decisions = decisions
         self._assistant = assistant
         self._model = model
         self._streams = 0
@@ -155,7 +155,7 @@ class DemoPages:
             return error_response(409, str(problem) or "this platform does not support this")
 
     async def _look(self, where: Where) -> dict[str, object]:
-        return room_view(self._world, where, await self._gateway.decisions(TRACES))
+        return room_view(self._world, where, await self._decisions(TRACES))
 
     def _find_file(self, where: Where, message_id: str, index: str) -> SimFile:
         for seen in self._world.seen(where):

@@ -23,7 +23,7 @@ def scene(expect: Expect) -> Scene:
 
 
 async def played(paper: PaperDemo) -> list[Outcome]:
-    return [outcome async for outcome in Player(paper.world, paper.gateway).play(STORY)]
+    return [outcome async for outcome in Player(paper.world, paper.gateway.decisions).play(STORY)]
 
 
 async def test_every_scene_of_the_story_succeeds(paper: PaperDemo) -> None:
@@ -44,7 +44,7 @@ async def test_a_gateway_without_answers_fails_the_scene_and_not_the_story(
 ) -> None:
     monkeypatch.setattr("parley.demo.player.ANSWER_SECONDS", 2.0)
     paper.simulators["telegram"].listeners.clear()
-    player = Player(paper.world, paper.gateway)
+    player = Player(paper.world, paper.gateway.decisions)
     outcomes = [outcome async for outcome in player.play(STORY[:3])]
     assert [outcome.ok for outcome in outcomes] == [False, True, True]
 
@@ -52,7 +52,7 @@ async def test_a_gateway_without_answers_fails_the_scene_and_not_the_story(
 async def test_a_missing_button_is_reported(paper: PaperDemo) -> None:
     press = Scene("p", "about", Where("telegram", "direct", "Ada"), press="Delete")
     with pytest.raises(Refused, match="Delete"):
-        async for _ in Player(paper.world, paper.gateway).play([press]):
+        async for _ in Player(paper.world, paper.gateway.decisions).play([press]):
             pass
 
 
