@@ -1,8 +1,10 @@
-"""`parley agents list | show | register | unregister | take-back`, beside a running program."""
+"""`parley agents list | show | register | unregister | take-back` and `parley handoffs cleanup`,
+beside a running program."""
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 
 import typer
@@ -13,8 +15,7 @@ from memory.agents.origins import TakenBack
 from memory.agents.overview import AgentPage
 from memory.agents.registry import EVER
 from memory.model.scope import RequestScope
-from parley.cli.agent_access import OpenedAgents, with_agents
-from parley.cli.memory_access import check_person
+from parley.cli.memory_access import OPERATOR, OpenedAgents, check_person, with_agents
 from parley.cli.memory_table import show_records
 from parley.cli.options import AsJson, Config, OfPerson, Tenant, Yes, confirmed
 from parley.cli.terminal import plain, show, show_rows
@@ -29,7 +30,23 @@ TAKE_BACK: Final = (
     "waiting for review, {shares} shares, {handoffs} open handoffs?"
 )
 COUNTS: Final = ("memories", "waiting", "shares", "handoffs")
+ENDED: Final = ("completed", "rejected", "expired")
+MAX_DAYS: Final = 3_650
+QUESTION: Final = (
+    "Delete the completed, rejected and expired handoffs of everybody{since}? Agents that have not "
+    "read a result cannot read it any more."
+)
 
+OlderThan = Annotated[
+    int,
+    typer.Option(
+        "--older-than",
+        metavar="DAYS",
+        min=0,
+        max=MAX_DAYS,
+        help="Only those that ended more than this number of days ago.",
+    ),
+]
 AgentId = Annotated[str, typer.Argument(metavar="ID", help="The id, or its first characters.")]
 
 
@@ -152,6 +169,29 @@ def take_back(
     values = dict(zip(COUNTS, numbers, strict=True))
     counts = ", ".join(f"{count} {name}" for name, count in values.items())
     show([values], [f"Taken back: {counts}."], as_json=as_json)
+    return 0
+
+
+def cleanup(
+    older_than: OlderThan = 0, yes: Yes = 0, config: Config = None, as_json: AsJson = False
+) -> int:
+    """Delete the handoffs of everybody that ended, after confirmation. The program does it by
+    itself 7 days after their end; open ones stay."""
+
+    async def job(opened: OpenedAgents) -> Counter[str] | None:
+        since = f" that ended more than {older_than} days ago" if older_than else ""
+        if not confirmed([QUESTION.format(since=since)], yes):
+            return None
+        return await opened.services.handoffs.delete_ended(
+            str(OPERATOR), timedelta(days=older_than)
+        )
+
+    deleted = with_agents(config, job)
+    if deleted is None:
+        return 1
+    numbers = {status: deleted[status] for status in ENDED}
+    counts = ", ".join(f"{count:,} {status}" for status, count in numbers.items())
+    show([numbers], [f"Deleted: {counts}."], as_json=as_json)
     return 0
 
 

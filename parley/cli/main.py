@@ -43,7 +43,7 @@ COMMANDS: Final = {
     ),
     "status": ("status.command:status", "Show the state of the program, and what needs attention."),
     "why": ("why:why", "Show the decisions about a message, with their reasons."),
-    "logs": ("logs:logs", "Show what happened to a message, in time order, without its text."),
+    "logs": ("why:logs", "Show what happened to a message, in time order, without its text."),
     "context": ("context:context", "Show the usage of each block of a prompt."),
     "recall": ("recall:recall", "Show the memories that a question finds, and why."),
     "sync": ("sync:sync", "Fetch a project's figures now and print its status."),
@@ -172,7 +172,7 @@ GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
         "Delete the handoffs of tasks that ended.",
         {
             "cleanup": (
-                "handoffs:cleanup",
+                "agents:cleanup",
                 "Delete completed, rejected and expired handoffs of everybody.",
             ),
         },
@@ -193,7 +193,7 @@ GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
                 "knowledge.search:search",
                 "Search code, documents, decisions and incidents, with citations.",
             ),
-            "forget": ("knowledge.forget:forget", "Delete a repository from the index."),
+            "forget": ("knowledge.init:forget", "Delete a repository from the index."),
             "hooks": (
                 "knowledge.hooks:hooks",
                 "Install, remove or show git hooks that update the index after a commit.",

@@ -22,7 +22,7 @@ from memory.embeddings.catalogue import EMBEDDING, MODELS, RERANKING, LocalModel
 from memory.embeddings.local import installed
 from parley.cli.configuration import command_settings
 from parley.cli.knowledge.repositories import with_index
-from parley.cli.knowledge.vectors import VectorModel, VectorProgress, progress_of
+from parley.cli.knowledge.standing import VectorModel, VectorProgress, progress_of
 from parley.cli.options import AsJson, Config
 from parley.cli.stores import require_database, with_storage
 from parley.cli.terminal import show

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from memory.agents.model import PoolInvitation, PoolMember, PoolSummary
-from parley.cli.agent_access import OpenedAgents, operator_of, with_agents
+from parley.cli.memory_access import OpenedAgents, operator_of, with_agents
 from parley.cli.options import AsJson, Config, Tenant, Yes, confirmed
 from parley.cli.terminal import plain, show, show_rows
 

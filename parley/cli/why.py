@@ -1,4 +1,4 @@
-"""`parley why MESSAGE_ID`, and `parley why --last`."""
+"""`parley why` and `parley logs`: the decisions about a message, and what happened to it."""
 
 import sys
 from collections.abc import Iterator
@@ -13,11 +13,11 @@ from gateway.ports.traces import Trace
 from gateway.stores.feedback import DOWN, UP, Thumbs
 from gateway.turn.types import Outcome
 from parley.cli.known_people import resolve_person
-from parley.cli.options import Config
+from parley.cli.options import AsJson, Config
 from parley.cli.stores import settings_with_database, with_storage
-from parley.cli.terminal import plain, print_lines, second_of
+from parley.cli.terminal import plain, print_lines, second_of, show
 from parley.config import Settings
-from parley.maintenance.message_log import lost_delivery
+from parley.maintenance.message_log import LogEntry, MessageLog, entries_of, lost_delivery, read_log
 from parley.refusal_steps import step_after
 from parley.security.tokens import person_of
 from parley.wiring.extensions import load_extensions
@@ -87,6 +87,32 @@ def why(
         return 1
     texts = (describe(one, thumbs.get(one.id, Thumbs()), lost[one.id]) for one in traces)
     print_lines(["\n\n".join(texts)])
+    return 0
+
+
+def logs(
+    message_id: MessageId = None,
+    last: Last = False,
+    person: LastOfPerson = "",
+    chat: LastInChat = "",
+    config: Config = None,
+    as_json: AsJson = False,
+) -> int:
+    """Print what happened to the message, in time order; 1 when there is no record of it."""
+    check_choice(message_id, last, person, chat)
+    settings = settings_with_database(config, hot=True)
+
+    async def job(storage: Storage) -> list[MessageLog]:
+        traces = await chosen_traces(storage, settings, message_id, person, chat)
+        return [await read_log(storage, trace) for trace in sorted(traces, key=lambda t: t.at)]
+
+    message_logs = with_storage(settings, job)
+    if not message_logs:
+        sys.stderr.write(f"{nothing_found(message_id, person, chat)}\n")
+        return 1
+    values = (_as_values(one.trace, entry) for one in message_logs for entry in entries_of(one))
+    text = "\n\n".join("\n".join(lines_of(one)) for one in message_logs)
+    show(values, [text], as_json=as_json)
     return 0
 
 
@@ -178,3 +204,19 @@ def nothing_found(message_id: str | None, person: str, chat: str) -> str:
 
 async def _known(storage: Storage, person: PersonId) -> PersonId:
     return await resolve_person(person, storage.stores.states) or person
+
+
+def lines_of(log: MessageLog) -> Iterator[str]:
+    """The log as people read it."""
+    trace = log.trace
+    account = "" if trace.account == "main" else f" ({trace.account})"
+    yield f"{trace.kind} {plain(trace.message_id)} on {trace.platform}{account}, turn {trace.id}"
+    entries = entries_of(log)
+    width = max((len(entry.part) for entry in entries), default=0)
+    for entry in entries:
+        at = entry.at.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3] if entry.at else " " * 23
+        yield f"  {at}  {entry.part:<{width}}  {plain(entry.text, 300)}"
+
+
+def _as_values(trace: Trace, entry: LogEntry) -> dict[str, object]:
+    return {"turn": trace.id, "at": entry.at, "part": entry.part, **entry.values}

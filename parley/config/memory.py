@@ -2,7 +2,9 @@
 
 from ipaddress import ip_network
 from typing import Annotated, Final, Literal, Self
+from urllib.parse import urlsplit
 
+import pydantic
 from pydantic import (
     AfterValidator,
     Field,
@@ -11,10 +13,13 @@ from pydantic import (
     model_validator,
 )
 
+from gateway.people import DEFAULT_TENANT
 from gateway.settings import Id, Section
+from memory.agents.model import ConfiguredLimits, EventKind
+from memory.agents.webhook_signature import key_of
 from memory.model.plans import BUILT_IN, DEFAULT_PLAN, Plan
 from parley.config.sections import HttpUrl, LoadText, Name, sqlite_file
-from safety.http.addresses import HostRule, check_template
+from safety.http.addresses import HostRule, check_template, host_of
 
 PLACES: Final = (frozenset({"number"}), frozenset({"number", "owner", "repo"}))
 BUILTIN: Final = "builtin"
@@ -22,6 +27,8 @@ BUILTIN: Final = "builtin"
 WORDS: Final = 0.92
 MEANING: Final = 0.95
 """Similarities from which two memories count as the same."""
+MIN_KEY: Final = 24
+"""Bytes of the key of a webhook, as Standard Webhooks asks for."""
 
 
 def _host(value: str) -> str:
@@ -36,6 +43,26 @@ def _network(value: str) -> str:
 
 def _tracker(value: str) -> str:
     check_template(value, PLACES)
+    return value
+
+
+def _secret(value: SecretStr) -> SecretStr:
+    try:
+        key = key_of(value.get_secret_value())
+    except ValueError:
+        raise ValueError("is not base64 after whsec_") from None
+    if len(key) < MIN_KEY:
+        raise ValueError(f"is shorter than {MIN_KEY} bytes")
+    return value
+
+
+def _receiver(value: pydantic.HttpUrl) -> pydantic.HttpUrl:
+    if "@" in urlsplit(str(value)).netloc:
+        raise ValueError("must have no user name; the signature authenticates the request")
+    try:
+        host_of(str(value))
+    except ValueError as error:
+        raise ValueError(f"has a host that {error}") from None
     return value
 
 
@@ -294,3 +321,27 @@ class Grounding(Section):
             if not self.trackers[name].startswith("https:"):
                 raise ValueError(f"trackers.{name} needs https, because it has a token")
         return self
+
+
+class EventWebhook(Section):
+    """One receiver of agent events."""
+
+    url: Annotated[pydantic.HttpUrl, AfterValidator(_receiver)]
+    """Address of the receiver. It must be on the public internet, unless `networks` names its
+    network; redirects are refused."""
+    secret: Annotated[SecretStr, AfterValidator(_secret)]
+    """Signs every request: at least 24 bytes, as text, or as `whsec_` and base64."""
+    events: tuple[EventKind, ...] = Field(default=(), max_length=50)
+    """Kinds of events that are sent, such as `handoff.accepted`; an empty list stands for all."""
+    tenant: str = Field(default=DEFAULT_TENANT, min_length=1, max_length=200)
+    """The tenant whose events are sent."""
+    networks: tuple[NetworkText, ...] = Field(default=(), max_length=20)
+    """Internal networks, such as `10.1.0.0/16`, that the receiver may be in."""
+
+
+class Agents(ConfiguredLimits):
+    """Limits of agents, their pools and handoffs, in all tenants together, and the receivers of
+    their events. A limit refuses what would exceed it."""
+
+    webhooks: dict[Name, EventWebhook] = Field(default={}, max_length=20)
+    """Receivers of [agent events](agents.md#webhooks), by a name of your choice."""

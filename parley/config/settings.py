@@ -12,9 +12,8 @@ from gateway.policy.roles import ToolRule
 from gateway.ports import AccountSettings, AdapterManifest
 from gateway.settings import Section
 from parley.config import sections
-from parley.config.agents import Agents
 from parley.config.knowledge import Knowledge
-from parley.config.memory import Grounding, Heartbeat, Memory, Plans
+from parley.config.memory import Agents, Grounding, Heartbeat, Memory, Plans
 from parley.config.sections import MAIN, AccountName
 
 

@@ -22,7 +22,7 @@ from memory.model.record import Draft, Kind, Scope
 from memory.ports.memories import Filter
 from memory.service.handle import MemoryHandle
 from parley.config import from_mapping
-from parley.testing.memory_case import MemoryCase
+from parley.testing.case import MemoryCase
 from parley.wiring.memory import WiredMemory, wire_memory
 from parley.wiring.memory_backends import load_backends
 from parley.wiring.storage import Storage

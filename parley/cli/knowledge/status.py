@@ -2,8 +2,7 @@
 
 from parley.cli.knowledge.quick_status import note_configuration
 from parley.cli.knowledge.repositories import SomeRepository, Tenant, with_index
-from parley.cli.knowledge.standing import Indexed, status_text
-from parley.cli.knowledge.vectors import VectorModel
+from parley.cli.knowledge.standing import Indexed, VectorModel, status_text
 from parley.cli.options import AsJson, Config
 from parley.cli.stores import read_settings
 from parley.cli.terminal import print_text

@@ -14,9 +14,9 @@ from gateway.platforms import discover
 from gateway.ports.admissions import Applicant
 from gateway.ports.clock import SystemClock
 from parley.app import App
+from parley.cli.init.command import may_start, welcome_owner
 from parley.cli.init.files import Answers
 from parley.cli.init.session import Given, Session
-from parley.cli.init.start import may_start, welcome_owner
 from parley.cli.init.terminal import Terminal
 from parley.config import Settings, from_mapping
 from parley.config.yaml_file import Value
