@@ -31,7 +31,7 @@ CHECK_STORES: Final = "`parley doctor` checks the stores, and names the next ste
 COMMANDS: Final = {
     "run": ("run:run", "Connect every platform and answer, until SIGTERM or Ctrl-C."),
     "init": ("init.command:init", "Set Parley up with six questions, and start it."),
-    "demo": ("demo:demo", "Try Parley on simulated platforms, without keys and accounts."),
+    "demo": ("run:demo", "Try Parley on simulated platforms, without keys and accounts."),
     "doctor": ("doctor.command:doctor", "Check everything that Parley needs, and show advice."),
     "check-config": (
         "config:check_config",
@@ -44,7 +44,7 @@ COMMANDS: Final = {
     "status": ("status.command:status", "Show the state of the program, and what needs attention."),
     "why": ("why:why", "Show the decisions about a message, with their reasons."),
     "logs": ("why:logs", "Show what happened to a message, in time order, without its text."),
-    "context": ("context:context", "Show the usage of each block of a prompt."),
+    "context": ("why:context", "Show the usage of each block of a prompt."),
     "recall": ("recall:recall", "Show the memories that a question finds, and why."),
     "sync": ("sync:sync", "Fetch a project's figures now and print its status."),
     "page": ("page:page", "Print a link to the web page of a running program."),
