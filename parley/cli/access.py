@@ -18,7 +18,7 @@ from parley.cli.stores import read_settings, settings_with_database, with_storag
 from parley.cli.terminal import print_lines, printable
 from parley.config import Settings
 from parley.config.sections import MEMORY
-from parley.wiring.access import Access, wire_access
+from parley.wiring.access import AccessControl, wire_access
 from parley.wiring.extensions import load_extensions
 from parley.wiring.storage import Storage
 
@@ -41,7 +41,7 @@ T = TypeVar("T")
 def show(config: Config = None) -> int:
     """Print the people who wait, the approved people, and the owners by code."""
 
-    async def job(access: Access) -> tuple[list[PairingRequest], list[Admission]]:
+    async def job(access: AccessControl) -> tuple[list[PairingRequest], list[Admission]]:
         return await access.pairing.waiting(None), await access.pairing.store.admissions(MAX_LISTED)
 
     waiting, admissions = _with_access(config, job)
@@ -122,7 +122,7 @@ def claimed_by(settings: Settings, code: OwnerCode) -> PersonId | None:
 
 
 def _decide(code: str, config: Config, *, approves: bool) -> int:
-    async def job(access: Access) -> PairingRequest | None:
+    async def job(access: AccessControl) -> PairingRequest | None:
         request = match(await access.pairing.waiting(None), code)
         if request is None:
             raise BadInput(WRONG_CODE.replace("`/approve` lists", "`parley access list` shows"))
@@ -141,7 +141,7 @@ def _decide(code: str, config: Config, *, approves: bool) -> int:
     return 0
 
 
-def _with_access(config: Config, job: Callable[[Access], Awaitable[T]]) -> T:
+def _with_access(config: Config, job: Callable[[AccessControl], Awaitable[T]]) -> T:
     settings = settings_with_database(config)
     admission = settings.access.admission
     if admission != "approved":

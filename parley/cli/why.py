@@ -1,4 +1,4 @@
-"""`parley why`, `logs` and `context`: decisions about a message, what happened to it, its prompt."""
+"""`parley why`, `logs` and `context`: the decisions about a message, its log, and its prompt."""
 
 import sys
 from collections.abc import Iterator

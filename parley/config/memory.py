@@ -72,7 +72,7 @@ TrackerUrl = Annotated[str, AfterValidator(_tracker)]
 Folder = Annotated[str, StringConstraints(min_length=1, max_length=4_096)]
 
 
-class Embedding(Section):
+class EmbeddingSection(Section):
     """The embedding service, for `embedding_provider: openai`."""
 
     name: str = Field(default="", max_length=200)
@@ -83,7 +83,7 @@ class Embedding(Section):
     """Address of the service, if it is not the provider's own: a proxy or a local server."""
 
 
-class Recall(Section):
+class RecallSection(Section):
     """The number of memories that recall returns, and their ranking. The defaults are measured
     (docs/recall.md); texts with many names and versions may need a higher `bm25_weight`."""
 
@@ -119,7 +119,7 @@ class Recall(Section):
 Backends = Annotated[tuple[Name, ...], Field(min_length=1, max_length=4)]
 
 
-class Memory(Section):
+class MemorySection(Section):
     """Memory beyond a conversation."""
 
     enabled: bool = True
@@ -163,7 +163,7 @@ class Memory(Section):
     """Source of the vectors for recall by meaning: `local` is a model on this machine (`parley
     models pull`; until then recall uses words only), `openai` a service, `none` turns vectors
     off."""
-    embedding: Embedding = Embedding()
+    embedding: EmbeddingSection = EmbeddingSection()
     """The embedding service, for `openai`."""
     models_folder: Annotated[str, StringConstraints(max_length=4_096)] = ""
     """Folder of the models on this machine; empty for `models` in the folder of
@@ -171,7 +171,7 @@ class Memory(Section):
     rerank: bool = False
     """Rank the results a second time with a cross-encoder (`parley models pull`). No measurement
     shows an improvement for conversations."""
-    recall: Recall = Recall()
+    recall: RecallSection = RecallSection()
     """The number of memories that recall returns, and their ranking."""
     fail_on_secret: bool = False
     """Refuse a memory with a secret, instead of storing it without the secret."""
@@ -194,7 +194,7 @@ class Memory(Section):
         return self
 
 
-class Plans(Section):
+class PlansSection(Section):
     """Limits on the memories of people. `free` (3), `pro` (15) and `self_hosted` (no limit) are
     built in."""
 
@@ -214,7 +214,7 @@ class Plans(Section):
         return self
 
 
-class HeartbeatSource(Section):
+class HeartbeatSourceSection(Section):
     """The source of one project's figures."""
 
     kind: Literal["http", "sql", "gateway"] = "gateway"
@@ -245,10 +245,10 @@ class HeartbeatSource(Section):
         return self
 
 
-class Heartbeat(Section):
+class HeartbeatSection(Section):
     """The status of projects (HEARTBEAT), in a few sentences."""
 
-    sources: dict[str, HeartbeatSource] = Field(default={}, max_length=100)
+    sources: dict[str, HeartbeatSourceSection] = Field(default={}, max_length=100)
     """By project, as `/project` names it: `slack:main:T0123`."""
 
     @model_validator(mode="after")
@@ -259,7 +259,7 @@ class Heartbeat(Section):
         return self
 
 
-class Grounding(Section):
+class GroundingSection(Section):
     """Sources that can prove a claim of the assistant: a claim whose citation is found there is
     stored without a question. Other sources are never requested."""
 
@@ -323,7 +323,7 @@ class Grounding(Section):
         return self
 
 
-class EventWebhook(Section):
+class EventWebhookSection(Section):
     """One receiver of agent events."""
 
     url: Annotated[pydantic.HttpUrl, AfterValidator(_receiver)]
@@ -339,9 +339,9 @@ class EventWebhook(Section):
     """Internal networks, such as `10.1.0.0/16`, that the receiver may be in."""
 
 
-class Agents(ConfiguredLimits):
+class AgentsSection(ConfiguredLimits):
     """Limits of agents, their pools and handoffs, in all tenants together, and the receivers of
     their events. A limit refuses what would exceed it."""
 
-    webhooks: dict[Name, EventWebhook] = Field(default={}, max_length=20)
+    webhooks: dict[Name, EventWebhookSection] = Field(default={}, max_length=20)
     """Receivers of [agent events](agents.md#webhooks), by a name of your choice."""

@@ -88,12 +88,12 @@ Patch: TypeAlias = "dict[str, Value]"
 class ChangeableSections(Section):
     """The sections with keys that are changed while the program runs."""
 
-    assistant: sections.Assistant = sections.Assistant()
+    assistant: sections.AssistantSection = sections.AssistantSection()
     tools: dict[str, ToolRule] = Field(default={})
     invocation: InvocationPolicy = InvocationPolicy()
-    access: sections.Access = sections.Access()
+    access: sections.AccessSection = sections.AccessSection()
     limits: RateLimits = RateLimits()
-    budgets: sections.Costs = sections.Costs()
+    budgets: sections.BudgetsSection = sections.BudgetsSection()
 
 
 class Override(Struct, frozen=True):

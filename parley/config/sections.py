@@ -87,7 +87,7 @@ IdList = Annotated[tuple[Id, ...], Field(min_length=1)]
 """An empty list of allowed ids is ambiguous (nobody or everybody), so it is refused."""
 
 
-class ChannelAssistant(Section):
+class ChannelAssistantSection(Section):
     """The assistant in one channel."""
 
     persona: str | None = Field(default=None, max_length=MAX_PERSONA)
@@ -96,7 +96,7 @@ class ChannelAssistant(Section):
     """Name of the model used in this channel."""
 
 
-class Assistant(Section):
+class AssistantSection(Section):
     """The assistant that answers."""
 
     name: str = Field(default="Parley", min_length=1, max_length=80)
@@ -104,11 +104,11 @@ class Assistant(Section):
     persona: str = Field(default="", max_length=MAX_PERSONA)
     """Purpose and tone of the assistant, in your words. It follows the name in every prompt and is
     never cut; a persona that is too long for the smallest model is refused at the start."""
-    channels: dict[Id, ChannelAssistant] = Field(default={})
+    channels: dict[Id, ChannelAssistantSection] = Field(default={})
     """By channel id ("platform:id" or bare): another persona or model there."""
 
 
-class ModelChoice(Section):
+class ModelChoiceSection(Section):
     """One language model."""
 
     provider: Literal["offline", "anthropic", "openai"] = "offline"
@@ -170,7 +170,7 @@ class ModelChoice(Section):
         return self
 
 
-class Model(ModelChoice):
+class ModelSection(ModelChoiceSection):
     """The language model that answers."""
 
     turn_seconds: float = Field(default=600.0, gt=0, le=3_600)
@@ -179,12 +179,12 @@ class Model(ModelChoice):
     retry_seconds: float = Field(default=90.0, ge=0, le=3_600)
     """Seconds for which failing models are retried for one question, with growing pauses. After
     that, the reply says that there is no answer."""
-    fallbacks: tuple[ModelChoice, ...] = Field(default=(), max_length=MAX_FALLBACKS)
+    fallbacks: tuple[ModelChoiceSection, ...] = Field(default=(), max_length=MAX_FALLBACKS)
     """Models that are tried in this order when the previous one fails; the same keys, without
     `turn_seconds`, `retry_seconds` and `fallbacks`."""
 
 
-class McpServer(Section):
+class McpServerSection(Section):
     """One MCP server: a program to start (`command`), or an address (`url`)."""
 
     command: str | None = Field(default=None, min_length=1)
@@ -211,14 +211,14 @@ class McpServer(Section):
         return self
 
 
-class Mcp(Section):
+class McpSection(Section):
     """The MCP servers that offer tools."""
 
-    servers: dict[Name, McpServer] = Field(default={})
+    servers: dict[Name, McpServerSection] = Field(default={})
     """By a name of your choice; a server's tools are called `name__tool`."""
 
 
-class OwnMcpServer(Section):
+class OwnMcpServerSection(Section):
     """Parley as an MCP server, for coding agents and other MCP clients (docs/mcp.md)."""
 
     enabled: bool = True
@@ -233,7 +233,7 @@ LoadText = Annotated[
 """`package.module:function`."""
 
 
-class Extensions(Section):
+class ExtensionsSection(Section):
     """Packages that add tenants, tracking, audit or access (docs/extensions.md). Installed
     extensions are loaded automatically; the program does not start when one cannot be loaded."""
 
@@ -245,7 +245,7 @@ class Extensions(Section):
     """Options of each extension, by its name."""
 
 
-class Price(Section):
+class PriceSection(Section):
     """Dollars per million tokens of one model."""
 
     input: Dollars
@@ -262,18 +262,18 @@ class Price(Section):
     """Price of 1,000 searches of the service in the web (`model.web`); empty counts 10 dollars."""
 
 
-class Costs(Budgets):
+class BudgetsSection(Budgets):
     """Hard limits on costs, in US dollars. Days and months are UTC. An empty value is no limit."""
 
     detail_days: int = Field(default=31, ge=31, le=400)
     """Days for which the cost of each single call is stored. The sums of each day by person,
     channel and model are stored for 400 days."""
-    prices: dict[str, Price] = Field(default={})
+    prices: dict[str, PriceSection] = Field(default={})
     """By model name. The prices of known models are built in; while a budget is set, a model
     without a price is not called."""
 
 
-class Access(Section):
+class AccessSection(Section):
     """The people, channels and workspaces that are served, by id: "platform:id" or bare. Names have
     no effect. An `allowed` list refuses everybody else; without one, `admission` alone decides."""
 
@@ -306,7 +306,7 @@ class Access(Section):
     """Role of everybody else."""
 
 
-class Context(Section):
+class ContextSection(Section):
     """The part of a conversation that the model sees."""
 
     max_messages: int = Field(default=10, ge=1, le=200)
@@ -331,7 +331,7 @@ class Context(Section):
     told that it does not know them. Platforms: Slack and Discord."""
 
 
-class Conversation(Section):
+class ConversationSection(Section):
     """The treatment of messages that wait: while an answer is being written, or longer."""
 
     overlap: Literal["collect", "queue", "drop"] = "collect"
@@ -343,7 +343,7 @@ class Conversation(Section):
     conversation."""
 
 
-class Workers(Section):
+class WorkersSection(Section):
     """Limits of parallel work."""
 
     concurrency: int = Field(default=16, ge=1, le=1_000)
@@ -352,7 +352,7 @@ class Workers(Section):
     of pictures."""
 
 
-class Watchdog(Section):
+class WatchdogSection(Section):
     """Ends a program that hangs, so that its supervisor restarts it."""
 
     seconds: float = Field(default=20, ge=0, le=3_600)
@@ -363,7 +363,7 @@ class Watchdog(Section):
     outlive the process. Empty: the folder of the SQLite file, or without one the working folder."""
 
 
-class Delivery(Section):
+class DeliverySection(Section):
     """The delivery of answers."""
 
     chat_per_second: float | None = Field(default=None, gt=0, le=1_000)
@@ -384,7 +384,7 @@ class Delivery(Section):
     support it; empty shows none."""
 
 
-class Database(Section):
+class DatabaseSection(Section):
     """Long-lived data: conversations, memory, usage, traces."""
 
     url: DatabaseUrl = "sqlite:///data/parley.db"
@@ -396,7 +396,7 @@ class Database(Section):
     background work. `parley doctor` compares all processes with the server's max_connections."""
 
 
-class Storage(Section):
+class StorageSection(Section):
     """Short-lived data: accepted messages, answers to send, limits."""
 
     url: StorageUrl | None = None
@@ -404,7 +404,7 @@ class Storage(Section):
     `database.url` when that is a file, otherwise `sqlite:///data/parley.db`."""
 
 
-class Server(Section):
+class ServerSection(Section):
     """The local listener: pages, API, health, metrics. Not for the public network."""
 
     host: str = Field(default="127.0.0.1", min_length=1)
@@ -438,7 +438,7 @@ class Server(Section):
         return self
 
 
-class Console(Section):
+class ConsoleSection(Section):
     """The web console, on the local listener. `/console` in a direct message, or `parley console
     link`, gives a link that signs one browser in."""
 
@@ -462,7 +462,7 @@ class Console(Section):
     emergency. Each use is in the audit log, and the person is informed."""
 
 
-class Webhooks(Section):
+class WebhooksSection(Section):
     """The public listener: the platforms' webhooks and nothing else. It runs only when a platform
     needs it."""
 
@@ -475,7 +475,7 @@ class Webhooks(Section):
     and the connection limit of one sender does not apply to them."""
 
 
-class Observe(Section):
+class ObserveSection(Section):
     """Logs and traces. Metrics for Prometheus are at `/metrics` of the local listener."""
 
     log_format: Literal["auto", "text", "json"] = "auto"

@@ -29,7 +29,7 @@ from parley.demo.actions import ACTIONS, MAX_REQUEST, perform
 from parley.demo.player import Decisions
 from parley.demo.story import story_place
 from parley.demo.view import room_view, world_view
-from parley.demo.world import Refused, Where, World
+from parley.demo.world import DemoRefused, Where, World
 from simulators.base import NotSupported, SimFile
 
 ASSETS: Final[Mapping[str, tuple[str, str, str]]] = {
@@ -94,14 +94,14 @@ class DemoPages:
     async def _get_room(self, request: LocalRequest) -> LocalResponse:
         try:
             return json_response(await self._look(_where(request)))
-        except Refused as problem:
+        except DemoRefused as problem:
             return error_response(404, str(problem))
 
     async def _events(self, request: LocalRequest) -> LocalResponse | EventStream:
         where = _where(request)
         try:
             self._world.seen(where)
-        except Refused as problem:
+        except DemoRefused as problem:
             return error_response(404, str(problem))
         if self._streams >= MAX_STREAMS:
             return error_response(503, "too many open pages; close one")
@@ -126,7 +126,7 @@ class DemoPages:
             file = self._find_file(
                 where, request.query.get("message", ""), request.query.get("index", "0")
             )
-        except Refused as problem:
+        except DemoRefused as problem:
             return error_response(404, str(problem))
         inline = file.mime in SAFE_INLINE
         return LocalResponse(
@@ -149,7 +149,7 @@ class DemoPages:
             return error_response(413, str(problem))
         except ValidationError as problem:
             return error_response(422, _first_problem(problem))
-        except Refused as problem:
+        except DemoRefused as problem:
             return error_response(404, str(problem))
         except NotSupported as problem:
             return error_response(409, str(problem) or "this platform does not support this")
@@ -161,7 +161,7 @@ class DemoPages:
         for seen in self._world.seen(where):
             if seen.shown.id == message_id and index in map(str, range(len(seen.shown.files))):
                 return seen.shown.files[int(index)]
-        raise Refused("no such file")
+        raise DemoRefused("no such file")
 
 
 def _where(request: LocalRequest) -> Where:

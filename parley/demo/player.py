@@ -11,7 +11,7 @@ from gateway.people import PersonId
 from gateway.ports.traces import Trace
 from parley.config.sections import MAIN
 from parley.demo.story import DECISION, Expect, Scene
-from parley.demo.world import Refused, Seen, Where, World
+from parley.demo.world import DemoRefused, Seen, Where, World
 from simulators.base import ApiCall
 
 ANSWER_SECONDS: Final = 45.0
@@ -26,7 +26,7 @@ Decisions = Callable[[int], Awaitable[list[Trace]]]
 """Returns the latest traces, at most so many, newest first, those of ignored messages included."""
 
 
-class Outcome(Struct, frozen=True):
+class SceneOutcome(Struct, frozen=True):
     """The outcome of a scene. `traces` and `calls` are oldest first."""
 
     scene: Scene
@@ -59,12 +59,12 @@ class Player:
         self._read_repositories = read_repositories
         self._message_of: dict[str, str] = {}
 
-    async def play(self, story: Sequence[Scene]) -> AsyncIterator[Outcome]:
+    async def play(self, story: Sequence[Scene]) -> AsyncIterator[SceneOutcome]:
         """The outcome of every scene, at its end. A failed scene does not end the story."""
         for scene in story:
             yield await self._play(scene)
 
-    async def _play(self, scene: Scene) -> Outcome:
+    async def _play(self, scene: Scene) -> SceneOutcome:
         if scene.repositories and self._read_repositories is not None:
             await self._read_repositories()
         where = await self._place(scene)
@@ -86,7 +86,7 @@ class Player:
             if one.shown.by_bot and one.shown.id not in seen_before
         )
         traces = tuple(await self._new_traces(where, decided_before))
-        return Outcome(
+        return SceneOutcome(
             scene,
             where,
             written,
@@ -179,8 +179,8 @@ def is_limit_notice(answer: Seen) -> bool:
 
 
 def message_with_button(seen: Sequence[Seen], label: str) -> str:
-    """The newest message with this button. Raises `Refused`."""
+    """The newest message with this button. Raises `DemoRefused`."""
     for one in reversed(seen):
         if any(button.label == label for button in one.shown.buttons):
             return one.shown.id
-    raise Refused(f"there is no button {label!r}")
+    raise DemoRefused(f"there is no button {label!r}")

@@ -46,7 +46,7 @@ LINKS_EVERY: Final = 20.0
 """Seconds between two checks for expired links."""
 
 
-class Job(Protocol):
+class BackgroundJob(Protocol):
     """Work that a process repeats until it stops."""
 
     def start(self) -> None:
@@ -74,7 +74,7 @@ class Jobs(Struct, frozen=True):
     turn_index: Background | None = None
 
     @property
-    def active(self) -> list[Job]:
+    def active(self) -> list[BackgroundJob]:
         """The jobs of this process, in the order in which they start and stop."""
         jobs = (
             self.housekeeping,

@@ -17,7 +17,7 @@ from memory.write.prepare import WriteRules
 from memory.write.semantic_duplicates import MeaningCheck
 from memory.write.write_path import WritePath
 from parley.config import Settings
-from parley.config.memory import Grounding as GroundingSection
+from parley.config.memory import GroundingSection
 from parley.wiring.recall import RecallModels
 from parley.wiring.storage import MemoryStores
 from safety.http.addresses import HostRule

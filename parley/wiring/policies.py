@@ -91,7 +91,7 @@ def window_of(settings: Settings) -> int:
     return min(model.window for model in (settings.model, *settings.model.fallbacks))
 
 
-def model_name(choice: sections.ModelChoice) -> str:
+def model_name(choice: sections.ModelChoiceSection) -> str:
     """The name of a configured model; by default the provider's."""
     return choice_of(choice).model
 
@@ -115,7 +115,7 @@ def summary_model(settings: Settings) -> str:
     return min(known, key=lambda name: INPUT_OF_SUMMARY * known[name].input + known[name].output)
 
 
-def choice_of(choice: sections.ModelChoice) -> ModelChoice:
+def choice_of(choice: sections.ModelChoiceSection) -> ModelChoice:
     """A configured model for the provider factory."""
     return ModelChoice(
         provider=choice.provider,
@@ -133,7 +133,7 @@ def choice_of(choice: sections.ModelChoice) -> ModelChoice:
     )
 
 
-def _seconds(choice: sections.ModelChoice, limit: str) -> float:
+def _seconds(choice: sections.ModelChoiceSection, limit: str) -> float:
     """The limit of this name; `timeout` sets one that is not set."""
     own: float = getattr(choice, limit)
     return own if choice.timeout is None or limit in choice.model_fields_set else choice.timeout

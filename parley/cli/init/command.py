@@ -18,11 +18,11 @@ from parley.cli.chosen_configuration import DEFAULT_CONFIG, own_configuration
 from parley.cli.init import model, options, people, platforms
 from parley.cli.init.files import Answers, assigned, read
 from parley.cli.init.guide import guidance_for
-from parley.cli.init.session import Given, Session, complain
+from parley.cli.init.session import Given, InitSession, complain
 from parley.cli.init.terminal import Stopped, Terminal
 from parley.config import Settings, SettingsError, load
 from parley.config.settings import settings_model
-from parley.wiring.access import Access, wire_access
+from parley.wiring.access import AccessControl, wire_access
 from parley.wiring.libraries import missing_libraries
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def init(
     path = config or own_configuration(None) or DEFAULT_CONFIG
     answers = Answers() if fresh else read(path)
     answers.merge(assigned(assign or (), settings_model(discovery.manifests)))
-    session = Session(Terminal(), path, given, env, discovery, answers)
+    session = InitSession(Terminal(), path, given, env, discovery, answers)
     try:
         return _run(session)
     except (Stopped, KeyboardInterrupt) as stopped:
@@ -91,7 +91,7 @@ def _secrets_from_stdin(enabled: bool, *, yes: bool) -> Mapping[str, str]:
     return {key: value for key, value in values.items() if value}
 
 
-def _run(session: Session) -> int:
+def _run(session: InitSession) -> int:
     _welcome(session)
     platforms.drop_unset_credentials(session)
     _check_existing(session)
@@ -117,7 +117,7 @@ def _run(session: Session) -> int:
     return _finish(session)
 
 
-def _check_existing(session: Session) -> None:
+def _check_existing(session: InitSession) -> None:
     """Raises `SettingsError` for values that no question replaces, before any question."""
     try:
         session.validated()
@@ -130,7 +130,7 @@ def _check_existing(session: Session) -> None:
         raise error from None
 
 
-def _welcome(session: Session) -> None:
+def _welcome(session: InitSession) -> None:
     if session.given.yes:
         return
     exists = session.config.exists()
@@ -143,7 +143,7 @@ def _welcome(session: Session) -> None:
     session.say()
 
 
-def _say_written(session: Session) -> None:
+def _say_written(session: InitSession) -> None:
     session.say()
     for path in session.written:
         note = " (readable by you alone)" if path == session.env_file else ""
@@ -156,7 +156,7 @@ def _say_written(session: Session) -> None:
             session.say(f"- {item}", 2, hang=2)
 
 
-def _finish(session: Session) -> int:
+def _finish(session: InitSession) -> int:
     """Start now, or say how."""
     option = session.option
     status = 1 if session.broken else 0
@@ -176,7 +176,7 @@ def _finish(session: Session) -> int:
     return status
 
 
-def _say_stopped(session: Session, stopped: BaseException) -> int:
+def _say_stopped(session: InitSession, stopped: BaseException) -> int:
     """Say what is kept and what is open; the exit status."""
     interrupted = isinstance(stopped, KeyboardInterrupt) or (
         isinstance(stopped, Stopped) and stopped.interrupted
@@ -196,7 +196,7 @@ def _say_stopped(session: Session, stopped: BaseException) -> int:
     return INTERRUPTED if interrupted else 1
 
 
-def may_start(session: Session) -> bool:
+def may_start(session: InitSession) -> bool:
     """True when a start would succeed; otherwise the reason is printed."""
     settings = session.validated()
     if not settings.accounts():
@@ -208,14 +208,14 @@ def may_start(session: Session) -> bool:
     return not problems
 
 
-def starts_unasked(session: Session) -> bool:
+def starts_unasked(session: InitSession) -> bool:
     """True where `parley init` starts the assistant without a question: at a terminal, after a
     first configuration in which nothing is broken."""
     changes = session.copy is not None or (session.config.exists() and not session.written)
     return session.given.start is None and sys.stdin.isatty() and not changes and not session.broken
 
 
-def start(session: Session) -> int:
+def start(session: InitSession) -> int:
     """Run until Ctrl-C; returns the exit status. Raises a `ParleyError` when it cannot start."""
     if not may_start(session):
         return 1
@@ -228,7 +228,7 @@ def start(session: Session) -> int:
     return serve.run(settings, beside=partial(welcome_owner, session), quiet=True)
 
 
-async def welcome_owner(session: Session, app: "App") -> None:
+async def welcome_owner(session: InitSession, app: "App") -> None:
     """Show an owner code, unless there is an owner already, and say who used it."""
     settings = app.settings
     access = wire_access(settings, app.storage, SystemClock())
@@ -253,11 +253,11 @@ async def welcome_owner(session: Session, app: "App") -> None:
                 f" `parley run{session.option}` starts it again.")  # fmt: skip
 
 
-def _later(session: Session) -> str:
+def _later(session: InitSession) -> str:
     return f"`parley access owner-code{session.option}` prints a new code."
 
 
-def _show(session: Session, settings: Settings, code: OwnerCode, pages: Sequence[str]) -> None:
+def _show(session: InitSession, settings: Settings, code: OwnerCode, pages: Sequence[str]) -> None:
     session.say()
     session.say("To become the owner, send a message that contains only this code:")
     session.say()
@@ -271,7 +271,7 @@ def _show(session: Session, settings: Settings, code: OwnerCode, pages: Sequence
                 f" {MINUTES} minutes.")  # fmt: skip
 
 
-async def _claimed(access: Access, code: OwnerCode) -> PersonId | None:
+async def _claimed(access: AccessControl, code: OwnerCode) -> PersonId | None:
     """The person who used the code; None when it can no longer be used. Raises
     `StoreUnavailable`."""
     person = await access.owner_codes.claimed_by(code)

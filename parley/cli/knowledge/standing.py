@@ -60,7 +60,7 @@ async def progress_of(
     return VectorProgress(model.name, made, of, problem)
 
 
-class Indexed(Struct, frozen=True):
+class IndexStores(Struct, frozen=True):
     """The stores of an index that its status is read from."""
 
     repositories: SqlRepositories
@@ -85,7 +85,7 @@ class _Standing(Struct, frozen=True):
 
 
 async def status_text(
-    index: Indexed, model: VectorModel, repo: str | None, tenant: str | None, *, as_json: bool
+    index: IndexStores, model: VectorModel, repo: str | None, tenant: str | None, *, as_json: bool
 ) -> str:
     """The status of the repositories that an argument means. Raises `BadInput`."""
     texts = []

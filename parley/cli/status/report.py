@@ -24,7 +24,7 @@ from parley.runtime.installation import (
     STORE_STEP,
     STORES,
     Installation,
-    PartState,
+    InstallationPart,
     installation_of,
     unserved,
 )
@@ -151,7 +151,7 @@ class StatusReport(Struct, frozen=True):
         return tuple(AccountStatus(name, state, None, latest.get(name)) for name in self.accounts)
 
 
-def account_elsewhere(part: PartState, now: datetime) -> AccountStatus:
+def account_elsewhere(part: InstallationPart, now: datetime) -> AccountStatus:
     """The state of an account that another process serves, or none."""
     connected, last = (
         None if seconds is None else now - timedelta(seconds=seconds)

@@ -15,7 +15,7 @@ from memory.agents.model import (
     SharedScope,
 )
 from memory.agents.stores.handoffs import ADD, _params
-from parley.config.memory import Agents as AgentsSection
+from parley.config.memory import AgentsSection
 from tests.memory.agents.conftest import Agents
 from tests.memory.agents.making import handoff
 

@@ -17,7 +17,7 @@ from gateway.ports.admissions import Applicant
 from gateway.ports.clock import SystemClock
 from parley.cli.access import claimed_by, new_owner_code
 from parley.config import Settings, from_mapping
-from parley.wiring.access import Access, wire_access
+from parley.wiring.access import AccessControl, wire_access
 from parley.wiring.storage import Storage
 from tests.parley.cli.kit import parley
 
@@ -38,7 +38,7 @@ def settings(tmp_path: Path) -> Settings:
     return from_mapping(made)
 
 
-async def beside(settings: Settings, job: Callable[[Access, Storage], Awaitable[T]]) -> T:
+async def beside(settings: Settings, job: Callable[[AccessControl, Storage], Awaitable[T]]) -> T:
     """Do something in the database of the program."""
     storage = Storage(settings, SystemClock())
     await storage.start(exclusive=False)
@@ -52,7 +52,7 @@ async def waits(settings: Settings) -> str:
     """Eve asks; her code."""
     code = new_pairing_code()
 
-    async def ask(access: Access, storage: Storage) -> None:
+    async def ask(access: AccessControl, storage: Storage) -> None:
         await storage.admissions.request(EVE, "abc123", hash_code(code), SystemClock().now())
 
     await beside(settings, ask)
@@ -62,7 +62,7 @@ async def waits(settings: Settings) -> str:
 async def actions(settings: Settings) -> list[tuple[object, object]]:
     """The actions in the audit log, with their people."""
 
-    async def read(access: Access, storage: Storage) -> list[tuple[object, object]]:
+    async def read(access: AccessControl, storage: Storage) -> list[tuple[object, object]]:
         links = await storage.memory.audit_on(b"").links(0, 100)
         entries = [link.entry for link in links]
         return [
@@ -111,7 +111,7 @@ async def test_an_owner_code_is_printed_and_not_stored(settings: Settings, tmp_p
     files = [file for file in tmp_path.iterdir() if file.is_file()]
     assert not [file for file in files if match[0].encode() in file.read_bytes()]
 
-    async def claim(access: Access, storage: Storage) -> str:
+    async def claim(access: AccessControl, storage: Storage) -> str:
         made = await access.claims.claim(EVE, match[0])
         return "" if made is None else made.outcome
 
@@ -123,7 +123,7 @@ async def test_a_program_learns_who_used_its_owner_code(settings: Settings) -> N
     code = await asyncio.to_thread(new_owner_code, settings)
     assert await asyncio.to_thread(claimed_by, settings, code) is None
 
-    async def claim(access: Access, storage: Storage) -> None:
+    async def claim(access: AccessControl, storage: Storage) -> None:
         await access.claims.claim(EVE, code.code)
 
     await beside(settings, claim)
