@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typer._click.formatting import HelpFormatter
 
 
-class Command(NamedTuple):
+class CommandEntry(NamedTuple):
     """A command, or a group of commands, whose `function` is empty. `name` includes the group's;
     `function` is "module:function" in this package, and `example` a complete command line."""
 
@@ -27,13 +27,13 @@ class Command(NamedTuple):
         return f"\b\nExample:\n  {self.example}"
 
 
-def _table() -> Iterator[Command]:
+def _table() -> Iterator[CommandEntry]:
     section = ""
     for line in Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").splitlines():
         if line.startswith("["):
             section = line.strip("[]")
         elif line and not line.startswith("#"):
-            yield Command(section, *(cell.strip() for cell in line.split("|")))
+            yield CommandEntry(section, *(cell.strip() for cell in line.split("|")))
 
 
 COMMANDS: Final = tuple(_table())

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from parley.cli.commands import COMMANDS, Command, SectionedGroup
+from parley.cli.commands import COMMANDS, CommandEntry, SectionedGroup
 from parley.cli.terminal import escaped
 from parley.installation import (
     DISTRIBUTION,
@@ -32,7 +32,7 @@ CHECK_STORES: Final = "`parley doctor` checks the stores, and names the next ste
 class LazyCommand(TyperCommand):
     """A command that imports its function when it is called."""
 
-    def __init__(self, command: Command) -> None:
+    def __init__(self, command: CommandEntry) -> None:
         name = command.name.rpartition(" ")[2]
         super().__init__(name=name, help=command.help, epilog=command.epilog, rich_markup_mode=None)
         self._function = command.function
@@ -102,7 +102,7 @@ def _program() -> TyperGroup:
     return program
 
 
-def _group(command: Command) -> TyperGroup:
+def _group(command: CommandEntry) -> TyperGroup:
     return TyperGroup(
         name=command.name,
         help=command.help,

@@ -106,7 +106,7 @@ class AssumedMembership:
         return MembershipStatus.MEMBER
 
 
-def people_with_memories(config: Path | None, tenant: str = "") -> list[PersonCount]:
+def people_with_memories(config: Path | None, tenant: str) -> list[PersonCount]:
     """The people of a tenant with counts of their memories; without a tenant, those of all tenants
     of the configured accounts. Raises `BadInput` where these have no tenant of their own."""
     settings = settings_with_database(config)

@@ -3,7 +3,7 @@ vectors and the index of turns."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import Struct
 
@@ -24,7 +24,7 @@ from memory.embeddings.backfill import EmbeddingBackfill
 from memory.service.links import Links
 from parley.config import Settings
 from parley.runtime import Role
-from parley.runtime.background import Background
+from parley.runtime.background import Background, BackgroundJob
 from parley.runtime.heartbeats import Heartbeats
 from parley.runtime.housekeeping import Chore, Housekeeping
 from parley.wiring.agents import webhook_delivery
@@ -44,18 +44,6 @@ WEBHOOKS_EVERY: Final = 2.0
 """Seconds between two checks for agent events to send."""
 LINKS_EVERY: Final = 20.0
 """Seconds between two checks for expired links."""
-
-
-class BackgroundJob(Protocol):
-    """Work that a process repeats until it stops."""
-
-    def start(self) -> None:
-        """Start the work."""
-        ...
-
-    async def stop(self) -> None:
-        """Stop the work. Safe to call twice, and before `start`."""
-        ...
 
 
 class Jobs(Struct, frozen=True):

@@ -118,8 +118,8 @@ class HotState(Struct, frozen=True):
 def open_hot(
     url: str,
     clock: Clock,
-    same: SqliteDatabase | None = None,
-    losses: HotLosses | None = None,
+    same: SqliteDatabase | None,
+    losses: HotLosses,
 ) -> HotState:
     """The stores behind `storage.url`; nothing is opened yet. `same` is the database to use when
     the long-lived state lives in the same file; `losses` is what the database knows of Redis."""
@@ -148,7 +148,7 @@ def open_hot(
     )
 
 
-def _redis(url: str, clock: Clock, losses: HotLosses | None) -> HotState:
+def _redis(url: str, clock: Clock, losses: HotLosses) -> HotState:
     from gateway.stores.redis.hot_state import RedisHotState  # noqa: PLC0415 - only where configured
 
     shared = RedisHotState(url, clock, record=losses)

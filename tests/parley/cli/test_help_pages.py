@@ -3,7 +3,7 @@
 import shlex
 from pathlib import Path
 
-from parley.cli.commands import COMMANDS, Command
+from parley.cli.commands import COMMANDS, CommandEntry
 from parley.cli.main import LazyCommand, app
 from tests.parley.cli.kit import parley
 from tests.support.for_each import for_each
@@ -22,7 +22,7 @@ def test_every_line_is_one_sentence() -> None:
 
 
 @for_each("named", COMMANDS)
-def test_an_example_is_a_valid_command_line(named: Command) -> None:
+def test_an_example_is_a_valid_command_line(named: CommandEntry) -> None:
     program, *words = shlex.split(named.example)
     assert program == "parley"
     if named.function:
