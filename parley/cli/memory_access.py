@@ -150,16 +150,7 @@ async def opened_memory(
     backends = load_backends(settings, clock)
     try:
         wired = wire_memory(
-            settings,
-            storage.memory,
-            storage.personal,
-            storage.stores.states,
-            storage.history,
-            clock,
-            models,
-            check=AssumedMembership(),
-            working=storage.working,
-            backends=backends,
+            settings, storage, clock, models, check=AssumedMembership(), backends=backends
         )
         if wired.memory is None or wired.consolidation is None or wired.agents is None:
             raise BadInput(OFF)

@@ -93,7 +93,7 @@ async def _spent(
     settings: Settings, storage: Storage, tenant: str, person: PersonId | None, days: int
 ) -> SpendingSummary:
     clock, stores = SystemClock(), storage.stores
-    wired = wire_memory(settings, storage.memory, (), stores.states, storage.history, clock)
+    wired = wire_memory(settings, storage, clock)
     budgets = policies_of((await stored_configuration(settings, storage)).settings).budgets
     spending = SpendingReader(stores.usage, wired.identities, lambda: budgets, clock)
     if person is None:

@@ -37,10 +37,10 @@ def write_path_of(
     configured."""
     section = settings.memory
     rules = WriteRules(
-        section.fail_on_secret,
-        timedelta(days=section.episodic_ttl_days),
-        timedelta(days=section.episodic_max_ttl_days),
-        settings.grounding.word_threshold,
+        fail_on_secret=section.fail_on_secret,
+        episodic_ttl=timedelta(days=section.episodic_ttl_days),
+        episodic_max_ttl=timedelta(days=section.episodic_max_ttl_days),
+        dedup_threshold=settings.grounding.word_threshold,
     )
     return WritePath(
         stores.memories,
@@ -62,10 +62,10 @@ def grounding_of(settings: Settings, judge: RelevanceJudge | None) -> Grounding:
     )
     return Grounding(
         verifier,
-        WritePolicy(settings.memory.write_policy),
-        section.auto_approve_ai_synthesis,
-        section.verify_claim_relevance,
-        judge if section.relevance_judge == "model" else None,
+        policy=WritePolicy(settings.memory.write_policy),
+        auto_approve_ai_synthesis=section.auto_approve_ai_synthesis,
+        relevance=section.verify_claim_relevance,
+        judge=judge if section.relevance_judge == "model" else None,
     )
 
 

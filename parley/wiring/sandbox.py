@@ -110,16 +110,7 @@ class Sandbox:
         """Create the tables. Raises `StoreUnavailable`."""
         await self._storage.start(exclusive=False)
         storage = self._storage
-        self._memory = wire_memory(
-            self._settings,
-            storage.memory,
-            storage.personal,
-            storage.stores.states,
-            storage.history,
-            self._clock,
-            self._models,
-            working=storage.working,
-        )
+        self._memory = wire_memory(self._settings, storage, self._clock, self._models)
 
     async def stop(self) -> None:
         """Forget everything."""
