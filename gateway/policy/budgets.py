@@ -37,14 +37,22 @@ class Budgets(Section):
     """Share of a workspace's budget that one person may use when no limit of a person is set for
     the same period."""
 
+    def in_force(self) -> dict[str, float | None]:
+        """Return the limits by name, those of a person with their share of the workspace's."""
+        day, month = self.workspace_per_day, self.workspace_per_month
+        return {
+            "user_per_day": self._of_user(self.user_per_day, day),
+            "user_per_month": self._of_user(self.user_per_month, month),
+            "workspace_per_day": day,
+            "workspace_per_month": month,
+        }
+
     @property
     def unlimited(self) -> bool:
         """True when there is no limit."""
-        limits = (self.user_per_day, self.user_per_month)
-        return (*limits, self.workspace_per_day, self.workspace_per_month) == (None,) * 4
+        return all(limit is None for limit in self.in_force().values())
 
-    def of_user(self, own: float | None, workspace: float | None) -> float | None:
-        """Return a person's limit for a period."""
+    def _of_user(self, own: float | None, workspace: float | None) -> float | None:
         return workspace * self.user_share if own is None and workspace is not None else own
 
 
@@ -76,21 +84,21 @@ def accounts_for(
 ) -> tuple[Account, ...]:
     """Return the accounts that a call is charged to; `sender` is a `sender_key`. Days and months
     are in UTC."""
-    a_day = budgets.of_user(budgets.user_per_day, budgets.workspace_per_day)
-    a_month = budgets.of_user(budgets.user_per_month, budgets.workspace_per_month)
-    limits = (a_day, a_month, budgets.workspace_per_day, budgets.workspace_per_month)
-    if all(limit is None for limit in limits):
+    if budgets.unlimited:
         return ()
-    workspace = f"{tenant}:{place.platform}:{place.account}:{place.workspace_id}"
+    user = f"user:{tenant}:{sender}"
+    workspace = f"workspace:{tenant}:{place.platform}:{place.account}:{place.workspace_id}"
     day, month = now.strftime("%Y-%m-%d"), now.strftime("%Y-%m")
-    rows = (
-        ("user_per_day", f"user:{tenant}:{sender}:{day}", a_day),
-        ("user_per_month", f"user:{tenant}:{sender}:{month}", a_month),
-        ("workspace_per_day", f"workspace:{workspace}:{day}", budgets.workspace_per_day),
-        ("workspace_per_month", f"workspace:{workspace}:{month}", budgets.workspace_per_month),
-    )
+    keys = {
+        "user_per_day": f"{user}:{day}",
+        "user_per_month": f"{user}:{month}",
+        "workspace_per_day": f"{workspace}:{day}",
+        "workspace_per_month": f"{workspace}:{month}",
+    }
     return tuple(
-        Account(name, key, round(limit * MICRO)) for name, key, limit in rows if limit is not None
+        Account(name, keys[name], round(limit * MICRO))
+        for name, limit in budgets.in_force().items()
+        if limit is not None
     )
 
 

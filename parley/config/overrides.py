@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 from pydantic import Field, ValidationError
 
+from gateway.policy.budgets import Budgets
 from gateway.policy.invocation import InvocationPolicy
 from gateway.policy.rate_limits import RateLimits
 from gateway.policy.roles import ToolRule
@@ -51,21 +52,8 @@ CHANGEABLE: Final[Mapping[str, tuple[str, ...]]] = {
         "allowed_workspaces",
         "blocked_workspaces",
     ),
-    "limits": (
-        "user_per_minute",
-        "channel_per_minute",
-        "workspace_per_minute",
-        "reserve_per_minute",
-        "api_per_minute",
-        "agent_per_minute",
-    ),
-    "budgets": (
-        "user_per_day",
-        "user_per_month",
-        "workspace_per_day",
-        "workspace_per_month",
-        "user_share",
-    ),
+    "limits": tuple(RateLimits.model_fields),
+    "budgets": tuple(Budgets.model_fields),
 }
 """By section: the keys that are changed as a whole. The program reads each of them from its current
 policies, so that a change holds at once."""

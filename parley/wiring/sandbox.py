@@ -155,13 +155,12 @@ class Sandbox:
         if self._memory is None:
             raise AssertionError("a sandbox is started before it is asked")
         stores = replace(self._storage.stores, unit_of_work=unit, usage=unit.ledger)
-        person, limits = message.person, program.policies.budgets
+        person, limits = message.person, program.policies.budgets.in_force()
         policies = replace(
             program.policies,
             roles=roles_of(person, role),
             budgets=Budgets(
-                user_per_day=limits.of_user(limits.user_per_day, limits.workspace_per_day),
-                user_per_month=limits.of_user(limits.user_per_month, limits.workspace_per_month),
+                user_per_day=limits["user_per_day"], user_per_month=limits["user_per_month"]
             ),
             live=False,
             acknowledge="",
