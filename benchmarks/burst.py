@@ -13,7 +13,7 @@ from typing import Final
 
 import yaml
 
-from gateway.outbound.send_attempt import REPEAT_NOTE
+from gateway.outbound.retry_decision import REPEAT_NOTE
 from simulators.base import PlatformSimulator, Shown, SimRoom
 
 READY_SECONDS: Final = 60.0

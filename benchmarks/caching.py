@@ -27,8 +27,8 @@ from typing import Any, Final
 
 import structlog
 
-from gateway.llm.anthropic.cache import HOUR_MARK, MARK, pays_for_hour
 from gateway.llm.anthropic.provider import DEFAULT_MODEL
+from gateway.llm.anthropic.request import HOUR_MARK, MARK, pays_for_hour
 from gateway.llm.prices import DEFAULT_PRICES, cost
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role

@@ -15,7 +15,13 @@ from datetime import UTC, datetime
 from typing import Final
 
 from gateway.llm.tokens import estimate
-from gateway.ports.prompt_blocks import ContextParts, DialogueTurn, KnowledgeItem, Section, Task
+from gateway.ports.prompt_blocks import (
+    BlockSection,
+    ContextParts,
+    DialogueTurn,
+    KnowledgeItem,
+    Task,
+)
 from gateway.turn.context.assembler import assemble
 from gateway.turn.context.budgets import MIDDLE, budget_for
 
@@ -31,8 +37,11 @@ def full() -> ContextParts:
     document = (SENTENCE * 130)[:10_000]
     return ContextParts(
         own=SENTENCE * 15,
-        personal=(Section("soul", document, 0.4), Section("brief", document, 0.6)),
-        project=(Section("bible", document, 0.5), Section("heartbeat", SENTENCE * 10, 0.2)),
+        personal=(BlockSection("soul", document, 0.4), BlockSection("brief", document, 0.6)),
+        project=(
+            BlockSection("bible", document, 0.5),
+            BlockSection("heartbeat", SENTENCE * 10, 0.2),
+        ),
         task=Task(SENTENCE * 30, "Ada"),
         summary=SENTENCE * 3,
         turns=tuple(

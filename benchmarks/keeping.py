@@ -23,7 +23,7 @@ import psycopg
 
 from db.postgres import PostgresDatabase
 from gateway.conversation import ConversationKey
-from gateway.policy.budgets import Account
+from gateway.policy.budgets import BudgetAccount
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
 from gateway.ports.clock import SystemClock
@@ -31,7 +31,7 @@ from gateway.ports.conversations import StoredTurn
 from gateway.ports.traces import Trace
 from gateway.ports.unit_of_work import CompletedTurn
 from gateway.ports.usage import UsageRow
-from gateway.stores.unit_of_work import TurnWriter
+from gateway.stores.unit_of_work import LongLivedTurns
 from gateway.stores.usage import UsageLedger
 from tests.support.databases import postgres_database, sqlite_database
 from tests.support.servers import postgres_server
@@ -55,10 +55,10 @@ def turn(name: str, number: int) -> CompletedTurn:
     return CompletedTurn(key, turns, (usage,), accounts(who), trace, (id_,), ())
 
 
-def accounts(who: int) -> tuple[Account, ...]:
+def accounts(who: int) -> tuple[BudgetAccount, ...]:
     """Day and month of a person, and of one of five workspaces."""
     keys = (f"u{who}:day", f"u{who}:month", f"w{who % 5}:day", f"w{who % 5}:month")
-    return tuple(Account(key, key, NO_LIMIT) for key in keys)
+    return tuple(BudgetAccount(key, key, NO_LIMIT) for key in keys)
 
 
 async def per_second(
@@ -77,7 +77,7 @@ async def per_second(
 
 
 async def measure(
-    name: str, keeper: TurnWriter, ledger: UsageLedger, total: int
+    name: str, keeper: LongLivedTurns, ledger: UsageLedger, total: int
 ) -> dict[str, object]:
     """All figures of one engine."""
 
@@ -122,11 +122,11 @@ async def main(total: int) -> None:
         for level in ("NORMAL", "FULL"):
             database = sqlite_database(Path(folder) / f"{level}.db", synchronous=level)
             await database.start()
-            stores = TurnWriter(database), UsageLedger(database, clock)
+            stores = LongLivedTurns(database), UsageLedger(database, clock)
             print(json.dumps(await measure(f"sqlite {level}", *stores, total)), flush=True)
             await database.stop()
     async with postgres() as pool:
-        memory_stores = TurnWriter(pool), UsageLedger(pool, clock)
+        memory_stores = LongLivedTurns(pool), UsageLedger(pool, clock)
         print(json.dumps(await measure("postgres fsync", *memory_stores, total)), flush=True)
 
 

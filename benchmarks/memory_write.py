@@ -108,7 +108,7 @@ def path_over(stores: MemoryStores, watch: Watch) -> WritePath:
     return WritePath(
         cast("MemoryStore", Timed(stores.memories, watch)),
         stores.reviews,
-        cast("Grounding", Timed(Grounding(ConfiguredVerifier(GroundingSources())), watch)),
+        cast("Grounding", Timed(Grounding(ConfiguredVerifier(GroundingSources()).verify), watch)),
         cast("Audit", Timed(Audit(stores.audit_on(b"key"), b"key", clock), watch)),
         Plans(),
         WriteRules(),

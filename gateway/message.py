@@ -13,7 +13,7 @@ from typing import ClassVar, Final, Literal, TypeAlias
 from msgspec import Struct
 
 from gateway.authorship import Material
-from gateway.people import Audience, PersonId
+from gateway.people import Audience, KnownIds, PersonId
 from safety.unicode import safe_unicode
 
 MAX_CONTENT = 40_000
@@ -79,6 +79,10 @@ class Place:
         present = self.present_channel_id
         return (self.channel_id, present) if present else (self.channel_id,)
 
+    def identity(self, author: "MessageAuthor") -> PersonId:
+        """Return the identity of an author who writes here."""
+        return PersonId(self.platform, self.account, author.id)
+
 
 @dataclass(frozen=True, slots=True)
 class MessageAuthor:
@@ -98,6 +102,11 @@ class MessageAuthor:
     former: tuple[str, ...] = ()
     is_chat: bool = False
     outside: bool = False
+
+    @property
+    def known(self) -> KnownIds:
+        """The further ids, for access lists."""
+        return KnownIds(self.aliases, self.former)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +224,7 @@ class ChatMessage:
     @property
     def person(self) -> PersonId:
         """The author as an identity."""
-        return PersonId(self.place.platform, self.place.account, self.author.id)
+        return self.place.identity(self.author)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +234,16 @@ class MessageReceived:
     event_id: str
     message: ChatMessage
     kind: Literal["message"] = "message"
+
+    @property
+    def place(self) -> Place:
+        """The place of the message."""
+        return self.message.place
+
+    @property
+    def author(self) -> MessageAuthor:
+        """The author of the message."""
+        return self.message.author
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,15 +257,30 @@ class MessageEdited:
     arguments: str = ""
     kind: Literal["edit"] = "edit"
 
+    @property
+    def place(self) -> Place:
+        """The place of the message."""
+        return self.message.place
+
+    @property
+    def author(self) -> MessageAuthor:
+        """The author of the message."""
+        return self.message.author
+
 
 @dataclass(frozen=True, slots=True)
 class MessageDeleted:
-    """Messages of one place were deleted."""
+    """Messages of one place were deleted; no platform tells by whom."""
 
     event_id: str
     place: Place
     message_ids: tuple[str, ...]
     kind: Literal["deletion"] = "deletion"
+
+    @property
+    def author(self) -> None:
+        """Unknown."""
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,6 +343,11 @@ class MembershipChanged:
     whole_workspace: bool = False
     kind: Literal["membership"] = "membership"
 
+    @property
+    def author(self) -> MessageAuthor:
+        """The member."""
+        return self.member
+
 
 @dataclass(frozen=True, slots=True)
 class InlineQueried:
@@ -331,32 +370,12 @@ InboundEvent: TypeAlias = (
     | MembershipChanged
     | InlineQueried
 )
-
-
-def place_of(event: InboundEvent) -> Place:
-    """Return the place of an event."""
-    if isinstance(event, MessageReceived | MessageEdited):
-        return event.message.place
-    return event.place
-
-
-def author_of(event: InboundEvent) -> MessageAuthor | None:
-    """Return the author of an event, None if the platform does not tell (a deletion)."""
-    match event:
-        case MessageReceived() | MessageEdited():
-            return event.message.author
-        case MessageDeleted():
-            return None
-        case MembershipChanged():
-            return event.member
-        case _:
-            return event.author
+"""Every event has its `place`, and the `author`, None if the platform does not tell."""
 
 
 def person_of(event: InboundEvent) -> PersonId | None:
     """Return the author of an event as an identity, None if the platform does not tell."""
-    author, place = author_of(event), place_of(event)
-    return None if author is None else PersonId(place.platform, place.account, author.id)
+    return None if event.author is None else event.place.identity(event.author)
 
 
 @dataclass(frozen=True, slots=True)

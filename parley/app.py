@@ -23,14 +23,13 @@ from gateway.inbound.work_record import Crash, WorkRecord
 from gateway.llm.calibration import PersistentCalibrations
 from gateway.llm.model_health import ModelHealth
 from gateway.llm.watched_provider import findings_of
-from gateway.message import place_of
 from gateway.outbound.deliverer import Deliverer
 from gateway.outbound.membership import PlatformMembership
 from gateway.outbound.outbox_sweeper import OutboxSweeper
 from gateway.outbound.pacing import Pacer
 from gateway.outbound.retry_decision import AccountSender
-from gateway.policy.bot_loops import BotLoopGuard
 from gateway.policy.history_redaction import RecentSecrets
+from gateway.policy.rate_limits import BotLoopGuard
 from gateway.ports import AlarmClock, CanLoad
 from gateway.ports.clock import SystemClock
 from gateway.ports.http_routes import CanServePages
@@ -239,7 +238,7 @@ class App:
             await self._reports.start()
         await self.health.start()
         await self.local.start()
-        self._toolbox.start()
+        await self._toolbox.start()
         self._window_search.start()
         await self.services.admissions.refresh()
         self._warn_without_approvers()
@@ -330,7 +329,7 @@ class App:
             self._shared_work.start()
             return
         entries = await self.services.stores.inbox.unfinished(MAX_UNFINISHED)
-        places = [place_of(entry.event) for entry in entries]
+        places = [entry.event.place for entry in entries]
         known = [(place.platform, place.account) in self.services.connected for place in places]
         for entry, is_known in zip(entries, known, strict=True):
             if is_known:
@@ -357,7 +356,7 @@ class App:
                 storage.stores.usage,
                 lambda: self.services.prices,
                 self._clock,
-            ),
+            ).supports,
             written=self.health.metrics.written,
             backends=load_backends(self.settings, self._clock, self.activity.count),
             repositories=repository_reader(self.repositories, storage.memory.room_bindings),

@@ -32,7 +32,7 @@ class OutOfBounds(ValueError):
         self.path = path
 
 
-class Bounds(Struct, frozen=True):
+class InputBounds(Struct, frozen=True):
     """Limits of one input.
 
     `depth` counts containers inside the outermost one, `keys` those of one object, `elements` all
@@ -46,7 +46,7 @@ class Bounds(Struct, frozen=True):
     total_bytes: int = 10_000
 
 
-DEFAULT: Final = Bounds()
+DEFAULT: Final = InputBounds()
 
 
 @dataclass(slots=True)
@@ -65,7 +65,7 @@ class _Container:
 class _Budget:
     """The remaining part of the limits that apply to the whole input."""
 
-    bounds: Bounds
+    bounds: InputBounds
     elements: int = 0
     size: int = 0
 
@@ -81,7 +81,7 @@ class _Budget:
             raise OutOfBounds(f"more than {self.bounds.elements} values in all", path)
 
 
-def snapshot(value: object, bounds: Bounds = DEFAULT) -> Frozen:
+def snapshot(value: object, bounds: InputBounds = DEFAULT) -> Frozen:
     """Return a frozen copy of `value`.
 
     Objects are `dict`, arrays `list` or `tuple`; their subclasses are refused, because they can run
@@ -101,7 +101,7 @@ def snapshot(value: object, bounds: Bounds = DEFAULT) -> Frozen:
     return _freeze(root)
 
 
-def identifier(value: object, name: str = "id", bounds: Bounds = DEFAULT) -> str:
+def identifier(value: object, name: str = "id", bounds: InputBounds = DEFAULT) -> str:
     """Return a key or id: a non-empty string of at most `bounds.name_bytes` bytes without control
     characters."""
     if type(value) is not str:
@@ -143,7 +143,7 @@ def _copy(container: _Container, budget: _Budget) -> Sequence[_Container]:
 
 
 def _descend(
-    parent: _Container, key: str | int, path: str, value: object, bounds: Bounds
+    parent: _Container, key: str | int, path: str, value: object, bounds: InputBounds
 ) -> _Container:
     above: _Container | None = parent
     while above is not None:
@@ -170,7 +170,7 @@ def _items(container: _Container, budget: _Budget) -> list[tuple[str | int, obje
     return list(enumerate(tuple(source)))
 
 
-def _name(key: object, path: str, bounds: Bounds) -> str:
+def _name(key: object, path: str, bounds: InputBounds) -> str:
     if type(key) is not str:
         raise OutOfBounds(f"a key must be a string, is {type(key).__name__}", path)
     return identifier(key, _step(path, key), bounds)

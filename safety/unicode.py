@@ -119,3 +119,19 @@ def _is_symbol(char: str) -> bool:
         return False
     # The emoji planes by range: new emoji are unassigned for an older Unicode database.
     return bool(_EMOJI.match(char)) or unicodedata.category(char) in {"So", "Sm", "Sk"}
+
+
+MAX_NAME: Final = 60
+"""Characters of a shown name."""
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Unicode categories of invisible characters, and of those that change others."""
+
+
+def shown_name(name: str, most: int = MAX_NAME) -> str:
+    """Return a display name in one line, without invisible characters or those that change the
+    direction of text, at most `most` characters."""
+    seen = "".join(
+        " " if unicodedata.category(char) in _UNSEEN else char
+        for char in safe_unicode(name[: most * 4])
+    )
+    return " ".join(seen.split())[:most].rstrip()

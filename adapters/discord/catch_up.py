@@ -17,10 +17,10 @@ from discord.http import Route
 
 from adapters.discord.client import RestClient
 from adapters.discord.errors import RequestRefused
-from adapters.discord.event_context import PRIVATE_THREAD, THREADS, BotIdentity
+from adapters.discord.event_context import PRIVATE_THREAD, THREADS, DiscordBot
 from adapters.discord.messages import DISCORD_EPOCH_MS
 from adapters.discord.read_positions import MAX_CHANNELS, ChannelRef, ReadPositions
-from adapters.discord.receive import Receiver
+from adapters.discord.receive import DiscordReceiver
 from adapters.shared.connection import Backoff, stop
 from adapters.shared.json_readers import JsonObject, identifier
 from gateway.errors import Ambiguous, DeliveryError, Transient
@@ -57,7 +57,7 @@ class CatchUp:
         context: AdapterContext,
         client: discord.Client,
         positions: ReadPositions,
-        receiver: Receiver,
+        receiver: DiscordReceiver,
     ) -> None:
         self._rest = rest
         self._context = context
@@ -67,7 +67,7 @@ class CatchUp:
         self._task: asyncio.Task[None] | None = None
         self._requests = 0
 
-    def begin(self, bot: BotIdentity, described: asyncio.Event, seconds: float) -> None:
+    def begin(self, bot: DiscordBot, described: asyncio.Event, seconds: float) -> None:
         """Hold live events and begin. `described` is set when every server is described, which is
         waited for at most so many `seconds`."""
         earlier = self._task
@@ -84,7 +84,7 @@ class CatchUp:
     async def _run(
         self,
         earlier: asyncio.Task[None] | None,
-        bot: BotIdentity,
+        bot: DiscordBot,
         described: asyncio.Event,
         seconds: float,
     ) -> None:
@@ -126,7 +126,7 @@ class CatchUp:
             log.warning("catch_up_cut", platform="discord", channels=len(channels))
         return channels[:MAX_CHANNELS]
 
-    async def _catch_up(self, channel: ChannelRef, after: int, bot: BotIdentity) -> None:
+    async def _catch_up(self, channel: ChannelRef, after: int, bot: DiscordBot) -> None:
         """Read one channel, then continue its live events, also after a failure."""
         try:
             await self._read(channel, after, bot)
@@ -144,7 +144,7 @@ class CatchUp:
         async with self._receiver.queue.turn(channel.channel_id):
             pass  # the live events that were held are stored
 
-    async def _read(self, channel: ChannelRef, after: int, bot: BotIdentity) -> None:
+    async def _read(self, channel: ChannelRef, after: int, bot: DiscordBot) -> None:
         for _ in range(MAX_PAGES):
             page = await self._page(channel.channel_id, after)
             for message in page:

@@ -21,7 +21,7 @@ from adapters.discord.send import (
     reaction_route,
 )
 from adapters.discord.socket import GatewayConnection
-from adapters.discord.thread import ThreadReader
+from adapters.discord.thread import DiscordThreads
 from adapters.shared.connection import AccountAdapter
 from adapters.shared.json_readers import as_mapping, identifier, integer, iso_time
 from gateway.errors import Ambiguous, Permanent, Transient
@@ -153,7 +153,7 @@ class DiscordAdapter(AccountAdapter[DiscordSettings]):
     ) -> ThreadMessages:
         """The messages of a thread before a message. Raises a `DeliveryError`."""
         connection = self._connected()
-        reader = ThreadReader(connection.rest, connection.client, connection.bot)
+        reader = DiscordThreads(connection.rest, connection.client, connection.bot)
         return await reader.read(place, person, before, most)
 
     async def diagnose(self) -> list[Check]:

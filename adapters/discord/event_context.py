@@ -25,7 +25,7 @@ class ChannelFacts(Struct, frozen=True):
     closed: bool = False
 
 
-class Directory:
+class GuildDirectory:
     """Facts about servers. This one has none, so every server channel counts as public."""
 
     def channel(self, guild_id: str, channel_id: str) -> ChannelFacts | None:
@@ -46,13 +46,13 @@ class Directory:
 
 
 @dataclass(frozen=True, slots=True)
-class BotIdentity:
+class DiscordBot:
     """The connected bot. `session` distinguishes events to which Discord gives no id."""
 
     user_id: str = ""
     account: str = "main"
     session: str = ""
-    directory: Directory = field(default_factory=Directory)
+    directory: GuildDirectory = field(default_factory=GuildDirectory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class InteractionHandle:
         return InteractionHandle(known, application_id, interaction_id, token)
 
 
-def place_of(data: JsonObject, bot: BotIdentity) -> Place | None:
+def place_of(data: JsonObject, bot: DiscordBot) -> Place | None:
     """The place of an event, None when the payload names no channel.
 
     Only a conversation that is known to be direct counts as direct, and a channel that is not known

@@ -39,7 +39,7 @@ _ORIGINAL: Final = f"{_WEBHOOK}/messages/{ORIGINAL}"
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenInteraction:
     """An interaction of this process.
 
     `loading`: this process created the "thinking" message. `filled_by`: the key of the send that
@@ -56,13 +56,13 @@ class InteractionResponses:
 
     def __init__(self, rest: RestClient) -> None:
         self._rest = rest
-        self._open: OrderedDict[str, _Open] = OrderedDict()
+        self._open: OrderedDict[str, _OpenInteraction] = OrderedDict()
 
     def expect(self, handle: InteractionHandle) -> bool:
         """Note a new interaction; its answers wait for the deferral. False for a known one."""
         if handle.interaction_id in self._open:
             return False
-        self._open[handle.interaction_id] = _Open()
+        self._open[handle.interaction_id] = _OpenInteraction()
         while len(self._open) > MAX_OPEN:
             self._open.popitem(last=False)
         return True
@@ -76,7 +76,7 @@ class InteractionResponses:
             webhook_id=handle.interaction_id,
             webhook_token=handle.token,
         )
-        state = self._open.get(handle.interaction_id) or _Open()
+        state = self._open.get(handle.interaction_id) or _OpenInteraction()
         try:
             kind = DEFERRED_ANSWER if is_command else DEFERRED_UPDATE
             await self._rest.call(route, json={"type": kind})
@@ -140,7 +140,7 @@ class InteractionResponses:
         body = body_of(outbound) | {"flags": EPHEMERAL | SUPPRESS_EMBEDS}
         return await self._send("POST", _WEBHOOK, handle, body, outbound)
 
-    async def _state(self, handle: InteractionHandle) -> _Open:
+    async def _state(self, handle: InteractionHandle) -> _OpenInteraction:
         state = self._open.get(handle.interaction_id)
         if state is None:
             self.expect(handle)

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from adapters.discord.components import text_of_components
-from adapters.discord.event_context import BotIdentity
+from adapters.discord.event_context import DiscordBot
 from adapters.shared.json_readers import (
     JsonObject,
     as_text,
@@ -39,7 +39,7 @@ _GONE: Final = "\0"
 """The mark of a mention of this bot; `text` lets no NUL of the platform through."""
 
 
-class MessageText(Struct, frozen=True):
+class DiscordText(Struct, frozen=True):
     """A text and its mentions. The ids are those of Discord's entities."""
 
     content: str
@@ -69,7 +69,7 @@ def name_of(user: JsonObject, member: JsonObject) -> str:
     return next((name for one in names if (name := as_text(one, MAX_NAME)).strip()), "")
 
 
-def message_text_of(data: JsonObject, bot: BotIdentity) -> MessageText:
+def message_text_of(data: JsonObject, bot: DiscordBot) -> DiscordText:
     """The text of a message, with that of its components, and its mentions.
 
     Discord lists the author of the message that is replied to among the mentions. In a reply, only
@@ -84,7 +84,7 @@ def message_text_of(data: JsonObject, bot: BotIdentity) -> MessageText:
     is_reply = bool(mapping(data, "message_reference"))
     mentions = tuple(id_ for id_ in people if not is_reply or id_ in written)
     everyone = data.get("mention_everyone") is True
-    return MessageText(
+    return DiscordText(
         content=_readable(raw, people, own_role if own_role in roles else "", guild_id, bot),
         mentions=mentions,
         role_mentions=roles,
@@ -96,7 +96,7 @@ def message_text_of(data: JsonObject, bot: BotIdentity) -> MessageText:
     )
 
 
-def readable_arguments(words: str, interaction: JsonObject, bot: BotIdentity) -> str:
+def readable_arguments(words: str, interaction: JsonObject, bot: DiscordBot) -> str:
     """The arguments of a command with the names of what they mention, by Discord's own table of
     names by id. An id that is not in it, and in no directory, stays an id."""
     resolved = mapping(mapping(interaction, "data"), "resolved")
@@ -115,7 +115,7 @@ def _readable(
     people: Mapping[str, JsonObject],
     own_role: str,
     guild_id: str,
-    bot: BotIdentity,
+    bot: DiscordBot,
     resolved: JsonObject = MappingProxyType({}),
 ) -> str:
     def user(id_: str) -> str | None:

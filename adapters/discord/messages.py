@@ -6,11 +6,11 @@ Fields: Discord, "Message Object", "Message Snapshot Object", "Embed Object", "P
 import mimetypes
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from mimetypes import guess_type
 from typing import Final
 
 from adapters.discord.components import media_of_components
-from adapters.discord.embeds import media_of_embeds, texts_of_embeds
-from adapters.discord.event_context import BotIdentity, place_of
+from adapters.discord.event_context import DiscordBot, place_of
 from adapters.discord.message_text import MAX_NAME, author_of, message_text_of, name_of
 from adapters.shared.json_readers import (
     JsonObject,
@@ -59,7 +59,6 @@ FORWARD: Final = 1
 """The type of a `message_reference` that forwards."""
 
 MAX_ATTACHMENTS: Final = 25
-MAX_URL: Final = 2000
 MAX_SNAPSHOTS: Final = 5
 """Messages that one message forwards; Discord sends one."""
 MAX_ANSWERS: Final = 10
@@ -80,7 +79,7 @@ _KINDS: Final[dict[str, AttachmentKind]] = {
 }
 
 
-def message_of(data: JsonObject, bot: BotIdentity) -> ChatMessage | None:
+def message_of(data: JsonObject, bot: DiscordBot) -> ChatMessage | None:
     """The message of a MESSAGE_CREATE or MESSAGE_UPDATE; None for notices and for the bot's own."""
     author, place, message_id = author_of(data), place_of(data, bot), identifier(data, "id")
     if author is None or place is None or not message_id or author.id == bot.user_id:
@@ -125,7 +124,7 @@ def _reply_to(data: JsonObject) -> str:
     return identifier(reference, "message_id") if is_reply else ""
 
 
-def _quote(data: JsonObject, bot: BotIdentity) -> Quote | None:
+def _quote(data: JsonObject, bot: DiscordBot) -> Quote | None:
     original, replied = mapping(data, "referenced_message"), _reply_to(data)
     original_id, author = identifier(original, "id"), mapping(original, "author")
     if not replied:
@@ -191,14 +190,14 @@ def _snapshots(data: JsonObject) -> list[JsonObject]:
     return [mapping(one, "message") for one in items(data, "message_snapshots", MAX_SNAPSHOTS)]
 
 
-def _material(data: JsonObject, bot: BotIdentity) -> tuple[Material, ...]:
+def _material(data: JsonObject, bot: DiscordBot) -> tuple[Material, ...]:
     """Text of others in a message. Discord does not name the author of a forwarded message."""
     forwarded = [Material("forwarded", _all_text(one, bot)) for one in _snapshots(data)]
     previews = [Material("preview", embed) for embed in texts_of_embeds(data)]
     return within_bounds((*forwarded, Material("card", _poll(data)), *previews))
 
 
-def _all_text(data: JsonObject, bot: BotIdentity) -> str:
+def _all_text(data: JsonObject, bot: DiscordBot) -> str:
     """All text of a message that is forwarded or replied to: words, poll, embeds, forwards."""
     parts = [
         part
@@ -229,3 +228,75 @@ def _poll_media(media: JsonObject) -> str:
     name = text(emoji, "name", 100)
     shown = f":{name or 'emoji'}:" if identifier(emoji, "id") else name
     return " ".join(filter(None, (shown, text(media, "text"))))
+
+
+MAX_EMBEDS: Final = 10
+MAX_FIELDS: Final = 25
+"""Embeds of one message, and fields of one embed (Discord)."""
+MAX_URL: Final = 2_000
+_SHOWN: Final = ("rich", "image", "gifv", "")
+"""Kinds whose picture is content. In the preview of a linked page or video it only decorates."""
+
+
+def texts_of_embeds(message: JsonObject) -> list[str]:
+    """The text of each embed that has one, with the addresses to which it leads."""
+    written = text(message, "content")
+    shown = (_embed(one, written) for one in items(message, "embeds", MAX_EMBEDS))
+    return [content for content in shown if content]
+
+
+def media_of_embeds(message: JsonObject) -> list[JsonObject]:
+    """The pictures that embeds show, each in the form of an attachment, at the address of Discord's
+    media proxy: the picture itself may lie anywhere."""
+    found: list[JsonObject] = []
+    for embed in items(message, "embeds", MAX_EMBEDS):
+        if text(embed, "type", 20) not in _SHOWN:
+            continue
+        for key in ("image", "thumbnail"):
+            picture = mapping(embed, key)
+            proxied = text(picture, "proxy_url", MAX_URL)
+            if proxied:
+                name = text(picture, "url", MAX_URL).partition("?")[0].rpartition("/")[2]
+                kind = text(picture, "content_type", 100) or guess_type(name)[0] or "image/png"
+                found.append({"url": proxied, "filename": name[:100], "content_type": kind})
+                break
+    return found
+
+
+def _embed(embed: JsonObject, written: str) -> str:
+    """The text of an embed. An address that the author wrote is not said again."""
+    author, fields = mapping(embed, "author"), items(embed, "fields", MAX_FIELDS)
+    if text(embed, "type", 20) == "poll_result":
+        return _poll_result({text(one, "name", 100): text(one, "value") for one in fields})
+    parts = [
+        _linked(text(author, "name"), text(author, "url", MAX_URL), written),
+        _linked(text(embed, "title"), text(embed, "url", MAX_URL), written),
+        text(embed, "description"),
+        *(f"{text(field, 'name')}: {text(field, 'value')}" for field in fields),
+        text(mapping(embed, "footer"), "text"),
+        *_pictures(embed, written),
+    ]
+    return "\n".join(part for part in parts if part.strip())
+
+
+def _poll_result(fields: dict[str, str]) -> str:
+    """The end of a poll, which the client shows in words."""
+    words = (fields.get("victor_answer_emoji_name", ""), fields.get("victor_answer_text", ""))
+    winner, total = " ".join(filter(None, words)), fields.get("total_votes", "")
+    votes = f"{fields.get('victor_answer_votes', '')} of {total} votes"
+    result = f"- {winner} ({votes})" if winner else f"- no winner ({total} votes)"
+    return f"Poll result: {fields.get('poll_question_text', '')}\n{result}"
+
+
+def _linked(words: str, url: str, written: str) -> str:
+    if not url or url in written or url in words:
+        return words
+    return f"{words} ({url})" if words else url
+
+
+def _pictures(embed: JsonObject, written: str) -> list[str]:
+    """The addresses of the picture and the video, without those of small decorations."""
+    kinds = (("Picture", "image"), ("Video", "video"))
+    urls = ((name, text(mapping(embed, key), "url", MAX_URL)) for name, key in kinds)
+    leads = ("http://", "https://")
+    return [f"{name}: {url}" for name, url in urls if url.startswith(leads) and url not in written]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
-from adapters.discord.event_context import PLATFORM, BotIdentity, InteractionHandle, place_of
+from adapters.discord.event_context import PLATFORM, DiscordBot, InteractionHandle, place_of
 from adapters.discord.message_text import author_of, name_of, readable_arguments
 from adapters.discord.messages import message_of
 from adapters.shared.json_readers import (
@@ -49,13 +49,13 @@ MAX_TOKEN: Final = 1000
 _MARKS: Final = {6: "@", 7: "#", 8: "@&"}
 """Options whose value is the id of a person, a channel or a role, and the mark of a mention."""
 
-Reader = Callable[[JsonObject, BotIdentity, str], list[InboundEvent]]
+Reader = Callable[[JsonObject, DiscordBot, str], list[InboundEvent]]
 """(data, bot, delivery id) to events; the delivery id is unique, or empty when unknown."""
 
 
-def parse(payload: dict[str, object], me: BotIdentity | None = None) -> list[InboundEvent]:
+def parse(payload: dict[str, object], me: DiscordBot | None = None) -> list[InboundEvent]:
     """The events of one payload, as `me` sees them; empty for a payload that is ignored."""
-    bot = me or BotIdentity()
+    bot = me or DiscordBot()
     name, data = _unwrap(as_mapping(payload))
     reader = _READERS.get(name)
     if reader is None or not data:
@@ -75,19 +75,19 @@ def _unwrap(payload: JsonObject) -> tuple[str, JsonObject]:
     return "", payload
 
 
-def _created(data: JsonObject, bot: BotIdentity, _: str) -> list[InboundEvent]:
+def _created(data: JsonObject, bot: DiscordBot, _: str) -> list[InboundEvent]:
     message = message_of(data, bot)
     return [] if message is None else [MessageReceived(message.id, message)]
 
 
-def _updated(data: JsonObject, bot: BotIdentity, _: str) -> list[InboundEvent]:
+def _updated(data: JsonObject, bot: DiscordBot, _: str) -> list[InboundEvent]:
     """Discord also sends an update for the preview of a link, without an edit."""
     edited = text(data, "edited_timestamp", 64)
     message = message_of(data, bot) if edited and "content" in data else None
     return [] if message is None else [MessageEdited(f"{message.id}:edit:{edited}", message)]
 
 
-def _deleted(data: JsonObject, bot: BotIdentity, _: str) -> list[InboundEvent]:
+def _deleted(data: JsonObject, bot: DiscordBot, _: str) -> list[InboundEvent]:
     place = place_of(data, bot)
     ids = identifiers(data, "ids") or tuple(filter(None, [identifier(data, "id")]))
     if place is None or not ids:
@@ -95,7 +95,7 @@ def _deleted(data: JsonObject, bot: BotIdentity, _: str) -> list[InboundEvent]:
     return [MessageDeleted(f"{ids[0]}:delete:{len(ids)}", place, ids)]
 
 
-def _interaction(data: JsonObject, bot: BotIdentity, _: str) -> list[InboundEvent]:
+def _interaction(data: JsonObject, bot: DiscordBot, _: str) -> list[InboundEvent]:
     """A slash command or a pressed button; the bot offers no other interactions."""
     kind, details = integer(data, "type"), mapping(data, "data")
     place, author = place_of(data, bot), author_of(data)
@@ -157,7 +157,7 @@ def _label(message: JsonObject, custom_id: str) -> str:
 
 
 def _reaction(
-    data: JsonObject, bot: BotIdentity, delivery_id: str, *, added: bool
+    data: JsonObject, bot: DiscordBot, delivery_id: str, *, added: bool
 ) -> list[InboundEvent]:
     place, message_id = place_of(data, bot), identifier(data, "message_id")
     user_id, emoji = identifier(data, "user_id"), mapping(data, "emoji")
@@ -172,7 +172,7 @@ def _reaction(
 
 
 def _own_membership(
-    data: JsonObject, bot: BotIdentity, delivery_id: str, *, joined: bool
+    data: JsonObject, bot: DiscordBot, delivery_id: str, *, joined: bool
 ) -> list[InboundEvent]:
     """The bot joined or left a server. During an outage Discord sends the same with
     `unavailable`."""
@@ -187,7 +187,7 @@ def _own_membership(
 
 
 def _membership(
-    data: JsonObject, bot: BotIdentity, delivery_id: str, *, joined: bool
+    data: JsonObject, bot: DiscordBot, delivery_id: str, *, joined: bool
 ) -> list[InboundEvent]:
     guild_id, user = identifier(data, "guild_id"), mapping(data, "user")
     user_id = identifier(user, "id")

@@ -7,7 +7,7 @@ from typing import Final
 import structlog
 from msgspec import Struct
 
-from adapters.discord.event_context import BotIdentity, InteractionHandle, place_of
+from adapters.discord.event_context import DiscordBot, InteractionHandle, place_of
 from adapters.discord.interactions import InteractionResponses
 from adapters.discord.messages import message_of
 from adapters.discord.read_positions import ReadPositions
@@ -22,7 +22,6 @@ from gateway.message import (
     MessageReceived,
     Place,
 )
-from gateway.message import place_of as place_of_event
 from gateway.people import Audience
 from gateway.ports import AdapterContext, EventSink
 
@@ -34,17 +33,17 @@ MAX_DEFERRALS: Final = 100
 log = structlog.get_logger(__name__)
 
 
-class OwnMessage(Struct, frozen=True):
+class BotMessage(Struct, frozen=True):
     """A message of the bot itself. It is no event, but the bot takes part in its channel."""
 
     place: Place
     message_id: str
 
 
-Item = InboundEvent | OwnMessage
+Item = InboundEvent | BotMessage
 
 
-class Receiver:
+class DiscordReceiver:
     """Receives the events of one account."""
 
     def __init__(
@@ -71,7 +70,7 @@ class Receiver:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def store_missed(self, data: JsonObject, bot: BotIdentity) -> None:
+    async def store_missed(self, data: JsonObject, bot: DiscordBot) -> None:
         """Store a message that REST returned."""
         message_id = identifier(data, "id")
         message = self.queue.parse(f"MESSAGE_CREATE:{message_id}", lambda: message_of(data, bot))
@@ -106,7 +105,7 @@ class Receiver:
             await self._store(item)
 
     async def _store(self, item: Item) -> None:
-        if isinstance(item, OwnMessage):
+        if isinstance(item, BotMessage):
             self._positions.advance(item.place, item.message_id, addressed=True)
             return
         handle = _handle(item)
@@ -129,7 +128,7 @@ class Receiver:
 
 
 def _channel_id(item: Item) -> str:
-    return destination(item.place if isinstance(item, OwnMessage) else place_of_event(item))
+    return destination(item.place)
 
 
 def _is_addressed(message: ChatMessage) -> bool:

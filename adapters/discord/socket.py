@@ -14,12 +14,12 @@ from adapters.discord.catch_up import CatchUp
 from adapters.discord.client import AccountHTTP, RestClient
 from adapters.discord.commands import register
 from adapters.discord.errors import start_error
-from adapters.discord.event_context import BotIdentity, ChannelFacts, Directory, place_of
+from adapters.discord.event_context import ChannelFacts, DiscordBot, GuildDirectory, place_of
 from adapters.discord.interactions import InteractionResponses
 from adapters.discord.manifest import DiscordSettings
 from adapters.discord.parse import KINDS, parse
 from adapters.discord.read_positions import ReadPositions
-from adapters.discord.receive import OwnMessage, Receiver
+from adapters.discord.receive import BotMessage, DiscordReceiver
 from adapters.shared.connection import CONNECTION_DEADLINE, LivenessMonitor, stop
 from adapters.shared.json_readers import JsonObject, identifier, items, mapping
 from db.errors import StoreUnavailable
@@ -65,9 +65,9 @@ class GatewayConnection:
         self.responses = InteractionResponses(self.rest)
         self._liveness = LivenessMonitor("heartbeat", time.perf_counter)
         self._directory = CacheDirectory(self.client)
-        self._bot = BotIdentity(account=context.account, directory=self._directory)
+        self._bot = DiscordBot(account=context.account, directory=self._directory)
         self._positions = ReadPositions(context.state)
-        self._receiver = Receiver(context, sink, self.responses, self._positions)
+        self._receiver = DiscordReceiver(context, sink, self.responses, self._positions)
         self._catch_up = CatchUp(self.rest, context, self.client, self._positions, self._receiver)
         self._awaited_servers: set[str] = set()
         self._known_servers: set[str] = set()
@@ -108,7 +108,7 @@ class GatewayConnection:
         await self._positions.close()
 
     @property
-    def bot(self) -> BotIdentity:
+    def bot(self) -> DiscordBot:
         """The connected bot."""
         return self._bot
 
@@ -214,12 +214,12 @@ class GatewayConnection:
         own = identifier(mapping(data, "author"), "id") == self._bot.user_id
         place = place_of(data, self._bot) if own and event == "MESSAGE_CREATE" else None
         if place is not None:
-            self._receiver.put(OwnMessage(place, identifier(data, "id")), event)
+            self._receiver.put(BotMessage(place, identifier(data, "id")), event)
         return place is not None
 
     def _on_ready(self, data: JsonObject) -> None:
         user = self.client.user
-        self._bot = BotIdentity(
+        self._bot = DiscordBot(
             user_id=str(user.id) if user else "",
             account=self._context.account,
             session=self.client.ws.session_id or "",
@@ -243,8 +243,8 @@ class GatewayConnection:
         return new
 
 
-class CacheDirectory(Directory):
-    """discord.py's cache of servers as a `Directory`."""
+class CacheDirectory(GuildDirectory):
+    """discord.py's cache of servers as a `GuildDirectory`."""
 
     def __init__(self, client: discord.Client) -> None:
         self._client = client

@@ -12,7 +12,7 @@ from discord.http import Route
 
 from adapters.discord.client import RestClient
 from adapters.discord.errors import RequestRefused, delivery_error
-from adapters.discord.event_context import BotIdentity
+from adapters.discord.event_context import DiscordBot
 from adapters.discord.messages import DiscordExtras, message_of
 from adapters.shared.json_readers import JsonObject, identifier, mapping
 from gateway.errors import Permanent
@@ -30,10 +30,10 @@ NOT_THERE: Final = 404
 FORBIDDEN: Final = 403
 
 
-class ThreadReader:
+class DiscordThreads:
     """Reads the threads of one account."""
 
-    def __init__(self, rest: RestClient, client: discord.Client, bot: BotIdentity) -> None:
+    def __init__(self, rest: RestClient, client: discord.Client, bot: DiscordBot) -> None:
         self._rest = rest
         self._client = client
         self._bot = bot

@@ -46,7 +46,6 @@ _PLAIN: Final = frozenset({"plain_text", "raw_text", "markdown"})
 _CONTROLS: Final = frozenset(
     {"button", "actions", "context_actions", "icon_button", "feedback_buttons", "divider"}
 )
-_TABLES: Final = frozenset({"table", "data_table"})
 _WORD: Final = re.compile(r"\w+")
 
 

@@ -6,14 +6,14 @@ from adapters.shared.connection import AccountAdapter
 from adapters.shared.json_readers import as_mapping, identifier
 from adapters.slack import doctor, files
 from adapters.slack.client import SlackClient, open_client
-from adapters.slack.directory import Directory, is_member
+from adapters.slack.directory import SlackDirectory, is_member
 from adapters.slack.errors import UNREACHABLE, start_error
-from adapters.slack.event_context import BotIdentity
+from adapters.slack.event_context import SlackBot
 from adapters.slack.manifest import MANIFEST, SlackSettings, live_style, streams
-from adapters.slack.receive import Receiver
+from adapters.slack.receive import SlackReceiver
 from adapters.slack.send import Sender
 from adapters.slack.socket import SocketConnection
-from adapters.slack.thread import ThreadReader
+from adapters.slack.thread import SlackThreads
 from adapters.slack.webhook import WebhookConnection
 from gateway.errors import Transient
 from gateway.message import Attachment, Place
@@ -25,10 +25,10 @@ class SlackAdapter(AccountAdapter[SlackSettings], Sender):
 
     manifest = MANIFEST
     _client: SlackClient | None = None
-    _receiver: Receiver | None = None
+    _receiver: SlackReceiver | None = None
     _connection: SocketConnection | WebhookConnection | None = None
     _team_id = ""
-    _threads: ThreadReader | None = None
+    _threads: SlackThreads | None = None
 
     async def _open(self, sink: EventSink) -> None:
         settings = self._settings
@@ -37,9 +37,9 @@ class SlackAdapter(AccountAdapter[SlackSettings], Sender):
         )
         me = await self._sign_in(client)
         self._team_id = me.team_id
-        directory = Directory(client.web, self._context.clock.monotonic, me.team_id)
-        self._threads = ThreadReader(client, directory, me, self._context.assistant_name)
-        self._receiver = receiver = Receiver(me, self._context, sink, directory)
+        directory = SlackDirectory(client.web, self._context.clock.monotonic, me.team_id)
+        self._threads = SlackThreads(client, directory, me, self._context.assistant_name)
+        self._receiver = receiver = SlackReceiver(me, self._context, sink, directory)
         if settings.mode == "socket":
             token = settings.app_token.get_secret_value()
             self._connection = SocketConnection(client.web, token, receiver.take, self._end)
@@ -50,13 +50,13 @@ class SlackAdapter(AccountAdapter[SlackSettings], Sender):
             )
         await self._connection.open()
 
-    async def _sign_in(self, client: SlackClient) -> BotIdentity:
+    async def _sign_in(self, client: SlackClient) -> SlackBot:
         try:
             answer = await client.web.auth_test()
         except (SlackApiError, *UNREACHABLE) as error:
             raise start_error(error, "platforms.slack.bot_token") from error
         about = as_mapping(answer.data)
-        return BotIdentity(
+        return SlackBot(
             account=self.account,
             user_id=identifier(about, "user_id"),
             bot_id=identifier(about, "bot_id"),

@@ -63,7 +63,7 @@ class UserInfo(Struct, frozen=True):
     outside: bool
 
 
-class Directory:
+class SlackDirectory:
     """Facts about people and channels. A failed lookup is never an error: unknown people and
     channels count as being from outside."""
 

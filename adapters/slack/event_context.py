@@ -51,7 +51,7 @@ def event_id(*parts: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class BotIdentity:
+class SlackBot:
     """The bot as Slack knows it (from `auth.test`). `names` are the display names known so far.
 
     `agent_view`: every direct message outside a thread begins one.
@@ -69,7 +69,7 @@ class EventContext(Struct, frozen=True):
     """The context of one event. `shared`: another company is in the channel; None where the payload
     does not tell."""
 
-    me: BotIdentity
+    me: SlackBot
     team_id: str
     app_id: str
     event_id: str
@@ -127,7 +127,7 @@ class EventContext(Struct, frozen=True):
         return bool(self.team_id) and any(team != self.team_id for team in named)
 
 
-def event_context_of(payload: JsonObject, me: BotIdentity) -> EventContext:
+def event_context_of(payload: JsonObject, me: SlackBot) -> EventContext:
     """The context that a payload states, completed by the bot's identity.
 
     On Enterprise Grid and in shared channels the first authorization names the installation that

@@ -15,7 +15,7 @@ _BROADCASTS: Final = {"here", "channel", "everyone"}
 _MAX_MENTIONS: Final = 100
 
 
-class MessageText(Struct, frozen=True):
+class SlackText(Struct, frozen=True):
     """A message's text and its mentions."""
 
     content: str
@@ -26,7 +26,7 @@ class MessageText(Struct, frozen=True):
     broadcast: bool
 
 
-class _Reader:
+class _SlackTextReader:
     """Resolves the entities of one text and collects its mentions."""
 
     def __init__(self, me: str, names: Mapping[str, str]) -> None:
@@ -67,19 +67,17 @@ class _Reader:
         return label or command
 
 
-def read_text(
-    raw: str, me: str, names: Mapping[str, str], *, addressed: bool = False
-) -> MessageText:
+def read_text(raw: str, me: str, names: Mapping[str, str], *, addressed: bool = False) -> SlackText:
     """The readable form of `raw` (Slack's mrkdwn with its `<…>` entities and `&amp;`).
 
     A person's own `<` arrives escaped, so every `<…>` is an entity. With `addressed`, Slack tells
     that this bot is mentioned: the only mentioned account is then the bot.
     """
-    reader = _Reader(me or (_only_mention(raw) if addressed else ""), names)
+    reader = _SlackTextReader(me or (_only_mention(raw) if addressed else ""), names)
     resolved = _ENTITY.sub(reader.resolve, raw.replace("\0", ""))
     content = _without_me(_LEADING_ME.sub("", resolved)).strip()
     users = tuple(reader.users)[:_MAX_MENTIONS]
-    return MessageText(
+    return SlackText(
         content=unescape(content)[:MAX_CONTENT],
         mentions_me=addressed or (bool(reader.me) and reader.me in reader.users),
         mentions_others=bool(reader.groups) or any(user != reader.me for user in users),

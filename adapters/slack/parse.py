@@ -18,8 +18,8 @@ from adapters.shared.json_readers import (
 )
 from adapters.slack.emoji import character
 from adapters.slack.event_context import (
-    BotIdentity,
     EventContext,
+    SlackBot,
     event_context_of,
     event_id,
     is_guest,
@@ -56,14 +56,14 @@ _MAX_SHOWN: Final = 100_000
 _MENUS: Final = {"static_select", "overflow", "radio_buttons"}
 
 
-def parse(payload: dict[str, object], me: BotIdentity | None = None) -> list[InboundEvent]:
+def parse(payload: dict[str, object], me: SlackBot | None = None) -> list[InboundEvent]:
     """The events of one delivery; empty for a delivery that is ignored. Never raises.
 
     `me` is the bot that received the delivery. Without it, the payload's first authorization names
     the bot's account.
     """
     body = _unwrapped(as_mapping(payload))
-    context = event_context_of(body, me or BotIdentity())
+    context = event_context_of(body, me or SlackBot())
     kind = text(body, "type", 50)
     if text(body, "command", 50).startswith("/"):
         return _command(body, context)

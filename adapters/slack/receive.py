@@ -7,8 +7,8 @@ from typing import Final
 
 from adapters.shared.json_readers import JsonObject, identifier, mapping, text
 from adapters.shared.receive_queue import ReceiveQueue
-from adapters.slack.directory import Directory, UserInfo
-from adapters.slack.event_context import BotIdentity
+from adapters.slack.directory import SlackDirectory, UserInfo
+from adapters.slack.event_context import SlackBot
 from adapters.slack.messages import SlackExtras
 from adapters.slack.parse import parse
 from db.errors import StoreUnavailable
@@ -21,7 +21,6 @@ from gateway.message import (
     MessageEdited,
     MessageReceived,
     Place,
-    place_of,
 )
 from gateway.people import Audience
 from gateway.ports import AdapterContext, EventSink
@@ -33,11 +32,11 @@ MAX_LOOKUPS: Final = 5
 """Mentioned people whose names are looked up; for others the ids are shown."""
 
 
-class Receiver:
+class SlackReceiver:
     """Receives the deliveries of one account, those of a channel in order."""
 
     def __init__(
-        self, me: BotIdentity, context: AdapterContext, sink: EventSink, directory: Directory
+        self, me: SlackBot, context: AdapterContext, sink: EventSink, directory: SlackDirectory
     ) -> None:
         self._me = replace(me, names=directory.names)
         self._queue = ReceiveQueue("slack", context, sink)
@@ -61,7 +60,7 @@ class Receiver:
             if events is not None:
                 self._count("ignored", _kind(body))
             return True
-        channel_id = place_of(events[0]).channel_id
+        channel_id = events[0].place.channel_id
         states_shared = isinstance(body.get("is_ext_shared_channel"), bool)
         try:
             async with asyncio.timeout(ACK_SECONDS), self._queue.turn(channel_id):

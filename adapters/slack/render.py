@@ -7,9 +7,8 @@ and no `<!channel>` in an answer can call anybody.
 import json
 import re
 from collections.abc import Sequence
-from typing import Final, TypeAlias, assert_never
+from typing import Final, TypeAlias, TypeGuard, assert_never
 
-from adapters.slack import tables
 from gateway.immutable import replace
 from gateway.markdown import split, table
 from gateway.markdown.boundaries import units
@@ -23,12 +22,13 @@ from gateway.markdown.tree import (
     Item,
     ItemList,
     Paragraph,
-    Quote,
-    Rule,
+    QuoteBlock,
     Run,
     Table,
+    ThematicBreak,
     inline_text,
     shown_address,
+    without_links,
 )
 from gateway.message import Part
 
@@ -61,7 +61,7 @@ _PLAIN: Final = Run("")
 
 def render(blocks: Document) -> list[Part]:
     """The messages, each a dict with `blocks` and `text`, Slack's escaped fallback."""
-    groups = split.pack(tables.arranged(blocks), MAX_MESSAGE_JSON, _size, _may_join)
+    groups = split.pack(_arranged(blocks), MAX_MESSAGE_JSON, _size, _may_join)
     return [part for part in map(_part, groups) if part.text.strip()]
 
 
@@ -75,7 +75,7 @@ def _part(blocks: Document) -> Part:
     written: list[Json] = []
     seen = False
     for block in blocks:
-        first = not seen and isinstance(block, Table) and tables.is_native(block)
+        first = not seen and isinstance(block, Table) and _is_native(block)
         written.append(_table(block) if first and isinstance(block, Table) else _written(block))
         seen = seen or first
     return Part({"blocks": written, "text": escape(text)}, text)
@@ -83,26 +83,26 @@ def _part(blocks: Document) -> Part:
 
 def _may_join(group: Sequence[Block], block: Block) -> bool:
     """True when a message with the blocks of `group` may hold one more."""
-    return len(group) < MAX_BLOCKS and tables.may_join(group, block)
+    return len(group) < MAX_BLOCKS and _joins_tables(group, block)
 
 
 def _size(block: Block) -> int:
     """Characters that Slack counts of a block; too many for a table with too many rows."""
-    if tables.is_native(block):
-        return tables.size(block, MAX_MESSAGE_JSON)
+    if _is_native(block):
+        return _table_size(block, MAX_MESSAGE_JSON)
     return units(json.dumps(_written(block), ensure_ascii=False, separators=(",", ":")))
 
 
 def _written(block: Block) -> Json:
     match block:
-        case Rule():
+        case ThematicBreak():
             return {"type": "divider"}
         case Heading() if _is_header(block.runs):
             text = {"type": "plain_text", "text": inline_text(block.runs), "emoji": True}
             return {"type": "header", "text": text}
-        case tables.DataTable() if tables.is_native(block):
+        case DataTable() if _is_native(block):
             return _data_table(block)
-        case Table() if tables.is_native(block):
+        case Table() if _is_native(block):
             return _table(block)
         case _:
             return {"type": "rich_text", "elements": _elements(block)}
@@ -144,11 +144,11 @@ def _elements(block: Block) -> list[Json]:
             return [_code(block)]
         case Table():
             return _table_as_text(block)
-        case Quote():
+        case QuoteBlock():
             return _quote(block)
         case ItemList():
             return _Lists().write(block)
-        case Rule():
+        case ThematicBreak():
             return [_section((Run(RULE),))]
     assert_never(block)
 
@@ -164,7 +164,7 @@ def _table_as_text(block: Table) -> list[Json]:
     return [_section(tuple(runs))]
 
 
-def _quote(quote: Quote) -> list[Json]:
+def _quote(quote: QuoteBlock) -> list[Json]:
     """Quotes with code between them where the quote holds some: a quote holds text only."""
     out: list[Json] = []
     runs: list[Run] = []
@@ -294,3 +294,64 @@ def _element(run: Run) -> Json:
 
 def _bold(runs: Inline) -> Inline:
     return tuple(replace(run, bold=True) for run in runs)
+
+
+MAX_TABLE_ROWS: Final = 100
+"""Rows of a table, its header included: docs.slack.dev/reference/block-kit/blocks/table-block."""
+
+MAX_TABLE_COLUMNS: Final = 20
+"""Cells of a table row: docs.slack.dev/reference/block-kit/blocks/table-block."""
+
+MAX_TABLE_CHARACTERS: Final = 10_000
+"""Characters in all cells of a message's tables:
+docs.slack.dev/reference/block-kit/blocks/data-table-block."""
+
+_OVERHEAD: Final = 200
+
+
+class DataTable(Table, frozen=True):
+    """A table after the first one of a message, which takes one block of type `table` only
+    (`only_one_table_allowed`) and any number of type `data_table`."""
+
+
+def _arranged(blocks: Document) -> Document:
+    """The first table keeps its type, later ones are data tables; wider ones become text."""
+    seen = False
+    out: list[Block] = []
+    for block in blocks:
+        if not isinstance(block, Table):
+            out.append(block)
+        elif not _is_native(block):
+            out += table.as_text((block,))
+        else:
+            later = seen and block.rows
+            out.append(DataTable(block.aligns, block.header, block.rows) if later else block)
+            seen = True
+    return tuple(out)
+
+
+def _joins_tables(group: Sequence[Block], block: Block) -> bool:
+    """Return True if a message with the blocks of `group` may hold this one, if it is a table."""
+    held = [other for other in group if _is_native(other)]
+    if not held or not _is_native(block):
+        return True
+    characters = sum(map(_characters, (*held, block)))
+    return isinstance(block, DataTable) and characters <= MAX_TABLE_CHARACTERS
+
+
+def _is_native(block: Block) -> TypeGuard[Table]:
+    """Return True for a table that Slack shows as such."""
+    return isinstance(block, Table) and len(block.header) <= MAX_TABLE_COLUMNS
+
+
+def _table_size(block: Table, limit: int) -> int:
+    """Return the characters that Slack counts of a table; above `limit` if it has to be split."""
+    # The structure around cells cannot count, or no table could have the rows it may have.
+    characters = _characters(block)
+    fits = len(block.rows) < MAX_TABLE_ROWS and characters <= MAX_TABLE_CHARACTERS
+    return characters if fits else max(characters, limit + 1)
+
+
+def _characters(block: Table) -> int:
+    cells = [cell for row in (block.header, *block.rows) for cell in row]
+    return sum(units(inline_text(without_links(cell))) or 1 for cell in cells) + _OVERHEAD

@@ -13,9 +13,9 @@ from msgspec import Struct
 from adapters.shared.json_readers import JsonObject, as_mapping, identifier, integer, items, mapping
 from adapters.shared.json_readers import text as text_at
 from adapters.slack.client import SlackClient
-from adapters.slack.directory import Directory
+from adapters.slack.directory import SlackDirectory
 from adapters.slack.errors import AnswerTooLarge, delivery_errors
-from adapters.slack.event_context import BotIdentity, EventContext, message_ts
+from adapters.slack.event_context import EventContext, SlackBot, message_ts
 from adapters.slack.messages import SlackExtras, message_events
 from gateway.errors import DeliveryError
 from gateway.immutable import replace
@@ -53,11 +53,11 @@ class _Page(Struct, frozen=True):
     before: int = 0
 
 
-class ThreadReader:
+class SlackThreads:
     """Reads the threads of one account. `name` is the assistant's."""
 
     def __init__(
-        self, client: SlackClient, directory: Directory, me: BotIdentity, name: str
+        self, client: SlackClient, directory: SlackDirectory, me: SlackBot, name: str
     ) -> None:
         self._client = client
         self._directory = directory

@@ -14,11 +14,11 @@ from adapters.telegram.client import AiohttpRequest, RawBot, make_bot
 from adapters.telegram.errors import delivery_error, is_missing, start_error
 from adapters.telegram.library import BadRequest, Forbidden, TelegramError
 from adapters.telegram.manifest import MANIFEST, TelegramSettings, live_style
-from adapters.telegram.message_text import BotIdentity
+from adapters.telegram.message_text import TelegramBot
 from adapters.telegram.messages import is_present
 from adapters.telegram.parse import ALLOWED_UPDATES
 from adapters.telegram.polling import Poller
-from adapters.telegram.receive import Receiver
+from adapters.telegram.receive import TelegramReceiver
 from adapters.telegram.upgraded_groups import UpgradedGroups
 from adapters.telegram.webhook import SECRET_HEADER, WebhookReceiver
 from db.errors import StoreUnavailable
@@ -42,7 +42,7 @@ class TelegramAdapter(AccountAdapter[TelegramSettings]):
 
     manifest = MANIFEST
     _bot: RawBot | None = None
-    _receiver: Receiver | None = None
+    _receiver: TelegramReceiver | None = None
     _webhook: WebhookReceiver | None = None
     _poller: Poller | None = None
     _polling: asyncio.Task[None] | None = None
@@ -53,8 +53,8 @@ class TelegramAdapter(AccountAdapter[TelegramSettings]):
             groups = UpgradedGroups(self._context.lasting, self.account)
             bot.translate(groups)
             await bot.initialize()
-            me = BotIdentity(str(bot.bot.id), bot.bot.username or "", self.account)
-            self._receiver = Receiver(me, self._context, sink, self._answer_button, groups)
+            me = TelegramBot(str(bot.bot.id), bot.bot.username or "", self.account)
+            self._receiver = TelegramReceiver(me, self._context, sink, self._answer_button, groups)
             if self._settings.mode == "polling":
                 await self._start_polling(bot, self._receiver)
             else:
@@ -66,14 +66,14 @@ class TelegramAdapter(AccountAdapter[TelegramSettings]):
     def _make_bot(self) -> RawBot:
         return make_bot(self._settings.bot_token.get_secret_value(), self._settings.base_url)
 
-    async def _start_polling(self, bot: RawBot, receiver: Receiver) -> None:
+    async def _start_polling(self, bot: RawBot, receiver: TelegramReceiver) -> None:
         await bot.call("deleteWebhook", {"drop_pending_updates": False})
         self._poller = poller = Poller(bot, receiver, self._context.clock)
         await poller.fetch_first()
         self._polling = asyncio.create_task(poller.run(), name=f"telegram-{self.account}")
         self._end_with(self._polling)
 
-    async def _start_webhook(self, bot: RawBot, receiver: Receiver) -> None:
+    async def _start_webhook(self, bot: RawBot, receiver: TelegramReceiver) -> None:
         secret = self._settings.webhook_secret.get_secret_value()
         webhook = WebhookReceiver(receiver, secret, self._context)
         try:

@@ -29,7 +29,7 @@ class Entity:
     raw: JsonObject = field(repr=False)
 
 
-class Change(NamedTuple):
+class TextChange(NamedTuple):
     """A range in UTF-16 units whose text becomes `words`. `order` is for insertions."""
 
     start: int
@@ -95,7 +95,7 @@ def lines_of(entity: Entity) -> Iterator[tuple[int, str]]:
         at += units_of(line) + 1
 
 
-def changed(source: Units, changes: list[Change]) -> str:
+def changed(source: Units, changes: list[TextChange]) -> str:
     """The text with these changes; a removed range takes one space along."""
     kept: list[str] = []
     at = 0

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,10 +10,12 @@ from msgspec import Struct
 
 from adapters.shared.json_readers import JsonObject, array, mapping, numeric_id, text
 from adapters.telegram.entities import (
+    CLOSE,
     LINE_START,
+    OPEN,
     QUOTES,
-    Change,
     Entity,
+    TextChange,
     Units,
     changed,
     entities_in,
@@ -21,7 +23,6 @@ from adapters.telegram.entities import (
     outermost,
     units_of,
 )
-from adapters.telegram.formatting import marks, struck_out
 from adapters.telegram.rich_message import flattened
 
 _FORMATS: Final = frozenset({"bold", "italic", "underline", "spoiler", "custom_emoji"})
@@ -31,7 +32,7 @@ _NAMED: Final = ("mention", "text_mention", "bot_command", "url", "email", "pre"
 
 
 @dataclass(frozen=True, slots=True)
-class BotIdentity:
+class TelegramBot:
     """This bot: its id, its username without `@`, and its account. Both are empty if unknown."""
 
     id: str = ""
@@ -47,7 +48,7 @@ class BotIdentity:
         return bool(self.id) and url in (f"tg://user?id={self.id}", f"tg://user/?id={self.id}")
 
 
-class MessageText(Struct, frozen=True):
+class TelegramText(Struct, frozen=True):
     """A text and its entities.
 
     `content` has this bot's own mention removed, "> " before each line of a quotation, and the
@@ -65,10 +66,10 @@ class MessageText(Struct, frozen=True):
     hashtags: tuple[str, ...] = ()
 
 
-def read_text(source: str, entities: object, me: BotIdentity) -> MessageText:
+def read_text(source: str, entities: object, me: TelegramBot) -> TelegramText:
     """The parsed text, as the bot `me` sees it."""
     if not isinstance(entities, list) or not entities:
-        return MessageText(content=source)
+        return TelegramText(content=source)
     units = Units(source)
     known = entities_in(units, entities)
     quotations = outermost(entity for entity in known if entity.kind in QUOTES)
@@ -78,7 +79,7 @@ def read_text(source: str, entities: object, me: BotIdentity) -> MessageText:
     hashtags: list[str] = []
     command, for_other_bot, command_names_me = "", False, False
     changes = [
-        Change(at, at, "> ", LINE_START) for quote in quotations for at, _ in lines_of(quote)
+        TextChange(at, at, "> ", LINE_START) for quote in quotations for at, _ in lines_of(quote)
     ]
     # A quoted command is no command, and a quoted mention addresses nobody.
     own = [entity for entity in known if not is_quoted(entity)]
@@ -88,30 +89,30 @@ def read_text(source: str, entities: object, me: BotIdentity) -> MessageText:
                 name, ours = _mentioned(entity, me)
                 mentions.append((name, ours))
                 if ours:
-                    changes.append(Change(entity.start, entity.end, ""))
+                    changes.append(TextChange(entity.start, entity.end, ""))
             case "bot_command" if _is_command(entity) and not is_struck(entity):
                 command, _, target = entity.words.removeprefix("/").partition("@")
                 for_other_bot = bool(target and me.username) and not me.is_named(target)
                 command_names_me = me.is_named(target)
                 if target and not for_other_bot:
-                    changes.append(Change(1 + len(command), entity.end, ""))
+                    changes.append(TextChange(1 + len(command), entity.end, ""))
             case "hashtag":
                 hashtags.append(entity.words.removeprefix("#"))
             case "text_link":
                 url = text(entity.raw, "url")
                 if me.is_linked(url):
                     mentions.append((entity.words.removeprefix("@"), True))
-                    changes.append(Change(entity.start, entity.end, ""))
+                    changes.append(TextChange(entity.start, entity.end, ""))
                 elif url and url.rstrip("/") != entity.words.rstrip("/"):
-                    changes.append(Change(entity.end, entity.end, f" ({url})"))
+                    changes.append(TextChange(entity.end, entity.end, f" ({url})"))
     for start, end in _formatted_mentions(units, known, is_quoted, me):
         mentions.append((me.username, True))
-        changes.append(Change(start, end, ""))
+        changes.append(TextChange(start, end, ""))
     removed = {(one.start, one.end) for one in changes if not one.words}
     marked = [entity for entity in known if (entity.start, entity.end) not in removed]
     struck = [entity for entity in struck if (entity.start, entity.end) not in removed]
     content = changed(units, changes + marks(units, marked, struck, is_quoted))
-    return MessageText(
+    return TelegramText(
         content=content,
         command=command.lower(),
         arguments=content[1 + len(command) :].strip() if command else "",
@@ -127,7 +128,7 @@ def _is_command(entity: Entity) -> bool:
     return entity.start == 0 and entity.words.startswith("/")
 
 
-def _mentioned(entity: Entity, me: BotIdentity) -> tuple[str, bool]:
+def _mentioned(entity: Entity, me: TelegramBot) -> tuple[str, bool]:
     """A username without `@`, or an id where there is none; and whether it is this bot's."""
     if entity.kind == "text_mention":
         user_id = numeric_id(mapping(entity.raw, "user"), "id")
@@ -147,7 +148,7 @@ def _inside(ranges: list[Entity]) -> Callable[[Entity], bool]:
 
 
 def _formatted_mentions(
-    source: Units, known: list[Entity], is_quoted: Callable[[Entity], bool], me: BotIdentity
+    source: Units, known: list[Entity], is_quoted: Callable[[Entity], bool], me: TelegramBot
 ) -> Iterator[tuple[int, int]]:
     """The ranges of this bot's name in formatted words that have no entity of a mention.
 
@@ -194,3 +195,83 @@ def entities_of(message: JsonObject) -> tuple[str, list[object]]:
     if caption := text(message, "caption"):
         return caption, array(message, "caption_entities")
     return flattened(mapping(message, "rich_message"))
+
+
+STRUCK: Final = "strikethrough"
+_BACKTICKS: Final = re.compile("`+")
+_LANGUAGE: Final = re.compile(r"[\w+#.-]{1,40}")
+
+
+def struck_out(source: Units, entities: Iterable[Entity]) -> list[Entity]:
+    """The struck-out ranges, in order. Bold words within one split it; the parts are joined."""
+    joined: list[Entity] = []
+    for entity in entities:
+        if entity.kind != STRUCK:
+            continue
+        last = joined[-1] if joined else None
+        if last is None or entity.start > last.end:
+            joined.append(entity)
+        elif entity.end > last.end:
+            words = source.cut(last.start, entity.end)
+            joined[-1] = Entity(STRUCK, last.start, entity.end, words, last.raw)
+    return joined
+
+
+def marks(
+    source: Units,
+    entities: Iterable[Entity],
+    struck: Iterable[Entity],
+    is_quoted: Callable[[Entity], bool],
+) -> list[TextChange]:
+    """The insertions that keep struck-out words and code."""
+    found = [mark for entity in struck for mark in _strikes(entity)]
+    for entity in entities:
+        if entity.kind == "code":
+            found += _inline_code(entity)
+        elif entity.kind == "pre" and not is_quoted(entity):  # there, each line begins with ">"
+            found += _code_block(source, entity)
+    return found
+
+
+def _around(entity: Entity, before: str, after: str) -> tuple[TextChange, TextChange]:
+    return (
+        TextChange(entity.start, entity.start, before, OPEN),
+        TextChange(entity.end, entity.end, after, CLOSE),
+    )
+
+
+def _strikes(entity: Entity) -> Iterable[TextChange]:
+    """A mark around the words of each line."""
+    for at, line in lines_of(entity):
+        core = line.strip()
+        if core:
+            start = at + units_of(line[: len(line) - len(line.lstrip())])
+            yield TextChange(start, start, "~~", OPEN)
+            end = start + units_of(core)
+            yield TextChange(end, end, "~~", CLOSE)
+
+
+def _inline_code(entity: Entity) -> tuple[TextChange, ...]:
+    if not entity.words.strip():
+        return ()
+    fence = _fence(entity.words, 1)
+    pad = " " if "`" in (entity.words[0], entity.words[-1]) else ""
+    return _around(entity, fence + pad, pad + fence)
+
+
+def _code_block(source: Units, entity: Entity) -> tuple[TextChange, TextChange]:
+    fence, language = _fence(entity.words, 3), text(entity.raw, "language", 40)
+    language = language if _LANGUAGE.fullmatch(language) else ""
+    before = source.cut(max(0, entity.start - 1), entity.start)
+    after = source.cut(entity.end, entity.end + 1)
+    lead = "" if before in ("", "\n") else "\n"
+    close = fence if entity.words.endswith("\n") else f"\n{fence}"
+    return _around(
+        entity, f"{lead}{fence}{language}\n", close + ("" if after in ("", "\n") else "\n")
+    )
+
+
+def _fence(words: str, least: int) -> str:
+    """Backticks that the words do not contain."""
+    longest = max((len(run) for run in _BACKTICKS.findall(words)), default=0)
+    return "`" * max(least, longest + 1)

@@ -17,7 +17,7 @@ from adapters.shared.json_readers import (
     unix_time,
 )
 from adapters.telegram.media import MAX_NAME, attachments_of, card_in, task_of
-from adapters.telegram.message_text import BotIdentity, MessageText, entities_of, read_text
+from adapters.telegram.message_text import TelegramBot, TelegramText, entities_of, read_text
 from gateway.authorship import Authorship, Material, within_bounds
 from gateway.immutable import replace
 from gateway.message import (
@@ -73,7 +73,7 @@ _FORWARD_FIELDS: Final = frozenset(
         *("forward_sender_name", "is_automatic_forward"),
     }
 )
-_UNKNOWN: Final = BotIdentity()
+_UNKNOWN: Final = TelegramBot()
 
 
 def audience_of(chat: JsonObject) -> Audience:
@@ -148,7 +148,7 @@ def author_of(message: JsonObject) -> MessageAuthor | None:
     return user_of(user if isinstance(user, dict) else mapping(message, "chat"))
 
 
-def read_message(raw: JsonObject, me: BotIdentity) -> tuple[ChatMessage, MessageText] | None:
+def read_message(raw: JsonObject, me: TelegramBot) -> tuple[ChatMessage, TelegramText] | None:
     """The message and its parsed text; None without content of a person."""
     if "business_connection_id" in raw:  # written to the account's owner, not to this bot
         return None
@@ -165,7 +165,7 @@ def read_message(raw: JsonObject, me: BotIdentity) -> tuple[ChatMessage, Message
     material: tuple[Material, ...] = () if card is None else (card,)
     if (origin := _origin_of(raw, me.id)) is not None:
         material = _with_origin(written, card, *origin)
-        written = MessageText()
+        written = TelegramText()
     via_bot, quote = _is_via(raw, me.id), _quote(raw, me)
     message = ChatMessage(
         id=message_id,
@@ -194,7 +194,7 @@ def read_message(raw: JsonObject, me: BotIdentity) -> tuple[ChatMessage, Message
 
 
 def _with_origin(
-    written: MessageText, card: Material | None, authorship: Authorship, writer: str
+    written: TelegramText, card: Material | None, authorship: Authorship, writer: str
 ) -> tuple[Material, ...]:
     if written.content:
         return (Material(authorship, written.content, writer),)
@@ -264,7 +264,7 @@ def _selected(quote: JsonObject) -> str:
     return words[:MAX_QUOTE]
 
 
-def _quote(raw: JsonObject, me: BotIdentity) -> Quote | None:
+def _quote(raw: JsonObject, me: TelegramBot) -> Quote | None:
     """The message that this one replies to. In a topic, every message replies to its first one."""
     reply = raw.get("reply_to_message")
     selected = _selected(mapping(raw, "quote"))

@@ -14,7 +14,7 @@ from adapters.shared.json_readers import (
     objects,
     text,
 )
-from adapters.telegram.message_text import BotIdentity
+from adapters.telegram.message_text import TelegramBot
 from adapters.telegram.messages import (
     PLATFORM,
     author_of,
@@ -44,11 +44,11 @@ MAX_DATA: Final = 64
 MAX_REACTIONS: Final = 20
 _KIND: Final = re.compile(r"[a-z_]{1,40}")
 
-_Reader: TypeAlias = Callable[[str, JsonObject, BotIdentity], list[InboundEvent]]
+_Reader: TypeAlias = Callable[[str, JsonObject, TelegramBot], list[InboundEvent]]
 """(event id, body of the update, this bot) to events."""
 
 
-def parse(payload: object, me: BotIdentity | None = None) -> list[InboundEvent]:
+def parse(payload: object, me: TelegramBot | None = None) -> list[InboundEvent]:
     """The events of one update, in order; empty for an update that is ignored. Never raises.
 
     Without `me` no mention is known to be of this bot. The first event's id is the `update_id`;
@@ -60,7 +60,7 @@ def parse(payload: object, me: BotIdentity | None = None) -> list[InboundEvent]:
     reader = _READERS.get(kind)
     if not update_id or reader is None:
         return []
-    return reader(update_id, mapping(update, kind), me or BotIdentity())
+    return reader(update_id, mapping(update, kind), me or TelegramBot())
 
 
 def kind_of(payload: object) -> str:
@@ -71,7 +71,7 @@ def kind_of(payload: object) -> str:
     return "unknown"
 
 
-def _message(event_id: str, raw: JsonObject, me: BotIdentity) -> list[InboundEvent]:
+def _message(event_id: str, raw: JsonObject, me: TelegramBot) -> list[InboundEvent]:
     parsed = read_message(raw, me)
     if parsed is None:
         return _membership_notices(event_id, raw, me)
@@ -84,7 +84,7 @@ def _message(event_id: str, raw: JsonObject, me: BotIdentity) -> list[InboundEve
     return [CommandInvoked(event_id, message.place, message.author, command, arguments, message)]
 
 
-def _edited(event_id: str, raw: JsonObject, me: BotIdentity) -> list[InboundEvent]:
+def _edited(event_id: str, raw: JsonObject, me: TelegramBot) -> list[InboundEvent]:
     parsed = read_message(raw, me)
     if parsed is None:
         return []
@@ -92,7 +92,7 @@ def _edited(event_id: str, raw: JsonObject, me: BotIdentity) -> list[InboundEven
     return [MessageEdited(event_id, message, written.command, written.arguments)]
 
 
-def _membership_notices(event_id: str, raw: JsonObject, me: BotIdentity) -> list[InboundEvent]:
+def _membership_notices(event_id: str, raw: JsonObject, me: TelegramBot) -> list[InboundEvent]:
     """The service messages "joined" and "left", which are all that a bot without admin rights gets.
 
     The bot's own membership comes with `my_chat_member`, which Telegram always sends as well.
@@ -115,7 +115,7 @@ def _numbered(event_id: str, position: int) -> str:
     return event_id if position == 0 else f"{event_id}:{position}"
 
 
-def _button(event_id: str, raw: JsonObject, me: BotIdentity) -> list[InboundEvent]:
+def _button(event_id: str, raw: JsonObject, me: TelegramBot) -> list[InboundEvent]:
     author = user_of(mapping(raw, "from"))
     value, handle = text(raw, "data"), text(raw, "id", MAX_QUERY)
     if author is None or not value or not handle or len(value.encode()) > MAX_DATA:
@@ -146,7 +146,7 @@ def _label(message: JsonObject, value: str) -> str:
     return ""
 
 
-def _inline(event_id: str, raw: JsonObject, me: BotIdentity) -> list[InboundEvent]:
+def _inline(event_id: str, raw: JsonObject, me: TelegramBot) -> list[InboundEvent]:
     author, query_id = user_of(mapping(raw, "from")), text(raw, "id", MAX_QUERY)
     if author is None or not query_id:
         return []
@@ -160,7 +160,7 @@ def _inline_place(account: str, author: MessageAuthor, chat_type: object) -> Pla
     return Place(PLATFORM, account, f"inline:{author.id}", audience)
 
 
-def _reaction(event_id: str, raw: JsonObject, me: BotIdentity) -> list[InboundEvent]:
+def _reaction(event_id: str, raw: JsonObject, me: TelegramBot) -> list[InboundEvent]:
     place = place_of(mapping(raw, "chat"), me.account)
     author = user_of(as_mapping(raw.get("user") or raw.get("actor_chat")))
     message_id = numeric_id(raw, "message_id")
@@ -181,19 +181,19 @@ def _emojis(raw: JsonObject, key: str) -> list[str]:
     return list(dict.fromkeys(emoji for emoji in emojis if emoji))
 
 
-def _member(event_id: str, raw: JsonObject, me: BotIdentity) -> list[InboundEvent]:
+def _member(event_id: str, raw: JsonObject, me: TelegramBot) -> list[InboundEvent]:
     member = user_of(mapping(mapping(raw, "new_chat_member"), "user"))
     is_self = member is not None and member.id == me.id
     return _membership(event_id, raw, me, member, is_self=is_self)
 
 
-def _my_member(event_id: str, raw: JsonObject, me: BotIdentity) -> list[InboundEvent]:
+def _my_member(event_id: str, raw: JsonObject, me: TelegramBot) -> list[InboundEvent]:
     member = user_of(mapping(mapping(raw, "new_chat_member"), "user")) or author_of(raw)
     return _membership(event_id, raw, me, member, is_self=True)
 
 
 def _membership(
-    event_id: str, raw: JsonObject, me: BotIdentity, member: MessageAuthor | None, *, is_self: bool
+    event_id: str, raw: JsonObject, me: TelegramBot, member: MessageAuthor | None, *, is_self: bool
 ) -> list[InboundEvent]:
     place = place_of(mapping(raw, "chat"), me.account)
     before = is_present(mapping(raw, "old_chat_member"))

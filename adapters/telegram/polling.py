@@ -18,7 +18,13 @@ from adapters.telegram.client import RateLimited, RawBot
 from adapters.telegram.errors import start_error
 from adapters.telegram.library import Conflict, InvalidToken, TelegramError
 from adapters.telegram.parse import ALLOWED_UPDATES
-from adapters.telegram.receive import MAX_PARTS, QUIET_SECONDS, Receiver, album_of, ordering_key
+from adapters.telegram.receive import (
+    MAX_PARTS,
+    QUIET_SECONDS,
+    TelegramReceiver,
+    album_of,
+    ordering_key,
+)
 from db.errors import StoreUnavailable
 from gateway.ports import Clock, Liveness
 
@@ -50,7 +56,7 @@ class _Step:
 class Poller:
     """Fetches updates until it is cancelled."""
 
-    def __init__(self, bot: RawBot, receiver: Receiver, clock: Clock) -> None:
+    def __init__(self, bot: RawBot, receiver: TelegramReceiver, clock: Clock) -> None:
         self._bot = bot
         self._receiver = receiver
         self._clock = clock

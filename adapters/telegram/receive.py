@@ -9,7 +9,7 @@ import structlog
 from adapters.shared.json_readers import JsonObject, as_mapping, mapping, numeric_id, text
 from adapters.shared.receive_queue import ReceiveQueue
 from adapters.telegram.media import MAX_NAME
-from adapters.telegram.message_text import BotIdentity
+from adapters.telegram.message_text import TelegramBot
 from adapters.telegram.parse import kind_of, parse
 from adapters.telegram.upgraded_groups import UpgradedGroups
 from gateway.authorship import Material, within_bounds
@@ -36,12 +36,12 @@ MAX_PARTS: Final = 10
 AnswerButton: TypeAlias = Callable[[str], Awaitable[None]]
 
 
-class Receiver:
+class TelegramReceiver:
     """Parses the updates of one bot and stores their events."""
 
     def __init__(
         self,
-        me: BotIdentity,
+        me: TelegramBot,
         context: AdapterContext,
         sink: EventSink,
         answer_button: AnswerButton,

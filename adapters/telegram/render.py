@@ -16,7 +16,7 @@ from gateway.markdown.tree import (
     CodeBlock,
     Document,
     Heading,
-    Quote,
+    QuoteBlock,
     Run,
     Table,
     shown_address,
@@ -49,7 +49,7 @@ class _TelegramText(TextRenderer):
             opening, closing = _LANGUAGE_OPEN.format(escape(code.language)), "</code></pre>"
         return f"{opening}{escape(code.text)}{closing}".split("\n")
 
-    def quote(self, quote: Quote) -> list[str]:
+    def quote(self, quote: QuoteBlock) -> list[str]:
         """Quotes with code blocks between them where the quote holds some."""
         out: list[str] = []
         inside: list[Block] = []
@@ -120,7 +120,7 @@ def _quoted(blocks: Sequence[Block]) -> list[str]:
 class _InsideQuote(_TelegramText):
     """Writes the content of a quote; the first character of its lines marks an inner quote."""
 
-    def quote(self, quote: Quote) -> list[str]:
+    def quote(self, quote: QuoteBlock) -> list[str]:
         """Lines that begin like quoted mail."""
         return [f"&gt; {line}" for line in self.document(quote.blocks).split("\n")]
 

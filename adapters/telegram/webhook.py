@@ -11,7 +11,13 @@ import structlog
 from adapters.shared.connection import Backoff, stop
 from adapters.shared.json_readers import JsonObject, as_mapping, integer, objects, text
 from adapters.shared.signatures import verify_telegram
-from adapters.telegram.receive import MAX_PARTS, QUIET_SECONDS, Receiver, album_of, ordering_key
+from adapters.telegram.receive import (
+    MAX_PARTS,
+    QUIET_SECONDS,
+    TelegramReceiver,
+    album_of,
+    ordering_key,
+)
 from db.errors import StoreUnavailable
 from gateway.message import CommandInvoked, InboundEvent, MessageReceived
 from gateway.people import Audience
@@ -140,7 +146,7 @@ MAX_BODY: Final = 4 * 1024 * 1024
 class WebhookReceiver:
     """Handles Telegram's requests for one account."""
 
-    def __init__(self, receiver: Receiver, secret: str, context: AdapterContext) -> None:
+    def __init__(self, receiver: TelegramReceiver, secret: str, context: AdapterContext) -> None:
         self._receiver = receiver
         self._secret = secret
         self.pending = PendingUpdates(context, receiver.store_album)

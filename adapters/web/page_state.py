@@ -77,7 +77,7 @@ class Repeat(Struct, frozen=True):
 
 
 @dataclass(slots=True)
-class Conversation:
+class PageChat:
     """The lines of one conversation, at most `limit`; the oldest are dropped first.
 
     `versions` only increases, also over restarts, so that an open page finds later changes. With a
@@ -237,7 +237,7 @@ class Conversation:
         self._changed = asyncio.Event()
 
 
-class Conversations:
+class PageChats:
     """All conversations in memory; beyond `max_people` the one without activity for longest is
     dropped.
 
@@ -248,24 +248,24 @@ class Conversations:
         self._max_people = max_people
         self._history = history
         self._versions = count(first_version)
-        self._by_key: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
+        self._by_key: OrderedDict[tuple[str, str], PageChat] = OrderedDict()
 
-    def of(self, person_id: str, chat: str = "") -> Conversation:
+    def of(self, person_id: str, chat: str = "") -> PageChat:
         """Return this conversation of this person; creates a missing one."""
         key = (person_id, chat)
         conversation = self._by_key.get(key)
         if conversation is None:
-            conversation = Conversation(self._history, self._versions)
+            conversation = PageChat(self._history, self._versions)
             self._by_key[key] = conversation
             self._make_room(key)
         self._by_key.move_to_end(key)
         return conversation
 
-    def of_person(self, person_id: str) -> dict[str, Conversation]:
+    def of_person(self, person_id: str) -> dict[str, PageChat]:
         """Return the person's conversations in memory, by their ids."""
         return {chat: kept for (person, chat), kept in self._by_key.items() if person == person_id}
 
-    def __iter__(self) -> Iterator[Conversation]:
+    def __iter__(self) -> Iterator[PageChat]:
         return iter(self._by_key.values())
 
     def __len__(self) -> int:
@@ -279,7 +279,7 @@ class Conversations:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredFile:
+class PageFile:
     """A file and its owner, who alone can download it."""
 
     id: str
@@ -295,13 +295,13 @@ class FileStore:
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self._bytes = 0
-        self._files: OrderedDict[str, StoredFile] = OrderedDict()
+        self._files: OrderedDict[str, PageFile] = OrderedDict()
 
-    def add(self, owner: str, name: str, mime: str, data: bytes) -> StoredFile:
+    def add(self, owner: str, name: str, mime: str, data: bytes) -> PageFile:
         """Keep a file under a new, unguessable id. Raises `BadInput` when it can never fit."""
         if len(data) > self._max_bytes:
             raise BadInput(f"{name}: {len(data)} bytes, at most {self._max_bytes} can be stored")
-        stored = StoredFile(secrets.token_urlsafe(16), owner, name, mime, data)
+        stored = PageFile(secrets.token_urlsafe(16), owner, name, mime, data)
         self._files[stored.id] = stored
         self._bytes += len(data)
         while self._bytes > self._max_bytes:
@@ -309,7 +309,7 @@ class FileStore:
             self._bytes -= len(oldest.data)
         return stored
 
-    def get(self, file_id: str, owner: str) -> StoredFile | None:
+    def get(self, file_id: str, owner: str) -> PageFile | None:
         """The file, when it is still kept and belongs to `owner`."""
         stored = self._files.get(file_id)
         return stored if stored is not None and stored.owner == owner else None

@@ -17,10 +17,10 @@ from gateway.markdown.tree import (
     Item,
     ItemList,
     Paragraph,
-    Quote,
-    Rule,
+    QuoteBlock,
     Run,
     Table,
+    ThematicBreak,
     shown_address,
 )
 from gateway.message import Part
@@ -95,13 +95,13 @@ def _block(block: Block) -> str:
         case CodeBlock():
             kind = f' class="language-{escape(block.language)}"' if block.language else ""
             return f"<pre><code{kind}>{escape(block.text)}</code></pre>"
-        case Quote():
+        case QuoteBlock():
             return f"<blockquote>{document(block.blocks)}</blockquote>"
         case ItemList():
             return _list(block)
         case Table():
             return _table(block)
-        case Rule():
+        case ThematicBreak():
             return "<hr>"
     assert_never(block)
 

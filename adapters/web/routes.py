@@ -18,10 +18,11 @@ import secrets
 from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack, suppress
 from importlib import resources
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import quote, unquote
 
-from adapters.web.page_state import Conversation, PageMessage
+from adapters.web.chats import Chats
+from adapters.web.page_state import PageChat, PageMessage
 from adapters.web.parse import MAX_FILES, is_chat
 from adapters.web.stored_lines import MAX_LISTED
 from db.errors import StoreUnavailable
@@ -37,9 +38,6 @@ from gateway.ports.http_routes import (
     json_response,
 )
 from gateway.ports.rights import LOCAL_PAGES
-
-if TYPE_CHECKING:
-    from adapters.web.connection import WebAdapter
 
 BASE: Final = "/chat"
 COOKIE: Final = "parley_web"
@@ -77,9 +75,9 @@ _UNREADABLE: Final = error_response(503, "the stored conversations cannot be rea
 _NOT_FOUND: Final = LocalResponse(b"not found", 404)
 
 
-def build_routes(adapter: "WebAdapter") -> list[LocalRoute]:
-    """The routes of one adapter; several accounts of the page are not offered."""
-    pages = _Pages(adapter)
+def build_routes(chats: Chats) -> list[LocalRoute]:
+    """The routes of the page; several accounts of it are not offered."""
+    pages = _Pages(chats)
     return [
         LocalRoute("GET", BASE, pages.redirect, LOCAL_PAGES),
         LocalRoute("GET", BASE + "/", pages.page, LOCAL_PAGES),
@@ -112,8 +110,8 @@ def message_as_json(line: PageMessage) -> dict[str, object]:
 
 
 class _Pages:
-    def __init__(self, adapter: "WebAdapter") -> None:
-        self._adapter = adapter
+    def __init__(self, chats: Chats) -> None:
+        self._chats = chats
 
     async def redirect(self, _request: LocalRequest) -> LocalResponse:
         return LocalResponse(status=302, headers={"Location": BASE + "/"})
@@ -132,7 +130,7 @@ class _Pages:
         if not person:
             return _NO_SESSION
         try:
-            listed = await self._adapter.listed(person)
+            listed = await self._chats.listed(person)
         except (StoreUnavailable, TenantUnknown):
             return _UNREADABLE
         chats = [{"id": one.id, "title": one.title, "at": one.at.isoformat()} for one in listed]
@@ -146,16 +144,16 @@ class _Pages:
         if not is_chat(chat):
             return _NO_CHAT
         try:
-            conversation = await self._adapter.lines(person, chat)
+            conversation = await self._chats.lines(person, chat)
         except (StoreUnavailable, TenantUnknown):
             return _UNREADABLE
         return json_response(
             {
                 "me": person,
-                "assistant": self._adapter.assistant_name,
+                "assistant": self._chats.assistant_name,
                 "max_text": MAX_CONTENT,
                 "max_files": MAX_FILES,
-                "max_upload_bytes": self._adapter.settings.max_upload_bytes,
+                "max_upload_bytes": self._chats.settings.max_upload_bytes,
                 "version": conversation.version,
                 "epoch": conversation.epoch,
                 "lines": [message_as_json(line) for line in conversation.lines()],
@@ -176,19 +174,19 @@ class _Pages:
             return error_response(400, "`after` and `epoch` are numbers of an earlier response")
         watch = ExitStack()
         try:
-            conversation = watch.enter_context(self._adapter.watching(person, chat))
+            conversation = watch.enter_context(self._chats.watching(person, chat))
         except Transient as problem:
             return error_response(503, str(problem))
         known = int(epoch) if epoch else conversation.epoch
         return EventStream(self._news(conversation, (person, chat), int(after), known), watch.close)
 
     async def _news(
-        self, conversation: Conversation, of: tuple[str, str], seen: int, epoch: int
+        self, conversation: PageChat, of: tuple[str, str], seen: int, epoch: int
     ) -> AsyncIterator[ServerEvent | None]:
         """Lines as they change, until the adapter is disconnected. After "reset" the page has to
         load all lines, after "chats" the list."""
         typing, listed = False, conversation.list_version
-        while self._adapter.connected:
+        while self._chats.sink is not None:
             now = asyncio.get_running_loop().time()
             if epoch != (epoch := conversation.epoch):
                 yield ServerEvent("{}", "reset")
@@ -208,7 +206,7 @@ class _Pages:
     async def _look_again(self, person: str, chat: str) -> None:
         """Remove what was deleted elsewhere: on another platform, on the command line, by age."""
         with suppress(StoreUnavailable, TenantUnknown):
-            await self._adapter.lines(person, chat)
+            await self._chats.lines(person, chat)
 
     async def action(self, request: LocalRequest) -> LocalResponse:
         person = _acting(request)
@@ -228,7 +226,7 @@ class _Pages:
         if not isinstance(chat, str) or not is_chat(chat):
             return _NO_CHAT
         try:
-            await self._adapter.act(person, payload, chat)
+            await self._chats.act(person, payload, chat)
         except BadInput as problem:
             return error_response(422, str(problem))
         except StoreUnavailable:
@@ -244,8 +242,8 @@ class _Pages:
         name = unquote(request.headers.get("x-file-name", ""))[:200].strip() or "file"
         mime = request.content_type if _MIME.fullmatch(request.content_type) else ""
         try:
-            data = await request.read(self._adapter.settings.max_upload_bytes)
-            stored = self._adapter.files.add(person, name, mime, data)
+            data = await request.read(self._chats.settings.max_upload_bytes)
+            stored = self._chats.files.add(person, name, mime, data)
         except BadInput as problem:
             return error_response(413, str(problem))
         file = {"id": stored.id, "name": name, "mime": mime, "size": len(data)}
@@ -255,7 +253,7 @@ class _Pages:
         person = _person_of(request)
         if not person:
             return _NO_SESSION
-        stored = self._adapter.files.get(request.params["id"], person)
+        stored = self._chats.files.get(request.params["id"], person)
         if stored is None:
             return _NOT_FOUND
         inline = stored.mime in SAFE_INLINE

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from adapters.web.page_state import Conversation, Conversations, FileStore, PageMessage
+from adapters.web.page_state import FileStore, PageChat, PageChats, PageMessage
 from adapters.web.parse import place_for
 from gateway.ports.own_conversations import OwnConversations, OwnMessage
 
@@ -31,7 +31,7 @@ class StoredLines:
         self,
         store: OwnConversations | None,
         account: str,
-        conversations: Conversations,
+        conversations: PageChats,
         files: FileStore,
         limit: int,
     ) -> None:
@@ -41,7 +41,7 @@ class StoredLines:
         self._files = files
         self._limit = limit
 
-    async def sync(self, conversation: Conversation, person: str, chat: str) -> None:
+    async def sync(self, conversation: PageChat, person: str, chat: str) -> None:
         """Show stored messages that are missing, and remove those that are no longer stored."""
         if self._store is None:
             return
@@ -72,7 +72,7 @@ class StoredLines:
         chats = [*stored, *(one for one in begun if one is not None)]
         return sorted(chats, key=lambda one: one.at, reverse=True)[:MAX_LISTED]
 
-    def drop(self, conversation: Conversation, ids: list[str]) -> None:
+    def drop(self, conversation: PageChat, ids: list[str]) -> None:
         """Remove lines with their files."""
         dropped = conversation.drop(ids)
         self._files.remove(link for line in dropped for link in line.files)
@@ -86,7 +86,7 @@ class StoredLines:
             self.drop(conversation, unstored(conversation, keep))
 
 
-def unstored(conversation: Conversation, keep: str = "") -> list[str]:
+def unstored(conversation: PageChat, keep: str = "") -> list[str]:
     """Return the ids of the lines that are not stored and can be removed."""
     return [
         line.id
@@ -120,7 +120,7 @@ def title_of(text: str) -> str:
     return line if len(line) <= MAX_TITLE else f"{line[: MAX_TITLE - 1].rstrip()}…"
 
 
-def _begun(chat: str, conversation: Conversation) -> ListedChat | None:
+def _begun(chat: str, conversation: PageChat) -> ListedChat | None:
     """Return the entry of a conversation whose first message is not stored yet."""
     questions = [
         line

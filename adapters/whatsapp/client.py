@@ -43,7 +43,7 @@ _FILE: Final = aiohttp.ClientTimeout(300.0, connect=10.0, sock_read=30.0)
 _to_json: Final = json.JSONEncoder(separators=(",", ":")).encode
 
 
-class _Answer(Struct, frozen=True):
+class _GraphAnswer(Struct, frozen=True):
     status: int
     headers: Mapping[str, str]
     body: bytes
@@ -164,7 +164,7 @@ class GraphClient:
         body: "bytes | aiohttp.FormData | None",
         timeout: aiohttp.ClientTimeout,
         limit: int,
-    ) -> _Answer:
+    ) -> _GraphAnswer:
         """One request. Raises `Transient`, `Ambiguous`, `Permanent`, and `BadInput` for an answer
         of more than `limit` bytes."""
         token = self._settings.access_token.get_secret_value()
@@ -182,7 +182,7 @@ class GraphClient:
                 allow_redirects=False,
             ) as response:
                 read = await read_body(response, limit, "the answer")
-                return _Answer(response.status, response.headers, read)
+                return _GraphAnswer(response.status, response.headers, read)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise no_answer("WhatsApp", error, repeatable=False) from error
         except ValueError as error:  # an address or a header that HTTP cannot carry
@@ -225,7 +225,7 @@ def message_id_of(answer: JsonObject) -> str:
     raise Ambiguous("WhatsApp: accepted, but the answer names no message")
 
 
-def _decoded(response: _Answer) -> JsonObject:
+def _decoded(response: _GraphAnswer) -> JsonObject:
     try:
         answer = json.loads(response.body) if response.body else {}
     except (ValueError, RecursionError):

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final, TypeVar
 
-from adapters.whatsapp.parse import Identity, IdentityChange
+from adapters.whatsapp.parse import IdentityChange, PersonIds
 from gateway.immutable import replace
 from gateway.message import (
     ButtonPressed,
@@ -48,7 +48,7 @@ _NUMBER_SIGNS: Final = str.maketrans("", "", "+ -()")
 _Event = TypeVar("_Event", bound=InboundEvent)
 
 
-class Change(StrEnum):
+class ChangeEffect(StrEnum):
     """The effect of a reported change of a person's number or BSUID."""
 
     KEPT = "kept"
@@ -73,7 +73,7 @@ class Identities:
     def __init__(self, state: AdapterState) -> None:
         self._state = state
 
-    async def key(self, who: Identity) -> str:
+    async def key(self, who: PersonIds) -> str:
         """The key of the author; stores new numbers and BSUIDs. Raises `StoreUnavailable`."""
         if not who.user_id:
             return await self._by_phone(who.phone)
@@ -89,33 +89,35 @@ class Identities:
             await self._take_phone(who.phone, key, owner)
         return key
 
-    async def known_key(self, who: Identity) -> str:
+    async def known_key(self, who: PersonIds) -> str:
         """The key, without storing anything."""
         if who.user_id:
             return await self._holder(who.user_id) or who.user_id
         owner = await self._state.get(f"phone:{who.phone}")
         return (owner or "").removeprefix(_ONLY_PHONE) or who.phone
 
-    async def change(self, change: IdentityChange) -> Change:
+    async def change(self, change: IdentityChange) -> ChangeEffect:
         """Keep the person's key under the new number and BSUID. A number alone does not identify a
         person with a BSUID."""
         before, after = change.before, change.after
         known, owner = await asyncio.gather(self._holder(before.user_id), self._owner(before.phone))
         key = known or _without_bsuid(owner) or before.user_id
         if not key:
-            return Change.UNCERTAIN
+            return ChangeEffect.UNCERTAIN
         latest = await self._state.get(f"moved:{key}")
         if change.at and latest and change.at <= datetime.fromisoformat(latest):
-            return Change.REPEATED
+            return ChangeEffect.REPEATED
         done = await self._move(key, before, after, owner)
         if change.at:
             await self._state.put(f"moved:{key}", change.at.isoformat(), REMEMBERED)
         return done
 
-    async def _move(self, key: str, before: Identity, after: Identity, owner: str | None) -> Change:
+    async def _move(
+        self, key: str, before: PersonIds, after: PersonIds, owner: str | None
+    ) -> ChangeEffect:
         """Give a person new ids. `owner` is that of the number before."""
         if after.user_id and await self._holder(after.user_id) not in (None, key):
-            return Change.CONFLICT
+            return ChangeEffect.CONFLICT
         for one in filter(None, (before.user_id, after.user_id)):
             await self._state.put(f"user:{one}", key, REMEMBERED)
         if not after.phone or after.phone == before.phone:
@@ -127,13 +129,13 @@ class Identities:
             number = await self._moved_to(after.phone, key, alone=alone)
         if address := after.user_id or number:
             await self._state.put(f"address:{key}", address, REMEMBERED)
-        return Change.CONFLICT if number != after.phone else Change.KEPT
+        return ChangeEffect.CONFLICT if number != after.phone else ChangeEffect.KEPT
 
     async def address(self, key: str) -> str:
         """The address of this person: a BSUID or a phone number."""
         return await self._state.get(f"address:{key}") or key
 
-    async def store_ids(self, key: str, who: Identity) -> KnownIds:
+    async def store_ids(self, key: str, who: PersonIds) -> KnownIds:
         """Store new ids of this person; return all, current and former ones. Raises
         `StoreUnavailable`."""
         known = await self._known_ids(key)
@@ -216,7 +218,7 @@ async def keys_named(state: AdapterState, id_: str) -> tuple[str, ...]:
 def under_key(
     event: _Event,
     key: str,
-    who: Identity,
+    who: PersonIds,
     known: KnownIds = KnownIds(),  # noqa: B008 - frozen
 ) -> _Event:
     """The same event with `key` as its author and chat, the event's other ids as aliases, and the
@@ -240,12 +242,12 @@ def under_key(
             return event
 
 
-def _rekeyed(message: ChatMessage, key: str, who: Identity, known: KnownIds) -> ChatMessage:
+def _rekeyed(message: ChatMessage, key: str, who: PersonIds, known: KnownIds) -> ChatMessage:
     place = replace(message.place, channel_id=key)
     return replace(message, place=place, author=_author(message.author, key, who, known))
 
 
-def _author(author: MessageAuthor, key: str, who: Identity, known: KnownIds) -> MessageAuthor:
+def _author(author: MessageAuthor, key: str, who: PersonIds, known: KnownIds) -> MessageAuthor:
     aliases = tuple(one for one in (who.user_id, who.phone) if one and one != key)
     former = tuple(one for one in known.every if one not in (key, *aliases))
     return replace(author, id=key, aliases=aliases, former=former)

@@ -32,7 +32,7 @@ from gateway.ports.adapter import packed
 
 
 @dataclass(frozen=True, slots=True)
-class Location:
+class MapLocation:
     """A point on the map, degrees."""
 
     latitude: float
@@ -62,7 +62,7 @@ class WhatsAppExtras:
 
     window_open: bool = True
     interactive_reply: InteractiveReply | None = None
-    location: Location | None = None
+    location: MapLocation | None = None
 
     @property
     def details(self) -> str:
@@ -97,25 +97,25 @@ error that says so."""
 _COMMAND: Final = re.compile(r"/([A-Za-z][A-Za-z0-9_-]{0,31})(?:\s+(.*))?", re.DOTALL)
 
 
-class Content(Struct, frozen=True):
+class MessageContent(Struct, frozen=True):
     """The content of a message of any kind. `text` is the author's own, `material` that of
     others."""
 
     text: str = ""
     material: tuple[Material, ...] = ()
     attachments: tuple[Attachment, ...] = ()
-    location: Location | None = None
+    location: MapLocation | None = None
     reply: InteractiveReply | None = None
     unreadable: bool = False
 
 
-def _content_of(message: JsonObject) -> Content | None:
+def _content_of(message: JsonObject) -> MessageContent | None:
     """The content, None for kinds without any. A forwarded message, with its caption, is text of
     others."""
     content = _content(message)
     if content is None:
         named = text(message, "type", 40) in _NOT_PASSED_ON
-        return Content(unreadable=True) if named or items(message, "errors", 1) else None
+        return MessageContent(unreadable=True) if named or items(message, "errors", 1) else None
     if is_forwarded(message):
         texts = [content.text, *(piece.text for piece in content.material)]
         material = tuple(Material("forwarded", one) for one in texts if one)
@@ -125,12 +125,12 @@ def _content_of(message: JsonObject) -> Content | None:
     return replace(content, material=(*content.material, *product, *advert))
 
 
-def _content(message: JsonObject) -> Content | None:
+def _content(message: JsonObject) -> MessageContent | None:
     kind = text(message, "type", 40)
     body = mapping(message, kind)
     if kind == "text":
         written = text(body, "body", MAX_CONTENT)
-        return Content(written) if written else None
+        return MessageContent(written) if written else None
     if kind in MEDIA:
         return _media(kind, body)
     if kind == "location":
@@ -142,7 +142,7 @@ def _content(message: JsonObject) -> Content | None:
     if kind == "interactive" and text(body, "type", 40) == "nfm_reply":
         return _form(mapping(body, "nfm_reply"))
     chosen = _choice(message)
-    return Content(chosen.label) if chosen else None
+    return MessageContent(chosen.label) if chosen else None
 
 
 def choice_of(message: JsonObject) -> InteractiveReply | None:
@@ -176,7 +176,7 @@ def command_in(written: str) -> tuple[str, str] | None:
     return (match[1].lower(), (match[2] or "").strip()) if match else None
 
 
-def _media(kind: str, body: JsonObject) -> Content | None:
+def _media(kind: str, body: JsonObject) -> MessageContent | None:
     media_id = identifier(body, "id", 128)
     if not media_id:
         return None
@@ -186,23 +186,23 @@ def _media(kind: str, body: JsonObject) -> Content | None:
         name=text(body, "filename", 240) or ("voice message" if flag(body, "voice") else ""),
         mime=text(body, "mime_type", 120).partition(";")[0].strip().lower(),
     )
-    return Content(text(body, "caption", MAX_CONTENT), attachments=(attachment,))
+    return MessageContent(text(body, "caption", MAX_CONTENT), attachments=(attachment,))
 
 
-def _location(body: JsonObject) -> Content | None:
+def _location(body: JsonObject) -> MessageContent | None:
     latitude, longitude = number(body, "latitude"), number(body, "longitude")
     if latitude is None or longitude is None:
         return None
     if abs(latitude) > 90 or abs(longitude) > 180:
         return None
-    place = Location(latitude, longitude, text(body, "name", 500), text(body, "address", 500))
+    place = MapLocation(latitude, longitude, text(body, "name", 500), text(body, "address", 500))
     named = ", ".join(part for part in (place.name, place.address) if part)
     point = f"{latitude:.6f}, {longitude:.6f}"
     words = f"Location: {named} ({point})" if named else f"Location: {point}"
-    return Content(material=(Material("location", words),), location=place)
+    return MessageContent(material=(Material("location", words),), location=place)
 
 
-def _contacts(cards: list[JsonObject]) -> Content | None:
+def _contacts(cards: list[JsonObject]) -> MessageContent | None:
     lines: list[str] = []
     for card in cards[:MAX_NAMED]:
         details = [
@@ -219,7 +219,7 @@ def _contacts(cards: list[JsonObject]) -> Content | None:
             lines.append(f"Contact: {known}")
     if len(cards) > MAX_NAMED:
         lines.append(f"and {len(cards) - MAX_NAMED} more contacts")
-    return Content(material=(Material("contact", "\n".join(lines)),)) if lines else None
+    return MessageContent(material=(Material("contact", "\n".join(lines)),)) if lines else None
 
 
 def _parts(source: JsonObject, *keys: str) -> list[str]:
@@ -242,7 +242,7 @@ def _referred_product(body: JsonObject) -> tuple[Material, ...]:
     return (Material("card", f"About the product {product[0]}{of}"),)
 
 
-def _order(body: JsonObject) -> Content | None:
+def _order(body: JsonObject) -> MessageContent | None:
     products = items(body, "product_items")
     if not products:
         return None
@@ -254,16 +254,16 @@ def _order(body: JsonObject) -> Content | None:
     if len(products) > MAX_NAMED:
         named.append(f"and {len(products) - MAX_NAMED} more")
     order = Material("card", f"Order: {', '.join(named)}")
-    return Content(text(body, "text", 1000), (order,))
+    return MessageContent(text(body, "text", 1000), (order,))
 
 
-def _form(body: JsonObject) -> Content | None:
+def _form(body: JsonObject) -> MessageContent | None:
     answers = text(body, "response_json", 4000)
     if not answers:
         return None
     title = text(body, "body", 200) or "Sent"
     reply = InteractiveReply(text(body, "name", 60) or "flow", title, answers)
-    return Content(material=(Material("form", f"Form: {answers}"),), reply=reply)
+    return MessageContent(material=(Material("form", f"Form: {answers}"),), reply=reply)
 
 
 def _advert(referral: JsonObject) -> tuple[Material, ...]:

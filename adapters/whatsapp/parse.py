@@ -58,7 +58,7 @@ NAMED_FIELDS: Final = frozenset(
 )
 
 
-class Identity(Struct, frozen=True):
+class PersonIds(Struct, frozen=True):
     """The ids of a person in a payload; at least one is there."""
 
     user_id: str = ""
@@ -75,7 +75,7 @@ class ReceivedEvent(Struct, frozen=True):
     """An event with the person's ids in its payload, and the time of writing."""
 
     event: InboundEvent
-    who: Identity
+    who: PersonIds
     at: datetime
 
 
@@ -84,7 +84,7 @@ class Status(Struct, frozen=True):
 
     message_id: str
     status: str
-    recipient: Identity
+    recipient: PersonIds
     at: datetime | None
     codes: tuple[int, ...] = ()
 
@@ -92,8 +92,8 @@ class Status(Struct, frozen=True):
 class IdentityChange(Struct, frozen=True):
     """A new number or BSUID of the same person, and the time of the change."""
 
-    before: Identity
-    after: Identity
+    before: PersonIds
+    after: PersonIds
     at: datetime | None = None
 
 
@@ -119,7 +119,7 @@ def parse(
 
 def read(payload: object, me: str | None = None, account: str = "main") -> ParsedPayload:
     """The content of a webhook payload, with statuses and changed ids."""
-    body, reader = as_mapping(payload), _Reader(me, account)
+    body, reader = as_mapping(payload), _PayloadReader(me, account)
     if text(body, "object", 60) != "whatsapp_business_account":
         reader.ignored.append("object")
     else:
@@ -135,7 +135,7 @@ def read(payload: object, me: str | None = None, account: str = "main") -> Parse
     )
 
 
-class _Reader:
+class _PayloadReader:
     """Collects the content of one payload."""
 
     def __init__(self, me: str | None, account: str) -> None:
@@ -167,7 +167,7 @@ class _Reader:
             self._status(status, contacts)
         self.errors += [code for e in items(value, "errors") if (code := integer(e, "code"))]
 
-    def _message(self, message: JsonObject, who: Identity, own_number: str) -> None:
+    def _message(self, message: JsonObject, who: PersonIds, own_number: str) -> None:
         kind = text(message, "type", 40)
         wamid = identifier(message, "id", MAX_WAMID)
         at = unix_time(message, "timestamp")
@@ -188,7 +188,7 @@ class _Reader:
         kind: str,
         wamid: str,
         at: datetime,
-        who: Identity,
+        who: PersonIds,
         own_number: str,
     ) -> InboundEvent | None:
         place = Place(PLATFORM, self._account, who.key, Audience.DIRECT)
@@ -226,14 +226,14 @@ class _Reader:
             return CommandInvoked(wamid, place, author, *command, message=written)
         return MessageReceived(wamid, written)
 
-    def _system(self, system: JsonObject, who: Identity, at: datetime) -> None:
+    def _system(self, system: JsonObject, who: PersonIds, at: datetime) -> None:
         kind = text(system, "type", 40)
         if kind not in ("user_changed_number", "user_changed_user_id"):
             self.ignored.append("kind:system")
             return
-        before = Identity(_user_id(system, "previous_user_id") or who.user_id, who.phone)
+        before = PersonIds(_user_id(system, "previous_user_id") or who.user_id, who.phone)
         phone = _phone(system, "wa_id") or _phone(system, "new_wa_id")
-        after = Identity(_user_id(system, "user_id"), phone)
+        after = PersonIds(_user_id(system, "user_id"), phone)
         if who.user_id not in ("", before.user_id, after.user_id):
             self.ignored.append("contradicting_ids")
         elif after.key and (after.user_id, after.phone) != (before.user_id, before.phone):
@@ -246,7 +246,7 @@ class _Reader:
         if not message_id or text(status, "recipient_type", 20) == "group":
             self.ignored.append("status")
             return
-        recipient = Identity(_user_id(status, "recipient_user_id"), _phone(status, "recipient_id"))
+        recipient = PersonIds(_user_id(status, "recipient_user_id"), _phone(status, "recipient_id"))
         codes = tuple(code for e in items(status, "errors") if (code := integer(e, "code")))
         self.statuses.append(
             Status(
@@ -265,46 +265,46 @@ class _Contacts:
 
     def __init__(self, listed: list[JsonObject]) -> None:
         self.all = [
-            Identity(
+            PersonIds(
                 _user_id(one, "user_id"),
                 _phone(one, "wa_id"),
                 text(mapping(one, "profile"), "name", 200),
             )
             for one in listed
         ]
-        self._by_id: dict[str, Identity | None] = {}
+        self._by_id: dict[str, PersonIds | None] = {}
         for one in self.all:
             for id_ in filter(None, (one.user_id, one.phone)):
                 known = self._by_id.setdefault(id_, one)
                 if known is not None and not _agree(known, one):
                     self._by_id[id_] = None
 
-    def completed(self, who: Identity) -> Identity:
+    def completed(self, who: PersonIds) -> PersonIds:
         """Return a person of the payload with the ids and the name of the contact."""
         for id_ in filter(None, (who.user_id, who.phone)):
             contact = self._by_id.get(id_)
             if contact is not None and _agree(contact, who):
-                return Identity(
+                return PersonIds(
                     who.user_id or contact.user_id, who.phone or contact.phone, contact.name
                 )
         return who
 
 
-def _agree(one: Identity, other: Identity) -> bool:
+def _agree(one: PersonIds, other: PersonIds) -> bool:
     """True if no id of two descriptions differs."""
     pairs = ((one.user_id, other.user_id), (one.phone, other.phone))
     return all(first == second or not (first and second) for first, second in pairs)
 
 
-def _sender(message: JsonObject, contacts: _Contacts, *, alone: bool) -> Identity:
+def _sender(message: JsonObject, contacts: _Contacts, *, alone: bool) -> PersonIds:
     """The sender: the message's own ids, completed by the contact with one of them. A message
     without any is from the only contact, if it is the only message as well."""
-    own = Identity(_user_id(message, "from_user_id"), _phone(message, "from"))
+    own = PersonIds(_user_id(message, "from_user_id"), _phone(message, "from"))
     if not own.key:
         sender = identifier(message, "from").removeprefix("+")
         if not sender and alone and len(contacts.all) == 1:
             return contacts.all[0]
-        own = Identity(sender)  # something else than a number: Meta's other kind of id
+        own = PersonIds(sender)  # something else than a number: Meta's other kind of id
     return contacts.completed(own)
 
 

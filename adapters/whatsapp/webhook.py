@@ -11,7 +11,7 @@ import structlog
 from adapters.shared.receive_queue import ReceiveQueue
 from adapters.shared.signatures import verify_whatsapp
 from adapters.whatsapp.errors import WINDOW_CODE
-from adapters.whatsapp.identity import Change, Identities, under_key
+from adapters.whatsapp.identity import ChangeEffect, Identities, under_key
 from adapters.whatsapp.manifest import WhatsAppSettings
 from adapters.whatsapp.messages import WhatsAppExtras
 from adapters.whatsapp.parse import IdentityChange, ParsedPayload, ReceivedEvent, Status, read
@@ -110,10 +110,10 @@ class Webhook:
     async def _change(self, change: IdentityChange) -> None:
         """Apply a change of a person's ids; operators see one that would mix two people."""
         done = await self._identities.change(change)
-        if done is Change.UNCERTAIN:
+        if done is ChangeEffect.UNCERTAIN:
             self._context.count("ignored", "unsure_move")
             log.warning("identity_change_ignored", platform="whatsapp")
-        if done is not Change.CONFLICT:
+        if done is not ChangeEffect.CONFLICT:
             return
         self._context.count("identity_conflict")
         await note_conflict(self._context.state, self._context.clock.now())

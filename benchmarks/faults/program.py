@@ -10,7 +10,6 @@ from typing import Final
 
 import yaml
 
-from gateway.message import place_of
 from gateway.outbound.live.answer import BEGUN, ENDED, memory_key
 from gateway.ports.clock import SystemClock
 from gateway.stores.codec import event_to_json, outbound_to_json
@@ -130,7 +129,7 @@ async def _shown(stores: Stores) -> list[str]:
     """The questions whose answers grew, or were about to, when nobody had written down where."""
     questions = []
     for entry in await stores.inbox.unfinished(MAX_UNSENT):
-        place = place_of(entry.event)
+        place = entry.event.place
         state = stores.states.of(place.platform, place.account)
         if await state.get(memory_key(f"live:{entry.id}")) in (BEGUN, ENDED):
             questions.append(event_to_json(entry.event).decode())

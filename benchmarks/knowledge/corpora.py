@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from memory.knowledge.model import FileKind
-from memory.knowledge.splitting.languages import language_of
+from memory.knowledge.splitting.kinds import language_of
 
 OWN: Final = Path(__file__).with_name("decisions.json")
 MAX_FILE: Final = 500 * 1024

@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 from memory.model.record import Embedding, Record
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter
-from memory.ports.recall import Hit
+from memory.ports.recall import SearchHit
 from memory.stores.search import RecallStore
 
 MAX_CACHED: Final = 200_000
@@ -20,13 +20,13 @@ class CachedSearches(RecallStore):
 
     def __init__(self, store: RecallStore) -> None:
         self._store = store
-        self._hits: dict[Hashable, list[Hit]] = {}
+        self._hits: dict[Hashable, list[SearchHit]] = {}
         self._around: dict[Hashable, list[Record]] = {}
         self._records: dict[str, Record] = {}
 
     async def lexical(
         self, access: AccessScope, query: str, filters: Filter, limit: int
-    ) -> list[Hit]:
+    ) -> list[SearchHit]:
         """Return the hits by words."""
         key = (access.person, query, filters, limit)
         hits = self._hits.get(key)
@@ -37,7 +37,7 @@ class CachedSearches(RecallStore):
 
     async def nearest(
         self, access: AccessScope, query: Embedding, filters: Filter, limit: int
-    ) -> list[Hit]:
+    ) -> list[SearchHit]:
         """Return the hits by vectors."""
         key = (access.person, query.vector, filters, limit)
         hits = self._hits.get(key)

@@ -11,10 +11,10 @@ from benchmarks.recollection.measures import CUTS, Measured, measured
 from gateway.immutable import replace
 from memory.ports.recall import Embedder, Query, Reranker
 from memory.recall.retriever import Retriever
-from memory.recall.rules import Fusion, Limits, RecallRules, Weights
+from memory.recall.rules import Fusion, RecallLimits, RecallRules, Weights
 
 DEEP: Final = max(CUTS)
-UNLIMITED: Final = Limits(episodic=DEEP, semantic=DEEP, tokens=1_000_000)
+UNLIMITED: Final = RecallLimits(episodic=DEEP, semantic=DEEP, tokens=1_000_000)
 """The limits of a measurement of the order: those of a prompt would end it after ten turns."""
 
 

@@ -45,7 +45,7 @@ async def run_approve(turn: TurnContext, arguments: str, services: Services) -> 
     """Run the command. Raises `BadInput` with words for the person."""
     pairing = _pairing_for(turn, services)
     if not arguments.strip():
-        newest_first = list(reversed(await pairing.waiting(turn.who.tenant)))
+        newest_first = list(reversed(await pairing.waiting(turn.asker.who.tenant)))
         return _listed(newest_first)
     first, _, rest = arguments.strip().partition(" ")
     if first.lower() == "list":
@@ -54,7 +54,7 @@ async def run_approve(turn: TurnContext, arguments: str, services: Services) -> 
         return await revoke(turn, rest, pairing, services)
     reject = first.lower() == "reject"
     typed = rest if reject else arguments
-    request = await pairing.find(turn.who.tenant, typed, str(turn.who.person))
+    request = await pairing.find(turn.asker.who.tenant, typed, str(turn.asker.who.person))
     return await _decide(turn, request, not reject, pairing, services)
 
 
@@ -62,14 +62,14 @@ async def press_approval(turn: TurnContext, value: str, services: Services) -> R
     """Carry out a button about a request. Raises `BadInput` with words for the person."""
     pairing = _pairing_for(turn, services)
     action, _, request_id = value.removeprefix(PREFIX).partition(":")
-    for request in await pairing.waiting(turn.who.tenant):
+    for request in await pairing.waiting(turn.asker.who.tenant):
         if request.id == request_id:
             return await _decide(turn, request, action == "approve", pairing, services)
     return Reply(DECIDED)
 
 
 def _pairing_for(turn: TurnContext, services: Services) -> Pairing:
-    if not turn.who.role.at_least(Role.OPERATOR) or services.pairing is None:
+    if not turn.asker.who.role.at_least(Role.OPERATOR) or services.pairing is None:
         raise BadInput(NOT_YOURS)
     if turn.place.audience is not Audience.DIRECT:
         raise BadInput(NOT_HERE)
@@ -79,7 +79,7 @@ def _pairing_for(turn: TurnContext, services: Services) -> Pairing:
 async def _decide(
     turn: TurnContext, request: PairingRequest, approve: bool, pairing: Pairing, services: Services
 ) -> Reply:
-    by = str(turn.who.person)
+    by = str(turn.asker.who.person)
     who = described(request.applicant.person, request.applicant.name)
     if not approve:
         done = await pairing.reject(request, by)

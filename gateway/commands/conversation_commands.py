@@ -4,12 +4,12 @@
 from datetime import datetime
 from typing import Final
 
-from gateway.commands import confirmations
-from gateway.commands.confirmations import Answer, Confirmation
 from gateway.message import Reply
 from gateway.people import Audience
 from gateway.policy.response_filter import filter_response
 from gateway.ports.conversations import MAX_TASK, ConversationTask
+from gateway.turn import confirmations
+from gateway.turn.confirmations import Answer, PendingConfirmation
 from gateway.turn.context.task import NO_TASK, may_set_task, prepared_task, reads_like_instructions
 from gateway.turn.memory import caller_of
 from gateway.turn.prompt import who_set
@@ -59,7 +59,7 @@ TOO_LONG: Final = "A task has at most {most} characters. The task is not set; wr
 async def ask_to_clear(turn: TurnContext, services: Services, aside: str) -> Reply:
     """Return the question with its buttons."""
     now, conversation = services.clock.now(), str(turn.key)
-    kept = Confirmation("clear", str(turn.who.person), turn.key, at=now.isoformat())
+    kept = PendingConfirmation("clear", str(turn.asker.who.person), turn.key, at=now.isoformat())
     await confirmations.remember(services, turn.id, kept)
     yes, no = confirmations.buttons(turn.id, HISTORY, KEEP)
     count = await services.memory.learned(caller_of(turn, services), conversation)
@@ -75,7 +75,7 @@ async def ask_to_clear(turn: TurnContext, services: Services, aside: str) -> Rep
 
 
 async def clear(
-    confirmation: Confirmation, answer: Answer, turn: TurnContext, services: Services
+    confirmation: PendingConfirmation, answer: Answer, turn: TurnContext, services: Services
 ) -> Reply:
     """Delete the history; returns the answer in Markdown."""
     gone = await services.stores.conversations.clear(confirmation.key)
@@ -103,14 +103,15 @@ async def run_task(turn: TurnContext, arguments: str, services: Services) -> str
         _, kept = await services.stores.conversations.opened(turn.key, 1)
         return shown(kept.task) if kept.task else NONE
     in_room = turn.place.audience is not Audience.DIRECT
-    if not may_set_task(turn.who, turn.place.audience):
+    if not may_set_task(turn.asker.who, turn.place.audience):
         return TASK_NOT_YOURS
     if text.lower() in NO_TASK:
         await notes.set_task(turn.key, None, now)
         return ENDED
     if len(text) > MAX_TASK:
         return TOO_LONG.format(most=f"{MAX_TASK:,}")
-    task = ConversationTask(prepared_task(text), str(turn.who.person), turn.last.author.name)
+    author = turn.asked.last.author
+    task = ConversationTask(prepared_task(text), str(turn.asker.who.person), author.name)
     if not task.text:
         return NONE
     if in_room and (reads_like_instructions(text) or reads_like_instructions(task.text)):
@@ -121,7 +122,7 @@ async def run_task(turn: TurnContext, arguments: str, services: Services) -> str
     return shown(task)
 
 
-async def set_confirmed_task(confirmation: Confirmation, services: Services) -> str:
+async def set_confirmed_task(confirmation: PendingConfirmation, services: Services) -> str:
     """Set the task that the model proposed and the person confirmed; returns the answer in
     Markdown."""
     task = ConversationTask(

@@ -6,10 +6,9 @@ from typing import Final
 
 import structlog
 
-from gateway.commands import approve_command, confirmations, takeover_button
+from gateway.commands import approve_command, takeover_button
 from gateway.commands.approve_command import press_approval, run_approve
 from gateway.commands.catalogue import APPROVE, HELP, START, help_text, offers, threads_aside
-from gateway.commands.confirmations import Answer, Confirmation
 from gateway.commands.conversation_commands import (
     LEARNED_NOT_YOURS,
     TASK_NOT_YOURS,
@@ -29,14 +28,16 @@ from gateway.message import (
     Reply,
     send_key,
 )
-from gateway.people import Audience, KnownIds, PersonId, Principal
+from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.policy.rate_limits import inline_rules
 from gateway.ports.inbox import InboxEntry
 from gateway.ports.memory import GivenFile
 from gateway.ports.rights import Credential, Proof, missing
-from gateway.turn.admission import role_in, served
+from gateway.turn import confirmations
+from gateway.turn.admission import principal_of, served
 from gateway.turn.audit import audit
+from gateway.turn.confirmations import Answer, PendingConfirmation
 from gateway.turn.context.history import since
 from gateway.turn.context.summary import summary_in_time
 from gateway.turn.context.task import may_set_task
@@ -104,7 +105,7 @@ class CommandHandler:
         if not await self._pipeline.admit(turn, ENTRY) or not await self._may(turn, event.name):
             return
         note_lateness(turn, self._services)
-        if turn.late is not None:  # what runs now is not what it was meant for
+        if turn.attempt.late is not None:  # what runs now is not what it was meant for
             await self._answer(turn, Reply(STOPPED_NOTHING))
             return
         stopped = stop_running(entry.conversation)
@@ -126,7 +127,7 @@ class CommandHandler:
             await self._answer(turn, Reply(CLOSED), event)
             return
         confirmation_id, question, answer = pending
-        if not confirmations.may_answer(question, str(turn.who.person), turn.who.role):
+        if not confirmations.may_answer(question, str(turn.asker.who.person), turn.asker.who.role):
             decision = Decision("confirmation", False, "not_the_asker")
             turn.note(decision)
             await audit("confirmation_denied", turn, self._services, decision)
@@ -134,13 +135,13 @@ class CommandHandler:
             await self._answer(turn, refused, event)
             return
         if answer == "learned":
-            if question.person != str(turn.who.person):
+            if question.person != str(turn.asker.who.person):
                 await self._answer(turn, Reply(LEARNED_NOT_YOURS, leaves_buttons=True), event)
                 return
             await redact_aside(turn, self._services)
         first = await confirmations.claim(self._services, confirmation_id, turn.id)
         turn.note(Decision("confirmation", True, answer if first else "answered_already"))
-        if answer != "no" and not may_set_task(turn.who, turn.place.audience):
+        if answer != "no" and not may_set_task(turn.asker.who, turn.place.audience):
             words = TASK_NOT_YOURS if question.action == "task" else NOT_YOURS
             await self._answer(turn, Reply(words), event)
             return
@@ -159,17 +160,12 @@ class CommandHandler:
         """Answer an inline query with suggestions."""
         services, place = self._services, event.place
         connected = services.connected[place.platform, place.account]
-        person = PersonId(place.platform, place.account, event.author.id)
-        author = event.author
-        outside = author.outside or author.is_bot
-        tenant = services.extensions.tenant_of(place, person)
-        role = role_in(tenant, person, services, aliases=author.aliases, outside=outside)
-        who = Principal(tenant, person, role, outside)
-        known = KnownIds(author.aliases, author.former)
-        decision = await served(who, place, known, services)
+        tenant = services.extensions.tenant_of(place, place.identity(event.author))
+        who = principal_of(event.author, place, tenant, services)
+        decision = await served(who, place, event.author.known, services)
         if not (decision.allowed and connected.inline):
             return
-        sender = await services.identities.human(tenant, person)
+        sender = await services.identities.human(tenant, who.person)
         now = services.clock.now().timestamp()
         taken = await services.stores.buckets.take(inline_rules(tenant, sender, place), now)
         if not taken.allowed:
@@ -190,7 +186,7 @@ class CommandHandler:
         if spec is None:
             await self._answer(turn, Reply(UNKNOWN))
             return False
-        needed = missing(spec.allowed, Proof(Credential.CHAT, turn.who.role))
+        needed = missing(spec.allowed, Proof(Credential.CHAT, turn.asker.who.role))
         if needed:
             decision = Decision("command", False, f"needs_{needed}")
             turn.note(decision)
@@ -200,7 +196,7 @@ class CommandHandler:
 
     def _help(self, turn: TurnContext) -> str:
         services = self._services
-        lacks = missing(APPROVE.allowed, Proof(Credential.CHAT, turn.who.role))
+        lacks = missing(APPROVE.allowed, Proof(Credential.CHAT, turn.asker.who.role))
         more = (APPROVE,) if not lacks and APPROVE in services.commands else ()
         return help_text(services.assistant.name, (*services.more_commands.specs, *more))
 
@@ -260,7 +256,7 @@ class CommandHandler:
             return Reply(str(error), leaves_buttons=in_room)  # they may belong to another person
 
     async def _ask_to_clear(self, turn: TurnContext) -> None:
-        if not may_set_task(turn.who, turn.place.audience):
+        if not may_set_task(turn.asker.who, turn.place.audience):
             await self._answer(turn, Reply(NOT_YOURS))
             return
         await redact_aside(turn, self._services)
@@ -268,7 +264,7 @@ class CommandHandler:
         await self._answer(turn, reply)
 
     async def _settle(
-        self, question: Confirmation, answer: Answer, first: bool, turn: TurnContext
+        self, question: PendingConfirmation, answer: Answer, first: bool, turn: TurnContext
     ) -> Reply:
         if not first:
             return Reply("This question was answered already.")
@@ -295,7 +291,7 @@ class CommandHandler:
         if turn.place.audience is not Audience.DIRECT:
             reply = replace(reply, private_to=private_reader(turn))
         if reply.forgets:
-            self._services.deliverer.expiring.forget_person(str(turn.who.person))
+            self._services.deliverer.expiring.forget_person(str(turn.asker.who.person))
         gone = press is not None and not reply.leaves_buttons
         after = buttons_gone(turn, press) if gone and press is not None else ()
         await self._pipeline.reply(turn, reply, "answered", after)
@@ -318,7 +314,7 @@ def buttons_gone(turn: TurnContext, press: ButtonPressed) -> tuple[Outbound, ...
 
 async def given_files(turn: TurnContext) -> tuple[GivenFile, ...]:
     """Return the files of the command's message, each with its bytes or an error."""
-    attachments = [one for message in turn.messages for one in message.attachments]
+    attachments = [one for message in turn.asked.messages for one in message.attachments]
     files = []
     for one in attachments[:MAX_FILES]:
         data, problem = None, NOT_FETCHED

@@ -37,7 +37,7 @@ REFUSALS: Final = {"own_approval": OWN, "ownership": OWNERSHIP}
 
 async def list_approved(turn: TurnContext, pairing: Pairing) -> Reply:
     """Return the list of the people who are approved. Raises `StoreUnavailable`."""
-    admissions = await pairing.store.admissions(MAX_LISTED + 1, turn.who.tenant)
+    admissions = await pairing.store.admissions(MAX_LISTED + 1, turn.asker.who.tenant)
     if not admissions:
         return Reply(NOBODY_APPROVED)
     lines = [f"{number}. {_line(one)}" for number, one in enumerate(admissions[:MAX_LISTED], 1)]
@@ -51,14 +51,14 @@ async def list_approved(turn: TurnContext, pairing: Pairing) -> Reply:
 async def revoke(turn: TurnContext, typed: str, pairing: Pairing, services: Services) -> Reply:
     """Take back the approval of the person with this id. Raises `BadInput` with words for the
     person, `StoreUnavailable`."""
-    admission = await pairing.approved(turn.who.tenant, _people(typed, services))
-    decision = await pairing.revocation(admission, turn.who.person, turn.who.role)
+    admission = await pairing.approved(turn.asker.who.tenant, _people(typed, services))
+    decision = await pairing.revocation(admission, turn.asker.who.person, turn.asker.who.role)
     turn.note(decision)
     if not decision.allowed:
         raise BadInput(REFUSALS.get(decision.reason, OWNERSHIP))
-    person, by = admission.applicant.person, str(turn.who.person)
-    owners = turn.who.role.at_least(Role.OWNER)
-    gone = await pairing.revoke(turn.who.tenant, person, by, owners=owners)
+    person, by = admission.applicant.person, str(turn.asker.who.person)
+    owners = turn.asker.who.role.at_least(Role.OWNER)
+    gone = await pairing.revoke(turn.asker.who.tenant, person, by, owners=owners)
     if not gone:
         raise BadInput(NOT_APPROVED)
     return Reply("\n".join(REVOKED.format(who=_person(one)) for one in gone))

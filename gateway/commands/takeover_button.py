@@ -40,7 +40,7 @@ async def press_share(turn: TurnContext, value: str, services: Services) -> Repl
         return Reply(ENDED)
     here = ConversationKey.of(takeover.conversation).room == turn.key.room
     direct = turn.place.audience is Audience.DIRECT
-    if not (takeover.person and takeover.person == str(turn.who.person) and here and direct):
+    if not (takeover.person and takeover.person == str(turn.asker.who.person) and here and direct):
         decision = Decision(STAGE, False, "not_the_person")
         turn.note(decision)
         await audit("takeover_share_denied", turn, services, decision)

@@ -20,8 +20,6 @@ from gateway.message import (
     MessageDeleted,
     MessageEdited,
     MessageReceived,
-    author_of,
-    place_of,
 )
 from gateway.observe.correlation import correlated, correlation_id
 from gateway.people import PersonId
@@ -441,7 +439,7 @@ class ConversationQueues:
 def _person_of(entry: InboxEntry) -> tuple[str, str, str] | None:
     """Return the parts of a `PersonId`, without its construction, because every entry is
     counted."""
-    author, place = author_of(entry.event), place_of(entry.event)
+    author, place = entry.event.author, entry.event.place
     return None if author is None else (place.platform, place.account, author.id)
 
 

@@ -25,13 +25,12 @@ from typing import Final
 import structlog
 
 from gateway.conversation import ConversationKey
-from gateway.inbound.work_record import Crash, Working, WorkRecord
-from gateway.message import author_of, place_of
+from gateway.inbound.work_record import Crash, WorkInProgress, WorkRecord
+from gateway.message import person_of
 from gateway.observe.correlation import correlation_id
-from gateway.people import PersonId
 from gateway.ports import AdapterState, Clock
 from gateway.ports.inbox import Inbox, InboxEntry
-from gateway.ports.work_guard import NOBODY, Owner, Quarantined, WorkGuard, WorkItem, WorkKind
+from gateway.ports.work_guard import NOBODY, Quarantined, WorkGuard, WorkItem, WorkKind, WorkOwner
 from gateway.store_retry import StoreRetry, uninterrupted
 from gateway.stores.quarantine import QuarantineStore
 
@@ -169,7 +168,7 @@ class Quarantine:
 
     def working(self, *items: WorkItem) -> AbstractContextManager[None]:
         """Mark these items as in work within the block."""
-        return Working(self.record, items)
+        return WorkInProgress(self.record, items)
 
     def crash_weight(self, item: WorkItem) -> int:
         """Return the weight of the crashes of earlier processes."""
@@ -190,7 +189,7 @@ class Quarantine:
         """Record that the item was completed in another way."""
         self._weights.pop(item, None)
 
-    async def quarantine(self, item: WorkItem, owner: Owner = NOBODY) -> None:
+    async def quarantine(self, item: WorkItem, owner: WorkOwner = NOBODY) -> None:
         """Make the item a dead letter. Raises `StoreUnavailable`."""
         if item in self._quarantined:
             return
@@ -316,12 +315,11 @@ def item_of(entry: InboxEntry) -> WorkItem:
     return WorkItem("message", correlation_id(entry.id))
 
 
-def owner_of(entry: InboxEntry) -> Owner:
+def owner_of(entry: InboxEntry) -> WorkOwner:
     """Return the author and the channel."""
-    place, author = place_of(entry.event), author_of(entry.event)
-    person = PersonId(place.platform, place.account, author.id) if author else ""
+    place, person = entry.event.place, person_of(entry.event) or ""
     channel = f"{place.platform}:{place.account}:{place.channel_id}"
-    return Owner(ConversationKey.of(entry.conversation).tenant, str(person), channel)
+    return WorkOwner(ConversationKey.of(entry.conversation).tenant, str(person), channel)
 
 
 class OneByOne:

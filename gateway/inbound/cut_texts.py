@@ -73,7 +73,7 @@ class Pieces:
         return None if account is None else account.manifest.text_cut
 
 
-class _Open(Struct, frozen=True):
+class _OpenText(Struct, frozen=True):
     """A text that waits for its rest: its conversation, and its pieces without their content.
     `person` is its author's `str(PersonId)`, by which an erasure finds it."""
 
@@ -100,7 +100,7 @@ class OpenTexts:
         self._state = states.of("parley", "cut_texts")
         self._clock = clock
         self._since = clock.monotonic()
-        self._open: OrderedDict[str, _Open] = OrderedDict()
+        self._open: OrderedDict[str, _OpenText] = OrderedDict()
         self._moved: OrderedDict[str, str] = OrderedDict()
 
     async def conversation_of_rest(self, message: ChatMessage, *, addressed: bool) -> str:
@@ -136,7 +136,7 @@ class OpenTexts:
             await self._note_rest(message, conversation)
         else:
             pieces = ()
-        text = _Open(
+        text = _OpenText(
             str(message.person), conversation, (*pieces, _outline(message)), self._clock.now()
         )
         if opens:
@@ -179,14 +179,14 @@ class OpenTexts:
         capabilities = self._connected[place.platform, place.account].manifest.capabilities
         return place_to_answer(place, "any", capabilities) != place
 
-    async def _stored(self, name: str) -> _Open | None:
+    async def _stored(self, name: str) -> _OpenText | None:
         value = await self._state.get(name)
         try:
-            return json.decode(value, type=_Open) if value else None
+            return json.decode(value, type=_OpenText) if value else None
         except MsgspecError:
             return None
 
-    async def _store(self, name: str, text: _Open, *, waits: bool) -> None:
+    async def _store(self, name: str, text: _OpenText, *, waits: bool) -> None:
         value = text.person  # in place of a text that waits no longer
         if waits:  # the first and the last piece decide about the next one
             pieces = (*text.pieces[:1], *text.pieces[1:][-1:])

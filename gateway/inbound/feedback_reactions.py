@@ -2,9 +2,8 @@
 
 from gateway.inbound.screening import Screening
 from gateway.message import ReactionChanged, turn_id_of
-from gateway.people import KnownIds, PersonId, Principal
 from gateway.stores.feedback import Feedback, message_key, rating_of
-from gateway.turn.admission import role_in, served
+from gateway.turn.admission import principal_of, served
 from gateway.turn.services import Services
 
 
@@ -26,7 +25,7 @@ class FeedbackReactions:
         if (rating is None and not all_taken_back) or event.author.is_bot or event.author.is_chat:
             return
         place, author = event.place, event.author
-        writer = PersonId(place.platform, place.account, author.id)
+        writer = place.identity(author)
         tenant = services.extensions.tenant_of(place, writer)
         if await self._screening.refusal(event, tenant) is not None:
             services.count("feedback_refused", event.place.platform)
@@ -35,7 +34,9 @@ class FeedbackReactions:
         reply = await services.stores.outbox.reply_at(at)
         if not reply:
             return
-        if not await self._is_served(event, writer, tenant):
+        # The access rules of messages: lists, linked identities, extensions.
+        who = principal_of(author, place, tenant, services)
+        if not (await served(who, place, author.known, services)).allowed:
             services.count("feedback_refused", place.platform)
             return
         person = str(writer)
@@ -46,12 +47,3 @@ class FeedbackReactions:
         turn_id = turn_id_of(reply)
         await store.put(Feedback(at, person, tenant, turn_id, rating, services.clock.now()))
         services.count("feedback_up" if rating > 0 else "feedback_down", place.platform)
-
-    async def _is_served(self, event: ReactionChanged, writer: PersonId, tenant: str) -> bool:
-        """Apply the access rules of messages: lists, linked identities, extensions."""
-        author, services = event.author, self._services
-        outside = author.outside or author.is_bot
-        role = role_in(tenant, writer, services, aliases=author.aliases, outside=outside)
-        who = Principal(tenant, writer, role, outside)
-        known = KnownIds(author.aliases, author.former)
-        return (await served(who, event.place, known, services)).allowed

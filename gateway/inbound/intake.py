@@ -5,15 +5,13 @@ from typing import Final, TypeVar
 import structlog
 
 from gateway.commands.catalogue import text_command
-from gateway.commands.typed_answers import TypedAnswers
 from gateway.conversation import ConversationKey, key_of, place_to_answer
 from gateway.errors import TenantUnknown
 from gateway.immutable import replace
 from gateway.inbound.cut_texts import REST, OpenTexts
 from gateway.inbound.feedback_reactions import FeedbackReactions
 from gateway.inbound.place_tenants import PlaceTenants
-from gateway.inbound.screening import Screening
-from gateway.inbound.unadmitted import UnadmittedPeople, owner_code_of
+from gateway.inbound.screening import Screening, UnadmittedPeople, owner_code_of
 from gateway.message import (
     ButtonPressed,
     ChatMessage,
@@ -26,19 +24,18 @@ from gateway.message import (
     MessageReceived,
     ReactionChanged,
     person_of,
-    place_of,
 )
 from gateway.observe.correlation import correlated, correlation_id
-from gateway.people import PersonId
 from gateway.policy.access import NOT_APPROVED
 from gateway.policy.decision import Decision
 from gateway.policy.invocation import AUTHOR_IS_BOT, Trigger, decide_invocation
 from gateway.ports.inbox import Dispatcher, InboxEntry
 from gateway.ports.observer import SecurityEvent
 from gateway.ports.traces import Trace
-from gateway.ports.work_guard import Owner, WorkItem
+from gateway.ports.work_guard import WorkItem, WorkOwner
 from gateway.store_retry import uninterrupted
 from gateway.turn.services import Services
+from gateway.turn.typed_answers import TypedAnswers
 
 
 def dedupe_key(event: InboundEvent) -> str:
@@ -47,7 +44,7 @@ def dedupe_key(event: InboundEvent) -> str:
 
     The kind is part of it because some platforms number messages and edits alike.
     """
-    place = place_of(event)
+    place = event.place
     return f"{place.platform}:{place.account}:{event.kind}:{event.event_id}"
 
 
@@ -80,7 +77,7 @@ class Intake:
         the platform. During a shutdown events are stored as well, and the next start answers them,
         because not every platform sends them again.
         """
-        place = place_of(event)
+        place = event.place
         self._services.observer.arrived(place.platform, event.kind)
         turn_id, guard = correlation_id(dedupe_key(event)), self._services.guard
         item = WorkItem("message", turn_id)
@@ -104,14 +101,14 @@ class Intake:
     async def _quarantine(self, item: WorkItem, event: InboundEvent) -> None:
         """Acknowledge an event that crashed processes before it was stored. If it is certainly for
         the assistant, store it without further checks, so that its author is notified."""
-        self._services.count("quarantined_again", place_of(event).platform)
+        self._services.count("quarantined_again", event.place.platform)
         if isinstance(event, MessageReceived) and event.message.is_direct_message:
             await self._store(event, self.key_for(event))
             return
-        place, person = place_of(event), person_of(event)
+        place, person = event.place, person_of(event)
         tenant = self._services.extensions.tenant_of(place, person)
         channel = f"{place.platform}:{place.account}:{place.channel_id}"
-        await self._services.guard.quarantine(item, Owner(tenant, str(person or ""), channel))
+        await self._services.guard.quarantine(item, WorkOwner(tenant, str(person or ""), channel))
 
     async def _take(self, event: InboundEvent) -> None:
         if await self._claims_ownership(event):
@@ -159,7 +156,7 @@ class Intake:
     def key_for(self, event: InboundEvent, tenant: str = "") -> ConversationKey:
         """Return the conversation of an event, for its author's tenant if none is given. Raises
         `TenantUnknown`."""
-        place = place_of(event)
+        place = event.place
         match event:
             case MessageReceived() | MessageEdited():
                 message_id = event.message.id
@@ -281,11 +278,11 @@ class Intake:
     async def _rests_in(self, event: MessageEdited | MessageDeleted) -> list[ConversationKey]:
         """Return the conversations in which these messages were stored as the rest of a text."""
         ids = _ids_of(event)
-        found = [await self._texts.conversation_of(place_of(event), one) for one in ids]
+        found = [await self._texts.conversation_of(event.place, one) for one in ids]
         return [ConversationKey.of(one) for one in dict.fromkeys(found) if one]
 
     async def _knows(self, event: MessageEdited | MessageDeleted, key: ConversationKey) -> bool:
-        place, services, ids = place_of(event), self._services, _ids_of(event)
+        place, services, ids = event.place, self._services, _ids_of(event)
         return (
             await self._dispatcher.holds(str(key), place, ids)
             or await services.stores.conversations.knows(key.tenant, place, ids)
@@ -299,7 +296,7 @@ class Intake:
         services.count("noted", event.kind)
         if event.joined or (place.workspace_id and not event.whole_workspace):
             return
-        person = PersonId(place.platform, place.account, event.member.id)
+        person = place.identity(event.member)
         if not event.is_self:
             tenant = services.extensions.tenant_of(place, person)
             await services.memory.left(tenant, place, str(person))
@@ -314,7 +311,7 @@ class Intake:
             await self._turn_away(event, key, refused)
             return
         self._dispatcher.check_room()
-        place = place_of(event)
+        place = event.place
         entry = InboxEntry(dedupe_key(event), str(key), event, services.clock.now(), reason)
         hold = services.connected[place.platform, place.account].manifest.dedupe_for
         await self._tenants.note(place, key.tenant)
@@ -331,7 +328,7 @@ class Intake:
     def _without_tenant(self, event: InboundEvent, error: TenantUnknown) -> None:
         """Refuse an event without a known tenant: it is acknowledged and not stored, because a
         platform that repeats it would hold back other events."""
-        place, person, services = place_of(event), person_of(event), self._services
+        place, person, services = event.place, person_of(event), self._services
         if isinstance(event, MessageReceived):
             policy = services.policies.invocation
             if not decide_invocation(event.message, policy).decision.allowed:

@@ -12,7 +12,6 @@ from gateway.message import (
     MessageDeleted,
     MessageEdited,
     MessageReceived,
-    place_of,
 )
 from gateway.policy.history_redaction import redact_for_history, redact_name
 from gateway.ports.inbox import InboxEntry
@@ -75,7 +74,7 @@ async def revise_stored(
     """Apply an edit or a deletion to the stored conversation and to the memories that derive from
     it. While a memory is unavailable, the work waits without a slot: a memory backend that does not
     answer holds up this conversation only."""
-    place, tenant = place_of(event), ConversationKey.of(entry.conversation).tenant
+    place, tenant = event.place, ConversationKey.of(entry.conversation).tenant
     conversations = services.stores.conversations
     if isinstance(event, MessageDeleted):
         await conversations.delete(tenant, place, event.message_ids)

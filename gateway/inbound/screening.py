@@ -1,32 +1,42 @@
-"""Decides before an event for the assistant is stored whether it is refused."""
+"""Decides before an event for the assistant is stored whether it is refused, and answers people who
+are not admitted: a stranger who needs an approval, and a person who sends the owner code."""
 
 import structlog
 
 from db.errors import StoreUnavailable
+from gateway.conversation import place_to_answer
 from gateway.immutable import replace
 from gateway.message import (
     ButtonPressed,
+    ChatMessage,
     CommandInvoked,
     InboundEvent,
     InlineQueried,
     MessageAuthor,
     MessageDeleted,
     MessageEdited,
+    MessageReceived,
     Place,
-    author_of,
-    place_of,
+    Reply,
 )
-from gateway.people import KnownIds, PersonId, Principal
+from gateway.pairing.texts import WRONG_OWNER_CODE, owner_text
+from gateway.people import Audience, PersonId, Principal, Role
 from gateway.policy.decision import Decision
+from gateway.policy.pairing_codes import owner_code_in
 from gateway.policy.rate_limits import INLINE_PER_MINUTE, IntakeLimits, sender_key
+from gateway.ports.admissions import Applicant, OwnershipClaim
 from gateway.ports.inbox import Dispatcher
 from gateway.ports.observer import FinishedTurn
 from gateway.ports.traces import Trace, ring_slot
-from gateway.turn.admission import listed_access, role_in
+from gateway.render import address, render_with
+from gateway.turn.access_notices import reply_to_stranger
+from gateway.turn.admission import listed_access, principal_of
 from gateway.turn.audit import audit_of
 from gateway.turn.services import Services
+from safety.unicode import shown_name
 
 STAGE = "intake"
+OWNERSHIP = "ownership"
 
 log = structlog.get_logger(__name__)
 
@@ -45,17 +55,17 @@ class Screening:
     async def refusal(self, event: InboundEvent, tenant: str) -> Decision | None:
         """Return the reason for a refusal; None if the event is stored. A deletion has no author
         and is always stored. Raises `StoreUnavailable`."""
-        author = author_of(event)
+        author = event.author
         if author is None:
             return None
-        now, place = self._services.clock.monotonic(), place_of(event)
-        person = PersonId(place.platform, place.account, author.id)
+        now, place = self._services.clock.monotonic(), event.place
+        person = place.identity(author)
         sender = _sender(person, author, place, tenant)
         if isinstance(event, InlineQueried):
             if not self._arrivals.inline_allowed(sender, now, INLINE_PER_MINUTE):
                 return Decision(STAGE, False, "too_many_queries")
-            return await self._denied(event, author, person, tenant)
-        denied = await self._denied(event, author, person, tenant)
+            return await self._denied(event, author, tenant)
+        denied = await self._denied(event, author, tenant)
         if denied is not None:
             return denied
         edit = isinstance(event, MessageEdited)
@@ -73,8 +83,8 @@ class Screening:
         services.observe(trace)
         now = services.clock.monotonic()
         services.observer.answered(FinishedTurn(trace, (), (), now, now, "", trace.decisions[-1]))
-        author, place = author_of(event) or MessageAuthor(""), place_of(event)
-        person = PersonId(place.platform, place.account, author.id)
+        author, place = event.author or MessageAuthor(""), event.place
+        person = place.identity(author)
         sender = _sender(person, author, place, tenant)
         if not self._arrivals.may_log(sender, now):
             return
@@ -88,7 +98,7 @@ class Screening:
             log.warning("refusal_not_traced")
 
     async def _denied(
-        self, event: InboundEvent, author: MessageAuthor, person: PersonId, tenant: str
+        self, event: InboundEvent, author: MessageAuthor, tenant: str
     ) -> Decision | None:
         """Return the decision of the access lists and admissions. A command or press that a user
         waits for is refused in its turn."""
@@ -96,16 +106,95 @@ class Screening:
             return None
         if isinstance(event, CommandInvoked | ButtonPressed) and event.reply_handle:
             return None
-        services = self._services
-        if services.policies.access.serves_everybody:
-            return None
-        outside = author.outside or author.is_bot
-        role = role_in(tenant, person, services, aliases=author.aliases, outside=outside)
-        who = Principal(tenant, person, role, outside)
-        known = KnownIds(author.aliases)
-        decision = await listed_access(who, place_of(event), known, services)
+        who = principal_of(author, event.place, tenant, self._services)
+        decision = await listed_access(who, event.place, author.known, self._services)
         return None if decision.allowed else decision
 
 
 def _sender(person: PersonId, author: MessageAuthor, place: Place, tenant: str) -> str:
     return f"{tenant}:{sender_key(str(person), author, place)}"
+
+
+class UnadmittedPeople:
+    """Answers people who are not admitted, without storing their message. Every method raises
+    `StoreUnavailable`."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def offer(self, event: InboundEvent, tenant: str, group: str) -> Decision | None:
+        """Send a stranger the code or the hint that they get, and return the decision about it.
+        `group` is the same for every delivery of the event."""
+        author = event.author
+        if author is None or not isinstance(event, MessageReceived | CommandInvoked):
+            return None
+        place = self._place(event)
+        decision, text = await reply_to_stranger(tenant, author, place, self._services)
+        if text:
+            await self._send(group, text, author, place)
+        return decision
+
+    async def claim(self, event: InboundEvent, tenant: str, group: str) -> Decision | None:
+        """Take an owner code; None for any other event. Only a person's own words in a direct
+        message count; a code that others could read is void."""
+        claims, code, author = self._services.owner_claims, owner_code_of(event), event.author
+        if claims is None or not code or author is None:
+            return None
+        place = self._place(event)
+        if author.is_bot or author.is_chat or await self._is_blocked(author, place, tenant):
+            return None
+        person = str(place.identity(author))
+        applicant = Applicant(tenant, person, shown_name(author.name), place)
+        if place.audience is not Audience.DIRECT or author.outside:
+            voided = await claims.void(applicant, code)
+            return Decision(OWNERSHIP, False, "code_exposed" if voided else "code_not_private")
+        claim = await claims.claim(applicant, code)
+        if claim is None:
+            return Decision(OWNERSHIP, False, "too_many_codes")
+        await self._send(group, self._words(claim), author, place)
+        return Decision(OWNERSHIP, claim.outcome in ("claimed", "again"), claim.outcome)
+
+    async def _is_blocked(self, author: MessageAuthor, place: Place, tenant: str) -> bool:
+        """Return True if a block list names this person or place."""
+        who = Principal(tenant, place.identity(author), Role.OWNER)
+        return not (await listed_access(who, place, author.known, self._services)).allowed
+
+    def _words(self, claim: OwnershipClaim) -> str:
+        if claim.outcome not in ("claimed", "again"):
+            return WRONG_OWNER_CODE
+        approves = self._services.policies.access.admission == "approved"
+        return owner_text(self._services.assistant.name, approves=approves)
+
+    def _place(self, event: InboundEvent) -> Place:
+        place = event.place
+        message_id = event.message.id if isinstance(event, MessageReceived) else ""
+        can = self._services.connected[place.platform, place.account].manifest.capabilities
+        return place_to_answer(place, message_id, can)
+
+    async def _send(self, group: str, text: str, author: MessageAuthor, place: Place) -> None:
+        """Queue a text that only this person reads, once for every delivery of an event."""
+        dedupe_for = self._services.connected[place.platform, place.account].manifest.dedupe_for
+        if not await self._services.stores.buckets.claim(f"unadmitted:{group}", dedupe_for):
+            return
+        account = self._services.connected[place.platform, place.account]
+        reply = Reply(text, private_to="" if place.audience is Audience.DIRECT else author.id)
+        person = str(place.identity(author))
+        parts = render_with(account.renderer, text)
+        sends = address(group, place, parts, reply, person=person)
+        await self._services.stores.outbox.add(sends)
+        self._services.deliverer.submit(sends)
+
+
+def owner_code_of(event: InboundEvent) -> str:
+    """Return the owner code that a message or `/start` consists of; empty for none."""
+    if isinstance(event, CommandInvoked):
+        alone = event.message is None or not _shows_others(event.message)
+        return owner_code_in(event.arguments) if event.name == "start" and alone else ""
+    if isinstance(event, MessageReceived) and not _shows_others(event.message):
+        return owner_code_in(event.message.content)
+    return ""
+
+
+def _shows_others(message: ChatMessage) -> bool:
+    """Return True for a message with text or files beside the author's own words."""
+    return bool(message.material or message.quote or message.attachments)

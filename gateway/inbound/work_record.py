@@ -95,9 +95,9 @@ class WorkRecord:
         """The file for the stack of a hanging process."""
         return self.path.with_name(f"{self.path.name}.stack") if self.path else None
 
-    def working(self, *items: WorkItem) -> "Working":
+    def working(self, *items: WorkItem) -> "WorkInProgress":
         """Mark these items as in work within the block, in one group."""
-        return Working(self, items)
+        return WorkInProgress(self, items)
 
     def in_work(self) -> tuple[WorkItem, ...]:
         """Return all items in work."""
@@ -192,7 +192,7 @@ class WorkRecord:
         self.close()
 
 
-class Working:
+class WorkInProgress:
     """Marks items while the block runs, also in tasks that start there."""
 
     __slots__ = ("_items", "_record", "_taken", "_token")

@@ -21,7 +21,7 @@ class ServerSentEvent(NamedTuple):
     data: bytes
 
 
-class EventStream:
+class EventDecoder:
     """Decodes one response body, of which `feed` gets the next bytes."""
 
     def __init__(self) -> None:

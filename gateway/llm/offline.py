@@ -8,16 +8,17 @@ import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Final
 
-from gateway.llm.offline_memory import (
-    PREFIX,
+from gateway.llm.offline_samples import NOT_CONFIGURED, SAMPLES, everything, long_text
+from gateway.llm.offline_tools import (
+    MEMORY_PREFIX,
+    REPOSITORY_PREFIX,
     UNTOLD,
     answer_about_person,
     memory_call,
     memory_report,
+    repository_call,
+    repository_report,
 )
-from gateway.llm.offline_repositories import PREFIX as REPOSITORIES
-from gateway.llm.offline_repositories import repository_call, repository_report
-from gateway.llm.offline_samples import NOT_CONFIGURED, SAMPLES, everything, long_text
 from gateway.llm.tokens import estimate, estimate_messages, estimate_tools
 from gateway.ports import (
     ContentBlock,
@@ -129,10 +130,10 @@ def _said_before(messages: Sequence[ModelMessage]) -> list[str]:
 def _report(outcomes: Sequence[ToolOutcome]) -> str:
     parts = []
     for outcome in outcomes:
-        if outcome.call_id.startswith(PREFIX) and not outcome.is_error:
+        if outcome.call_id.startswith(MEMORY_PREFIX) and not outcome.is_error:
             parts.append(memory_report(outcome.content))
             continue
-        if outcome.call_id.startswith(REPOSITORIES) and not outcome.is_error:
+        if outcome.call_id.startswith(REPOSITORY_PREFIX) and not outcome.is_error:
             parts.append(repository_report(outcome.content))
             continue
         verb = "The tool did not succeed" if outcome.is_error else "The tool answered"

@@ -23,8 +23,8 @@ from gateway.llm.quotations import repeats
 from gateway.llm.streamed_call import (
     MAX_REASON,
     AnswerReader,
-    Call,
     ServiceError,
+    StreamedCall,
     StreamingProvider,
     cause_of,
     read_object,
@@ -142,7 +142,7 @@ class OpenAICompatibleProvider(StreamingProvider):
         return f"{self._address} {model}"
 
 
-class ChatCall(Call):
+class ChatCall(StreamedCall):
     """One call, with the parts of the request that the server refused during it."""
 
     def __init__(

@@ -9,8 +9,8 @@ from typing import Final
 
 from gateway.errors import ContextTooLong
 from gateway.immutable import replace
-from gateway.llm.chat_completions.refusal import Refusal, refusal_of
-from gateway.llm.streamed_call import Call, ServiceError
+from gateway.llm.chat_completions.refusal import ServerRefusal, refusal_of
+from gateway.llm.streamed_call import ServiceError, StreamedCall
 from gateway.ports import ContentBlock, ImageBlock, ModelRequest, OpaqueBlock, TextBlock
 
 LEFT_OUT: Final = TextBlock("(A picture was left out here: the model's server does not take it.)")
@@ -23,7 +23,7 @@ _REASONING: Final = re.compile(
 _PICTURE: Final = re.compile(r"image|picture|media_type|base64")
 
 
-class PlainerCall(Call):
+class PlainerCall(StreamedCall):
     """A call of a service that has no dialects."""
 
     def adapts(self, error: Exception) -> bool:
@@ -36,7 +36,7 @@ class PlainerCall(Call):
         return plainer is not None
 
 
-def plainer_request(request: ModelRequest, refusal: Refusal) -> ModelRequest | None:
+def plainer_request(request: ModelRequest, refusal: ServerRefusal) -> ModelRequest | None:
     """Return the request without what a refusal speaks of; None if it has nothing of it."""
     for kind, words in ((OpaqueBlock, _REASONING), (ImageBlock, _PICTURE)):
         about = " ".join((refusal.words, *refusal.places)).lower()

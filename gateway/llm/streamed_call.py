@@ -22,7 +22,7 @@ from multidict import CIMultiDict
 from pydantic_core import from_json, to_json
 
 from gateway.errors import ModelError, ModelUnavailable
-from gateway.llm.event_stream import EventStream, ServerSentEvent
+from gateway.llm.event_stream import EventDecoder, ServerSentEvent
 from gateway.llm.json_text import parse_loosely, sendable
 from gateway.ports import ModelEvent, ModelFinished, ModelRequest, TextDelta, Working
 from safety.http.environment_proxy import proxy_of
@@ -108,7 +108,7 @@ class AnswerReader(Protocol):
         """Return the complete answer. Raises `ModelUnavailable` if the stream ended early."""
 
 
-class Call:
+class StreamedCall:
     """One call of a provider, with the requests that it takes."""
 
     def __init__(self, provider: "StreamingProvider", request: ModelRequest, model: str) -> None:
@@ -260,17 +260,17 @@ class StreamingProvider(ABC):
         if session is not None:
             await session.close()
 
-    def call(self, request: ModelRequest, model: str) -> Call:
+    def call(self, request: ModelRequest, model: str) -> StreamedCall:
         """Begin a call."""
-        return Call(self, request, model)
+        return StreamedCall(self, request, model)
 
     def body(self, request: ModelRequest, model: str) -> dict[str, Any]:
         """Return the body of a request for this model."""
         return self._body(request, model)
 
-    def decoder(self) -> EventStream:
+    def decoder(self) -> EventDecoder:
         """Return the decoder of one response body."""
-        return EventStream()
+        return EventDecoder()
 
     @abstractmethod
     def reader(self, request: ModelRequest, model: str) -> AnswerReader:

@@ -1,5 +1,6 @@
 """One model under watch: its calls have time limits and are timed, and its failures are noted."""
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from datetime import datetime, timedelta
@@ -8,10 +9,9 @@ from typing import Final, cast
 import structlog
 from msgspec import Struct
 
-from gateway.errors import ModelError, ModelUnavailable
+from gateway.errors import AnswerStalled, ModelError, ModelUnavailable, NoFirstToken
 from gateway.immutable import replace
 from gateway.llm.model_health import ModelHealth
-from gateway.llm.time_limits import within
 from gateway.observe.timing import timed
 from gateway.policy.time_limits import TimeLimits
 from gateway.ports import (
@@ -140,3 +140,26 @@ class WatchedProvider:
 def findings_of(provider: LLMProvider) -> tuple[ModelFinding, ...]:
     """Return the findings of a provider; none if it finds nothing out."""
     return provider.findings() if isinstance(provider, CanReportFindings) else ()
+
+
+async def within(
+    limits: TimeLimits, stream: AsyncGenerator[ModelEvent, None]
+) -> AsyncGenerator[ModelEvent, None]:
+    """Yield the events of a call. Any event counts as a sign of work; the time that the reader
+    spends on one does not. Raises `NoFirstToken` and `AnswerStalled`."""
+    seconds, began = limits.first_token, False
+    async with aclosing(stream) as events:
+        while True:
+            try:
+                async with asyncio.timeout(seconds) as bound:
+                    event = await anext(events, None)
+            except TimeoutError as error:
+                if not bound.expired():
+                    raise
+                if began:
+                    raise AnswerStalled(f"no further token within {seconds:g} s") from error
+                raise NoFirstToken(f"no first token within {seconds:g} s") from error
+            if event is None:
+                return
+            seconds, began = limits.between_tokens, True
+            yield event

@@ -45,7 +45,7 @@ _BEGUN: Final = {
 }
 
 
-class Run(Struct, frozen=True):
+class SignRun(Struct, frozen=True):
     """A run of one sign, with the text around it."""
 
     text: str
@@ -85,7 +85,7 @@ def flanks(text: str, start: int, end: int) -> tuple[bool, bool]:
     left, right = kind(before), kind(after)
     if (left == "space" and right == "space") or end - start > _LONGEST:
         return False, False
-    run = Run(text, start, end, before, after, left, right)
+    run = SignRun(text, start, end, before, after, left, right)
     if run.sign == "_":
         return (
             right != "space" and _underscores_open(run),
@@ -94,7 +94,7 @@ def flanks(text: str, start: int, end: int) -> tuple[bool, bool]:
     return right != "space" and _opens(run), left != "space" and _closes(run)
 
 
-def _opens(run: Run) -> bool:
+def _opens(run: SignRun) -> bool:
     if run.left == "space":
         return _opens_after_space(run)
     if run.wide:
@@ -122,7 +122,7 @@ def _opens(run: Run) -> bool:
     return run.right in (*_WORDS, "opening")
 
 
-def _opens_after_space(run: Run) -> bool:
+def _opens_after_space(run: SignRun) -> bool:
     if not run.single:
         return not _begins_pattern(run)
     if run.after == ".":
@@ -132,18 +132,18 @@ def _opens_after_space(run: Run) -> bool:
     return is_wide(run.after) or not (run.right in ("sentence", "closing") or run.after in "/=")
 
 
-def _begins_pattern(run: Run) -> bool:
+def _begins_pattern(run: SignRun) -> bool:
     """Return True for the beginning of `**/*.ts` and `**/node_modules/**`."""
     return not run.single and run.after == "/" and bool(_GLOB.match(run.text, run.end))
 
 
-def _after_operand(run: Run) -> bool:
+def _after_operand(run: SignRun) -> bool:
     """Return True after `5 ` and `(a + b) `, so that the sign multiplies."""
     last = run.text[max(run.start - _NEAR, 0) : run.start].rstrip(" ")[-1:]
     return kind(last) == "digit" or last in (")", "]", "=")
 
 
-def _opens_between_wide(run: Run) -> bool:
+def _opens_between_wide(run: SignRun) -> bool:
     if run.right in ("closing", "sentence") or (
         run.left == "closing" and run.before in ")]}" and run.single
     ):
@@ -153,7 +153,7 @@ def _opens_between_wide(run: Run) -> bool:
     return not run.single or not _in_equation(run)
 
 
-def _closes(run: Run) -> bool:
+def _closes(run: SignRun) -> bool:
     if run.left == "opening":
         return False
     if run.right == "space":
@@ -172,7 +172,7 @@ def _closes(run: Run) -> bool:
     return not run.single or (run.after != "=" and run.before != "." and run.left != "code")
 
 
-def _closes_before_space(run: Run) -> bool:
+def _closes_before_space(run: SignRun) -> bool:
     if not run.single:
         return True
     if run.left == "digit":
@@ -180,7 +180,7 @@ def _closes_before_space(run: Run) -> bool:
     return run.before not in "/\\=<^"
 
 
-def _closes_between_wide(run: Run) -> bool:
+def _closes_between_wide(run: SignRun) -> bool:
     if "digit" in (run.left, run.right) and run.single:
         return False
     if run.right == "digit" or run.single:
@@ -188,7 +188,7 @@ def _closes_between_wide(run: Run) -> bool:
     return True
 
 
-def _closes_before_word(run: Run) -> bool:
+def _closes_before_word(run: SignRun) -> bool:
     if run.left in _WORDS:
         return _ends_part(run)
     if run.single:
@@ -199,13 +199,13 @@ def _closes_before_word(run: Run) -> bool:
     return not (run.before in ")]}" and run.right == "digit")
 
 
-def _is_part_to_come(run: Run) -> bool:
+def _is_part_to_come(run: SignRun) -> bool:
     """Return True before a marked part of a word that is letters only, as in `com**pu**ter`."""
     pattern = None if run.single else _TO_COME.get(run.sign)
     return bool(pattern and pattern.match(run.text, run.end)) and not _in_equation(run)
 
 
-def _ends_part(run: Run) -> bool:
+def _ends_part(run: SignRun) -> bool:
     """Return True after a marked part of a word, as in `**API**s`, `**5**kg` and `*un*happy`."""
     begun = _BEGUN.get((run.sign, run.end - run.start))
     if begun is None:
@@ -222,22 +222,22 @@ def _ends_part(run: Run) -> bool:
     return letters and not _in_equation(run)
 
 
-def _is_long_word(run: Run) -> bool:
+def _is_long_word(run: SignRun) -> bool:
     return bool(_LETTERS.fullmatch(run.text, max(run.start - 2, 0), run.start))
 
 
-def _in_equation(run: Run) -> bool:
+def _in_equation(run: SignRun) -> bool:
     """Return True beside signs of arithmetic in the same line."""
     before = run.text[max(run.start - _NEAR, 0) : run.start].rpartition("\n")[2]
     after = run.text[run.end : run.end + _NEAR].partition("\n")[0]
     return bool(_EQUATION.search(before) or _EQUATION.search(after))
 
 
-def _in_name(run: Run) -> bool:
+def _in_name(run: SignRun) -> bool:
     return run.before == "_" and kind(run.text[run.start - 2 : run.start - 1]) in _WORDS
 
 
-def _underscores_open(run: Run) -> bool:
+def _underscores_open(run: SignRun) -> bool:
     if run.left in _WORDS or (run.single and run.left == "unspaced"):
         return False
     if run.before and run.before in _BEFORE_NAMES:
@@ -247,7 +247,7 @@ def _underscores_open(run: Run) -> bool:
     return run.single or not _DUNDER.match(run.text, run.end)
 
 
-def _underscores_close(run: Run) -> bool:
+def _underscores_close(run: SignRun) -> bool:
     if not run.single and _DUNDER_BEGUN.search(run.text, max(run.start - 64, 0), run.start):
         return False
     if run.left == "opening" or (run.after and run.after in _PATH):

@@ -7,11 +7,29 @@ other half is in the same text. Everything else in angle brackets is text: `List
 
 import html
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from markdown_it.rules_inline import StateInline
 
-from gateway.markdown.raised import lowered, raised
+from gateway.markdown.latex_symbols import LOWERED, RAISED
+
+
+def raised(text: str) -> str:
+    """Return a text in raised characters, `^(text)` where one has none."""
+    return _shifted(text, RAISED, "^")
+
+
+def lowered(text: str) -> str:
+    """Return a text in lowered characters, `_(text)` where one has none."""
+    return _shifted(text, LOWERED, "_")
+
+
+def _shifted(text: str, table: Mapping[str, str], sign: str) -> str:
+    text = text.replace("\u2212", "-")
+    if all(char in table or char in " ." for char in text):
+        return "".join(table.get(char, char) for char in text)
+    return f"{sign}{text}" if len(text) == 1 else f"{sign}({text})"
 
 
 def _names(text: str) -> frozenset[str]:

@@ -37,7 +37,7 @@ class Marker(Protocol):
         """Return a web address that is its own text; `alone` if space or nothing follows."""
 
 
-class _Piece(Struct, frozen=True):
+class _MarkedPiece(Struct, frozen=True):
     text: str
     marks: tuple[Mark, ...]
     code: bool = False
@@ -51,8 +51,8 @@ def lines(runs: Inline, marker: Marker) -> list[str]:
     return [_line(pieces, marker) for pieces in _pieces_by_line(runs, marker)]
 
 
-def _pieces_by_line(runs: Inline, marker: Marker) -> list[list[_Piece]]:
-    result: list[list[_Piece]] = [[]]
+def _pieces_by_line(runs: Inline, marker: Marker) -> list[list[_MarkedPiece]]:
+    result: list[list[_MarkedPiece]] = [[]]
     for run in runs:
         marks = marker.marks(run)
         for index, text in enumerate(run.text.split("\n")):
@@ -60,31 +60,31 @@ def _pieces_by_line(runs: Inline, marker: Marker) -> list[list[_Piece]]:
                 result.append([])
             if text:
                 address = run.is_bare_link and text.startswith(("http://", "https://"))
-                piece = _Piece(text, marks, run.code, address)
+                piece = _MarkedPiece(text, marks, run.code, address)
                 result[-1].extend(_without_edges(piece))
     return [_space_between(pieces) for pieces in result]
 
 
-def _without_edges(piece: _Piece) -> list[_Piece]:
+def _without_edges(piece: _MarkedPiece) -> list[_MarkedPiece]:
     """Separate the space at the ends of a piece; in code it stays."""
     text, core = piece.text, piece.text.strip()
     if piece.code or not piece.marks or core == text:
         return [piece]
     if not core:
-        return [_Piece(text, ())]
+        return [_MarkedPiece(text, ())]
     lead = text[: len(text) - len(text.lstrip())]
     trail = text[len(text.rstrip()) :]
-    parts = (_Piece(lead, ()), _Piece(core, piece.marks), _Piece(trail, ()))
+    parts = (_MarkedPiece(lead, ()), _MarkedPiece(core, piece.marks), _MarkedPiece(trail, ()))
     return [part for part in parts if part.text]
 
 
-def _space_between(pieces: list[_Piece]) -> list[_Piece]:
+def _space_between(pieces: list[_MarkedPiece]) -> list[_MarkedPiece]:
     """Give space the marks that both neighbours share, so that marks span words."""
     for index in range(1, len(pieces) - 1):
         piece = pieces[index]
         if piece.text.isspace() and not piece.code:
             shared = _shared(pieces[index - 1].marks, pieces[index + 1].marks)
-            pieces[index] = _Piece(piece.text, shared)
+            pieces[index] = _MarkedPiece(piece.text, shared)
     return pieces
 
 
@@ -95,7 +95,7 @@ def _shared(one: tuple[Mark, ...], other: tuple[Mark, ...]) -> tuple[Mark, ...]:
     return one[:count]
 
 
-def _line(pieces: list[_Piece], marker: Marker) -> str:
+def _line(pieces: list[_MarkedPiece], marker: Marker) -> str:
     out: list[str] = []
     opened: list[tuple[Mark, str]] = []
     for index, piece in enumerate(pieces):
@@ -115,18 +115,18 @@ def _line(pieces: list[_Piece], marker: Marker) -> str:
     return "".join(out)
 
 
-def _written(pieces: list[_Piece], index: int, marker: Marker) -> str:
+def _written(pieces: list[_MarkedPiece], index: int, marker: Marker) -> str:
     piece = pieces[index]
     if piece.code:
         return marker.code(piece.text)
     if not piece.address:
         return marker.text(piece.text, line_start=not index)
-    following = pieces[index + 1] if index + 1 < len(pieces) else _Piece(" ", ())
+    following = pieces[index + 1] if index + 1 < len(pieces) else _MarkedPiece(" ", ())
     alone = not piece.marks and not following.code and following.text[0].isspace()
     return marker.address(piece.text, alone=alone)
 
 
-def _open(pieces: list[_Piece], index: int, depth: int, marker: Marker) -> tuple[str, str]:
+def _open(pieces: list[_MarkedPiece], index: int, depth: int, marker: Marker) -> tuple[str, str]:
     marks = pieces[index].marks[: depth + 1]
     end = index
     while end < len(pieces) and pieces[end].marks[: depth + 1] == marks:

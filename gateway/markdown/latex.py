@@ -28,7 +28,7 @@ _CHEMICAL_ARROWS: Final = (("<=>", " ⇌ "), ("<->", " ↔ "), ("->", " → "))
 _LITERAL: Final = frozenset("{}%$&#_|")
 
 
-class _Shown(Struct, frozen=True):
+class _Converted(Struct, frozen=True):
     """Converted LaTeX; `single` is true where no sign can be taken for a part of its neighbour."""
 
     text: str
@@ -51,7 +51,7 @@ def as_text(source: str, *, lines: bool = False) -> str | None:
     if rows and rows["name"] in symbols.ENVIRONMENTS:
         source, lines = rows["rows"] + rows["end"], True
     try:
-        reader = _Reader(_PART.findall(_ROW_GAP.sub(r"\\\\", source)), lines)
+        reader = _LatexReader(_PART.findall(_ROW_GAP.sub(r"\\\\", source)), lines)
         text = reader.sequence(closing="").text
     except _NotSimpleError:
         return None
@@ -63,7 +63,7 @@ def _tidy(line: str) -> str:
     return _INSIDE.sub("", _SPACES.sub(" ", line)).strip()
 
 
-class _Reader:
+class _LatexReader:
     """Reads the tokens of a formula from left to right."""
 
     def __init__(self, parts: list[str], lines: bool) -> None:
@@ -72,7 +72,7 @@ class _Reader:
         self._position = 0
         self._depth = 0
 
-    def sequence(self, closing: str) -> _Shown:
+    def sequence(self, closing: str) -> _Converted:
         """Return all up to the closing part, which is read too."""
         self._depth += 1
         if self._depth > MAX_DEPTH:
@@ -86,7 +86,7 @@ class _Reader:
             self._add(out, part)
         self._depth -= 1
         text = "".join(out)
-        return _Shown(text.strip(" "), elements == 1 and "/" not in text)
+        return _Converted(text.strip(" "), elements == 1 and "/" not in text)
 
     def _add(self, out: list[str], part: str) -> None:
         if part[0] == "\\" and part[1:] in symbols.FRACTIONS:
@@ -155,7 +155,7 @@ class _Reader:
                 return self._chemistry()
         raise _NotSimpleError(part)
 
-    def _argument(self, *, digit: bool = False) -> _Shown:
+    def _argument(self, *, digit: bool = False) -> _Converted:
         """Return the next group or part; of a number only its first digit if `digit`."""
         part = self._next()
         while part.isspace():
@@ -170,7 +170,7 @@ class _Reader:
             part = part[0]
         out: list[str] = []
         self._add(out, part)
-        return _Shown("".join(out).strip(), True)
+        return _Converted("".join(out).strip(), True)
 
     def _fraction(self, before: str) -> str:
         above, below = self._argument(digit=True), self._argument(digit=True)

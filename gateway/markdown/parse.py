@@ -24,10 +24,10 @@ from gateway.markdown.tree import (
     Item,
     ItemList,
     Paragraph,
-    Quote,
-    Rule,
+    QuoteBlock,
     Run,
     Table,
+    ThematicBreak,
 )
 
 # A line that begins with a letter and has none of these characters is plain text in every Markdown,
@@ -63,7 +63,7 @@ def parse(markdown: str) -> Document:
     if len(markdown) > MAX_SOURCE:
         return literally(markdown)
     links = markdown.count("[") <= MAX_BRACKETS
-    return _Builder().build(_parser(links).parse(markdown))
+    return _TreeBuilder().build(_parser(links).parse(markdown))
 
 
 @functools.cache
@@ -90,7 +90,7 @@ class _TableRows:
         return Table(tuple(self.aligns), header, tuple(rows))
 
 
-class _Builder:
+class _TreeBuilder:
     """Converts the parser's flat tokens to blocks, with a stack instead of recursion."""
 
     def __init__(self) -> None:
@@ -159,7 +159,7 @@ class _Builder:
             case formulas.BLOCK:
                 self._formula(token.content)
             case "hr":
-                self._add(Rule())
+                self._add(ThematicBreak())
             case "blockquote_open":
                 self._open.append([])
             case "blockquote_close":
@@ -177,7 +177,7 @@ class _Builder:
 
     def _quote(self, blocks: list[Block]) -> None:
         if blocks:
-            self._add(Quote((*_labelled(blocks[0]), *blocks[1:])))
+            self._add(QuoteBlock((*_labelled(blocks[0]), *blocks[1:])))
 
     def _code(self, token: Token) -> None:
         text, info = token.content.removesuffix("\n"), token.info.strip()

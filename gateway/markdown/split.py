@@ -16,9 +16,9 @@ from gateway.markdown.tree import (
     Item,
     ItemList,
     Paragraph,
-    Quote,
-    Rule,
+    QuoteBlock,
     Table,
+    ThematicBreak,
     inline_text,
     slice_runs,
     without_links,
@@ -110,13 +110,13 @@ def split(block: Block, first: int, limit: int, measure: Measure) -> list[Block]
             return list(_cut_inline(block, first, limit, measure))
         case CodeBlock():
             return list(_cut_code(block, first, limit, measure))
-        case Quote():
+        case QuoteBlock():
             return _group_blocks(block.blocks, first, limit, measure)
         case ItemList():
             return _group_items(block, first, limit, measure)
         case Table():
             return _split_table(block, first, limit, measure)
-        case Rule():
+        case ThematicBreak():
             return [block]
 
 
@@ -163,8 +163,8 @@ def _cut_code(block: CodeBlock, first: int, limit: int, measure: Measure) -> Ite
 
 def _group_blocks(blocks: Sequence[Block], first: int, limit: int, measure: Measure) -> list[Block]:
     """Split a long quote into several quotes."""
-    groups = _groups(blocks, first, limit, lambda part: measure(Quote(part)))
-    return [Quote(group) for group in groups]
+    groups = _groups(blocks, first, limit, lambda part: measure(QuoteBlock(part)))
+    return [QuoteBlock(group) for group in groups]
 
 
 def _group_items(block: ItemList, first: int, limit: int, measure: Measure) -> list[Block]:
@@ -186,7 +186,7 @@ def _group_items(block: ItemList, first: int, limit: int, measure: Measure) -> l
             for index, part in enumerate(parts)
         ]
     empty = measure(ItemList(()))
-    sample = Item((Rule(),))
+    sample = Item((ThematicBreak(),))
     gap = measure(ItemList((sample, sample))) - 2 * measure(ItemList((sample,))) + empty
     groups: list[tuple[Item, ...]] = []
     taken, used = 0, 0
@@ -209,7 +209,7 @@ def _groups(
 ) -> list[Document]:
     """Group consecutive blocks whose `size`, with everything around them, fits."""
     around = size(())
-    gap = size((Rule(), Rule())) - 2 * size((Rule(),)) + around
+    gap = size((ThematicBreak(), ThematicBreak())) - 2 * size((ThematicBreak(),)) + around
     packed = _Packer(limit - around, gap=gap)
     room = max(first - around, 1)
     for block in blocks:

@@ -16,10 +16,10 @@ from gateway.markdown.tree import (
     Item,
     ItemList,
     Paragraph,
-    Quote,
-    Rule,
+    QuoteBlock,
     Run,
     Table,
+    ThematicBreak,
 )
 from gateway.message import Part
 
@@ -80,11 +80,11 @@ class TextRenderer:
                 return [line for item in block.items for line in self.item(item, indent)]
             case CodeBlock():
                 return self.code_block(block)
-            case Quote():
+            case QuoteBlock():
                 return self.quote(block)
             case Table():
                 return self.table(block)
-            case Rule():
+            case ThematicBreak():
                 return [indent + RULE]
         assert_never(block)
 
@@ -104,7 +104,7 @@ class TextRenderer:
         """Return an aligned table, as code where the platform has code, or a list of records."""
         return self.document(table.as_text((block,))).split("\n")
 
-    def quote(self, quote: Quote) -> list[str]:
+    def quote(self, quote: QuoteBlock) -> list[str]:
         """Return a quote: "> " before each line."""
         return [f"> {line}" for line in self.document(quote.blocks).split("\n")]
 
@@ -118,7 +118,7 @@ class TextRenderer:
         out: list[str] = []
         for block in item.blocks or (Paragraph((Run(""),)),):
             written = self.block(block, below) or [below]
-            if not isinstance(block, CodeBlock | Quote | Table):
+            if not isinstance(block, CodeBlock | QuoteBlock | Table):
                 written[0] = lead + written[0][len(below) :]
             elif lead.strip():
                 out.append(lead.rstrip())

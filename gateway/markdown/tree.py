@@ -101,7 +101,7 @@ class CodeBlock(Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
+class QuoteBlock:
     """Quoted blocks."""
 
     blocks: tuple["Block", ...]
@@ -143,11 +143,11 @@ class Table(Struct, frozen=True):
     rows: tuple[tuple[Inline, ...], ...]
 
 
-class Rule(Struct, frozen=True):
+class ThematicBreak(Struct, frozen=True):
     """A horizontal line."""
 
 
-Block: TypeAlias = Paragraph | Heading | CodeBlock | Quote | ItemList | Table | Rule
+Block: TypeAlias = Paragraph | Heading | CodeBlock | QuoteBlock | ItemList | Table | ThematicBreak
 Document: TypeAlias = tuple[Block, ...]
 
 

@@ -115,7 +115,7 @@ class SecurityLog:
         while self._queue:
             first = self._queue[0]
             try:
-                await uninterrupted(sink.keep(*first))
+                await uninterrupted(sink(*first))
             except StoreUnavailable as error:
                 if not self._waits:
                     log.warning("security_events_delayed", error=str(error))

@@ -23,16 +23,14 @@ from gateway.observe.correlation import correlated
 from gateway.outbound.expiring_buttons import ExpiringButtons
 from gateway.outbound.live import final
 from gateway.outbound.retry_decision import (
+    ELSEWHERE_NOTE,
+    LOST_NOTE,
     AccountSender,
     DeliveryRules,
     Repetitions,
-    pause_after,
-)
-from gateway.outbound.send_attempt import (
-    ELSEWHERE_NOTE,
-    LOST_NOTE,
     Send,
     note,
+    pause_after,
     reason_of,
     recognised,
     repeats_safely,

@@ -7,7 +7,7 @@ import structlog
 from db.errors import StoreUnavailable
 from gateway.outbound.deliverer import Deliverer
 from gateway.ports import Clock
-from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.queues import SqliteOutbox
 
 EVERY = 3.0
 """Seconds between two sweeps; a send is taken at the second one that finds it."""

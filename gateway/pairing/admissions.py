@@ -10,7 +10,7 @@ from typing import Final
 
 from gateway.message import Place
 from gateway.people import PersonId, Role
-from gateway.policy.roles import RolePolicy, role_of
+from gateway.policy.access import RolePolicy, role_of
 from gateway.ports.admissions import AdmissionStore
 from gateway.ports.clock import Clock
 

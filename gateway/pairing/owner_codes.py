@@ -12,8 +12,8 @@ from gateway.ports.admissions import (
     AccessChange,
     AdmissionStore,
     Applicant,
-    Claim,
     OwnerCode,
+    OwnershipClaim,
 )
 from gateway.ports.clock import Clock
 from gateway.ports.usage import Buckets
@@ -67,7 +67,7 @@ class OwnerClaims:
         self._audit = audit
         self._admissions = admissions
 
-    async def claim(self, applicant: Applicant, code: str) -> Claim | None:
+    async def claim(self, applicant: Applicant, code: str) -> OwnershipClaim | None:
         """Make the applicant an owner, if this is the current code; None if they tried too often.
         Raises `StoreUnavailable`."""
         if not await self._may_try(applicant):

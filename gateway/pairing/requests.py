@@ -31,7 +31,7 @@ from gateway.ports.admissions import (
 )
 from gateway.ports.clock import Clock
 from gateway.ports.usage import Buckets
-from safety.display_names import shown_name
+from safety.unicode import shown_name
 
 QUIET_SECONDS: Final = 60.0
 """The time for which further messages of a person are not looked up."""

@@ -4,7 +4,7 @@ from typing import Final
 
 from gateway.people import identity_of
 from gateway.policy.pairing_codes import CODE_VALID
-from safety.display_names import shown_name
+from safety.unicode import shown_name
 
 MAX_ID: Final = 100
 """Characters of an id that are shown."""

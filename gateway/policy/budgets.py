@@ -56,7 +56,7 @@ class Budgets(Section):
         return workspace * self.user_share if own is None and workspace is not None else own
 
 
-class Account(Struct, frozen=True):
+class BudgetAccount(Struct, frozen=True):
     """One running sum and its limit, in millionths of a dollar. `key` includes the period."""
 
     name: str
@@ -81,7 +81,7 @@ class BudgetDecision(Struct, frozen=True):
 
 def accounts_for(
     tenant: str, sender: str, place: Place, budgets: Budgets, now: datetime
-) -> tuple[Account, ...]:
+) -> tuple[BudgetAccount, ...]:
     """Return the accounts that a call is charged to; `sender` is a `sender_key`. Days and months
     are in UTC."""
     if budgets.unlimited:
@@ -96,14 +96,14 @@ def accounts_for(
         "workspace_per_month": f"{workspace}:{month}",
     }
     return tuple(
-        Account(name, keys[name], round(limit * MICRO))
+        BudgetAccount(name, keys[name], round(limit * MICRO))
         for name, limit in budgets.in_force().items()
         if limit is not None
     )
 
 
 def decide_budget(
-    accounts: Sequence[Account], spent: Sequence[int], estimate: int
+    accounts: Sequence[BudgetAccount], spent: Sequence[int], estimate: int
 ) -> BudgetDecision:
     """Decide if `estimate` fits into what every account has left.
 

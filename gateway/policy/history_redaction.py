@@ -17,14 +17,15 @@ from msgspec import Struct
 from gateway.immutable import replace
 from gateway.message import MAX_CONTENT
 from safety.cut import REDACTED, cut
-from safety.secret_detection.adjacent_texts import may_hold_token, may_label
 from safety.secret_detection.detect import (
     find_secrets,
+    may_hold_token,
+    may_label,
     redact_and_cut,
     redact_secrets,
     secret_of,
 )
-from safety.secret_detection.kinds import Finding, Level
+from safety.secret_detection.kinds import Level, SecretFinding
 
 JOINED: Final = 2_000
 """Characters at the border of two neighbouring messages that are searched as one text."""
@@ -130,7 +131,7 @@ def _split(first: str, second: str) -> list[tuple[tuple[int, int], tuple[int, in
     return halves
 
 
-def _crosses(finding: Finding, border: int, between: str) -> bool:
+def _crosses(finding: SecretFinding, border: int, between: str) -> bool:
     """Return True if a secret exists only when both texts are read together: a token that
     continues, or a password in the message after its announcement."""
     if between:
@@ -143,7 +144,7 @@ def _crosses(finding: Finding, border: int, between: str) -> bool:
 _IN_PARTS: Final = frozenset({"shaped_key", "bare_aws_secret", "wallet_key", "card_number"})
 
 
-def _is_sure(finding: Finding) -> bool:
+def _is_sure(finding: SecretFinding) -> bool:
     return finding.kind.level is not Level.POSSIBLE
 
 

@@ -48,7 +48,7 @@ def sharing_of(decision: Decision, place: Place, *, linked: bool) -> Sharing | N
     return None
 
 
-class Refusal(Struct, frozen=True):
+class RefusalText(Struct, frozen=True):
     """A sentence, and the time during which it is not repeated to the same person in the same
     place."""
 
@@ -56,23 +56,23 @@ class Refusal(Struct, frozen=True):
     quiet_for: timedelta
 
 
-def refusal_for(decision: Decision, sharing: Sharing | None = None) -> Refusal | None:
+def refusal_for(decision: Decision, sharing: Sharing | None = None) -> RefusalText | None:
     """Return the sentence for a refusal, None for silence. `sharing` names the people who share the
     limit."""
     suffix = "" if sharing is None else f" {SHARED[sharing]}"
     if decision.stage == "limits":
         seconds = max(1, math.ceil(decision.retry_after))
         text = f"Rate limit exceeded. Try again in {seconds}s.{suffix}"
-        return Refusal(text, timedelta(seconds=max(seconds, 10)))
+        return RefusalText(text, timedelta(seconds=max(seconds, 10)))
     if decision.reason == NOT_PASSED_ON:
-        return Refusal(CANNOT_READ, timedelta(hours=1))
+        return RefusalText(CANNOT_READ, timedelta(hours=1))
     if decision.reason == "no_price":
-        return Refusal(NO_PRICE, timedelta(hours=1))
+        return RefusalText(NO_PRICE, timedelta(hours=1))
     if decision.stage == "budget":
         period = "tomorrow (UTC)" if decision.reason.endswith("day") else "next month"
         whose = "The" if sharing == "account" else "This workspace's"
         if decision.reason.startswith("user_"):
             whose = "Your"
         text = f"{whose} budget for my answers is used up. It resets {period}.{suffix}"
-        return Refusal(text, timedelta(hours=1))
+        return RefusalText(text, timedelta(hours=1))
     return None

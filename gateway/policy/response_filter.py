@@ -110,7 +110,7 @@ def joins_secret(seen: str, source: str, audience: Audience) -> bool:
     return not source.rstrip().endswith(end)
 
 
-class _Shown(Struct, frozen=True):
+class _WithoutMarks(Struct, frozen=True):
     """A text without marks. `places` has, for each of its characters and for its end, the position
     in the given text."""
 
@@ -196,7 +196,7 @@ def _safe_length(text: str) -> int:
     return safe
 
 
-def _shown(text: str, marks: re.Pattern[str]) -> _Shown:
+def _shown(text: str, marks: re.Pattern[str]) -> _WithoutMarks:
     shown: list[str] = []
     places: list[int] = []
     position, end = 0, len(text)
@@ -214,4 +214,4 @@ def _shown(text: str, marks: re.Pattern[str]) -> _Shown:
     seen = visible("".join(shown))
     places.append(end)
     kept = seen.places if seen.places is not None else range(len(places))
-    return _Shown(seen.text, tuple(places[place] for place in kept))
+    return _WithoutMarks(seen.text, tuple(places[place] for place in kept))

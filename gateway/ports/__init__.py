@@ -41,7 +41,7 @@ from gateway.ports.adapter import (
     SettingChoices,
 )
 from gateway.ports.clock import AlarmClock, Clock
-from gateway.ports.history import Activity, ActivityLog
+from gateway.ports.history import ActivityLog, ProjectActivity
 from gateway.ports.http_routes import (
     WebhookHandler,
     WebhookRequest,
@@ -86,7 +86,6 @@ __all__ = [
     "REMOTE_ABILITIES",
     "WEB_USES",
     "AccountSettings",
-    "Activity",
     "ActivityLog",
     "AdapterContext",
     "AdapterManifest",
@@ -130,6 +129,7 @@ __all__ = [
     "ModelRequest",
     "OpaqueBlock",
     "PlatformAdapter",
+    "ProjectActivity",
     "SendPace",
     "ServerState",
     "SettingChoices",

@@ -56,7 +56,7 @@ class OwnerCode(Struct, frozen=True):
     until: datetime
 
 
-class Claim(Struct, frozen=True):
+class OwnershipClaim(Struct, frozen=True):
     """The result of an owner code that a person sent; `code_id` is empty without a code."""
 
     outcome: ClaimOutcome
@@ -140,7 +140,7 @@ class AdmissionStore(Protocol):
         """Store an owner code; it replaces any other one."""
         ...
 
-    async def claim(self, applicant: Applicant, code: str, now: datetime) -> Claim:
+    async def claim(self, applicant: Applicant, code: str, now: datetime) -> OwnershipClaim:
         """Make the applicant an owner, if this is the current owner code; a wrong one is
         counted."""
         ...

@@ -15,7 +15,7 @@ OutcomeKind = Literal["answered", "refused", "failed", "other"]
 """The groups of outcomes: "other" are, among others, collected, dropped and deleted messages."""
 
 
-class Reader(Struct, frozen=True):
+class ConversationReader(Struct, frozen=True):
     """The identities of the person who reads. An `operator` sees the messages of everybody in the
     tenant, and the text of rooms; everybody else sees their own."""
 
@@ -44,7 +44,7 @@ class Wanted(Struct, frozen=True):
     archived: bool = False
 
 
-class Listed(Struct, frozen=True):
+class ListedConversation(Struct, frozen=True):
     """A conversation by its latest fitting message, without text. `id` is the id of that message's
     turn, `messages` their number, at most `MAX_COUNTED`."""
 
@@ -64,11 +64,11 @@ class Listed(Struct, frozen=True):
 class ListedPage(Struct, frozen=True):
     """A page of a list; `next` is the cursor of the following one, empty at the end."""
 
-    rows: tuple[Listed, ...]
+    rows: tuple[ListedConversation, ...]
     next: str = ""
 
 
-class Exchange(Struct, frozen=True):
+class StoredExchange(Struct, frozen=True):
     """A message with its decisions, cost and person; `tokens` are input, output, read from the
     cache and written to it, of all model calls."""
 
@@ -82,7 +82,7 @@ class Exchange(Struct, frozen=True):
 class ExchangePage(Struct, frozen=True):
     """Messages of a conversation, oldest first; `before` is the cursor of the earlier ones."""
 
-    rows: tuple[Exchange, ...]
+    rows: tuple[StoredExchange, ...]
     before: str = ""
 
 
@@ -100,7 +100,7 @@ class ShownText(Struct, frozen=True):
     material: tuple[Material, ...] = ()
 
 
-class Hit(Struct, frozen=True):
+class FoundText(Struct, frozen=True):
     """A text that has the words of a search; `turn` is the id of its message's turn, empty if its
     decisions are no longer stored."""
 
@@ -111,5 +111,5 @@ class Hit(Struct, frozen=True):
 class HitPage(Struct, frozen=True):
     """Hits, newest first; `next` is the cursor of the following page."""
 
-    rows: tuple[Hit, ...]
+    rows: tuple[FoundText, ...]
     next: str = ""

@@ -9,7 +9,7 @@ from typing import Final, Literal, Protocol
 from msgspec import Struct
 
 
-class Activity(Struct, frozen=True):
+class ProjectActivity(Struct, frozen=True):
     """Answered questions, people who asked, tokens, and cost in millionths of a dollar."""
 
     answered: int
@@ -21,7 +21,7 @@ class Activity(Struct, frozen=True):
 class ActivityLog(Protocol):
     """Sums over traces and usage, without names and content."""
 
-    async def of_project(self, tenant: str, project: str, since: datetime) -> Activity:
+    async def of_project(self, tenant: str, project: str, since: datetime) -> ProjectActivity:
         """Return the sums of a project since then. `project` is "platform:account:id", where the id
         is a workspace's, or a channel's without a workspace; raises `BadInput` for any other text.
         """

@@ -56,7 +56,7 @@ UNSENT: Final = (
 )
 
 
-class Loss(Struct, frozen=True):
+class DataLoss(Struct, frozen=True):
     """A loss. `at` is when it was noticed, `since` when the earlier state was last seen (None if
     unknown); `events` and `sends` waited at that moment, by the last count."""
 

@@ -180,16 +180,6 @@ class CanBrief(Protocol):
 
 
 @runtime_checkable
-class CanStart(Protocol):
-    """A backend that opens something."""
-
-    async def start(self) -> None:
-        """Open it. Called once before any other method. An exception stops the start of the
-        program; its text is shown to operators."""
-        ...
-
-
-@runtime_checkable
 class CanClose(Protocol):
     """A backend that has something to close."""
 

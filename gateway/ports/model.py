@@ -267,10 +267,12 @@ class ServerState(Struct, frozen=True):
 
 @runtime_checkable
 class CanStart(Protocol):
-    """A tool provider that connects by itself once it is started."""
+    """A tool provider or a memory backend that opens something before its first use."""
 
-    def start(self) -> None:
-        """Begin to connect; returns at once."""
+    async def start(self) -> None:
+        """Open it. Called once before any other method. A tool provider begins to connect and
+        returns at once. An exception of a backend stops the start of the program; its text is shown
+        to operators."""
 
 
 @runtime_checkable

@@ -1,7 +1,7 @@
 """Observers of the gateway: metrics, traces and the security log."""
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -29,11 +29,9 @@ class SecurityEvent(Struct, frozen=True):
     agent: str = ""
 
 
-class SecuritySink(Protocol):
-    """Stores security events permanently."""
-
-    async def keep(self, event: SecurityEvent, times: int) -> None:
-        """Append an entry. Raises `StoreUnavailable`."""
+SecuritySink: TypeAlias = Callable[[SecurityEvent, int], Coroutine[Any, Any, None]]
+"""Stores an event permanently, with the number of times that it happened. Raises
+`StoreUnavailable`."""
 
 
 class Timing(NamedTuple):

@@ -47,7 +47,7 @@ class DeadLetter(Struct, frozen=True):
 DeliveryState = Literal["waiting", "sent", "dead"]
 
 
-class Delivery(Struct, frozen=True):
+class SendState(Struct, frozen=True):
     """One send without its content. `attempts` counts those that ended, `reason` is that of the
     last failed one; `queued_at` and `ended_at` are None if the store does not hold them."""
 
@@ -104,5 +104,5 @@ class Outbox(Protocol):
     async def drop(self, keys: Sequence[str]) -> int:
         """Delete these with their content; returns how many."""
 
-    async def deliveries(self, turn_id: str, limit: int) -> list[Delivery]:
+    async def deliveries(self, turn_id: str, limit: int) -> list[SendState]:
         """Return the sends of a turn, in no order, while they and their receipts are kept."""

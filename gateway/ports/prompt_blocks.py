@@ -40,7 +40,7 @@ ANSWER_RANKS: Final = (
 """Ranks 4 and 5 swapped, for single questions where facts matter more than the dialogue."""
 
 
-class Section(NamedTuple):
+class BlockSection(NamedTuple):
     """A text under a tag of its own within a block, such as SOUL. `share` is its part of the rest
     of its block if not everything fits; the shares of a block need not sum to 1."""
 
@@ -161,8 +161,8 @@ class ContextParts(Struct, frozen=True):
 
     own: str
     skills: str = ""
-    personal: tuple[Section, ...] = ()
-    project: tuple[Section, ...] = ()
+    personal: tuple[BlockSection, ...] = ()
+    project: tuple[BlockSection, ...] = ()
     task: Task | None = None
     summary: str = ""
     turns: tuple[DialogueTurn, ...] = ()
@@ -173,7 +173,7 @@ class ContextParts(Struct, frozen=True):
 Why: TypeAlias = Literal["cut", "left_out", "summarised"]
 
 
-class Loss(Struct, frozen=True):
+class LeftOut(Struct, frozen=True):
     """A part that a block had to leave out: `what` is a section's name, "turns" or an item's id,
     never content. `tokens` is the size of the missing part."""
 
@@ -193,7 +193,7 @@ class Block(NamedTuple):
     needed: int
     budget: int
     allotted: int
-    losses: tuple[Loss, ...] = ()
+    losses: tuple[LeftOut, ...] = ()
 
 
 class Assembled(Struct, frozen=True):

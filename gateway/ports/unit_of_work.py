@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from gateway.conversation import ConversationKey
 from gateway.message import Outbound
-from gateway.policy.budgets import Account
+from gateway.policy.budgets import BudgetAccount
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.memory import WaitingTurn
 from gateway.ports.traces import Trace
@@ -23,7 +23,7 @@ class CompletedTurn(Struct, frozen=True):
     key: ConversationKey
     turns: tuple[StoredTurn, ...]
     usage: tuple[UsageRow, ...]
-    accounts: tuple[Account, ...]
+    accounts: tuple[BudgetAccount, ...]
     trace: Trace
     inbox_ids: tuple[str, ...]
     outbound: tuple[Outbound, ...]

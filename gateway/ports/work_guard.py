@@ -29,7 +29,7 @@ class WorkItem(NamedTuple):
         return f"{self.kind}:{self.id}"
 
 
-class Owner(Struct, frozen=True):
+class WorkOwner(Struct, frozen=True):
     """The person whom the work concerns, within a tenant, and its place
     ("platform:account:channel"). Empty if unknown."""
 
@@ -38,12 +38,12 @@ class Owner(Struct, frozen=True):
     place: str = ""
 
     @classmethod
-    def of(cls, person: PersonId, place: str, tenant: str = "") -> "Owner":
+    def of(cls, person: PersonId, place: str, tenant: str = "") -> "WorkOwner":
         """Return the owner of a message."""
         return cls(tenant, str(person), place)
 
 
-NOBODY: Final = Owner()
+NOBODY: Final = WorkOwner()
 
 
 class WorkGuard(Protocol):
@@ -65,7 +65,7 @@ class WorkGuard(Protocol):
     def release(self, item: WorkItem) -> None:
         """Record that the item was handled in another way and is no longer suspected."""
 
-    async def quarantine(self, item: WorkItem, owner: Owner = NOBODY) -> None:
+    async def quarantine(self, item: WorkItem, owner: WorkOwner = NOBODY) -> None:
         """Store the item as quarantined work for the operator. Idempotent.
 
         Raises `StoreUnavailable`.
@@ -89,7 +89,7 @@ class Unguarded:
 
     def release(self, item: WorkItem) -> None: ...
 
-    async def quarantine(self, item: WorkItem, owner: Owner = NOBODY) -> None: ...
+    async def quarantine(self, item: WorkItem, owner: WorkOwner = NOBODY) -> None: ...
 
 
 UNGUARDED: Final = Unguarded()
@@ -101,6 +101,6 @@ class Quarantined(Struct, frozen=True):
 
     kind: WorkKind
     id: str
-    owner: Owner
+    owner: WorkOwner
     weight: int
     at: datetime

@@ -19,7 +19,7 @@ from gateway.policy.pairing_codes import (
     decide_request,
     matches_hash,
 )
-from gateway.ports.admissions import Admission, Applicant, Claim, OwnerCode, PairingRequest
+from gateway.ports.admissions import Admission, Applicant, OwnerCode, OwnershipClaim, PairingRequest
 
 NOTIFIED_FOR: Final = timedelta(days=1)
 """The time for which the approvers are notified of a person once."""
@@ -231,7 +231,7 @@ class SqlAdmissions:
 
         await self._database.run(work)
 
-    async def claim(self, applicant: Applicant, code: str, now: datetime) -> Claim:
+    async def claim(self, applicant: Applicant, code: str, now: datetime) -> OwnershipClaim:
         return await self._database.run(lambda: _claim(applicant, code, now))
 
     async def void_owner_code(self, code: str) -> bool:
@@ -326,22 +326,22 @@ def _unnotified_requests(now: datetime, limit: int) -> Work[list[PairingRequest]
     return [_request_of(one) for one in (yield from fetch(UNNOTIFIED_REQUESTS, params))]
 
 
-def _claim(applicant: Applicant, code: str, now: datetime) -> Work[Claim]:
+def _claim(applicant: Applicant, code: str, now: datetime) -> Work[OwnershipClaim]:
     yield from lock("owner code")
     row = yield from fetch_first(CODE)
     if row is None:
-        return Claim("none")
+        return OwnershipClaim("none")
     code_id, code_hash, until, wrong_codes, tenant, person = row
     if not matches_hash(code, code_hash):
         yield from change(COUNT_WRONG, {"id": code_id})
-        return Claim("wrong", code_id)
+        return OwnershipClaim("wrong", code_id)
     if person:
         same = (tenant, person) == (applicant.tenant, applicant.person)
-        return Claim("again" if same else "used", code_id)
+        return OwnershipClaim("again" if same else "used", code_id)
     if wrong_codes >= MAX_WRONG_OWNER_CODES:
-        return Claim("void", code_id)
+        return OwnershipClaim("void", code_id)
     if time_of(until) <= now:
-        return Claim("expired", code_id)
+        return OwnershipClaim("expired", code_id)
     admission = Admission(applicant, Role.OWNER, BY_OWNER_CODE, now)
     yield from execute(ADMIT, _admit(admission, notified=True))
     own = _approver(applicant.tenant, applicant.person, applicant.place, now)
@@ -349,7 +349,7 @@ def _claim(applicant: Applicant, code: str, now: datetime) -> Work[Claim]:
     who = {"tenant": applicant.tenant, "person": storable(applicant.person)}
     yield from execute(FORGET_REQUEST, who)
     yield from execute(USE_CODE, {**who, "id": code_id})
-    return Claim("claimed", code_id)
+    return OwnershipClaim("claimed", code_id)
 
 
 def _turns(tenant: str) -> Work[None]:

@@ -17,14 +17,14 @@ from gateway.errors import BadInput
 from gateway.people import Audience
 from gateway.ports.conversation_views import (
     MAX_COUNTED,
-    Exchange,
+    ConversationReader,
     ExchangePage,
-    Hit,
+    FoundText,
     HitPage,
-    Listed,
+    ListedConversation,
     ListedPage,
-    Reader,
     ShownText,
+    StoredExchange,
     Wanted,
 )
 from gateway.ports.conversations import with_files
@@ -217,14 +217,14 @@ PRUNE: Final = deleting_some(
 
 
 class ConversationViews:
-    """Reads conversations for a `Reader`, and keeps which ones are archived."""
+    """Reads conversations for a `ConversationReader`, and keeps which ones are archived."""
 
     def __init__(self, database: Database, words: TurnWords = DEFAULT) -> None:
         self._database = database
         self._words = words
 
     async def page(
-        self, reader: Reader, filters: Wanted, limit: int, after: str = ""
+        self, reader: ConversationReader, filters: Wanted, limit: int, after: str = ""
     ) -> ListedPage:
         """Return conversations, the one with the newest message first. Raises `BadInput` for an
         invalid cursor. A page can be empty and still have a next one."""
@@ -256,7 +256,7 @@ class ConversationViews:
             beyond = await database.fetch(LAST_SCANNED, {**params, "scanned": SCANNED[-1] - 1})
         return ListedPage(listed, "".join(f"{at}-{id_}" for at, id_ in beyond))
 
-    async def one(self, reader: Reader, turn: str) -> Exchange | None:
+    async def one(self, reader: ConversationReader, turn: str) -> StoredExchange | None:
         """Return a message that the reader may see, by the id of its turn."""
         rows = await self._database.fetch(ONE, {"id": turn, "tenant": reader.tenant})
         if not rows:
@@ -267,7 +267,7 @@ class ConversationViews:
         return exchange if await self._is_own(reader, exchange) else None
 
     async def messages(
-        self, reader: Reader, of: Exchange, limit: int, before: str = ""
+        self, reader: ConversationReader, of: StoredExchange, limit: int, before: str = ""
     ) -> ExchangePage:
         """Return messages of the conversation of `of`, the latest before the cursor."""
         everything = reader.operator or await self._is_own(reader, of)
@@ -284,7 +284,9 @@ class ConversationViews:
         more = "" if last is None else f"{micros(last.at)}-{last.id}"
         return ExchangePage(tuple(reversed(rows[:limit])), more)
 
-    async def latest(self, reader: Reader, of: Exchange, limit: int) -> list[tuple[str, str]]:
+    async def latest(
+        self, reader: ConversationReader, of: StoredExchange, limit: int
+    ) -> list[tuple[str, str]]:
         """Return the latest messages of the conversation of `of`: the id of the turn and of the
         message, the latest first."""
         params = {
@@ -297,7 +299,7 @@ class ConversationViews:
         return [(str(turn), str(message)) for turn, message in rows]
 
     async def texts(
-        self, reader: Reader, conversation: str, message_ids: Sequence[str]
+        self, reader: ConversationReader, conversation: str, message_ids: Sequence[str]
     ) -> list[ShownText]:
         """Return the texts of these messages and of their answers that the reader may see."""
         channel = ConversationKey.of(conversation).channel_name
@@ -305,7 +307,12 @@ class ConversationViews:
         return [_text(row) for row in await self._database.fetch(TEXTS, params)]
 
     async def search(
-        self, reader: Reader, question: str, filters: Wanted, limit: int, after: str = ""
+        self,
+        reader: ConversationReader,
+        question: str,
+        filters: Wanted,
+        limit: int,
+        after: str = "",
     ) -> HitPage:
         """Return texts that have all words of a question, newest first. Raises `BadInput` for an
         invalid cursor."""
@@ -339,14 +346,16 @@ class ConversationViews:
         names = {"conversations": list(conversations)}
         return {str(name): str(id_) for name, id_ in await self._database.fetch(NEWEST, names)}
 
-    async def conversations_of(self, reader: Reader, turns: Sequence[str]) -> Mapping[str, str]:
+    async def conversations_of(
+        self, reader: ConversationReader, turns: Sequence[str]
+    ) -> Mapping[str, str]:
         """Return the conversations of these turns, by turn, as far as the reader may see them."""
         params = {**_reads(reader), "ids": list(turns), "everything": reader.operator}
         rows = await self._database.fetch(CONVERSATIONS_OF, params)
         return {str(id_): str(conversation) for id_, conversation in rows}
 
     async def archive(
-        self, reader: Reader, turns: Sequence[str], at: datetime, *, back: bool = False
+        self, reader: ConversationReader, turns: Sequence[str], at: datetime, *, back: bool = False
     ) -> int:
         """Archive the conversations of these turns until their next message, or take them `back`;
         return the number of conversations."""
@@ -376,7 +385,7 @@ class ConversationViews:
         """Delete some marks of archived conversations from before then; 0 at the end."""
         return await delete_some(self._database, PRUNE, {"before": micros(before)})
 
-    async def _is_own(self, reader: Reader, of: Exchange) -> bool:
+    async def _is_own(self, reader: ConversationReader, of: StoredExchange) -> bool:
         """Return True for a direct conversation of the reader, whose messages are all theirs."""
         if of.trace.audience != Audience.DIRECT:
             return False
@@ -384,12 +393,12 @@ class ConversationViews:
         return bool(await self._database.fetch(WROTE_IN, params))
 
 
-def _reads(reader: Reader) -> dict[str, object]:
+def _reads(reader: ConversationReader) -> dict[str, object]:
     persons = [person for person in reader.persons if person]
     return {"tenant": reader.tenant, "persons": persons, "shared": reader.operator}
 
 
-def _persons(reader: Reader, person: str) -> tuple[str, ...] | None:
+def _persons(reader: ConversationReader, person: str) -> tuple[str, ...] | None:
     """Return the people whose messages are listed; None for everybody."""
     if reader.operator:
         return (person,) if person else None
@@ -421,20 +430,20 @@ def _number(text: str) -> int:
     return int(text)
 
 
-def _hits(rows: Sequence[Row]) -> tuple[Hit, ...]:
-    return tuple(Hit(str(row[1]), _text(row[2:])) for row in rows)
+def _hits(rows: Sequence[Row]) -> tuple[FoundText, ...]:
+    return tuple(FoundText(str(row[1]), _text(row[2:])) for row in rows)
 
 
-def _listed(row: Row) -> Listed:
+def _listed(row: Row) -> ListedConversation:
     id_, conversation, audience, at, kind, outcome, took, person, speaker, cost, messages = row
     shown = (id_, conversation, audience, time_of(at), kind, outcome, took)
-    return Listed(*shown, person, speaker, int(cost), int(messages))
+    return ListedConversation(*shown, person, speaker, int(cost), int(messages))
 
 
-def _exchange(row: Row) -> Exchange:
+def _exchange(row: Row) -> StoredExchange:
     *trace, person, model, cost, given, made, read, written = row
     tokens = (int(given), int(made), int(read), int(written))
-    return Exchange(parse_trace(tuple(trace)), str(person), str(model), int(cost), tokens)
+    return StoredExchange(parse_trace(tuple(trace)), str(person), str(model), int(cost), tokens)
 
 
 def _text(row: Row) -> ShownText:

@@ -26,7 +26,7 @@ from gateway.conversation import ConversationKey, channel_name
 from gateway.errors import BadInput
 from gateway.message import Outbound, Place, Receipt
 from gateway.people import Audience
-from gateway.ports import Activity
+from gateway.ports import ProjectActivity
 from gateway.ports.conversations import (
     NO_NOTES,
     ConversationNotes,
@@ -381,7 +381,7 @@ class SqlActivity:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def of_project(self, tenant: str, project: str, since: datetime) -> Activity:
+    async def of_project(self, tenant: str, project: str, since: datetime) -> ProjectActivity:
         in_workspace, in_channel = beginnings(tenant, project)
         params = {
             "since": micros(since),
@@ -390,7 +390,7 @@ class SqlActivity:
             "in_channel": in_channel,
         }
         (row,) = await self._database.fetch(SUMS, params)
-        return Activity(*map(int, row))
+        return ProjectActivity(*map(int, row))
 
 
 def beginnings(tenant: str, project: str) -> tuple[str, str]:

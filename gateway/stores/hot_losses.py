@@ -15,7 +15,7 @@ from db.database import delete_some, deleting_some
 from db.statements import BY_KEY
 from db.transaction import fetch
 from db.values import micros, time_of
-from gateway.ports.losses import KEEP_LOSSES, REPEATABLE_FOR, Loss
+from gateway.ports.losses import KEEP_LOSSES, REPEATABLE_FOR, DataLoss
 from gateway.ports.traces import Trace
 
 MAX_LOSSES: Final = 100
@@ -105,7 +105,7 @@ class HotLosses(Struct, frozen=True):
         params = {"epoch": epoch, "mark": mark, "at": micros(at), "events": events, "sends": sends}
         await self.database.change(WRITE, params)
 
-    async def add(self, loss: Loss) -> None:
+    async def add(self, loss: DataLoss) -> None:
         """Record a loss; a known id is left unchanged."""
         params = {
             "id": loss.id,
@@ -117,7 +117,7 @@ class HotLosses(Struct, frozen=True):
         }
         await self.database.change(ADD, params)
 
-    async def since(self, after: datetime) -> tuple[Loss, ...]:
+    async def since(self, after: datetime) -> tuple[DataLoss, ...]:
         """Return the losses that were noticed since then, the latest first."""
         params = {"after": micros(after), "limit": MAX_LOSSES}
         return tuple(_loss(row) for row in await self.database.fetch(RECENT, params))
@@ -156,7 +156,7 @@ def _answered(row: Row) -> AnsweredTurn:
     return AnsweredTurn(str(attempt), str(epoch), time_of(at))
 
 
-def _loss(row: Row) -> Loss:
+def _loss(row: Row) -> DataLoss:
     id_, kind, at, since, events, sends = row
     seen = time_of(since) if since else None
-    return Loss(str(id_), kind, time_of(at), seen, int(events), int(sends))
+    return DataLoss(str(id_), kind, time_of(at), seen, int(events), int(sends))

@@ -11,7 +11,7 @@ from db.statements import BY_KEY
 from db.values import micros, storable
 from gateway.errors import BadInput
 from gateway.ports import AdapterState, Clock
-from gateway.stores.sqlite.adapter_states import MAX_KEY, MAX_VALUE
+from gateway.stores.sqlite.hot_state import MAX_KEY, MAX_VALUE
 
 SCHEMA: Final = (
     f"""CREATE TABLE long_lived_states (
@@ -43,14 +43,14 @@ class LongLivedStates(Struct, frozen=True):
 
     def of(self, platform: str, account: str) -> AdapterState:
         """Return the state of this account."""
-        return _AccountState(self.database, self.clock, platform, account)
+        return _LongLivedState(self.database, self.clock, platform, account)
 
     async def prune(self) -> int:
         """Delete some expired values; returns how many, 0 at the end."""
         return await delete_some(self.database, PRUNE, {"now": micros(self.clock.now())})
 
 
-class _AccountState(Struct, frozen=True):
+class _LongLivedState(Struct, frozen=True):
     database: Database
     clock: Clock
     platform: str

@@ -19,7 +19,7 @@ from db import Database, Row, Statement, Work, among, lock, together
 from db.statements import begins, contains, json_item, json_values, listed
 from db.transaction import Change, Fetch
 from db.values import micros, time_of
-from gateway.message import InboundEvent, Outbound, author_of, place_of
+from gateway.message import InboundEvent, Outbound
 from gateway.observe.correlation import correlation_id
 from gateway.people import Audience, PersonId
 from gateway.ports import Clock
@@ -383,7 +383,7 @@ class HotPersonalData:
 
 def _is_by(event: InboundEvent, persons: Collection[str]) -> bool:
     """Return True if one of these people (`str(PersonId)`) caused the event."""
-    author, place = author_of(event), place_of(event)
+    author, place = event.author, event.place
     if author is None:
         return False
     ids = (author.id, *author.aliases)

@@ -7,7 +7,7 @@ from typing import Final
 from db import Database, Statement, Work, among, change, execute, fetch
 from db.statements import in_byte_order
 from db.values import micros, storable, time_of
-from gateway.ports.work_guard import Owner, Quarantined, WorkKind
+from gateway.ports.work_guard import Quarantined, WorkKind, WorkOwner
 
 COLUMNS: Final = "kind, id, tenant, person, place, weight, at"
 NEWEST_FIRST: Final = f"at DESC, {in_byte_order('kind')}, {in_byte_order('id')}"
@@ -52,7 +52,7 @@ class QuarantineStore:
     async def listed(self, limit: int) -> list[Quarantined]:
         """Return the latest, newest first."""
         return [
-            Quarantined(kind, id_, Owner(*owner), weight, time_of(at))
+            Quarantined(kind, id_, WorkOwner(*owner), weight, time_of(at))
             for kind, id_, *owner, weight, at in await self._database.fetch(
                 LISTED, {"limit": limit}
             )

@@ -7,12 +7,36 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
+from msgspec import Struct
+
 from db import Database, Row, Statement, Work, change, fetch
 from db.database import delete_some, deleting_some
 from db.statements import BY_KEY
 from db.values import micros, storable, time_of
 from gateway.errors import TakenOver
-from gateway.ports.takeovers import Takeover
+
+MAX_NAME = 60
+"""Characters of the name under which an operator answers."""
+
+
+class Takeover(Struct, frozen=True):
+    """A conversation in the hands of an operator. `operator` is a `str(PersonId)`, `name` the name
+    that people read. `person` is the `str(PersonId)` of a direct conversation, empty for a room.
+
+    The operator reads what was written from `since` on; `shared`: the person shows them the earlier
+    text too. `active` is when the operator last took part.
+    """
+
+    id: str
+    tenant: str
+    conversation: str
+    operator: str
+    name: str
+    person: str
+    since: datetime
+    active: datetime
+    shared: bool = False
+
 
 COLUMNS: Final = "id, tenant, conversation, operator, name, person, since, active, shared"
 SCHEMA: Final = (
@@ -65,7 +89,7 @@ PRUNE: Final = deleting_some("takeovers", "id", "active < :before", "active")
 
 
 class TakeoverStore:
-    """Implements `gateway.ports.takeovers.Takeovers`."""
+    """At most one takeover per conversation. Every method raises `StoreUnavailable`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -115,7 +139,8 @@ class TakeoverStore:
         return await self._database.change(SHARE, {"id": takeover_id}) > 0
 
     async def end(self, takeover_id: str, at: datetime) -> bool:
-        """Give the conversation back; False if that has happened."""
+        """Give the conversation back; False if that has happened. The takeover stays as a record
+        for its person."""
         return await self._database.change(END, {"id": takeover_id, "at": micros(at)}) > 0
 
     async def prune(self, before: datetime) -> int:

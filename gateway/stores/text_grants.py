@@ -3,11 +3,28 @@
 from datetime import datetime
 from typing import Final
 
+from msgspec import Struct
+
 from db import Database, Statement
 from db.database import delete_some, deleting_some
 from db.statements import BY_KEY
 from db.values import micros, storable, time_of
-from gateway.ports.text_grants import TextGrant
+
+
+class TextGrant(Struct, frozen=True):
+    """A permission that an operator took in an emergency ("break glass"). `operator` and `person`
+    are `str(PersonId)`: who reads, and whose text it is. `subject` is a conversation as a
+    `str(ConversationKey)`, or the id of a memory. `reason` is what the operator wrote."""
+
+    id: str
+    tenant: str
+    operator: str
+    person: str
+    subject: str
+    since: datetime
+    until: datetime
+    reason: str = ""
+
 
 SCHEMA: Final = (
     f"""CREATE TABLE text_grants (

@@ -13,13 +13,13 @@ from db.values import json_list, micros, storable
 from gateway.immutable import replace
 from gateway.ports import AdapterState, Clock
 from gateway.ports.inbox import Finished, Inbox
-from gateway.ports.losses import REPEATABLE_FOR, Loss
+from gateway.ports.losses import REPEATABLE_FOR, DataLoss
 from gateway.ports.memory import WaitingTurn
 from gateway.ports.traces import NO_CONVERSATION
 from gateway.ports.unit_of_work import CompletedTurn
 from gateway.stores.conversations import add_turns, remove_turns
 from gateway.stores.hot_losses import AnsweredTurn, record_answered
-from gateway.stores.sqlite.inbox import finish_events
+from gateway.stores.sqlite.queues import finish_events
 from gateway.stores.takeovers import require_silence
 from gateway.stores.traces import add_trace
 from gateway.stores.turn_index import DEFAULT, TurnWords
@@ -70,7 +70,7 @@ class SqliteUnitOfWork:
         return self._doubts.restored_after(received_at)
 
 
-class TurnWriter:
+class LongLivedTurns:
     """The long-lived half of a `UnitOfWork`."""
 
     def __init__(self, database: Database, words: TurnWords = DEFAULT) -> None:
@@ -100,7 +100,7 @@ class Doubts:
     def __init__(
         self,
         clock: Clock,
-        losses: Callable[[], Sequence[Loss]] = tuple,
+        losses: Callable[[], Sequence[DataLoss]] = tuple,
         epoch: Callable[[], str] = str,
         answered: Callable[[str], Awaitable[AnsweredTurn | None]] | None = None,
     ) -> None:
@@ -135,7 +135,7 @@ class Doubts:
         before = await self._answered(turn_id)
         return before is not None and before.epoch != self.epoch
 
-    def _recent(self) -> Sequence[Loss]:
+    def _recent(self) -> Sequence[DataLoss]:
         after = self._clock.now() - REPEATABLE_FOR
         return [loss for loss in self._losses() if loss.at >= after]
 
@@ -145,7 +145,7 @@ class TwoStepUnitOfWork:
     that is harmless. `erased` names the turns whose person was erased while they ran."""
 
     def __init__(
-        self, writer: TurnWriter, inbox: Inbox, erased: AdapterState, doubts: Doubts
+        self, writer: LongLivedTurns, inbox: Inbox, erased: AdapterState, doubts: Doubts
     ) -> None:
         self._writer = writer
         self._inbox = inbox

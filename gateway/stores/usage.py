@@ -19,7 +19,13 @@ from db.values import micros
 from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience, PersonId
-from gateway.policy.budgets import Account, BudgetDecision, Budgets, accounts_for, decide_budget
+from gateway.policy.budgets import (
+    BudgetAccount,
+    BudgetDecision,
+    Budgets,
+    accounts_for,
+    decide_budget,
+)
 from gateway.ports import Clock, Usage
 from gateway.ports.identities import IdentityResolver
 from gateway.ports.usage import UsageRow, UsageTotal
@@ -106,7 +112,7 @@ OF_A_PERSON = "user_"
 
 
 def settle_usage(
-    turn: str, rows: Sequence[UsageRow], accounts: Sequence[Account], first: int = 0
+    turn: str, rows: Sequence[UsageRow], accounts: Sequence[BudgetAccount], first: int = 0
 ) -> Work[None]:
     """Replace the reservation of a turn by its cost. A call that was counted before, at the same
     position from `first` on, is not counted again."""
@@ -134,7 +140,7 @@ class UsageLedger:
         self._clock = clock
 
     async def reserve(
-        self, turn: str, accounts: Sequence[Account], estimate: int
+        self, turn: str, accounts: Sequence[BudgetAccount], estimate: int
     ) -> BudgetDecision:
         """Reserve `estimate` in every account, or in none; atomic. It replaces the turn's earlier
         reservation, which stays if the answer is no."""
@@ -155,13 +161,13 @@ class UsageLedger:
         return await self._database.run(work)
 
     async def settle(
-        self, turn: str, rows: Sequence[UsageRow], accounts: Sequence[Account]
+        self, turn: str, rows: Sequence[UsageRow], accounts: Sequence[BudgetAccount]
     ) -> None:
         """Replace the reservation of an ended turn by its cost. If the turn is repeated later, both
         count."""
         await self._database.run(lambda: settle_usage(turn, rows, accounts, OF_ENDED))
 
-    async def spent(self, accounts: Sequence[Account]) -> list[int]:
+    async def spent(self, accounts: Sequence[BudgetAccount]) -> list[int]:
         """Return settled plus reserved amounts, in the order of the accounts."""
         dead = micros(self._clock.now() - KEEP_RESERVED)
         return await self._database.run(lambda: _sums(accounts, dead))
@@ -241,12 +247,12 @@ class PaidLedger(UsageLedger):
         self._payer = payer
 
     async def reserve(
-        self, turn: str, accounts: Sequence[Account], estimate: int
+        self, turn: str, accounts: Sequence[BudgetAccount], estimate: int
     ) -> BudgetDecision:
         return await super().reserve(turn, self._own(accounts), estimate)
 
     async def settle(
-        self, turn: str, rows: Sequence[UsageRow], accounts: Sequence[Account]
+        self, turn: str, rows: Sequence[UsageRow], accounts: Sequence[BudgetAccount]
     ) -> None:
         payer = self._payer
         paid = [
@@ -255,7 +261,7 @@ class PaidLedger(UsageLedger):
         ]
         await super().settle(turn, paid, self._own(accounts))
 
-    def _own(self, accounts: Sequence[Account]) -> tuple[Account, ...]:
+    def _own(self, accounts: Sequence[BudgetAccount]) -> tuple[BudgetAccount, ...]:
         """Return the same accounts of the payer: a key ends with its period, which has no colon."""
         prefix = f"user:{self._payer.tenant}:{self._payer.sender}"
         return tuple(
@@ -265,7 +271,7 @@ class PaidLedger(UsageLedger):
         )
 
 
-def _sums(accounts: Sequence[Account], dead: int, without: str = "") -> Work[list[int]]:
+def _sums(accounts: Sequence[BudgetAccount], dead: int, without: str = "") -> Work[list[int]]:
     questions = (
         Fetch(SUM, {"key": account.key, "turn": without, "dead": dead}) for account in accounts
     )

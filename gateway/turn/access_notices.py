@@ -11,7 +11,7 @@ from typing import Final
 from gateway.message import Button, MessageAuthor, Notice, Place
 from gateway.outbound.notices import NoticeSender
 from gateway.pairing.texts import APPROVED, REQUEST_NOTICE, ROOM_HINT, code_text, described
-from gateway.people import Audience, KnownIds, PersonId, Role, identity_of
+from gateway.people import Audience, KnownIds, Role, identity_of
 from gateway.policy.decision import Decision
 from gateway.policy.pairing_codes import STAGE
 from gateway.ports.admissions import Admission, AdmissionStore, Applicant, PairingRequest
@@ -91,7 +91,7 @@ async def reply_to_stranger(
     silence. Raises `StoreUnavailable`."""
     if services.pairing is None or author.is_bot or author.is_chat:
         return NO_REPLY, ""
-    person = str(PersonId(place.platform, place.account, author.id))
+    person = str(place.identity(author))
     if place.audience is Audience.DIRECT:
         applicant = Applicant(tenant, person, author.name, place)
         decision, code = await services.pairing.request(applicant)

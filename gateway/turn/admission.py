@@ -10,7 +10,7 @@ from gateway.authorship import text_of
 from gateway.extensions import EXTENSION_SECONDS
 from gateway.llm.prices import price_of, reserve
 from gateway.llm.tokens import estimate
-from gateway.message import Place
+from gateway.message import MessageAuthor, Place
 from gateway.pairing.admissions import role_with
 from gateway.people import Audience, KnownIds, PersonId, Principal, Role
 from gateway.policy.access import NOT_APPROVED, STAGE, decide_access, listed
@@ -29,32 +29,35 @@ log = structlog.get_logger(__name__)
 
 async def identify(turn: TurnContext, services: Services) -> Decision:
     """Determine the principal of the turn."""
-    author = turn.last.author
-    person = turn.last.person
-    outside = author.outside or author.is_bot
-    role = role_in(turn.key.tenant, person, services, aliases=author.aliases, outside=outside)
-    turn.principal = Principal(turn.key.tenant, person, role, outside)
-    turn.person = str(person)
-    return Decision("identity", True, role.value, "outside" if outside else "")
+    last = turn.asked.last
+    who = turn.asker.principal = principal_of(last.author, last.place, turn.key.tenant, services)
+    turn.asker.person = str(who.person)
+    return Decision("identity", True, who.role.value, "outside" if who.outside else "")
 
 
 async def guard_loops(turn: TurnContext, services: Services) -> Decision:
     """Detect bots that answer each other."""
     return services.loop_guard.check(
         str(turn.key.room),
-        by_bot=turn.last.author.is_bot,
+        by_bot=turn.asked.last.author.is_bot,
         now=services.clock.monotonic(),
     )
 
 
 async def check_access(turn: TurnContext, services: Services) -> Decision:
     """Decide if this person is served here."""
-    author, who = turn.last.author, turn.who
-    known = KnownIds(author.aliases, author.former)
-    decision = await served(who, turn.place, known, services)
+    who = turn.asker.who
+    decision = await served(who, turn.place, turn.asked.last.author.known, services)
     if decision.allowed and _is_approver(turn, services):
         await services.admissions.remember_approver(who.tenant, str(who.person), turn.place)
     return decision
+
+
+def principal_of(author: MessageAuthor, place: Place, tenant: str, services: Services) -> Principal:
+    """Return the author of an event as the person whose rights decide about it."""
+    person, outside = place.identity(author), author.outside or author.is_bot
+    role = role_in(tenant, person, services, aliases=author.aliases, outside=outside)
+    return Principal(tenant, person, role, outside)
 
 
 def role_in(
@@ -137,19 +140,19 @@ def _is_approver(turn: TurnContext, services: Services) -> bool:
     return (
         services.policies.access.admission == "approved"
         and turn.place.audience is Audience.DIRECT
-        and turn.who.role.at_least(Role.OPERATOR)
+        and turn.asker.who.role.at_least(Role.OPERATOR)
     )
 
 
 async def check_limits(turn: TurnContext, services: Services) -> Decision:
     """Each message takes a token from all buckets that it has to pass, or from none; a repeated
     attempt takes no further one."""
-    who = turn.who
+    who = turn.asker.who
     human = await services.identities.human(who.tenant, who.person)
-    turn.sender = sender_key(human, turn.last.author, turn.place)
-    if turn.counted:
+    turn.asker.sender = sender_key(human, turn.asked.last.author, turn.place)
+    if turn.attempt.counted:
         return Decision("limits", True, "counted_before")
-    rules = rules_for(who.tenant, turn.sender, turn.place, services.policies.limits)
+    rules = rules_for(who.tenant, turn.asker.sender, turn.place, services.policies.limits)
     if not rules:
         return Decision("limits", True, "no_limits")
     taken = await services.stores.buckets.take(rules, services.clock.now().timestamp())
@@ -194,8 +197,8 @@ async def with_sharing(decision: Decision, turn: TurnContext, services: Services
         return decision
     linked = 0
     if decision.reason.startswith("user_"):
-        linked = len(await services.memory.linked(turn.who))
-    sharing = turn.sharing = sharing_of(decision, turn.place, linked=linked > 0)
+        linked = len(await services.memory.linked(turn.asker.who))
+    sharing = turn.asker.sharing = sharing_of(decision, turn.place, linked=linked > 0)
     if sharing is None:
         return decision
     accounts = f"{linked} linked account{'' if linked == 1 else 's'}"
@@ -220,7 +223,7 @@ async def reserve_budget(turn: TurnContext, services: Services) -> Decision:
     """Reserve the maximum cost of this turn's first call, before any other work."""
     accounts = accounts_for(
         turn.key.tenant,
-        turn.sender or turn.person,
+        turn.asker.sender or turn.asker.person,
         turn.place,
         services.policies.budgets,
         services.clock.now(),
@@ -228,7 +231,7 @@ async def reserve_budget(turn: TurnContext, services: Services) -> Decision:
     persona = services.assistant.persona_in(turn.place.platform, *turn.place.channel_ids)
     model = persona.model or services.assistant.default_model
     # Known to the turn before it holds anything, so that a stop at any moment gives it back.
-    turn.meter = Meter(
+    turn.generation.meter = Meter(
         services.provider,
         services.stores.usage,
         services.prices,
@@ -242,7 +245,7 @@ async def reserve_budget(turn: TurnContext, services: Services) -> Decision:
     price = price_of(model, services.prices)
     if price is None:
         return Decision("budget", False, "no_price", f"budgets.prices has no price for {model}")
-    question_tokens = estimate(turn.content) + estimate(text_of(turn.material))
+    question_tokens = estimate(turn.asked.content) + estimate(text_of(turn.asked.material))
     tokens = question_tokens + services.policies.context.max_tokens + PROMPT_TOKENS
     most = reserve(tokens, services.assistant.max_tokens, price)
-    return await with_sharing(await turn.meter.reserve_amount(most), turn, services)
+    return await with_sharing(await turn.generation.meter.reserve_amount(most), turn, services)

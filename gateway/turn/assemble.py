@@ -10,17 +10,17 @@ from gateway.immutable import replace
 from gateway.llm.tokens import counter, estimate_messages, estimate_tools
 from gateway.message import ChatMessage
 from gateway.people import Audience
+from gateway.policy.access import allowed_tools
 from gateway.policy.decision import Decision
-from gateway.policy.roles import allowed_tools
 from gateway.ports import ContentBlock, ModelMessage, TextBlock, ToolProvider, ToolSpec
 from gateway.ports.conversations import ConversationTask, StoredTurn
 from gateway.ports.prompt_blocks import (
     Assembled,
     BlockKind,
+    BlockSection,
     ContextParts,
     Count,
     PromptParts,
-    Section,
     Task,
     ThreadText,
 )
@@ -72,26 +72,29 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
     window = services.window(persona.model)
     budget, steady = budget_for(window), known.steady(model)
     count: Count = counter(steady)
-    turn.tools, question = tools_of(turn, services), question_of(turn)
+    tools = turn.generation.tools = tools_of(turn, services)
+    inputs, question = turn.inputs, question_of(turn)
     title = turn.connected.manifest.title
     facts = PromptFacts(assistant.name, title, place.audience, persona.persona)
-    parts = parts_of(own_text(facts), turn.prompt_parts, turn.opened, place.audience, turn.thread)
+    parts = parts_of(
+        own_text(facts), inputs.prompt_parts, inputs.opened, place.audience, inputs.thread
+    )
     total = budget.blocks_total
     if window < ROOMY:
         question_tokens = estimate_messages((ModelMessage("user", question),), steady)
-        question_tokens += AGE if turn.late is not None else 0
-        question_tokens += MISSING if turn.missing else 0
-        question_tokens += THREAD if turn.thread_note else 0
-        offered = estimate_tools(await turn.tools.tools(), steady) + round(steady.constant)
+        question_tokens += AGE if turn.attempt.late is not None else 0
+        question_tokens += MISSING if inputs.missing else 0
+        question_tokens += THREAD if inputs.thread_note else 0
+        offered = estimate_tools(await tools.tools(), steady) + round(steady.constant)
         total = room_for_blocks(window, budget, offered, question_tokens)
     # Checked at the start; a later calibration of token counts must not make it fail.
     if (own := count(parts.own)) > budget.system:
         budget = replace(budget, system=own)
     ranks = services.policies.ranks
     make = partial(assemble_blocks, budget=budget, count=count, ranks=ranks, total=total)
-    asking = {message.id for message in turn.messages}
-    made = assemble_deduplicated(parts, turn.knowledge, asking, make)
-    turn.request = TurnRequest(
+    asking = {message.id for message in turn.asked.messages}
+    made = assemble_deduplicated(parts, inputs.knowledge, asking, make)
+    turn.generation.request = TurnRequest(
         system=_joined(made[BlockKind.SYSTEM].text, made[BlockKind.PROJECT].text),
         history=dialogue(made),
         user=user_blocks(made, question),
@@ -103,12 +106,13 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
         calibration=known.latest(model),
         system_volatile=_joined(
             today_text(services.clock.now().date()),
-            turn.late.for_model if turn.late is not None else "",
-            MEMORY_MISSING if turn.missing else "",
-            turn.thread_note,
+            turn.attempt.late.for_model if turn.attempt.late is not None else "",
+            MEMORY_MISSING if inputs.missing else "",
+            inputs.thread_note,
         ),
-        gaps=gaps_of(turn.opened.turns, services.clock.now()),
+        gaps=gaps_of(inputs.opened.turns, services.clock.now()),
         web=assistant.web and bool(_permit(turn, services)((WEB_SEARCH,))),
+        limits=services.policies.turn,
     )
     reserved = budget.grand_total - budget.blocks_total
     data = usage_data(made, window, reserved)
@@ -127,19 +131,19 @@ def tools_of(turn: TurnContext, services: Services) -> AuditedTools:
     then the general ones, then the one for the task."""
     permit = _permit(turn, services)
     tools: ToolProvider = toolbox_of(turn, services).limited(permit)
-    who, audience = turn.who, turn.place.audience
-    may_set = may_set_task(who, audience) and not turn.unkept
+    who, audience = turn.asker.who, turn.place.audience
+    may_set = may_set_task(who, audience) and not turn.inputs.unkept
     if may_set and SET_TASK.name in permit((SET_TASK,)):
-        last = turn.last
-        by = ConversationTask("", turn.person, last.author.name, last.id)
-        tools = turn.tasks = TaskTool(tools, by, turn.contents, audience)
+        last = turn.asked.last
+        by = ConversationTask("", turn.asker.person, last.author.name, last.id)
+        tools = turn.generation.tasks = TaskTool(tools, by, turn.asked.contents, audience)
     return AuditedTools(tools, who, turn.place, services)
 
 
 def _permit(turn: TurnContext, services: Services) -> Permit:
     return partial(
         allowed_tools,
-        role=turn.who.role,
+        role=turn.asker.who.role,
         audience=turn.place.audience,
         policy=services.policies.tools,
     )
@@ -148,18 +152,18 @@ def _permit(turn: TurnContext, services: Services) -> Permit:
 def toolbox_of(turn: TurnContext, services: Services) -> Toolbox:
     """Return the tools of memory for this person, then the general ones, whose results memory
     notes."""
-    if turn.memory is None:
+    if turn.inputs.memory is None:
         return services.toolbox
     if services.toolbox.empty:
-        return Toolbox((turn.memory.tools,))
-    return Toolbox((turn.memory.tools, OverheardTools(services.toolbox, turn.memory)))
+        return Toolbox((turn.inputs.memory.tools,))
+    return Toolbox((turn.inputs.memory.tools, OverheardTools(services.toolbox, turn.inputs.memory)))
 
 
 def question_of(turn: TurnContext) -> tuple[ContentBlock, ...]:
     """Return the files, then the messages, each after the message that it replies to."""
     in_room = turn.place.audience is not Audience.DIRECT
-    blocks: list[ContentBlock] = list(turn.files)
-    for message, content in turn.texts:
+    blocks: list[ContentBlock] = list(turn.inputs.files)
+    for message, content in turn.asked.texts:
         words = content or words_for(message)
         writer = (message.author.name or "somebody") if in_room else ""
         quote, material = message.quote, message.material
@@ -188,13 +192,13 @@ def parts_of(
         own=own,
         skills=prompt_parts.skill,
         personal=(
-            Section("soul", prompt_parts.soul, 0.4),
-            Section("brief", prompt_parts.brief, 0.6),
+            BlockSection("soul", prompt_parts.soul, 0.4),
+            BlockSection("brief", prompt_parts.brief, 0.6),
         ),
         project=(
-            Section("bible", prompt_parts.bible, 0.5),
-            Section("heartbeat", prompt_parts.heartbeat, 0.2),
-            Section("shared", prompt_parts.shared, 0.3),
+            BlockSection("bible", prompt_parts.bible, 0.5),
+            BlockSection("heartbeat", prompt_parts.heartbeat, 0.2),
+            BlockSection("shared", prompt_parts.shared, 0.3),
         ),
         task=Task(task.text, who_set(task)) if task is not None else None,
         summary=summary.text if summary is not None else "",

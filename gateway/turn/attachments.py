@@ -213,10 +213,10 @@ ITS_OWN: Final = "Files of the message itself:"
 async def read_attachments(turn: TurnContext, services: Services) -> Decision:
     """Fetch the files of the messages, of those that they reply to, and of the thread, all within
     the bounds of one message; unreadable files are named to the model."""
-    own = [file for message in turn.messages for file in message.attachments]
-    quoted = [file for one in turn.messages if one.quote for file in one.quote.attachments]
+    own = [file for message in turn.asked.messages for file in message.attachments]
+    quoted = [file for one in turn.asked.messages if one.quote for file in one.quote.attachments]
     known = {file.ref for file in (*own, *quoted)}
-    thread = [file for file in turn.thread_files if file.ref not in known]
+    thread = [file for file in turn.inputs.thread_files if file.ref not in known]
     named = (*own, *quoted, *thread)
     if not named:
         return Decision("attachments", True, "none")
@@ -225,9 +225,9 @@ async def read_attachments(turn: TurnContext, services: Services) -> Decision:
     files = [await fetched(turn.connected.files, file) for file in named[:most]]
     files += [FetchedFile(file) for file in named[most:]]
     files[of_thread:] = await asyncio.to_thread(_without_secrets, files[of_thread:])
-    if turn.memory is not None:
+    if turn.inputs.memory is not None:
         shown = ((text_in(file), file.attachment.name) for file in files)
-        turn.memory.reads(
+        turn.inputs.memory.reads(
             [
                 Material("file" if at < of_thread else "thread", text, name)
                 for at, (text, name) in enumerate(shown)
@@ -239,7 +239,8 @@ async def read_attachments(turn: TurnContext, services: Services) -> Decision:
         if first < end:
             more = to_content(files[first:end], _left(first, (*blocks, *others)), of)
             others = (*others, TextBlock(f"Files of {of}:"), *more)
-    turn.files = (*others, TextBlock(ITS_OWN), *blocks) if own and others else (*others, *blocks)
+    between = (TextBlock(ITS_OWN),) if own and others else ()
+    turn.inputs.files = (*others, *between, *blocks)
     read = sum(file.data is not None for file in files)
     return Decision("attachments", True, "read", f"{read} of {len(files)}")
 

@@ -20,7 +20,7 @@ log = structlog.get_logger(__name__)
 
 async def audit(event: str, turn: TurnContext, services: Services, decision: Decision) -> None:
     """Record a security-relevant event of a turn whose principal is known."""
-    who = turn.who
+    who = turn.asker.who
     await audit_of(event, who.tenant, who.person, turn.place, services, decision)
 
 

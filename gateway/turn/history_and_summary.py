@@ -3,6 +3,9 @@
 Messages that leave the window are added to the summary: at once if the history is already too long,
 or concurrently with the answer if this question and its answer fill it. They are added as lines
 until the summary is long; then the model writes it anew, which is a call of its own.
+
+Messages that people reply to are completed where the platform gives their ids alone: from the
+messages of the same turn, or from the stored turns of this very conversation.
 """
 
 import asyncio
@@ -14,11 +17,12 @@ from gateway.authorship import Material, text_of
 from gateway.conversation import ContextLimits, SummaryPolicy
 from gateway.immutable import replace
 from gateway.llm.tokens import estimate
-from gateway.message import labels_of
+from gateway.message import MAX_CONTENT, Attachment, ChatMessage, Quote, labels_of
 from gateway.people import Audience
 from gateway.policy.decision import Decision
-from gateway.ports.conversations import ConversationSummary, StoredTurn
+from gateway.ports.conversations import ConversationSummary, QuotedTurn, StoredTurn
 from gateway.ports.prompt_blocks import DialogueTurn, spoken
+from gateway.render import render_off_loop
 from gateway.turn.context.budgets import budget_for
 from gateway.turn.context.history import LoadedHistory, since, sizes_of
 from gateway.turn.context.summary import (
@@ -30,7 +34,6 @@ from gateway.turn.context.summary import (
     summary_in_time,
 )
 from gateway.turn.metering import Meter
-from gateway.turn.program_notes import words_of_model
 from gateway.turn.prompt import (
     clean_name,
     framed,
@@ -39,7 +42,7 @@ from gateway.turn.prompt import (
     quotation,
     wordless,
 )
-from gateway.turn.quotes import complete_quotes
+from gateway.turn.render import words_of_model
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 
@@ -51,14 +54,14 @@ _WORDS: Final = re.compile(r"[A-Za-z]+")
 
 async def read_history(turn: TurnContext, services: Services) -> Decision:
     """Read the history within the limits; the rest is in a summary."""
-    if turn.unkept:
+    if turn.inputs.unkept:
         return Decision("context", True, "memory_off")
     await complete_quotes(turn, services)
     limits, now = limits_of(services), services.clock.now()
     stored, notes = await services.stores.conversations.opened(
         turn.key, 2 * limits.max_messages + 2
     )
-    left_out = {id_ for message in turn.messages for id_ in (message.id, message.replaces)}
+    left_out = {id_ for message in turn.asked.messages for id_ in (message.id, message.replaces)}
     earlier = [each for each in stored if each.message_id not in left_out]
     summary = summary_in_time(notes.summary, limits, now)
     kept = since(earlier, summary, limits, now)
@@ -71,9 +74,9 @@ async def read_history(turn: TurnContext, services: Services) -> Decision:
         summary = merged_summary(before, old, dialogue, text)
         await services.stores.notes.set_summary(turn.key, summary, now, old, before)
         kept, sizes = kept[gone:], sizes[gone:]
-    turn.opened = LoadedHistory(notes.task, summary, tuple(kept), tuple(sizes))
-    if turn.memory is not None:
-        turn.memory.reads(tuple(read_besides(turn)))
+    turn.inputs.opened = LoadedHistory(notes.task, summary, tuple(kept), tuple(sizes))
+    if turn.inputs.memory is not None:
+        turn.inputs.memory.reads(tuple(read_besides(turn)))
     return Decision("context", True, "window", f"{len(kept)} of {len(earlier)} messages")
 
 
@@ -94,10 +97,10 @@ def text_without_model(
 def read_besides(turn: TurnContext) -> Iterator[Material]:
     """Return text that the model reads and the asking person did not write: the message that they
     reply to, earlier material, and in a room the messages of others."""
-    for message in turn.messages:
+    for message in turn.asked.messages:
         if message.quote is not None:
             yield quotation(message.quote)
-    person, opened = turn.person, turn.opened
+    person, opened = turn.asker.person, turn.inputs.opened
     for step in opened.turns:
         yield from step.material
         if step.role == "user" and step.person != person and (step.text or step.files):
@@ -167,7 +170,7 @@ class BackgroundSummary:
     async def __aenter__(self) -> Self:
         if not self._turns:
             return self
-        before = self._turn.opened.summary
+        before = self._turn.inputs.opened.summary
         self._text = text_without_model(self._policy, before, self._dialogue)
         by_model = self._policy.by == "model" and self._services.provider.name != OFFLINE
         if self._text is None and by_model:
@@ -178,8 +181,7 @@ class BackgroundSummary:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        result = self._turn.result
-        if kind is not None or result is None or result.failed:
+        if kind is not None or not self._turn.generation.answered:
             if self._work is not None:
                 self._work.cancel()
             return
@@ -187,7 +189,7 @@ class BackgroundSummary:
             return
         self._meter.answer_is_over()
         text = await self._work if self._work is not None else self._text
-        before, now = self._turn.opened.summary, self._services.clock.now()
+        before, now = self._turn.inputs.opened.summary, self._services.clock.now()
         summary = merged_summary(before, self._turns, self._dialogue, text)
         # What was deleted while the model wrote stays deleted: such a summary is not stored. The
         # model has answered, so that a failing store must not repeat the turn.
@@ -199,12 +201,80 @@ class BackgroundSummary:
 
 def turns_to_leave(turn: TurnContext, services: Services) -> tuple[StoredTurn, ...]:
     """Return the older part of the conversation if this question and its answer fill the window."""
-    opened = turn.opened
+    opened, asked = turn.inputs.opened, turn.asked
     gone = leaving(
         opened.turns,
         opened.sizes,
         limits_of(services),
-        coming=len(turn.messages) + 1,
-        coming_tokens=estimate(turn.content) + estimate(text_of(turn.material)) + ANSWER,
+        coming=len(asked.messages) + 1,
+        coming_tokens=estimate(asked.content) + estimate(text_of(asked.material)) + ANSWER,
     )
     return opened.turns[:gone]
+
+
+NEARLY_FULL: Final = MAX_CONTENT - 1_000
+"""Characters from which a stored answer may be the beginning of a longer one: it is cut at
+`MAX_CONTENT` or shortly before."""
+
+
+async def complete_quotes(turn: TurnContext, services: Services) -> None:
+    """Complete the quotes of a turn; what is stored nowhere stays empty. Raises
+    `StoreUnavailable`."""
+    if not any(_is_open(message) for message in turn.asked.messages):
+        return
+    completed = [await _completed(message, turn, services) for message in turn.asked.messages]
+    turn.asked = replace(turn.asked, messages=tuple(completed))
+
+
+def files_kept(turn: TurnContext, message: ChatMessage) -> tuple[Attachment, ...]:
+    """Return the files of a message as its conversation keeps them: by kind and name, with the
+    reference only where a reply gives nothing but the id."""
+    if turn.connected.manifest.capabilities.quotes_by_id:
+        return message.attachments
+    return tuple(replace(file, ref="") for file in message.attachments)
+
+
+def _is_open(message: ChatMessage) -> bool:
+    return message.quote is not None and message.quote.is_empty and bool(message.quote.id)
+
+
+async def _completed(message: ChatMessage, turn: TurnContext, services: Services) -> ChatMessage:
+    quote = message.quote
+    if quote is None or not _is_open(message):
+        return message
+    for other in turn.asked.messages:
+        if other.id == quote.id:
+            own = replace(
+                quote,
+                text=other.content,
+                author_name=other.author.name,
+                attachments=other.attachments,
+            )
+            return replace(message, quote=own)
+    found = await services.stores.conversations.quoted(turn.key, quote.id)
+    if found is None:
+        return message
+    return replace(message, quote=await _quote_of(found, quote, turn))
+
+
+async def _quote_of(found: QuotedTurn, quote: Quote, turn: TurnContext) -> Quote:
+    stored = found.turn
+    if found.part is None:
+        shown = "\n".join(
+            f"(forwarded)\n{piece.text}" if piece.authorship == "forwarded" else piece.text
+            for piece in stored.material
+        )
+        return replace(
+            quote,
+            text="\n".join(filter(None, (stored.text, shown))),
+            author_name=stored.speaker,
+            by_this_bot=False,
+            attachments=tuple(file for file in stored.files),
+        )
+    text = words_of_model(stored.text)
+    parts = await render_off_loop(text, turn.connected.renderer)
+    if len(parts) > 1 and found.part < len(parts):  # the reply is to one part of a long answer
+        text = parts[found.part].text
+    elif len(text) > NEARLY_FULL:  # what followed is stored nowhere
+        text = ""
+    return replace(quote, text=text, author_name=stored.speaker, by_this_bot=True)

@@ -1,4 +1,5 @@
-"""Questions that are answered late, or are too old to be answered."""
+"""Questions that are answered late, are too old to be answered, or may have been answered before
+the stores returned to an earlier state."""
 
 from typing import Final
 
@@ -29,21 +30,24 @@ UNWRITABLE: Final = "the platform takes no message {hours:.0f} hours after the p
 
 def note_lateness(turn: TurnContext, services: Services) -> None:
     """Set `late` of a turn whose oldest message was written long ago."""
-    if turn.late is not None:
+    if turn.attempt.late is not None:
         return
-    asked = [one.asked_at for one in (turn, *turn.collected) if one.asked_at is not None]
+    asked = [
+        one.asked.asked_at for one in (turn, *turn.collected) if one.asked.asked_at is not None
+    ]
     if not asked:
         return
     limits, now = services.policies.ages, services.clock.now()
-    turn.late = late(min(asked), now, limits, several=len(asked) > 1)
-    if turn.late is not None:
+    turn.attempt.late = late(min(asked), now, limits, several=len(asked) > 1)
+    if turn.attempt.late is not None:
         services.count("answered_late", turn.place.platform)
-        turn.note(Decision(STAGE, True, LATE, f"written {duration(turn.late.age)} before"))
+        turn.note(Decision(STAGE, True, LATE, f"written {duration(turn.attempt.late.age)} before"))
 
 
 def with_age(turn: TurnContext, markdown: str) -> str:
     """Return a text below the line that says how late it comes."""
-    return f"{turn.late.line}\n\n{markdown}" if turn.late is not None and markdown else markdown
+    age = turn.attempt.late
+    return f"{age.line}\n\n{markdown}" if age is not None and markdown else markdown
 
 
 def expired_reply(turn: TurnContext, services: Services) -> Reply:
@@ -53,11 +57,13 @@ def expired_reply(turn: TurnContext, services: Services) -> Reply:
     limits, now = services.policies.ages, services.clock.now()
     for one in turns:
         services.count("expired", one.place.platform)
-        asked = one.asked_at or now
+        asked = one.asked.asked_at or now
         detail = f"written {duration(now - asked)} before"
         one.note(Decision(STAGE, False, TOO_OLD, detail))
     within = turn.connected.manifest.writes_within
-    newest = max((one.asked_at for one in turns if one.asked_at is not None), default=now)
+    newest = max(
+        (one.asked.asked_at for one in turns if one.asked.asked_at is not None), default=now
+    )
     if within is not None and now - newest >= within:
         detail = UNWRITABLE.format(hours=within.total_seconds() / 3600)
         turn.note(Decision(STAGE, False, TOO_LATE_TO_WRITE, detail))
@@ -69,12 +75,29 @@ def expired_reply(turn: TurnContext, services: Services) -> Reply:
 def _line(turn: TurnContext, services: Services) -> str:
     """Return one message as a notice names it: its time, in a room its author, its beginning."""
     now = services.clock.now()
-    asked = clock_time(turn.asked_at or now, now)
-    text = f"/{turn.command} {turn.content}".strip() if turn.command else turn.content
+    asked, written = turn.asked, clock_time(turn.asked.asked_at or now, now)
+    text = f"/{asked.command} {asked.content}".strip() if asked.command else asked.content
     words = " ".join(readable(redact_for_history(text[: 4 * EXCERPT])).split())
     excerpt = words if len(words) <= EXCERPT else f"{words[:EXCERPT].rstrip()}…"
     named = in_one_line(excerpt) if excerpt else "(without text)"
     if turn.place.audience is Audience.DIRECT:
-        return f"{asked}: “{named}”"
-    writer = in_one_line(clean_name(redact_name(turn.last.author.name)) or "somebody")
-    return f"{asked}, {writer}: “{named}”"
+        return f"{written}: “{named}”"
+    writer = in_one_line(clean_name(redact_name(asked.last.author.name)) or "somebody")
+    return f"{written}, {writer}: “{named}”"
+
+
+MAY_REPEAT: Final = "may_repeat"
+
+
+async def doubt_first(turn: TurnContext, services: Services) -> None:
+    """Set `may_repeat` of a turn whose answer may have been sent before. Its answer then stands
+    below a repeat note, and is not shown while it grows. Raises `StoreUnavailable`."""
+    if turn.asked.received_at is None or turn.attempt.may_repeat:
+        return
+    asked = services.stores.unit_of_work.may_repeat
+    for one in (turn, *turn.collected):
+        if one.asked.received_at is not None and await asked(one.id, one.asked.received_at):
+            turn.attempt.may_repeat = True
+            detail = "it may have been sent before data was lost or restored"
+            turn.note(Decision("repetition", True, MAY_REPEAT, detail))
+            return

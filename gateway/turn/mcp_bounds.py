@@ -51,7 +51,7 @@ TOO_LARGE: Final = f"it is larger than {MAX_MESSAGE // 1024 // 1024} MB"
 TOO_MANY_VALUES: Final = f"it has more than {MAX_SIGNS:,} commas, colons and brackets"
 
 
-class Refused(Exception):
+class UnusableAnswer(Exception):
     """An answer is outside of the bounds. The text is the reason, in words of this program only."""
 
 
@@ -114,22 +114,22 @@ class Bounded(Struct, frozen=True):
 
 
 def read_message(data: bytes) -> Bounded | None:
-    """Return a message; None for a notification. Raises `Refused`."""
+    """Return a message; None for a notification. Raises `UnusableAnswer`."""
     if len(data) > MAX_MESSAGE:
-        raise Refused(TOO_LARGE)
+        raise UnusableAnswer(TOO_LARGE)
     if sum(map(data.count, (b",", b":", b"[", b"{"))) > MAX_SIGNS:
-        raise Refused(TOO_MANY_VALUES)
+        raise UnusableAnswer(TOO_MANY_VALUES)
     try:
         value = from_json(data, allow_inf_nan=False, cache_strings="none")
     except (ValueError, RecursionError):
-        raise Refused("it is not valid JSON, or nested too deeply") from None
+        raise UnusableAnswer("it is not valid JSON, or nested too deeply") from None
     if not isinstance(value, dict) or value.get("jsonrpc") != "2.0":
-        raise Refused("it is not a message of MCP")
+        raise UnusableAnswer("it is not a message of MCP")
     if _has_long_number(value):
-        raise Refused(f"it has a whole number of more than {MAX_BITS:,} bits")
+        raise UnusableAnswer(f"it has a whole number of more than {MAX_BITS:,} bits")
     number = value.get("id")
     if not _is_id(number):
-        raise Refused("it is not a message of MCP")
+        raise UnusableAnswer("it is not a message of MCP")
     match value:
         case {"method": str(method)} if number is None:
             return None
@@ -141,7 +141,7 @@ def read_message(data: bytes) -> Bounded | None:
             error = _error(code, text, more.get("data"))
             return Bounded({"jsonrpc": "2.0", "id": number, "error": error}, True)
         case _:
-            raise Refused("it is not a message of MCP")
+            raise UnusableAnswer("it is not a message of MCP")
 
 
 def refusal(number: object, reason: str, code: int = REFUSED_CODE) -> dict[str, Any]:

@@ -86,7 +86,7 @@ class McpTools:
             self._refusals.latest,
         )
 
-    def start(self) -> None:
+    async def start(self) -> None:
         """Begin to connect in the background; a request for the tools does so as well."""
         if self._task is None:
             self._task = asyncio.create_task(
@@ -95,7 +95,7 @@ class McpTools:
 
     async def tools(self) -> tuple[ToolSpec, ...]:
         """Return the tools of the server. Raises `ToolError` while it is not connected."""
-        self.start()
+        await self.start()
         with suppress(TimeoutError):
             async with asyncio.timeout(WAIT_SECONDS):
                 await self._tried.wait()

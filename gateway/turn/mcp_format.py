@@ -13,8 +13,7 @@ from gateway.ports import ToolSpec
 from gateway.turn.prompt import clip, own_words
 from safety.bounds import OutOfBounds
 from safety.injection_detection.detect import neutralise_markers
-from safety.role_markers import find_sentinels
-from safety.sanitize import sanitize
+from safety.sanitize import find_sentinels, sanitize
 from safety.unicode import safe_unicode
 
 MAX_TOOL_NAME: Final = 64

@@ -8,7 +8,7 @@ from typing import Final
 import httpx2
 from pydantic_core import from_json, to_json
 
-from gateway.llm.event_stream import EventStream, EventTooLong
+from gateway.llm.event_stream import EventDecoder, EventTooLong
 from gateway.turn.mcp_bounds import (
     CLOSED_CODE,
     MAX_MESSAGE,
@@ -16,7 +16,7 @@ from gateway.turn.mcp_bounds import (
     TOO_LARGE,
     Rate,
     Refusals,
-    Refused,
+    UnusableAnswer,
     read_message,
     refusal,
 )
@@ -53,16 +53,16 @@ Without a session 404 is the answer to an unknown method, which the library read
 
 def bounded_client(
     url: str, headers: Mapping[str, str], refusals: Refusals
-) -> tuple[httpx2.AsyncClient, "BoundedTransport"]:
+) -> tuple[httpx2.AsyncClient, "BoundedMcpTransport"]:
     """Return the client of one server, and its transport. The proxy of the environment is used."""
     limits = httpx2.Limits(max_connections=MAX_CONNECTIONS)
     inner = httpx2.AsyncHTTPTransport(limits=limits, proxy=proxy_of(url))
-    transport = BoundedTransport(inner, refusals)
+    transport = BoundedMcpTransport(inner, refusals)
     timeout = httpx2.Timeout(CONNECT_SECONDS, read=ANSWER_SECONDS)
     return httpx2.AsyncClient(headers=headers, timeout=timeout, transport=transport), transport
 
 
-class BoundedTransport(httpx2.AsyncBaseTransport):
+class BoundedMcpTransport(httpx2.AsyncBaseTransport):
     """Sends the requests of one server's client.
 
     An answer outside of the bounds becomes an error answer to its request, so that only this
@@ -113,13 +113,13 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         kind = response.headers.get("content-type", "").lower()
         headers = _headers(response)
         if kind.startswith("text/event-stream") and response.status_code < _REFUSES:
-            events = _Events(self, response, number, until)
+            events = _BoundedEvents(self, response, number, until)
             return httpx2.Response(response.status_code, headers=headers, stream=events)
         body = b""
         try:
             if kind.startswith("application/json") and number is not None:
                 body = await self._message(response, until)
-        except Refused as refused:
+        except UnusableAnswer as refused:
             return self._refused(number, str(refused))
         finally:
             await response.aclose()
@@ -133,13 +133,13 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         try:
             if response.headers.get("content-type", "").lower().startswith("application/json"):
                 body = await self._body(response, until)
-        except Refused as refused:
+        except UnusableAnswer as refused:
             return self._refused(number, str(refused))
         finally:
             await response.aclose()
         if session and status in _GONE:
             return _error_answer(refusal(number, "the session has ended", CLOSED_CODE))
-        with suppress(Refused):  # an error of something in between, such as a proxy
+        with suppress(UnusableAnswer):  # an error of something in between, such as a proxy
             if (message := read_message(body)) is not None:
                 return httpx2.Response(status, headers=_JSON, content=to_json(message.value))
         if status == _NOT_FOUND:
@@ -149,11 +149,11 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
     async def _message(self, response: httpx2.Response, until: float) -> bytes:
         message = read_message(await self._body(response, until))
         if message is None:
-            raise Refused("it has no answer")
+            raise UnusableAnswer("it has no answer")
         return to_json(message.value)
 
     async def _body(self, response: httpx2.Response, until: float) -> bytes:
-        """Return the body of a message. Raises `Refused`."""
+        """Return the body of a message. Raises `UnusableAnswer`."""
         body = bytearray()
         try:
             async for piece in self.pieces(response, MAX_MESSAGE, until):
@@ -164,16 +164,16 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
             self.hold(-len(body))
 
     def hold(self, size: int) -> None:
-        """Count bytes that are kept until their message is complete. Raises `Refused`."""
+        """Count bytes that are kept until their message is complete. Raises `UnusableAnswer`."""
         if size > 0 and self._held + size > MAX_STREAM:
-            raise Refused("the answers of this server are too large together")
+            raise UnusableAnswer("the answers of this server are too large together")
         self._held += size
 
     async def pieces(
         self, response: httpx2.Response, most: int, until: float
     ) -> AsyncIterator[bytes]:
         """Yield the body unpacked, at most `most` bytes before and after, and at most `MAX_PIECES`
-        pieces. Raises `Refused`."""
+        pieces. Raises `UnusableAnswer`."""
         encoding = response.headers.get("content-encoding", "")
         source = aiter(unpacked(_stream_of(response), encoding, most))
         try:
@@ -184,11 +184,11 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
                     return
                 yield piece
         except BodyTooLarge:
-            raise Refused(TOO_LARGE if most == MAX_MESSAGE else _long_stream()) from None
+            raise UnusableAnswer(TOO_LARGE if most == MAX_MESSAGE else _long_stream()) from None
         except (TooManyPieces, Undecodable) as error:
-            raise Refused(str(error)) from None
+            raise UnusableAnswer(str(error)) from None
         except TimeoutError:
-            raise Refused(_too_slow()) from None
+            raise UnusableAnswer(_too_slow()) from None
 
     def note(self, reason: str) -> None:
         self._refusals.note(reason)
@@ -198,11 +198,15 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         return _error_answer(refusal(number, reason))
 
 
-class _Events(httpx2.AsyncByteStream):
+class _BoundedEvents(httpx2.AsyncByteStream):
     """A stream of events within the bounds. One that leaves them ends with an error answer."""
 
     def __init__(
-        self, transport: BoundedTransport, response: httpx2.Response, number: object, until: float
+        self,
+        transport: BoundedMcpTransport,
+        response: httpx2.Response,
+        number: object,
+        until: float,
     ) -> None:
         self._transport = transport
         self._response = response
@@ -210,18 +214,18 @@ class _Events(httpx2.AsyncByteStream):
         self._until = until
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        stream, lines, held = EventStream(), 0, 0
+        stream, lines, held = EventDecoder(), 0, 0
         try:
             async for piece in self._transport.pieces(self._response, MAX_STREAM, self._until):
                 lines += piece.count(b"\n") + piece.count(b"\r")
                 if lines > MAX_LINES:
-                    raise Refused(f"its stream has more than {MAX_LINES:,} lines")
+                    raise UnusableAnswer(f"its stream has more than {MAX_LINES:,} lines")
                 for block in stream.blocks(piece):
                     if event := _event(block):
                         yield event
                 self._transport.hold(stream.waiting - held)
                 held = stream.waiting
-        except (Refused, EventTooLong) as error:
+        except (UnusableAnswer, EventTooLong) as error:
             reason = TOO_LARGE if isinstance(error, EventTooLong) else str(error)
             self._transport.note(reason)
             yield b"data: " + to_json(refusal(self._number, reason)) + b"\n\n"
@@ -233,7 +237,8 @@ class _Events(httpx2.AsyncByteStream):
 
 
 def _event(block: bytes) -> bytes:
-    """Return an event with its id, its pause and its message; b"" without any. Raises `Refused`."""
+    """Return an event with its id, its pause and its message; b"" without any. Raises
+    `UnusableAnswer`."""
     kept, data = [], []
     for line in block.split(b"\n"):
         field, _, value = line.partition(b":")

@@ -25,7 +25,7 @@ from gateway.turn.mcp_bounds import (
     Bounded,
     Rate,
     Refusals,
-    Refused,
+    UnusableAnswer,
     read_message,
     refusal,
 )
@@ -130,9 +130,9 @@ class _Program:
                 return
         try:
             if line is None:
-                raise Refused(TOO_LARGE)
+                raise UnusableAnswer(TOO_LARGE)
             message = read_message(line)
-        except Refused as refused:
+        except UnusableAnswer as refused:
             await self._refuse(str(refused))
             return
         if message is not None and (message.answers or self._replies.take()):

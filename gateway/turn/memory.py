@@ -38,29 +38,29 @@ log = structlog.get_logger(__name__)
 
 async def remember(turn: TurnContext, services: Services) -> Decision:
     """Let memory store the turn, and take the footer from it."""
-    if turn.memory is None or turn.result is None:
+    if turn.inputs.memory is None or turn.generation.result is None:
         return Decision("memory", True, "nothing_kept")
     await redact_aside(turn, services)
     note = note_of(turn, services)
     if note and not reads_alone(turn):
-        await turn.memory.tell_later(LATER[note])
-    if turn.result.failed:
-        turn.footer = noted(turn.footer, note)
+        await turn.inputs.memory.tell_later(LATER[note])
+    if turn.generation.result.failed:
+        turn.answer.footer = noted(turn.answer.footer, note)
         return Decision("memory", True, "nothing_kept")
-    used = [call.name for call in turn.result.calls]
+    used = [call.name for call in turn.generation.result.calls]
     # It covers the whole message; memory's notice covers a part of it.
     covered = (REDACTION_NOTICE,) if note == REMOVED else ()
-    after = await turn.memory.finish(kept_answer(turn, services), used, covered)
-    turn.footer = noted(after, note)
+    after = await turn.inputs.memory.finish(kept_answer(turn, services), used, covered)
+    turn.answer.footer = noted(after, note)
     return Decision("memory", True, "kept")
 
 
 def note_of(turn: TurnContext, services: Services) -> str:
     """Return the line for the person about secrets in their message; empty if they switched memory
     off, because nothing is stored then."""
-    if turn.unkept:
+    if turn.inputs.unkept:
         return ""
-    shown = turn.material
+    shown = turn.asked.material
     return secret_note(kept_of(turn, services), shown, kept_material(turn, shown))
 
 
@@ -68,15 +68,15 @@ def caller_of(turn: TurnContext, services: Services) -> Caller:
     """Return the caller for memory."""
     return Caller(
         id=turn.id,
-        principal=turn.who,
-        name=turn.last.author.name,
+        principal=turn.asker.who,
+        name=turn.asked.last.author.name,
         place=turn.place,
         conversation=str(turn.key),
         at=services.clock.now(),
-        message_ids=tuple(message.id for message in turn.messages),
-        words=tuple(without_quotations(content) for content in turn.contents),
+        message_ids=tuple(message.id for message in turn.asked.messages),
+        words=tuple(without_quotations(content) for content in turn.asked.contents),
         attributed_text=text_kept(turn, services),
-        material=kept_material(turn, turn.material),
+        material=kept_material(turn, turn.asked.material),
         alone=reads_alone(turn),
     )
 
@@ -89,10 +89,10 @@ def reads_alone(turn: TurnContext) -> bool:
 
 def text_kept(turn: TurnContext, services: Services) -> str:
     """Return the author's own text without secrets, as it is stored; empty if there is none."""
-    if not turn.content.strip():
+    if not turn.asked.content.strip():
         return ""
     texts = kept_of(turn, services).texts
-    return text_in_place(turn.place, turn.last.author.name, "\n".join(texts))
+    return text_in_place(turn.place, turn.asked.last.author.name, "\n".join(texts))
 
 
 DIRECT: Final = 2_000
@@ -104,26 +104,26 @@ async def redact_aside(turn: TurnContext, services: Services) -> None:
     """Redact long texts of the turn in a thread, to keep the event loop free; the functions below
     then use the results. No call of `re` takes long there, so the interpreter changes threads every
     5 ms."""
-    if turn.kept is None and sum(map(len, turn.contents)) > DIRECT:
+    if turn.stored.kept is None and sum(map(len, turn.asked.contents)) > DIRECT:
         last, known = _before(turn, services)
         earlier = last.text if last is not None else ""
-        kept = await asyncio.to_thread(redact_messages, turn.contents, known, earlier)
+        kept = await asyncio.to_thread(redact_messages, turn.asked.contents, known, earlier)
         _remember(turn, services, kept, last)
-    for piece in turn.material:
-        if len(piece.text) > DIRECT and piece.text not in turn.redacted:
-            turn.redacted[piece.text] = await asyncio.to_thread(redact_for_history, piece.text)
-    answer = turn.answer
-    if len(answer) > DIRECT and answer not in turn.redacted:
+    for piece in turn.asked.material:
+        if len(piece.text) > DIRECT and piece.text not in turn.stored.texts:
+            turn.stored.texts[piece.text] = await asyncio.to_thread(redact_for_history, piece.text)
+    answer = turn.answer.text
+    if len(answer) > DIRECT and answer not in turn.stored.texts:
         known = _known_secrets(turn, services)
-        turn.redacted[answer] = await asyncio.to_thread(redact_for_history, answer, known)
+        turn.stored.texts[answer] = await asyncio.to_thread(redact_for_history, answer, known)
 
 
 def kept_of(turn: TurnContext, services: Services) -> RedactedMessages:
     """Return the messages without their secrets; the result of the first call is cached."""
-    if turn.kept is not None:
-        return turn.kept
+    if turn.stored.kept is not None:
+        return turn.stored.kept
     last, known = _before(turn, services)
-    kept = redact_messages(turn.contents, known, last.text if last is not None else "")
+    kept = redact_messages(turn.asked.contents, known, last.text if last is not None else "")
     _remember(turn, services, kept, last)
     return kept
 
@@ -133,30 +133,31 @@ def kept_material(turn: TurnContext, material: Sequence[Material]) -> tuple[Mate
     if not material:
         return ()
     for piece in material:
-        if piece.text not in turn.redacted:
-            turn.redacted[piece.text] = redact_for_history(piece.text)
-    return tuple(replace(piece, text=turn.redacted[piece.text]) for piece in material)
+        if piece.text not in turn.stored.texts:
+            turn.stored.texts[piece.text] = redact_for_history(piece.text)
+    return tuple(replace(piece, text=turn.stored.texts[piece.text]) for piece in material)
 
 
 def kept_answer(turn: TurnContext, services: Services) -> str:
     """Return the answer without secrets, and without a copy of an earlier possible secret."""
-    answer = turn.answer
-    kept = turn.redacted.get(answer)
+    answer = turn.answer.text
+    kept = turn.stored.texts.get(answer)
     if kept is None:
-        kept = turn.redacted[answer] = redact_for_history(answer, _known_secrets(turn, services))
+        known = _known_secrets(turn, services)
+        kept = turn.stored.texts[answer] = redact_for_history(answer, known)
     return kept
 
 
 def _before(turn: TurnContext, services: Services) -> tuple[LastMessage | None, tuple[str, ...]]:
     """Return the author's previous message, and the secrets of the conversation."""
     conversation, now, recent = str(turn.key), services.clock.now(), services.recent_secrets
-    ids = [message.id for message in turn.messages]
-    last = recent.last_words(conversation, turn.person, now, ids)
+    ids = [message.id for message in turn.asked.messages]
+    last = recent.last_words(conversation, turn.asker.person, now, ids)
     return last, recent.of(conversation, now)
 
 
 def _known_secrets(turn: TurnContext, services: Services) -> tuple[str, ...]:
-    possible = turn.kept.possible if turn.kept is not None else ()
+    possible = turn.stored.kept.possible if turn.stored.kept is not None else ()
     return (*_known(turn, services), *possible)
 
 
@@ -170,11 +171,11 @@ def _remember(
     now, conversation = services.clock.now(), str(turn.key)
     recent = services.recent_secrets
     if kept.earlier is not None and last is not None:
-        turn.mended = (last.message_id, kept.earlier)
-    person = turn.person
+        turn.stored.mended = (last.message_id, kept.earlier)
+    person = turn.asker.person
     recent.add(conversation, kept.secrets, now, person)
-    recent.add_message(conversation, person, LastMessage(turn.last.id, kept.texts[-1], now))
-    turn.kept = kept
+    recent.add_message(conversation, person, LastMessage(turn.asked.last.id, kept.texts[-1], now))
+    turn.stored.kept = kept
 
 
 REMOVED: Final = (
@@ -220,9 +221,9 @@ def noted(footer: AnswerFooter, note: str) -> AnswerFooter:
 async def open_memory(turn: TurnContext, services: Services) -> Decision:
     """Bind memory to the person who asks and the other readers."""
     await redact_aside(turn, services)
-    turn.memory = await services.memory.turn(caller_of(turn, services))
-    if turn.unkept:
-        services.recent_secrets.forget_person(str(turn.key), turn.person)
+    turn.inputs.memory = await services.memory.turn(caller_of(turn, services))
+    if turn.inputs.unkept:
+        services.recent_secrets.forget_person(str(turn.key), turn.asker.person)
         return Decision("memory", True, "off")
     return Decision("memory", True, "opened")
 
@@ -231,19 +232,19 @@ async def recall(turn: TurnContext, services: Services) -> Decision:
     """Read the prompt parts of memory, and memories that may answer this question. A failing or
     slow recall does not prevent the answer: the model can still search. Raises
     `StoreUnavailable`."""
-    memory = turn.memory
+    memory = turn.inputs.memory
     if memory is None:
         return Decision("recall", True, "no_memory")
-    turn.missing = ()
-    turn.prompt_parts = await memory.prompt_parts()
-    for missing in turn.prompt_parts.missing:
+    turn.inputs.missing = ()
+    turn.inputs.prompt_parts = await memory.prompt_parts()
+    for missing in turn.inputs.prompt_parts.missing:
         _note_missing(turn, services, missing)
         turn.note(Decision("memory", True, "part_missing", f"{missing.part}: {missing.reason}"))
     if not memory.recalls:
         return Decision("recall", True, "nothing_to_recall")
     try:
         async with asyncio.timeout(RECALL_SECONDS):
-            turn.knowledge = await memory.knowledge(turn.question)
+            turn.inputs.knowledge = await memory.knowledge(turn.asked.question)
     except StoreUnavailable:
         raise
     except TimeoutError:
@@ -253,22 +254,23 @@ async def recall(turn: TurnContext, services: Services) -> Decision:
         log.exception("recall_failed")
         _note_missing(turn, services, MissingPart("recall", "failed"))
         return Decision("recall", True, "recall_failed", "see the log")
-    count = len(turn.knowledge)
-    return Decision("recall", True, "recalled", f"{count} found", data=ranks_of(turn.knowledge))
+    found = turn.inputs.knowledge
+    return Decision("recall", True, "recalled", f"{len(found)} found", data=ranks_of(found))
 
 
 def _note_missing(turn: TurnContext, services: Services, missing: MissingPart) -> None:
-    turn.missing = (*turn.missing, missing)
+    turn.inputs.missing = (*turn.inputs.missing, missing)
     services.count("without_memory", f"{missing.part}:{missing.reason}")
 
 
 async def says_forgetful(turn: TurnContext) -> bool:
     """Return True if the answer was written without a part of memory, and the model's tools read
     nothing of it either: the person is told, because only they know if that matters."""
-    if not turn.missing or turn.memory is None or turn.result is None or turn.result.failed:
+    memory, result = turn.inputs.memory, turn.generation.result
+    if not turn.inputs.missing or memory is None or result is None or result.failed:
         return False
-    own = {tool.name for tool in await turn.memory.tools.tools()}
-    return not any(use.ok and use.name in own for use in turn.result.calls)
+    own = {tool.name for tool in await memory.tools.tools()}
+    return not any(use.ok and use.name in own for use in result.calls)
 
 
 def ranks_of(items: Sequence[KnowledgeItem]) -> Mapping[str, object] | None:

@@ -10,7 +10,7 @@ import structlog
 from gateway.errors import ModelError, ModelRefused
 from gateway.llm.prices import Price, cost, price_of, reserve
 from gateway.llm.tokens import estimate, estimate_messages, estimate_tools
-from gateway.policy.budgets import Account, BudgetAlert
+from gateway.policy.budgets import BudgetAccount, BudgetAlert
 from gateway.policy.decision import Decision
 from gateway.ports import (
     WEB_USES,
@@ -43,7 +43,7 @@ class Meter:
         prices: Mapping[str, Price],
         *,
         turn: str,
-        accounts: Sequence[Account],
+        accounts: Sequence[BudgetAccount],
         default_model: str,
         count: Callable[[str, str], None],
     ) -> None:

@@ -10,7 +10,6 @@ import structlog
 
 from db.errors import StoreUnavailable
 from gateway.authorship import Material, within_bounds
-from gateway.commands.typed_answers import typed_form
 from gateway.conversation import ConversationKey
 from gateway.immutable import replace
 from gateway.message import (
@@ -25,8 +24,6 @@ from gateway.message import (
     MessageReceived,
     Outbound,
     Reply,
-    author_of,
-    place_of,
 )
 from gateway.observe.correlation import correlated, correlation_id
 from gateway.observe.timing import collect_timings
@@ -58,16 +55,16 @@ from gateway.turn.attachments import read_attachments
 from gateway.turn.audit import AuditedTools, audit
 from gateway.turn.generate import generate
 from gateway.turn.history_and_summary import read_history
-from gateway.turn.lateness import expired_reply, note_lateness, with_age
+from gateway.turn.lateness import doubt_first, expired_reply, note_lateness, with_age
 from gateway.turn.memory import open_memory, recall, remember
 from gateway.turn.render import filter_answer, render_answer, screened_reply, settle_task
-from gateway.turn.repetition import doubt_first
 from gateway.turn.save import report, save, settle
 from gateway.turn.services import Policies, Services
 from gateway.turn.slots import NO_WAIT
 from gateway.turn.takeover import hand_over, is_taken_over
 from gateway.turn.thread import read_thread
-from gateway.turn.turn_context import TurnContext
+from gateway.turn.turn_context import Asked, Attempt, TurnContext
+from gateway.turn.typed_answers import typed_form
 
 Stage = Callable[[TurnContext, Services], Awaitable[Decision]]
 
@@ -166,14 +163,15 @@ class Pipeline:
                 taken_over = await is_taken_over(turn, self._services)
                 passed = await self._run(HANDED_OVER if taken_over else TURN, turn)
         except asyncio.CancelledError:
-            if turn.begins_again:
-                self._remember_shown(turn, began=turn.live is not None and turn.live.began)
+            if turn.attempt.begins_again:
+                live = turn.generation.live
+                self._remember_shown(turn, began=live is not None and live.began)
             else:
                 self._remember_stopped(turn)
             await uninterrupted(settle(turn, self._services))
             raise
         except StoreUnavailable:
-            self._remember_shown(turn, began=turn.live is not None)
+            self._remember_shown(turn, began=turn.generation.live is not None)
             raise
         finally:
             del self._running[name]
@@ -182,7 +180,7 @@ class Pipeline:
 
     async def admit(self, turn: TurnContext, stages: Sequence[Stage] = ADMISSION) -> bool:
         """Return True if this person may ask now; otherwise the turn is refused and closed."""
-        if turn.last.unreadable and check_limits in stages:
+        if turn.asked.last.unreadable and check_limits in stages:
             stages = (*stages, *UNREADABLE)
         with correlated(turn.id), collect_timings(turn.timings):
             passed = await self._run(stages, turn)
@@ -207,8 +205,8 @@ class Pipeline:
             turn.place,
             await render_off_loop(reply.markdown, turn.connected.renderer),
             reply,
-            reply_to_id=turn.last.id if turn.kind == "message" else "",
-            reply_handle=turn.reply_handle,
+            reply_to_id=turn.asked.reply_to_id,
+            reply_handle=turn.asked.reply_handle,
         )
         turn.outbound += addressed(turn.id, reply.notices, self._services.connected)
         turn.outbound += tuple(after)
@@ -219,7 +217,7 @@ class Pipeline:
         for entry in entries:
             turn = self.open(entry)
             turn.note(Decision("queue", False, "dropped"))
-            turn.memory = self._unkept.pop(entry.id, None)
+            turn.inputs.memory = self._unkept.pop(entry.id, None)
             shown = self._broken_off.pop(entry.id, None)
             if shown is not None:
                 turn.outbound = shown.stopped(turn.id)
@@ -241,7 +239,7 @@ class Pipeline:
             return
         turn = merge(admitted)
         reply = expired_reply(turn, self._services)
-        if turn.last.author.is_bot or quiet or not reply.markdown:
+        if turn.asked.last.author.is_bot or quiet or not reply.markdown:
             await self._finish(turn, EXPIRED)
         else:
             await self.reply(turn, reply, EXPIRED)
@@ -252,7 +250,7 @@ class Pipeline:
         turn = self.open(entry)
         turn.note(Decision("crash_guard", False, GAVE_UP))
         unheard = isinstance(entry.event, MessageEdited | MessageDeleted)
-        if unheard or turn.last.author.is_bot:
+        if unheard or turn.asked.last.author.is_bot:
             await self._finish(turn, GAVE_UP)
         elif await self.admit(turn, ENTRY):
             words = BROKE_DOWN.format(reference=turn.id)
@@ -274,23 +272,27 @@ class Pipeline:
         message = with_kept_names(message)
         turn = TurnContext(
             id=correlation_id(entry.id),
-            inbox_ids=(entry.id,),
-            messages=(message,),
-            contents=(message.content,),
             place=key.place_in(message.place),
             key=key,
             connected=services.connected[key.platform, key.account],
             policies=services.policies,
-            started=now,
-            started_monotonic=began,
-            stored_monotonic=began - (now - entry.received_at).total_seconds(),
-            kind=event.kind,
-            reply_handle=handle,
-            again=entry.id in self._shown or self.may_be_again(entry),
-            counted=correlation_id(entry.id) in self._counted,
-            received_at=entry.received_at,
-            asked_at=entry.asked_at,
-            command=event.name if isinstance(event, CommandInvoked) else "",
+            asked=Asked(
+                inbox_ids=(entry.id,),
+                messages=(message,),
+                contents=(message.content,),
+                kind=event.kind,
+                reply_handle=handle,
+                command=event.name if isinstance(event, CommandInvoked) else "",
+                received_at=entry.received_at,
+                asked_at=entry.asked_at,
+            ),
+            attempt=Attempt(
+                started=now,
+                started_monotonic=began,
+                stored_monotonic=began - (now - entry.received_at).total_seconds(),
+                again=entry.id in self._shown or self.may_be_again(entry),
+                counted=correlation_id(entry.id) in self._counted,
+            ),
         )
         reason = entry.reason or event.kind
         details = message.extras.details if message.extras is not None else ""
@@ -316,7 +318,7 @@ class Pipeline:
                 # After the answer of the model, an unavailable store repeats the stage alone:
                 # people may have seen the answer, and tools have run.
                 async with services.store_places.waiting() if stage in ON_STORES else NO_WAIT:
-                    if turn.result is None:
+                    if turn.generation.result is None:
                         decision = await stage(turn, services)
                     else:
                         decision = await retry(stage, turn, services)
@@ -369,10 +371,10 @@ class Pipeline:
         name = entries[0].id
         turn, times = self._running.get(name), self._times_again.get(name, 0)
         if turn is not None and (is_seen(turn) or times >= MAX_AGAIN):
-            turn.outdated = turn.outdated or isinstance(event, MessageEdited)
+            turn.attempt.outdated = turn.attempt.outdated or isinstance(event, MessageEdited)
             return False
         if turn is not None:
-            turn.begins_again = True
+            turn.attempt.begins_again = True
             self._times_again[name] = times + 1
             while len(self._times_again) > MAX_COUNTED:
                 self._times_again.popitem(last=False)
@@ -381,17 +383,17 @@ class Pipeline:
     def _remember_shown(self, turn: TurnContext, *, began: bool) -> None:
         """Remember a turn that is repeated: a part of its answer may be shown already."""
         if began:
-            self._shown.update(dict.fromkeys(turn.inbox_ids))
+            self._shown.update(dict.fromkeys(turn.asked.inbox_ids))
         while len(self._shown) > MAX_BROKEN_OFF:
             self._shown.popitem(last=False)
 
     def _remember_stopped(self, turn: TurnContext) -> None:
         """Remember a stopped turn until its messages are dropped: then the shown part of the answer
         is closed, and a person with memory off leaves no trace."""
-        if turn.live is not None and turn.inbox_ids:
-            self._broken_off[turn.inbox_ids[0]] = turn.live
-        if turn.memory is not None and turn.unkept:
-            self._unkept.update(dict.fromkeys(turn.inbox_ids, turn.memory))
+        if turn.generation.live is not None and turn.asked.inbox_ids:
+            self._broken_off[turn.asked.inbox_ids[0]] = turn.generation.live
+        if turn.inputs.memory is not None and turn.inputs.unkept:
+            self._unkept.update(dict.fromkeys(turn.asked.inbox_ids, turn.inputs.memory))
         while len(self._broken_off) > MAX_BROKEN_OFF:
             self._broken_off.popitem(last=False)
         while len(self._unkept) > MAX_BROKEN_OFF:
@@ -400,22 +402,22 @@ class Pipeline:
     async def _words_for(self, turn: TurnContext, decision: Decision) -> str:
         """Return the text of a refusal: empty if access is denied or the author is a bot (an answer
         would feed a loop), and for a limit only once per window."""
-        if turn.last.author.is_bot:
+        if turn.asked.last.author.is_bot:
             return ""
         if decision.reason == FAILED:
             return SORRY.format(reference=turn.id)
         if decision.reason == NOT_APPROVED:
             return await self._reply_to_stranger(turn)
-        refusal = refusal_for(decision, turn.sharing)
+        refusal = refusal_for(decision, turn.asker.sharing)
         if refusal is None:
             return ""
-        key = f"refusal:{decision.stage}:{turn.person}:{turn.key.room}"
+        key = f"refusal:{decision.stage}:{turn.asker.person}:{turn.key.room}"
         first = await self._services.stores.buckets.claim(key, refusal.quiet_for)
         return refusal.text if first else ""
 
     async def _reply_to_stranger(self, turn: TurnContext) -> str:
         """Return the code or the hint for a person who waits for the answer to a command."""
-        author, place = turn.last.author, turn.place
+        author, place = turn.asked.last.author, turn.place
         decision, text = await reply_to_stranger(turn.key.tenant, author, place, self._services)
         turn.note(decision)
         return text
@@ -439,17 +441,17 @@ def question_of(event: InboundEvent, received_at: datetime) -> tuple[ChatMessage
             material = within_bounds([Material("button", event.label)])
         case _:
             text, handle = "", ""
-    author = author_of(event) or MessageAuthor("")
-    place = place_of(event)
+    author = event.author or MessageAuthor("")
+    place = event.place
     message = ChatMessage(event.event_id, text, author, place, received_at, material=material)
     return message, handle
 
 
 def is_seen(turn: TurnContext) -> bool:
     """Return True once people may have seen something of the answer, or a tool had side effects."""
-    shown = turn.live is not None and turn.live.shows_text
-    acted = isinstance(turn.tools, AuditedTools) and turn.tools.acted
-    return shown or acted or turn.result is not None
+    shown = turn.generation.live is not None and turn.generation.live.shows_text
+    acted = isinstance(turn.generation.tools, AuditedTools) and turn.generation.tools.acted
+    return shown or acted or turn.generation.result is not None
 
 
 def joined(turns: Sequence[TurnContext]) -> list[TurnContext]:
@@ -457,11 +459,12 @@ def joined(turns: Sequence[TurnContext]) -> list[TurnContext]:
     if len(turns) == 1:
         return list(turns)
     cut, rest, asked = turns[0].connected.manifest.text_cut, iter(turns), []
-    for messages in texts_of((turn.last for turn in turns), cut):
+    for messages in texts_of((turn.asked.last for turn in turns), cut):
         pieces = [next(rest) for _ in messages]
         turn = merge(pieces)
-        turn.joints = (None, *(seam(*pair, cut) for pair in pairwise(messages)))
-        turn.counted = any(piece.counted for piece in pieces)
+        joints = (None, *(seam(*pair, cut) for pair in pairwise(messages)))
+        turn.asked = replace(turn.asked, joints=joints)
+        turn.attempt.counted = any(piece.attempt.counted for piece in pieces)
         if len(pieces) > 1:
             turn.note(Decision("queue", True, "joined", f"{len(pieces)} pieces of one text"))
         asked.append(turn)
@@ -473,14 +476,18 @@ def merge(turns: Sequence[TurnContext]) -> TurnContext:
     last = turns[-1]
     if len(turns) == 1:
         return last
-    last.joints = tuple(
-        joint for each in turns for joint in each.joints or (None,) * len(each.messages)
+    asked = [each.asked for each in turns]
+    last.asked = replace(
+        last.asked,
+        joints=tuple(
+            joint for each in asked for joint in each.joints or (None,) * len(each.messages)
+        ),
+        messages=tuple(message for each in asked for message in each.messages),
+        inbox_ids=tuple(inbox_id for each in asked for inbox_id in each.inbox_ids),
+        contents=tuple(content for each in asked for content in each.contents),
     )
-    last.messages = tuple(message for each in turns for message in each.messages)
-    last.inbox_ids = tuple(inbox_id for each in turns for inbox_id in each.inbox_ids)
-    last.contents = tuple(content for each in turns for content in each.contents)
     last.collected = tuple(one for each in turns for one in (*each.collected, each))[:-1]
-    last.again = any(each.again for each in turns)
+    last.attempt.again = any(each.attempt.again for each in turns)
     return last
 
 
@@ -509,4 +516,4 @@ def _with_kept_names(files: Sequence[Attachment]) -> tuple[Attachment, ...]:
 
 def private_reader(turn: TurnContext) -> str:
     """Return the id of the only reader of a refusal, if the platform can show it to one person."""
-    return turn.last.author.id if turn.connected.manifest.capabilities.ephemeral else ""
+    return turn.asked.last.author.id if turn.connected.manifest.capabilities.ephemeral else ""

@@ -1,23 +1,30 @@
-"""Applies the response filter, and converts Markdown to sends for the platform."""
+"""Applies the response filter, and converts Markdown to sends for the platform.
 
+A stored answer is what people saw: it may end with a sentence of the program, such as that it was
+cut. The model does not get these sentences back as its own words, because it would imitate them.
+"""
+
+import re
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, get_args
 
-from gateway.commands import confirmations
-from gateway.commands.confirmations import Confirmation
-from gateway.commands.typed_answers import typed_under_answer
 from gateway.immutable import replace
 from gateway.message import NOTHING_SAID, Button, Outbound, Reply
+from gateway.outbound.live.answer import BROKEN, HELD, STOPPED
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.policy.response_filter import FilterDecision, filter_response
 from gateway.render import address, render_off_loop
+from gateway.turn import confirmations
 from gateway.turn.audit import audit
-from gateway.turn.closing import NO_ANSWER
+from gateway.turn.closing import NO_ANSWER, closing
+from gateway.turn.confirmations import PendingConfirmation
 from gateway.turn.context.task import ProposedTask
 from gateway.turn.memory import says_forgetful
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
+from gateway.turn.typed_answers import typed_under_answer
+from gateway.turn.types import Outcome
 
 MAX_PARTS = 60
 """Maximum parts of one answer: the longest answer of a model on the platform with the smallest
@@ -37,18 +44,18 @@ async def render_answer(turn: TurnContext, services: Services) -> Decision:
     renderer = turn.connected.renderer
     await typed_under_answer(turn, services)
     # An answer of markup only renders to nothing; a missing answer would look like a failure.
-    lead = f"{turn.late.line}\n\n" if turn.late is not None else ""
-    parts = await render_off_loop(turn.answer or NO_ANSWER, renderer)
+    lead = f"{turn.attempt.late.line}\n\n" if turn.attempt.late is not None else ""
+    parts = await render_off_loop(turn.answer.text or NO_ANSWER, renderer)
     if lead or not parts:
-        answer = turn.answer if parts else NO_ANSWER
+        answer = turn.answer.text if parts else NO_ANSWER
         parts = await render_off_loop(f"{lead}{answer or NO_ANSWER}", renderer)
     if await says_forgetful(turn):
-        turn.beneath = with_line(turn.beneath, WITHOUT_MEMORY)
-    if turn.outdated:
-        turn.beneath = with_line(turn.beneath, OUTDATED)
-    beneath = await screened_beneath(turn, turn.answer, beneath_answer(turn), services)
+        turn.answer.beneath = with_line(turn.answer.beneath, WITHOUT_MEMORY)
+    if turn.attempt.outdated:
+        turn.answer.beneath = with_line(turn.answer.beneath, OUTDATED)
+    beneath = await screened_beneath(turn, turn.answer.text, beneath_answer(turn), services)
     if beneath.markdown:
-        noted = f"{lead}{turn.answer or NO_ANSWER}\n\n{beneath.markdown}"
+        noted = f"{lead}{turn.answer.text or NO_ANSWER}\n\n{beneath.markdown}"
         parts = await render_off_loop(noted, renderer)
     detail = f"{len(parts)} part{'s' * (len(parts) != 1)}"
     if len(parts) > MAX_PARTS:
@@ -58,10 +65,10 @@ async def render_answer(turn: TurnContext, services: Services) -> Decision:
         turn.id,
         turn.place,
         parts,
-        Reply(turn.answer, beneath.buttons),
-        reply_to_id=turn.last.id if turn.kind == "message" else "",
-        reply_handle=turn.reply_handle,
-        person=turn.person,
+        Reply(turn.answer.text, beneath.buttons),
+        reply_to_id=turn.asked.reply_to_id,
+        reply_handle=turn.asked.reply_handle,
+        person=turn.asker.person,
     )
     turn.outbound += await ephemeral_footer(turn, services)
     return Decision("render", True, turn.connected.manifest.platform, detail)
@@ -77,8 +84,8 @@ def with_line(reply: Reply, line: str) -> Reply:
 def beneath_answer(turn: TurnContext) -> Reply:
     """Return the text under the answer: in private all of it, in a room the part for everybody."""
     if turn.place.audience is not Audience.DIRECT:
-        return turn.beneath
-    note, beneath = footer_shown(turn), turn.beneath
+        return turn.answer.beneath
+    note, beneath = footer_shown(turn), turn.answer.beneath
     if note is NOTHING_SAID:
         return beneath
     text = "\n".join(filter(None, (note.markdown, beneath.markdown)))
@@ -98,15 +105,15 @@ async def ephemeral_footer(turn: TurnContext, services: Services) -> tuple[Outbo
         f"{turn.id}:note",
         turn.place,
         await render_off_loop(note.markdown, turn.connected.renderer),
-        replace(note, private_to=turn.last.author.id),
-        reply_handle=turn.reply_handle,
-        person=turn.person,
+        replace(note, private_to=turn.asked.last.author.id),
+        reply_handle=turn.asked.reply_handle,
+        person=turn.asker.person,
     )
 
 
 def footer_shown(turn: TurnContext) -> Reply:
     """Return the footer as a reply."""
-    after = turn.footer
+    after = turn.answer.footer
     return Reply(after.note, after.buttons) if after.note or after.buttons else NOTHING_SAID
 
 
@@ -122,8 +129,8 @@ TYPED: Final = "No task is set yet. To set this task, write `/task` and the text
 
 async def settle_task(turn: TurnContext, services: Services) -> Decision:
     """Set the task that the model noted in the person's own words, or ask about it."""
-    noted = turn.tasks.noted if turn.tasks is not None else None
-    if noted is None or turn.result is None or turn.result.failed:
+    noted = turn.generation.tasks.noted if turn.generation.tasks is not None else None
+    if noted is None or not turn.generation.answered:
         return Decision("task", True, "none")
     settled = _set_task if noted.stated else _confirm_task
     return await settled(noted, turn, services)
@@ -141,13 +148,13 @@ async def _confirm_task(noted: ProposedTask, turn: TurnContext, services: Servic
     line = in_one_line(noted.task.text)
     yes_and_no = confirmations.buttons(turn.id, "Set task", "No task")
     direct = turn.place.audience is Audience.DIRECT
-    taken = len(yes_and_no) + (len(turn.footer.buttons) if direct else 0)
+    taken = len(yes_and_no) + (len(turn.answer.footer.buttons) if direct else 0)
     if taken > turn.connected.manifest.capabilities.max_buttons:
         _put_beneath(turn, TYPED.format(task=line))
         return Decision("task", True, "left_to_type")
     task = noted.task
-    confirmation = Confirmation(
-        "task", turn.person, turn.key, task.text, task.name, task.message_id
+    confirmation = PendingConfirmation(
+        "task", turn.asker.person, turn.key, task.text, task.name, task.message_id
     )
     await confirmations.remember(services, turn.id, confirmation)
     _put_beneath(turn, ASKED.format(task=line), yes_and_no)
@@ -155,7 +162,7 @@ async def _confirm_task(noted: ProposedTask, turn: TurnContext, services: Servic
 
 
 def _put_beneath(turn: TurnContext, line: str, buttons: tuple[Button, ...] = ()) -> None:
-    turn.beneath = Reply(f"_{line}_", buttons)
+    turn.answer.beneath = Reply(f"_{line}_", buttons)
 
 
 def in_one_line(text: str) -> str:
@@ -165,11 +172,11 @@ def in_one_line(text: str) -> str:
 
 async def filter_answer(turn: TurnContext, services: Services) -> Decision:
     """Remove possible secrets from answers in public rooms, also those that rendering shows."""
-    filtered = await _filtered(turn, turn.answer)
+    filtered = await _filtered(turn, turn.answer.text)
     decision = Decision("response_filter", True, filtered.reason)
     if filtered.blocked:
         await audit("answer_withheld", turn, services, decision)
-    turn.answer = filtered.text
+    turn.answer.text = filtered.text
     return decision
 
 
@@ -241,5 +248,36 @@ async def note_withheld(turn: TurnContext, reason: str, services: Services) -> N
         return
     decision = Decision("response_filter", True, reason, "beside the answer")
     turn.note(decision)
-    if turn.principal is not None:
+    if turn.asker.principal is not None:
         await audit("answer_withheld", turn, services, decision)
+
+
+MOST_NOTES: Final = 5
+"""The sentences of the program at the end of one answer that are removed at most."""
+_ALONE: Final = frozenset({"I can't help with that.", "Stopped."})
+"""Sentences that the model may use too: they are the program's only if they are the whole answer.
+The first one is of earlier versions."""
+_REFERENCE: Final = re.compile(r" \(Reference for the operator: [^()]{1,200}\)\Z")
+_CLOSINGS: Final = {
+    closing(outcome, has_text) for outcome in get_args(Outcome) for has_text in (True, False)
+}
+_NOTES: Final = tuple(
+    sorted(
+        {*_CLOSINGS, NO_ANSWER, BROKEN, HELD, STOPPED, LEFT_OUT, WITHOUT_MEMORY} - {"", *_ALONE},
+        key=len,
+        reverse=True,
+    )
+)
+
+
+def words_of_model(answer: str) -> str:
+    """Return a stored answer without the program's sentences at its end; "" if it has no other
+    words."""
+    text = answer.rstrip()
+    for _ in range(MOST_NOTES):
+        told = _REFERENCE.sub("", text)
+        if not told.endswith(_NOTES):
+            break
+        note = next(each for each in _NOTES if told.endswith(each))
+        text = told.removesuffix(note).rstrip()
+    return "" if text in _ALONE else text

@@ -24,9 +24,9 @@ from gateway.ports.traces import NO_CONVERSATION
 from gateway.ports.unit_of_work import ERASED_TURNS, CompletedTurn
 from gateway.ports.usage import UsageRow
 from gateway.store_retry import uninterrupted
+from gateway.turn.history_and_summary import files_kept
 from gateway.turn.memory import kept_answer, kept_material, kept_of, redact_aside
 from gateway.turn.prompt import text_in_place
-from gateway.turn.quotes import files_kept
 from gateway.turn.services import Services
 from gateway.turn.takeover import silent_since, withhold
 from gateway.turn.turn_context import TurnContext
@@ -45,7 +45,8 @@ async def _save(turn: TurnContext, services: Services) -> None:
     collected, turn.collected = turn.collected, ()
     for other in collected:
         other.note(Decision("queue", True, "collected", turn.id))
-        other.inbox_ids, other.memory = (), turn.memory
+        other.asked = replace(other.asked, inbox_ids=())
+        other.inputs.memory = turn.inputs.memory
         other.outcome = EXPIRED if turn.outcome == EXPIRED else "collected"
         await _keep(other, services)
         report(other, services)
@@ -56,13 +57,13 @@ async def _save(turn: TurnContext, services: Services) -> None:
 async def _keep(turn: TurnContext, services: Services) -> bool:
     """Return False if the events were finished meanwhile, and nothing is sent."""
     if not turn.outcome:
-        turn.outcome = turn.result.outcome if turn.result else "answered"
-    if turn.live is not None:
-        turn.outbound, turn.live = turn.live.finished(turn.outbound), None
+        turn.outcome = turn.generation.result.outcome if turn.generation.result else "answered"
+    if turn.generation.live is not None:
+        turn.outbound, turn.generation.live = turn.generation.live.finished(turn.outbound), None
     turn.outbound = _superseding(turn)
-    if turn.may_repeat and (note := _repeat_note(turn)) is not None:
+    if turn.attempt.may_repeat and (note := _repeat_note(turn)) is not None:
         turn.outbound = (note, *turn.outbound)
-    if turn.result is not None and not turn.refused:
+    if turn.generation.result is not None and not turn.refused:
         await redact_aside(turn, services)
     first, done = await services.retry.retry_while_unavailable(_complete, turn, services)
     if first:
@@ -103,8 +104,8 @@ def report(turn: TurnContext, services: Services) -> None:
             done.trace,
             turn.timings,
             done.usage,
-            turn.stored_monotonic,
-            turn.started_monotonic,
+            turn.attempt.stored_monotonic,
+            turn.attempt.started_monotonic,
             last_key,
             turn.refusal,
         )
@@ -113,7 +114,7 @@ def report(turn: TurnContext, services: Services) -> None:
 
 async def settle(turn: TurnContext, services: Services) -> None:
     """Charge the cost of a stopped turn, and release the rest of its reservation."""
-    usage, meter = usage_of(turn, services), turn.meter
+    usage, meter = usage_of(turn, services), turn.generation.meter
     if meter is not None and (usage or meter.accounts):
         await services.stores.usage.settle(turn.id, usage, meter.accounts)
         await _track(usage, services)
@@ -122,9 +123,9 @@ async def settle(turn: TurnContext, services: Services) -> None:
 def _replaced(turn: TurnContext) -> tuple[str, ...]:
     """Return the messages that the messages of this turn replace; none without an answer of a
     model."""
-    if turn.result is None or turn.result.failed or turn.refused or turn.outcome == HANDED_OVER:
+    if not turn.generation.answered or turn.refused or turn.outcome == HANDED_OVER:
         return ()
-    return tuple(message.replaces for message in turn.messages if message.replaces)
+    return tuple(message.replaces for message in turn.asked.messages if message.replaces)
 
 
 def _superseding(turn: TurnContext) -> tuple[Outbound, ...]:
@@ -155,10 +156,10 @@ async def _delete_replaced(turn: TurnContext, services: Services) -> None:
 async def _mend(turn: TurnContext, services: Services) -> None:
     """Remove the first half of a secret from the message that was stored before the second half
     came."""
-    if turn.mended is None:
+    if turn.stored.mended is None:
         return
-    (message_id, text), place, tenant = turn.mended, turn.place, turn.key.tenant
-    signed, retry = text_in_place(place, turn.last.author.name, text), services.retry
+    (message_id, text), place, tenant = turn.stored.mended, turn.place, turn.key.tenant
+    signed, retry = text_in_place(place, turn.asked.last.author.name, text), services.retry
     stored, memory = services.stores.conversations, services.memory
     await retry.retry_while_unavailable(stored.edit, tenant, place, message_id, text)
     await retry.retry_while_unavailable(memory.edited, tenant, place, message_id, signed)
@@ -172,7 +173,7 @@ async def _withdraw(
     stores, retry = services.stores, services.retry.retry_while_unavailable
     if not await retry(stores.states.of(*ERASED_TURNS).get, turn.id):
         return
-    where = (turn.key.tenant, turn.place, tuple(message.id for message in turn.messages))
+    where = (turn.key.tenant, turn.place, tuple(message.id for message in turn.asked.messages))
     await retry(stores.conversations.delete, *where)
     await retry(services.memory.deleted, *where)
     for done in (other.completed for other in collected):
@@ -193,9 +194,9 @@ async def _track(usage: Sequence[UsageRow], services: Services) -> None:
 def dismissal(turn: TurnContext) -> tuple[Outbound, ...]:
     """Return the send that ends a command without an answer, if people see it wait."""
     waits = turn.connected.manifest.capabilities.commands_wait
-    if turn.kind != "command" or not (waits and turn.reply_handle):
+    if turn.asked.kind != "command" or not (waits and turn.asked.reply_handle):
         return ()
-    return (Outbound(send_key(turn.id, 0), turn.place, reply_handle=turn.reply_handle),)
+    return (Outbound(send_key(turn.id, 0), turn.place, reply_handle=turn.asked.reply_handle),)
 
 
 def completed(turn: TurnContext, services: Services) -> CompletedTurn:
@@ -205,22 +206,22 @@ def completed(turn: TurnContext, services: Services) -> CompletedTurn:
     instead; a refusal stores only a trace and its cost. If the author wants nothing stored, no
     trace is stored either.
     """
-    said = turn.result is not None or turn.outcome == HANDED_OVER
-    answered = said and not turn.refused and not turn.unkept
+    said = turn.generation.result is not None or turn.outcome == HANDED_OVER
+    answered = said and not turn.refused and not turn.inputs.unkept
     return CompletedTurn(
         key=turn.key,
         turns=turns_of(turn, services) if answered else (),
         usage=usage_of(turn, services),
-        accounts=turn.meter.accounts if turn.meter else (),
+        accounts=turn.generation.meter.accounts if turn.generation.meter else (),
         trace=turn.trace(services.clock.monotonic()),
-        traced=not turn.unkept,
-        inbox_ids=turn.inbox_ids,
+        traced=not turn.inputs.unkept,
+        inbox_ids=turn.asked.inbox_ids,
         outbound=tuple(
-            one if one.person else replace(one, person=turn.person) for one in turn.outbound
+            one if one.person else replace(one, person=turn.asker.person) for one in turn.outbound
         ),
-        waiting=turn.footer.turn if answered and turn.outcome != HANDED_OVER else None,
+        waiting=turn.answer.footer.turn if answered and turn.outcome != HANDED_OVER else None,
         begun=services.deliverer.immediate_send_key(turn.outbound),
-        attempt=turn.attempt,
+        attempt=turn.attempt.id,
         repeat_note=_repeat_note(turn),
         silent_since=silent_since(turn, services),
     )
@@ -229,7 +230,7 @@ def completed(turn: TurnContext, services: Services) -> CompletedTurn:
 def turns_of(turn: TurnContext, services: Services) -> tuple[StoredTurn, ...]:
     """Return the messages and the answer as turns of the conversation, without secrets; a failed
     turn has no answer, and leaves a message that it should replace alone."""
-    person, kept = turn.person, kept_of(turn, services)
+    person, kept = turn.asker.person, kept_of(turn, services)
     turns = tuple(
         StoredTurn(
             message.id,
@@ -241,23 +242,23 @@ def turns_of(turn: TurnContext, services: Services) -> tuple[StoredTurn, ...]:
             kept_material(turn, message.material),
             files_kept(turn, message),
         )
-        for message, text in zip(turn.messages, kept.texts, strict=True)
+        for message, text in zip(turn.asked.messages, kept.texts, strict=True)
     )
     if turn.outcome == HANDED_OVER:
         return turns
-    if turn.result is None or turn.result.failed:
-        again = {message.id for message in turn.messages if message.replaces}
+    if not turn.generation.answered:
+        again = {message.id for message in turn.asked.messages if message.replaces}
         return tuple(one for one in turns if one.message_id not in again)
-    answer, derived = kept_answer(turn, services), turn.footer.derived
+    answer, derived = kept_answer(turn, services), turn.answer.footer.derived
     now = services.clock.now()
-    return (*turns, StoredTurn(turn.last.id, "assistant", answer, now, material=derived))
+    return (*turns, StoredTurn(turn.asked.last.id, "assistant", answer, now, material=derived))
 
 
 def usage_of(turn: TurnContext, services: Services) -> tuple[UsageRow, ...]:
     """Return the cost of the turn so far: one row if the model was asked at all, and one for each
     model that wrote a summary."""
-    meter, place = turn.meter, turn.place
-    if meter is None or (turn.result is None and not meter.micros):
+    meter, place = turn.generation.meter, turn.place
+    if meter is None or (turn.generation.result is None and not meter.micros):
         return ()
     workspace = f"{place.platform}:{place.account}:{place.workspace_id}"
     answer = meter.micros - sum(meter.optional_micros.values())
@@ -266,6 +267,6 @@ def usage_of(turn: TurnContext, services: Services) -> tuple[UsageRow, ...]:
         costs.append((f"{model} (summaries)", usage, meter.optional_micros[model]))
     now = services.clock.now()
     return tuple(
-        UsageRow(turn.key.tenant, turn.person, workspace, model, usage, micros, now)
+        UsageRow(turn.key.tenant, turn.asker.person, workspace, model, usage, micros, now)
         for model, usage, micros in costs
     )

@@ -20,15 +20,13 @@ from gateway.outbound.deliverer import Deliverer
 from gateway.pairing.admissions import Admissions
 from gateway.pairing.owner_codes import OwnerClaims
 from gateway.pairing.requests import Pairing
-from gateway.policy.access import AccessPolicy
-from gateway.policy.bot_loops import BotLoopGuard
+from gateway.policy.access import AccessPolicy, RolePolicy, ToolPolicy
 from gateway.policy.budgets import Budgets
 from gateway.policy.history_redaction import RecentSecrets
 from gateway.policy.invocation import InvocationPolicy
 from gateway.policy.persona import Assistant
 from gateway.policy.question_age import AgeLimits
-from gateway.policy.rate_limits import RateLimits
-from gateway.policy.roles import RolePolicy, ToolPolicy
+from gateway.policy.rate_limits import BotLoopGuard, RateLimits
 from gateway.ports import (
     AlarmClock,
     CommandSpec,
@@ -41,7 +39,6 @@ from gateway.ports.memory import CommandSet, MemoryPort, NoCommands, NoMemory
 from gateway.ports.observer import CombinedObserver, Observer
 from gateway.ports.outbox import Outbox
 from gateway.ports.prompt_blocks import CHAT_RANKS, BlockKind
-from gateway.ports.takeovers import Takeovers
 from gateway.ports.traces import Trace
 from gateway.ports.unit_of_work import UnitOfWork
 from gateway.ports.usage import Buckets
@@ -49,6 +46,7 @@ from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.store_retry import StoreRetry
 from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.stores.feedback import FeedbackStore
+from gateway.stores.takeovers import TakeoverStore
 from gateway.stores.traces import Traces
 from gateway.stores.usage import UsageLedger
 from gateway.turn.slots import Slots, StorePlaces
@@ -70,7 +68,7 @@ class Stores(Struct, frozen=True):
     traces: Traces
     feedback: FeedbackStore
     unit_of_work: UnitOfWork
-    takeovers: Takeovers | None = None
+    takeovers: TakeoverStore | None = None
 
 
 @dataclass(frozen=True, slots=True)

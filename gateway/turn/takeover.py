@@ -55,7 +55,7 @@ UNREAD: Final = (
 async def hand_over(turn: TurnContext, services: Services) -> Decision:
     """Leave the messages to the operator: they are stored as said, and the model is not asked."""
     turn.outcome = HANDED_OVER
-    if turn.unkept:
+    if turn.inputs.unkept:
         turn.outbound = await _addressed(UNREAD, turn)
         return Decision(STAGE, True, NOT_KEPT, "nobody reads a message that is not stored")
     await redact_aside(turn, services)
@@ -65,7 +65,7 @@ async def hand_over(turn: TurnContext, services: Services) -> Decision:
 def silent_since(turn: TurnContext, services: Services) -> datetime | None:
     """Return the moment after which no operator may have taken part for what the model wrote to be
     sent; None for a turn that is stored in any case."""
-    asked = turn.request is not None and turn.outcome != HANDED_OVER
+    asked = turn.generation.request is not None and turn.outcome != HANDED_OVER
     if not asked or services.stores.takeovers is None:
         return None
     return services.clock.now() - services.policies.takeover_idle
@@ -78,7 +78,7 @@ async def withhold(turn: TurnContext) -> None:
     details = "an operator took the conversation over while the answer was written"
     turn.decisions.append(Decision(STAGE, False, WITHHELD, details))
     live = next((one.replaces for one in turn.outbound if one.replaces), "")
-    text = UNREAD if turn.unkept else INSTEAD if live else ""
+    text = UNREAD if turn.inputs.unkept else INSTEAD if live else ""
     turn.outbound = await _addressed(text, turn) if text else ()
     if live:
         first, *others = turn.outbound
@@ -91,6 +91,6 @@ async def _addressed(text: str, turn: TurnContext) -> tuple[Outbound, ...]:
         turn.place,
         await render_off_loop(text, turn.connected.renderer),
         Reply(text),
-        reply_to_id=turn.last.id if turn.kind == "message" else "",
-        reply_handle=turn.reply_handle,
+        reply_to_id=turn.asked.reply_to_id,
+        reply_handle=turn.asked.reply_handle,
     )

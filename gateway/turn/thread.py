@@ -66,20 +66,20 @@ log = structlog.get_logger(__name__)
 
 async def read_thread(turn: TurnContext, services: Services) -> Decision:
     """Read the thread of the question, or tell the model that it does not see it."""
-    asked, threads = turn.last, turn.connected.threads
-    turn.thread, turn.thread_files, turn.thread_note = None, (), ""
+    asked, threads = turn.asked.last, turn.connected.threads
+    turn.inputs.thread, turn.inputs.thread_files, turn.inputs.thread_note = None, (), ""
     if not is_in_thread(asked):
         if replies_to_another(asked):
-            turn.thread_note = CHAIN
+            turn.inputs.thread_note = CHAIN
             return Decision(STAGE, True, "reply_chain")
         return Decision(STAGE, True, "none")
-    if asked.is_direct_message and (threads is None or turn.opened != NO_HISTORY):
+    if asked.is_direct_message and (threads is None or turn.inputs.opened != NO_HISTORY):
         return Decision(STAGE, True, "known")  # every message was addressed to the assistant
-    if turn.unkept:
-        turn.thread_note = UNKNOWN
+    if turn.inputs.unkept:
+        turn.inputs.thread_note = UNKNOWN
         return Decision(STAGE, True, "memory_off")
     if not services.policies.reads_threads or threads is None:
-        turn.thread_note = UNKNOWN
+        turn.inputs.thread_note = UNKNOWN
         return Decision(STAGE, True, "not_offered" if threads is None else "off")
     account, now = (asked.place.platform, asked.place.account), services.clock.monotonic()
     if services.thread_failures.pauses(account, now):
@@ -99,7 +99,7 @@ async def read_thread(turn: TurnContext, services: Services) -> Decision:
     except Exception as error:  # noqa: BLE001 - its traceback may quote the thread
         return _unread(turn, services, "failed", type(error).__name__)
     if found.hidden:
-        turn.thread_note = HIDDEN
+        turn.inputs.thread_note = HIDDEN
         return Decision(STAGE, True, "hidden")
     return await _taken(turn, services, found)
 
@@ -118,8 +118,8 @@ def replies_to_another(asked: ChatMessage) -> bool:
 
 
 def _unread(turn: TurnContext, services: Services, reason: str, error: str = "") -> Decision:
-    place, now = turn.last.place, services.clock.monotonic()
-    turn.thread_note = UNREAD
+    place, now = turn.asked.last.place, services.clock.monotonic()
+    turn.inputs.thread_note = UNREAD
     services.count("thread_not_read", reason)
     failure = (place.platform, place.account, reason, error)
     if error and services.thread_failures.is_new(failure, now):
@@ -130,24 +130,24 @@ def _unread(turn: TurnContext, services: Services, reason: str, error: str = "")
 
 async def _taken(turn: TurnContext, services: Services, found: ThreadMessages) -> Decision:
     """Take the messages that the conversation does not have already."""
-    place = turn.last.place
+    place = turn.asked.last.place
     wanted = not_addressed(turn, found, services.policies)
-    turn.thread_files = files_of(turn.opened.turns, found.first, wanted)
+    turn.inputs.thread_files = files_of(turn.inputs.opened.turns, found.first, wanted)
     first = wanted[0] if wanted and wanted[0] is found.first else None
     chosen = wanted[1:] if first is not None else wanted
     latest = _newest(chosen, MAX_ALL)
     messages = (*([first] if first else []), *latest)
     title = redact_for_history(found.title[:MAX_TITLE])
-    if not messages and not found.between and (turn.opened.turns or not title):
+    if not messages and not found.between and (turn.inputs.opened.turns or not title):
         return Decision(STAGE, True, "nothing_new")
     known = services.recent_secrets.of(str(turn.key), services.clock.now())
     texts = await asyncio.to_thread(redacted_texts, messages, known)
     entries = [entry_of(one, text) for one, text in zip(messages, texts, strict=True)]
-    if turn.memory is not None:
+    if turn.inputs.memory is not None:
         shown = zip(messages, texts, strict=True)
         pieces = [_material(one, text) for one, text in shown if not one.own]
-        turn.memory.reads([*pieces, *([Material("thread", title)] if title else [])])
-    turn.thread = ThreadText(
+        turn.inputs.memory.reads([*pieces, *([Material("thread", title)] if title else [])])
+    turn.inputs.thread = ThreadText(
         first=entries[0] if first else "",
         latest=tuple(entries[1:] if first else entries),
         between=found.between + len(chosen) - len(latest),
@@ -155,7 +155,7 @@ async def _taken(turn: TurnContext, services: Services, found: ThreadMessages) -
         newest_missing=found.newest_missing,
         title=escaped(f"[title] {marked(readable(title))}") if title else "",
     )
-    missing = f", {turn.thread.between} left out" if turn.thread.between else ""
+    missing = f", {turn.inputs.thread.between} left out" if turn.inputs.thread.between else ""
     return Decision(STAGE, True, "read", f"{len(messages)} messages in {place.platform}{missing}")
 
 
@@ -168,9 +168,9 @@ def not_addressed(
     The others are a conversation with it: the history has what may be used of them, and not what
     was cleared, or what a person with memory off wrote.
     """
-    turns, first = turn.opened.turns, found.first
+    turns, first = turn.inputs.opened.turns, found.first
     known = {each.message_id for each in turns if each.role == "user"}
-    known.update(id_ for message in turn.messages for id_ in (message.id, message.replaces))
+    known.update(id_ for message in turn.asked.messages for id_ in (message.id, message.replaces))
     prefix = policies.invocation.rule_for(turn.place.platform, turn.place.channel_id)[1]
     begins = turns[0].at if turns else None
     kept: list[ThreadMessage] = []

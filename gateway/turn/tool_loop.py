@@ -5,10 +5,12 @@ import asyncio
 import random
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
+from dataclasses import dataclass, field
 from typing import Final, cast
 
 from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable, ToolError
 from gateway.immutable import replace
+from gateway.llm.calibration import Calibration
 from gateway.llm.known_windows import is_cut, prompt_tokens
 from gateway.llm.tokens import estimate_tools, learned
 from gateway.ports import (
@@ -25,7 +27,6 @@ from gateway.ports import (
     ToolProvider,
     ToolSpec,
     Usage,
-    Wait,
     Working,
 )
 from gateway.ports.model import LONG_REQUEST
@@ -33,16 +34,7 @@ from gateway.turn.closing import closing
 from gateway.turn.fit import RETRIES, Fitted, fit, smaller_room
 from gateway.turn.retrying import Pause, Retrying
 from gateway.turn.tool_calls import CallRunner
-from gateway.turn.types import (
-    OnText,
-    OnWait,
-    Outcome,
-    TakeBack,
-    ToolUse,
-    TurnLimits,
-    TurnRequest,
-    TurnResult,
-)
+from gateway.turn.types import UNSEEN, AnswerView, Outcome, ToolUse, TurnRequest, TurnResult
 
 MAX_TAKEN_BACK: Final = 4
 """Maximum repetitions of interrupted answers in one turn; each one costs."""
@@ -55,87 +47,74 @@ _OF_LAST_CALL: Final = frozenset({"rounds", "repeated", "cycle", "tokens", "reas
 """Outcomes whose sentence depends on the text of the last call alone."""
 
 
-async def run_turn(
-    request: TurnRequest,
-    provider: LLMProvider,
-    tools: ToolProvider,
-    limits: TurnLimits,
-    clock: Clock,
-    on_text: OnText | None = None,
-    take_back: TakeBack | None = None,
-    on_wait: OnWait | None = None,
-    pause: Pause | None = None,
-) -> TurnResult:
-    """Answer `request`. Never raises for failures of a model or a tool; only cancellation and
-    errors of `on_text` are raised.
+@dataclass(slots=True)
+class ToolLoop:
+    """One turn with the model: `run` answers `request` and is called once.
 
-    If the model does not answer, it is called again for `limits.retry_seconds`; `on_wait` is called
-    at each begin of a wait, and `pause` waits between two attempts, by default with the clock. An
-    interrupted call is repeated if `take_back` allows it; without it, the answer ends there.
+    If the model does not answer, it is called again for `request.limits.retry_seconds`; `pause`
+    waits between two attempts, by default with the clock. `view` receives the answer while it is
+    written; an interrupted call is repeated if it allows that. `_own` are the turn's messages so
+    far, the person's first.
     """
-    turn = _Turn(request, provider, tools, limits, clock, on_text, take_back, on_wait, pause)
-    try:
-        async with asyncio.timeout(limits.seconds) as bound:
-            outcome = await turn.run()
-    except TimeoutError:
-        if not bound.expired():
-            raise
-        outcome = turn.out_of_time()
-    return await turn.finish(outcome)
 
+    request: TurnRequest
+    provider: LLMProvider
+    tools: ToolProvider
+    clock: Clock
+    view: AnswerView = UNSEEN
+    pause: Pause | None = None
+    _times_taken_back: int = 0
+    _retrying: Retrying = field(init=False)
+    _offered: dict[str, ToolSpec] = field(default_factory=dict)
+    _own: list[ModelMessage] = field(init=False)
+    _system: str = field(init=False)
+    _history: tuple[ModelMessage, ...] = field(init=False)
+    _answer: int = field(init=False)
+    _room: int = field(init=False)
+    _room_elsewhere: int = field(init=False)
+    _calibration: Calibration = field(init=False)
+    _pieces: list[str] = field(default_factory=list)
+    _call_pieces: list[str] = field(default_factory=list)
+    _usage: Usage = field(default_factory=Usage)
+    _uses: list[ToolUse] = field(default_factory=list)
+    _notes: list[str] = field(default_factory=list)
+    _model: str = ""
+    _model_calls: int = 0
+    _asked_again: bool = False
+    _error: str = ""
 
-class _Turn:
-    """The state of one turn. `_own` are its messages so far, the person's first."""
-
-    def __init__(
-        self,
-        request: TurnRequest,
-        provider: LLMProvider,
-        tools: ToolProvider,
-        limits: TurnLimits,
-        clock: Clock,
-        on_text: OnText | None,
-        take_back: TakeBack | None,
-        on_wait: OnWait | None,
-        pause: Pause | None,
-    ) -> None:
-        self._request = request
-        self._provider = provider
-        self._tools = tools
-        self._limits = limits
-        self._clock = clock
-        self._on_text = on_text
-        self._take_back = take_back
-        self._on_wait = on_wait
-        self._times_taken_back = 0
+    def __post_init__(self) -> None:
+        request, limits = self.request, self.request.limits
         chance = random.random  # no secret depends on it
         retry_seconds = min(limits.seconds, limits.retry_seconds)
-        self._retrying = Retrying(clock, retry_seconds, chance, pause or clock.sleep)
-        self._offered: dict[str, ToolSpec] = {}
-        self._own: list[ModelMessage] = [ModelMessage("user", request.user)]
+        self._retrying = Retrying(self.clock, retry_seconds, chance, self.pause or self.clock.sleep)
+        self._own = [ModelMessage("user", request.user)]
         self._system = f"{request.system}\n\n{request.system_volatile}".strip()
         self._history = request.history
         self._answer = request.max_tokens
         self._room = request.window - request.max_tokens
         self._room_elsewhere = request.largest_window - request.max_tokens
         self._calibration = request.calibration
-        self._pieces: list[str] = []
-        self._call_pieces: list[str] = []
-        self._usage = Usage()
-        self._uses: list[ToolUse] = []
-        self._notes: list[str] = []
-        self._model = ""
-        self._model_calls = 0
-        self._asked_again = False
-        self._error = ""
 
-    async def run(self) -> Outcome:
+    async def run(self) -> TurnResult:
+        """Answer the request. Never raises for failures of a model or a tool; only cancellation and
+        errors of `view.on_text` are raised."""
+        try:
+            async with asyncio.timeout(self.request.limits.seconds) as bound:
+                outcome = await self._run()
+        except TimeoutError:
+            if not bound.expired():
+                raise
+            outcome = self._out_of_time()
+        return await self._finish(outcome)
+
+    async def _run(self) -> Outcome:
         """Run rounds with tools, and after a limit one call without tools."""
         await self._find_tools()
-        runner = CallRunner(self._tools, self._offered, self._limits, self._clock)
+        runner = CallRunner(self.tools, self._offered, self.request.limits, self.clock)
         capped: Outcome | None = None
-        for number in range(self._limits.rounds + 1):
-            if capped is None and number == self._limits.rounds:
+        for number in range(self.request.limits.rounds + 1):
+            if capped is None and number == self.request.limits.rounds:
                 capped = "rounds"
             answer = await self._ask(may_call=capped is None)
             if not isinstance(answer, ModelFinished):
@@ -164,15 +143,15 @@ class _Turn:
             case _:
                 return "answered" if "".join(self._pieces).strip() else "empty"
 
-    def out_of_time(self) -> Outcome:
+    def _out_of_time(self) -> Outcome:
         """Return the outcome of a turn at its time limit: what it waited for last is the reason."""
         return "unavailable" if self._retrying.failing and not self._pieces else "time"
 
-    async def finish(self, outcome: Outcome) -> TurnResult:
+    async def _finish(self, outcome: Outcome) -> TurnResult:
         """Return the result; adds the closing sentence, if there is one."""
         pieces = self._call_pieces if outcome in _OF_LAST_CALL else self._pieces
         has_text = bool("".join(pieces).strip())
-        sentence = closing(outcome, has_text, self._request.reference)
+        sentence = closing(outcome, has_text, self.request.reference)
         messages = self._messages()
         if sentence:
             self._call_pieces = []
@@ -194,7 +173,7 @@ class _Turn:
 
     async def _find_tools(self) -> None:
         try:
-            self._offered = {spec.name: spec for spec in await self._tools.tools()}
+            self._offered = {spec.name: spec for spec in await self.tools.tools()}
         except ToolError as error:
             self._notes.append(f"no tools: {error}"[:MAX_ERROR])
 
@@ -204,7 +183,7 @@ class _Turn:
         self._call_pieces = []
         shortened = 0
         while shortened <= RETRIES and (fitted := self._fit()) is not None:
-            if fitted.tokens + self._request.max_tokens > self._tokens_left():
+            if fitted.tokens + self.request.max_tokens > self._tokens_left():
                 return "tokens"
             try:
                 answer = await self._call(fitted, may_call)
@@ -234,34 +213,34 @@ class _Turn:
             return False
         if self._call_pieces and not self._taken_back():
             return False
-        self._wait("again")
+        self.view.waits("again")
         return await self._retrying.again(error)
 
     async def _call(self, fitted: Fitted, may_call: bool) -> ModelFinished:
         request = ModelRequest(
-            system=self._request.system,
+            system=self.request.system,
             messages=fitted.messages,
             tools=tuple(self._offered.values()),
-            model=self._request.model,
+            model=self.request.model,
             max_tokens=self._answer,
             tool_choice="auto" if may_call or not self._offered else "none",
-            system_volatile=self._request.system_volatile,
+            system_volatile=self.request.system_volatile,
             settled=len(self._history) - fitted.dropped,
             tokens=fitted.tokens,
             text_tokens=self._text_tokens(fitted),
-            gaps=self._request.gaps,
-            web=self._request.web,
+            gaps=self.request.gaps,
+            web=self.request.web,
         )
         self._model_calls += 1
-        self._wait("model")
+        self.view.waits("model")
         finished: ModelFinished | None = None
-        async with aclosing(_events(self._provider, request)) as events:
+        async with aclosing(_events(self.provider, request)) as events:
             async for event in events:
                 self._retrying.failing = False
                 if isinstance(event, TextDelta):
                     await self._say(event.text)
                 elif isinstance(event, Working):
-                    self._wait("working")
+                    self.view.waits("working")
                 elif isinstance(event, ModelFinished):
                     finished = event
         if finished is None:
@@ -269,10 +248,6 @@ class _Turn:
         await self._settle(_text_of(finished.message))
         self._learn(fitted, finished)
         return finished
-
-    def _wait(self, wait: Wait) -> None:
-        if self._on_wait is not None:
-            self._on_wait(wait)
 
     def _is_empty(self, answer: ModelFinished) -> bool:
         """Return True for an answer of a turn without a word that ended by itself."""
@@ -285,7 +260,7 @@ class _Turn:
         if self._times_taken_back >= MAX_TAKEN_BACK:
             return False
         kept = self._pieces[: len(self._pieces) - len(self._call_pieces)]
-        if self._take_back is None or not self._take_back("".join(kept)):
+        if not self.view.take_back("".join(kept)):
             return False
         self._pieces, self._call_pieces = kept, []
         self._times_taken_back += 1
@@ -313,8 +288,7 @@ class _Turn:
         piece = f"\n\n{text}" if self._pieces and not self._call_pieces else text
         self._call_pieces.append(piece)
         self._pieces.append(piece)
-        if self._on_text is not None:
-            await self._on_text(piece)
+        await self.view.on_text(piece)
 
     def _learn(self, fitted: Fitted, finished: ModelFinished) -> None:
         used = finished.usage
@@ -371,12 +345,12 @@ class _Turn:
 
     def _tokens_left(self) -> int:
         used = self._usage
-        return self._limits.tokens - prompt_tokens(used) - used.output_tokens
+        return self.request.limits.tokens - prompt_tokens(used) - used.output_tokens
 
     def _affords_two_calls(self) -> bool:
         """Return True if one more round with tools leaves enough tokens for the answer after it."""
         fitted = self._fit()
-        one = (fitted.tokens if fitted else 0) + self._request.max_tokens
+        one = (fitted.tokens if fitted else 0) + self.request.max_tokens
         return 2 * one <= self._tokens_left()
 
     # --- the stored messages --------------------------------------------------------------------

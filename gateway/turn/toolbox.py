@@ -34,7 +34,7 @@ MAX_TOOLS: Final = 128
 """Maximum tools for the model; more cost tokens in every call and confuse it."""
 
 Permit: TypeAlias = Callable[[Sequence[ToolSpec]], Collection[str]]
-"""Returns the permitted tools by name: a decision of `gateway.policy.roles`."""
+"""Returns the permitted tools by name: a decision of `gateway.policy.access`."""
 
 
 class Toolbox:
@@ -51,11 +51,11 @@ class Toolbox:
         """True if there are no providers."""
         return not self._providers
 
-    def start(self) -> None:
+    async def start(self) -> None:
         """Let the providers connect in the background, before the first use."""
         for provider in self._providers:
             if isinstance(provider, CanStart):
-                provider.start()
+                await provider.start()
 
     def states(self) -> tuple[ServerState, ...]:
         """Return the state of each server."""
@@ -98,7 +98,7 @@ class Toolbox:
         await asyncio.gather(*(p.close() for p in self._providers), return_exceptions=True)
 
     def limited(self, permit: Permit) -> "LimitedTools":
-        """Return the tools that `permit` allows: the provider for `run_turn`."""
+        """Return the tools that `permit` allows: the provider for the tool loop."""
         return LimitedTools(self, permit)
 
 

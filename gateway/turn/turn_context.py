@@ -39,104 +39,36 @@ MAX_LOOKED_UP = 2_000
 """Characters of material that recall searches for."""
 
 
-@dataclass(slots=True)
-class TurnContext:
-    """The state of a turn. Each stage reads what earlier stages wrote and adds its own.
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked; set when the turn is opened, and when turns are merged.
 
-    `messages` are of one author, oldest first; several when they were collected, and `collected`
-    are the contexts of all but the last. `contents` are their own words. `place` is where the
-    answer goes. `policies` hold for the whole turn. `again`: an earlier run may have begun the work
-    and died. `counted`: an earlier attempt, which a store interrupted, passed the rate limits.
-    `person` is a `str(PersonId)`, empty before the first stage has run. `outcome` is how the turn
-    ended, in its trace; `completed` is set once it is saved.
-    `meter` counts what the turn costs, once it may cost anything. `sender` is the key under which
-    limits and budgets count its author, `sharing` says with whom a limit is shared that refused it.
-    `forgets`: its person was erased, and nothing about them is kept of it.
-    `tasks` holds the task that the model noted. `live` shows the answer while it is written.
-    `received_at` is the time at which its last event was stored, None without one; `may_repeat`
-    is set if its answer may have been sent before. `attempt` names this attempt to answer.
-    `asked_at` is when its message was written; `late` is set if that is long ago. `command` is the
-    name of a command.
-    `thread` are earlier messages of the thread, for this question alone, and `thread_files` the
-    files in them that the model gets; `thread_note` tells the model about those that it does not
-    see.
-    `missing` are the parts of memory that could not be read.
-    `joints` are what stands before each message that continues the one before it, None before a
-    message of its own. `outdated` is set if its author changed a message after the answer was seen.
-    `begins_again`: the turn is ended for a change of its messages.
-    `footer` stands under the answer for its author alone, `beneath` for everybody who reads it;
-    neither is part of it. `kept` are the messages as they are stored; `mended` is the id of an
-    earlier message of the same author and its text without a half of a secret; `redacted` holds
-    texts and how they are stored.
+    `messages` are of one author, oldest first, and `contents` their own words; several when they
+    were collected. `joints` are what stands before each message that continues the one before it,
+    None before a message of its own. `inbox_ids` name the events, `kind` is that of the last one,
+    which `reply_handle` answers; `command` is the name of a command. `received_at` is the time at
+    which the last event was stored, None without one; `asked_at` is when its message was written.
     """
 
-    id: str
     inbox_ids: tuple[str, ...]
     messages: tuple[ChatMessage, ...]
     contents: tuple[str, ...]
-    place: Place
-    key: ConversationKey
-    connected: ConnectedAccount
-    policies: Policies
-    started: datetime
-    started_monotonic: float
-    stored_monotonic: float = 0.0
+    joints: tuple[str | None, ...] = ()
     kind: str = "message"
     reply_handle: str = ""
-    again: bool = False
-    counted: bool = False
+    command: str = ""
     received_at: datetime | None = None
     asked_at: datetime | None = None
-    late: Late | None = None
-    command: str = ""
-    may_repeat: bool = False
-    attempt: str = field(default_factory=lambda: uuid4().hex)
-    collected: "Sequence[TurnContext]" = ()
-    principal: Principal | None = None
-    person: str = ""
-    sender: str = ""
-    sharing: Sharing | None = None
-    meter: Meter | None = None
-    memory: TurnMemory | None = None
-    opened: LoadedHistory = NO_HISTORY
-    thread: ThreadText | None = None
-    thread_files: tuple[Attachment, ...] = ()
-    thread_note: str = ""
-    prompt_parts: PromptParts = NO_PROMPT_PARTS
-    knowledge: Sequence[KnowledgeItem] = ()
-    missing: tuple[MissingPart, ...] = ()
-    joints: tuple[str | None, ...] = ()
-    outdated: bool = False
-    begins_again: bool = False
-    files: tuple[ContentBlock, ...] = ()
-    tools: ToolProvider | None = None
-    tasks: TaskTool | None = None
-    request: TurnRequest | None = None
-    live: LiveAnswer | None = None
-    result: TurnResult | None = None
-    answer: str = ""
-    footer: AnswerFooter = NO_FOOTER
-    beneath: Reply = NOTHING_SAID
-    kept: RedactedMessages | None = None
-    mended: tuple[str, str] | None = None
-    redacted: dict[str, str] = field(default_factory=dict)
-    outbound: tuple[Outbound, ...] = ()
-    refusal: Decision | None = None
-    forgets: bool = False
-    outcome: str = ""
-    completed: CompletedTurn | None = None
-    decisions: list[Decision] = field(default_factory=list)
-    timings: list[Timing] = field(default_factory=list)
-
-    @property
-    def refused(self) -> bool:
-        """True after a stage refused the turn."""
-        return self.refusal is not None
 
     @property
     def last(self) -> ChatMessage:
         """The message that is answered."""
         return self.messages[-1]
+
+    @property
+    def reply_to_id(self) -> str:
+        """The id of the message under which the answer stands, empty for other events."""
+        return self.last.id if self.kind == "message" else ""
 
     @property
     def content(self) -> str:
@@ -166,15 +98,49 @@ class TurnContext:
         return tuple(piece for message in self.messages for piece in message.material)
 
     @property
-    def unkept(self) -> bool:
-        """True if the author wants this turn neither stored nor recalled for."""
-        return self.memory is not None and not self.memory.keeps
-
-    @property
     def question(self) -> str:
         """The text that recall searches for: own text, or the material, or what is replied to."""
         replied = "\n".join(one.quote.text for one in self.messages if one.quote)
         return self.content or (text_of(self.material) or replied)[:MAX_LOOKED_UP]
+
+
+@dataclass(slots=True)
+class Attempt:
+    """This attempt to answer, which `id` names.
+
+    The times of its start and of the storing of its last event: `started` by the clock, the others
+    in monotonic seconds. `again`: an earlier attempt may have begun the work and died. `counted`:
+    an earlier attempt, which a store interrupted, passed the rate limits. `late` is set if the
+    message was written long ago, `may_repeat` if its answer may have been sent before, `outdated`
+    if its author changed a message after the answer was seen. `begins_again`: the turn is ended for
+    a change of its messages.
+    """
+
+    started: datetime
+    started_monotonic: float
+    stored_monotonic: float = 0.0
+    again: bool = False
+    counted: bool = False
+    late: Late | None = None
+    may_repeat: bool = False
+    outdated: bool = False
+    begins_again: bool = False
+    id: str = field(default_factory=lambda: uuid4().hex)
+
+
+@dataclass(slots=True)
+class Asker:
+    """The author of the messages; filled by the stages of admission.
+
+    `person` is a `str(PersonId)`, empty before the first stage has run. `sender` is the key under
+    which limits and budgets count them; `sharing` says with whom a limit is shared that refused
+    them.
+    """
+
+    principal: Principal | None = None
+    person: str = ""
+    sender: str = ""
+    sharing: Sharing | None = None
 
     @property
     def who(self) -> Principal:
@@ -182,6 +148,117 @@ class TurnContext:
         if self.principal is None:
             raise AssertionError("the principal is read before the stage that sets it")
         return self.principal
+
+
+@dataclass(slots=True)
+class Inputs:
+    """What the prompt is assembled from; filled by the stages from `open_memory` to `recall`.
+
+    `opened` is the history. `thread` are earlier messages of the thread, for this question alone,
+    `thread_files` the files in them that the model gets; `thread_note` tells the model about those
+    that it does not see. `missing` are the parts of memory that could not be read, `files` the
+    attachments as the model reads them.
+    """
+
+    memory: TurnMemory | None = None
+    opened: LoadedHistory = NO_HISTORY
+    thread: ThreadText | None = None
+    thread_files: tuple[Attachment, ...] = ()
+    thread_note: str = ""
+    files: tuple[ContentBlock, ...] = ()
+    prompt_parts: PromptParts = NO_PROMPT_PARTS
+    knowledge: Sequence[KnowledgeItem] = ()
+    missing: tuple[MissingPart, ...] = ()
+
+    @property
+    def unkept(self) -> bool:
+        """True if the author wants this turn neither stored nor recalled for."""
+        return self.memory is not None and not self.memory.keeps
+
+
+@dataclass(slots=True)
+class Generation:
+    """The calls of the model; filled by `reserve_budget`, `assemble` and `generate`.
+
+    `meter` counts what the turn costs, once it may cost anything. `tasks` holds the task that the
+    model noted. `live` shows the answer while it is written.
+    """
+
+    meter: Meter | None = None
+    tools: ToolProvider | None = None
+    tasks: TaskTool | None = None
+    request: TurnRequest | None = None
+    live: LiveAnswer | None = None
+    result: TurnResult | None = None
+
+    @property
+    def answered(self) -> bool:
+        """True if a model answered."""
+        return self.result is not None and not self.result.failed
+
+
+@dataclass(slots=True)
+class WrittenAnswer:
+    """The answer of the model; filled by `generate` and the stages after it.
+
+    `footer` stands under it for its author alone, `beneath` for everybody who reads it; neither is
+    part of it.
+    """
+
+    text: str = ""
+    footer: AnswerFooter = NO_FOOTER
+    beneath: Reply = NOTHING_SAID
+
+
+@dataclass(slots=True)
+class StoredTexts:
+    """The texts of a turn as they are stored, without secrets.
+
+    `kept` are the messages; `mended` is the id of an earlier message of the same author and its
+    text without a half of a secret; `texts` are all others by what they were.
+    """
+
+    kept: RedactedMessages | None = None
+    mended: tuple[str, str] | None = None
+    texts: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class TurnContext:
+    """The state of a turn, in one value for each part of it. Each stage reads what earlier stages
+    wrote and adds its own.
+
+    `place` is where the answer goes. `policies` hold for the whole turn. `collected` are the
+    contexts of all its messages but the last. `outbound` are its sends, `outcome` is how it ended,
+    in its trace; `completed` is set once it is saved. `forgets`: its person was erased, and nothing
+    about them is kept of it.
+    """
+
+    id: str
+    place: Place
+    key: ConversationKey
+    connected: ConnectedAccount
+    policies: Policies
+    asked: Asked
+    attempt: Attempt
+    asker: Asker = field(default_factory=Asker)
+    inputs: Inputs = field(default_factory=Inputs)
+    generation: Generation = field(default_factory=Generation)
+    answer: WrittenAnswer = field(default_factory=WrittenAnswer)
+    stored: StoredTexts = field(default_factory=StoredTexts)
+    collected: "Sequence[TurnContext]" = ()
+    outbound: tuple[Outbound, ...] = ()
+    refusal: Decision | None = None
+    forgets: bool = False
+    outcome: str = ""
+    completed: CompletedTurn | None = None
+    decisions: list[Decision] = field(default_factory=list)
+    timings: list[Timing] = field(default_factory=list)
+
+    @property
+    def refused(self) -> bool:
+        """True after a stage refused the turn."""
+        return self.refusal is not None
 
     def note(self, decision: Decision) -> None:
         """Add a decision beside those of the stages to the trace."""
@@ -192,25 +269,25 @@ class TurnContext:
         """The decisions, for `parley why`."""
         return Trace(
             id=self.id,
-            message_id="" if self.forgets else self.last.id,
+            message_id="" if self.forgets else self.asked.last.id,
             platform=self.place.platform,
             account=self.place.account,
             conversation=NO_CONVERSATION if self.forgets else str(self.key),
-            kind=self.kind,
-            at=self.started,
+            kind=self.asked.kind,
+            at=self.attempt.started,
             decisions=tuple(self.decisions),
             outcome=self.outcome,
-            milliseconds=(now_monotonic - self.started_monotonic) * 1000,
+            milliseconds=(now_monotonic - self.attempt.started_monotonic) * 1000,
             durations=self._durations(),
             audience=self.place.audience,
-            slot=ring_slot(f"{self.key.tenant}:{self.sender or self.person}", self.id)
+            slot=ring_slot(f"{self.key.tenant}:{self.asker.sender or self.asker.person}", self.id)
             if self.refused
             else None,
         )
 
     def _durations(self) -> tuple[Duration, ...]:
-        started = self.started_monotonic
-        waited = int(max(0.0, started - self.stored_monotonic) * MICRO)
+        started = self.attempt.started_monotonic
+        waited = int(max(0.0, started - self.attempt.stored_monotonic) * MICRO)
         return (
             ("queue", "waited", -waited, waited, "ok"),
             *[

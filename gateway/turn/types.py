@@ -1,22 +1,41 @@
 """The request, the limits and the result of one turn with the model."""
 
-from collections.abc import Awaitable, Callable
-from typing import Literal, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from msgspec import Struct, field
 
 from gateway.llm.calibration import Calibration
 from gateway.ports import ContentBlock, ModelMessage, Usage, Wait
 
-OnText: TypeAlias = Callable[[str], Awaitable[None]]
-"""Receives the answer piece by piece; all pieces joined are exactly `TurnResult.text`, except for
-discarded ones."""
 
-TakeBack: TypeAlias = Callable[[str], bool]
-"""Discards the text so far except for this beginning. False if people saw more of it."""
+class AnswerView(Protocol):
+    """What people see of an answer while it is written."""
 
-OnWait: TypeAlias = Callable[[Wait], None]
-"""Called each time that the turn begins to wait."""
+    async def on_text(self, piece: str) -> None:
+        """Take a piece of the answer; all pieces joined are exactly `TurnResult.text`, except for
+        discarded ones."""
+
+    def take_back(self, kept: str) -> bool:
+        """Discard the text so far except for this beginning; False if people saw more of it."""
+
+    def waits(self, wait: Wait) -> None:
+        """Note that the turn begins to wait."""
+
+
+class Unseen:
+    """Implements `AnswerView`: people see the answer only when it is complete."""
+
+    async def on_text(self, piece: str) -> None:
+        pass
+
+    def take_back(self, kept: str) -> bool:
+        return True
+
+    def waits(self, wait: Wait) -> None:
+        pass
+
+
+UNSEEN: Final = Unseen()
 
 Outcome: TypeAlias = Literal[
     "answered",  # the model ended its answer
@@ -35,6 +54,26 @@ Outcome: TypeAlias = Literal[
     "unavailable",  # no model answered
     "refused",  # the service refuses the request: credentials, a model that does not exist
 ]
+
+
+class TurnLimits(Struct, frozen=True):
+    """The limits of a turn.
+
+    `rounds` are calls to the model that may use tools; one last call without tools may follow.
+    `identical_calls` of a tool with the same arguments run; the next one ends the tool calls.
+    `seconds` limit the whole turn, `tool_seconds` one tool; a model that does not answer is called
+    again for `retry_seconds` from the turn's beginning. `tokens` are input and output of all
+    calls together. `tool_result` is in characters.
+    """
+
+    rounds: int = 8
+    calls_per_round: int = 8
+    identical_calls: int = 3
+    seconds: float = 600.0
+    tool_seconds: float = 30.0
+    retry_seconds: float = 90.0
+    tokens: int = 400_000
+    tool_result: int = 10_000
 
 
 class TurnRequest(Struct, frozen=True):
@@ -61,26 +100,7 @@ class TurnRequest(Struct, frozen=True):
     system_volatile: str = ""
     gaps: tuple[float, ...] = ()
     web: bool = False
-
-
-class TurnLimits(Struct, frozen=True):
-    """The limits of a turn.
-
-    `rounds` are calls to the model that may use tools; one last call without tools may follow.
-    `identical_calls` of a tool with the same arguments run; the next one ends the tool calls.
-    `seconds` limit the whole turn, `tool_seconds` one tool; a model that does not answer is called
-    again for `retry_seconds` from the turn's beginning. `tokens` are input and output of all
-    calls together. `tool_result` is in characters.
-    """
-
-    rounds: int = 8
-    calls_per_round: int = 8
-    identical_calls: int = 3
-    seconds: float = 600.0
-    tool_seconds: float = 30.0
-    retry_seconds: float = 90.0
-    tokens: int = 400_000
-    tool_result: int = 10_000
+    limits: TurnLimits = TurnLimits()
 
 
 class ToolUse(Struct, frozen=True):

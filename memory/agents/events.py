@@ -10,10 +10,9 @@ from typing import Final
 
 from gateway.errors import BadInput
 from gateway.ports import Clock
-from memory.agents.event_signal import EventSignal
 from memory.agents.model import AgentEvent, EventKind, EventPage
-from memory.agents.stores.events import SqlAgentEvents
-from memory.agents.values import Reader
+from memory.agents.stores.events import EventSignal, SqlAgentEvents
+from memory.agents.values import EventReader
 from memory.model.scope import RequestScope
 
 KEEP: Final = timedelta(days=7)
@@ -85,7 +84,7 @@ def event_of(
     )
 
 
-def reader_of(request: RequestScope) -> Reader:
+def reader_of(request: RequestScope) -> EventReader:
     """Return the caller as a reader of events."""
     persons = tuple(sorted({str(request.principal.person), *request.persons}))
-    return Reader(request.principal.tenant, persons, request.agent)
+    return EventReader(request.principal.tenant, persons, request.agent)

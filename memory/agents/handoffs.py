@@ -26,7 +26,7 @@ from memory.agents.model import (
 )
 from memory.agents.stores.direct_places import SqlDirectPlaces
 from memory.agents.stores.handoffs import SqlHandoffs
-from memory.agents.values import IsServed, Receiver
+from memory.agents.values import HandoffReceiver, IsServed
 from memory.audit import Audit
 from memory.model.scope import RequestScope
 
@@ -220,7 +220,11 @@ class HandoffManager:
         if found is None or found.target_owner not in request.persons:
             return HandoffStep("unknown")
         tenant, target = request.principal.tenant, found.target
-        receiver = Receiver(tenant, target) if target else Receiver(tenant, "", request.persons)
+        receiver = (
+            HandoffReceiver(tenant, target)
+            if target
+            else HandoffReceiver(tenant, "", request.persons)
+        )
         return await self.reject_as(request, receiver, found.id, reason)
 
     async def cleanup_terminal_handoffs(self, older_than: timedelta = timedelta()) -> int:
@@ -265,14 +269,14 @@ class HandoffManager:
         return ended
 
     async def accept_as(
-        self, request: RequestScope, receiver: Receiver, handoff_id: str
+        self, request: RequestScope, receiver: HandoffReceiver, handoff_id: str
     ) -> HandoffStep:
         """Accept as this receiver, who was authenticated."""
         step = await self._store.accept(receiver, handoff_id, self._clock.now())
         return await self._noted(request, "accepted", receiver, handoff_id, step)
 
     async def reject_as(
-        self, request: RequestScope, receiver: Receiver, handoff_id: str, reason: str
+        self, request: RequestScope, receiver: HandoffReceiver, handoff_id: str, reason: str
     ) -> HandoffStep:
         """Reject as this receiver, who was authenticated."""
         clean = read_reason(reason)
@@ -282,7 +286,7 @@ class HandoffManager:
         return await self._noted(request, "rejected", receiver, handoff_id, step)
 
     async def complete_as(
-        self, request: RequestScope, receiver: Receiver, handoff_id: str, result: object
+        self, request: RequestScope, receiver: HandoffReceiver, handoff_id: str, result: object
     ) -> HandoffStep:
         """Complete as this receiver, who was authenticated."""
         clean = read_result(result)
@@ -291,14 +295,16 @@ class HandoffManager:
         step = await self._store.complete(receiver, handoff_id, clean, self._clock.now())
         return await self._noted(request, "completed", receiver, handoff_id, step)
 
-    async def open_to(self, request: RequestScope, receiver: Receiver) -> tuple[Handoff, ...]:
+    async def open_to(
+        self, request: RequestScope, receiver: HandoffReceiver
+    ) -> tuple[Handoff, ...]:
         """Return the pending and accepted handoffs to this receiver, who was authenticated."""
         now = self._clock.now()
         open_ = await self._store.open(receiver, now, 2 * MAX_LISTED)
         return tuple(shown(one, request, now) for one in open_)
 
     async def _check_source(
-        self, request: RequestScope, receiver: Receiver, handoff_id: str, place: str
+        self, request: RequestScope, receiver: HandoffReceiver, handoff_id: str, place: str
     ) -> None:
         """Raise `BadInput` for possible text of a restricted repository to somebody else."""
         if not request.from_repository:
@@ -312,11 +318,11 @@ class HandoffManager:
             await self._audit.note("permission_denied", request, what="text_of_repository")
             raise BadInput(f"{place}: {problem}")
 
-    async def _receiver(self, request: RequestScope, agent_id: str) -> Receiver | None:
+    async def _receiver(self, request: RequestScope, agent_id: str) -> HandoffReceiver | None:
         agent = await self._agents.own(request, agent_id)
         if not await self._capable(request, agent, Capability.HANDOFF_RECEIVE):
             return None
-        return Receiver(agent.tenant, agent.id)
+        return HandoffReceiver(agent.tenant, agent.id)
 
     async def _capable(self, request: RequestScope, agent: Agent, needed: Capability) -> bool:
         if agent.may(needed):
@@ -405,7 +411,12 @@ class HandoffManager:
             )
 
     async def _noted(
-        self, request: RequestScope, what: str, receiver: Receiver, id_: str, step: HandoffStep
+        self,
+        request: RequestScope,
+        what: str,
+        receiver: HandoffReceiver,
+        id_: str,
+        step: HandoffStep,
     ) -> HandoffStep:
         if step.done and step.handoff is not None:
             await self._note(request, what, step.handoff, receiver.agent)

@@ -173,7 +173,7 @@ class Agent(Struct, frozen=True):
         return capability in self.capabilities
 
 
-class Activity(Struct, frozen=True):
+class AgentActivity(Struct, frozen=True):
     """The numbers of what an agent gave: memories, memories that wait for review, shares in pools,
     and handoffs that are open."""
 
@@ -188,7 +188,7 @@ class AgentSummary(Struct, frozen=True):
 
     id: str
     agent: Agent | None
-    activity: Activity
+    activity: AgentActivity
 
 
 class AgentSession(Struct, frozen=True):

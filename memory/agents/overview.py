@@ -10,7 +10,7 @@ from msgspec import Struct
 from gateway.errors import BadInput, NotFound
 from gateway.immutable import replace
 from gateway.people import Role
-from memory.agents.model import Activity, Agent, AgentSummary, Membership, PoolSummary
+from memory.agents.model import Agent, AgentActivity, AgentSummary, Membership, PoolSummary
 from memory.agents.pools import PoolRegistry
 from memory.agents.registry import AgentRegistry
 from memory.agents.stores.overview import SqlAgentOverview
@@ -60,7 +60,9 @@ class AgentOverview(Struct, frozen=True):
         ids = [*(one.id for one in agents), *gone]
         active = await self.store.activity(replace(access, operates=False), ids)
         by_id: dict[str, Agent] = {one.id: one for one in agents}
-        return tuple(AgentSummary(id_, by_id.get(id_), active.get(id_, Activity())) for id_ in ids)
+        return tuple(
+            AgentSummary(id_, by_id.get(id_), active.get(id_, AgentActivity())) for id_ in ids
+        )
 
     async def all_agents(self, request: RequestScope) -> tuple[AgentSummary, ...]:
         """Return all agents of the tenant for operators, other people's without names. Raises
@@ -73,7 +75,7 @@ class AgentOverview(Struct, frozen=True):
             AgentSummary(
                 one.id,
                 one if one.owner in request.persons else replace(one, name=""),
-                active.get(one.id, Activity()),
+                active.get(one.id, AgentActivity()),
             )
             for one in agents
         )
@@ -97,7 +99,7 @@ class AgentOverview(Struct, frozen=True):
             if not (_operates(request) and len(text) == WHOLE):
                 raise
         active = await self.store.activity(access_scope_of(request), [text])
-        return AgentSummary(text, None, active.get(text, Activity()))
+        return AgentSummary(text, None, active.get(text, AgentActivity()))
 
     async def page(self, request: RequestScope, summary: AgentSummary) -> AgentPage:
         """Return what an agent of the caller wrote, latest first, and its pools."""

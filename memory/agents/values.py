@@ -26,7 +26,7 @@ SendNotices: TypeAlias = Callable[[str, Sequence[Notice]], Awaitable[None]]
 """Queue messages to people under the name of a group; the same name again queues nothing twice."""
 
 
-class Reader(Struct, frozen=True):
+class EventReader(Struct, frozen=True):
     """The reader of events: a person by all linked identities, or one agent of theirs."""
 
     tenant: str
@@ -34,7 +34,7 @@ class Reader(Struct, frozen=True):
     agent: str = ""
 
 
-class Receiver(Struct, frozen=True):
+class HandoffReceiver(Struct, frozen=True):
     """The caller as a receiver: one of their agents, or the person by all linked identities."""
 
     tenant: str

@@ -15,8 +15,7 @@ from msgspec import Struct
 from gateway.immutable import replace
 from gateway.ports import Clock
 from memory.agents.model import AgentEvent
-from memory.agents.stores.events import SqlAgentEvents
-from memory.agents.stores.webhooks import SqlWebhooks
+from memory.agents.stores.events import SqlAgentEvents, SqlWebhooks
 from memory.agents.values import WebhookState
 from memory.agents.webhook_signature import body_of, signed_headers
 from safety.http.client import GuardedClient, OutboundError
@@ -32,7 +31,7 @@ MAX_ANSWER: Final = 10_000
 log = structlog.get_logger(__name__)
 
 
-class EventWebhook(Struct, frozen=True):
+class EventReceiver(Struct, frozen=True):
     """A receiver of the events of a tenant. `kinds` is empty for all; `key` signs."""
 
     name: str
@@ -51,7 +50,7 @@ class WebhookDelivery:
 
     def __init__(
         self,
-        webhooks: Sequence[EventWebhook],
+        webhooks: Sequence[EventReceiver],
         clients: Mapping[str, GuardedClient],
         store: SqlWebhooks,
         events: SqlAgentEvents,
@@ -74,7 +73,7 @@ class WebhookDelivery:
                 raise result
         return sum(result for result in results if isinstance(result, int))
 
-    async def _send_due(self, webhook: EventWebhook) -> int:
+    async def _send_due(self, webhook: EventReceiver) -> int:
         now = self._clock.now()
         state = await self._store.claim(webhook.name, now, now + LEASE)
         if state is None:
@@ -93,7 +92,7 @@ class WebhookDelivery:
         await self._store.release(state, due)
         return sent
 
-    async def _post(self, webhook: EventWebhook, event: AgentEvent) -> str:
+    async def _post(self, webhook: EventReceiver, event: AgentEvent) -> str:
         """Send one event; return the problem, empty for none."""
         body = body_of(event)
         message_id = f"{webhook.name}-{event.number}"

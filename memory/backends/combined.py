@@ -27,7 +27,7 @@ from memory.ports.memories import (
 AN_INSTANT: Final = timedelta(microseconds=1)
 
 
-class Place(Protocol):
+class MemoryPlace(Protocol):
     """A place of learned memories; its methods are those of `MemoryStore`."""
 
     async def insert(
@@ -60,8 +60,8 @@ class Place(Protocol):
 
 
 class TurnsOnly:
-    """Implements `Place` over a database whose learned memories are not in use: they are not found,
-    but still deleted with the rest."""
+    """Implements `MemoryPlace` over a database whose learned memories are not in use: they are not
+    found, but still deleted with the rest."""
 
     def __init__(self, database: MemoryStore) -> None:
         self._database = database
@@ -126,7 +126,7 @@ class CombinedMemories:
     """Implements `memory.ports.memories.MemoryStore`. Methods also raise `MemoryUnavailable`."""
 
     def __init__(
-        self, database: MemoryStore, places: Sequence[Place], messages: MessageIndex
+        self, database: MemoryStore, places: Sequence[MemoryPlace], messages: MessageIndex
     ) -> None:
         """`places` are in the configured order, the database or its `TurnsOnly` among them;
         `messages` are those of the backends."""
@@ -269,7 +269,7 @@ class CombinedMemories:
                 return number, record
         return None
 
-    async def _place_of(self, access: AccessScope, memory_id: str) -> Place | None:
+    async def _place_of(self, access: AccessScope, memory_id: str) -> MemoryPlace | None:
         entry = await self._after(access, memory_id) if memory_id else None
         return None if entry is None else self._places[entry[0]]
 

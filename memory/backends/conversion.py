@@ -25,7 +25,7 @@ from memory.model.record import (
 )
 from memory.model.scope import AccessScope
 from memory.model.trust import CONFIDENCE, InputKind
-from memory.write.prepare import Refusal, prepare
+from memory.write.prepare import DraftRefusal, prepare
 from safety.cut import REDACTED
 from safety.secret_detection.detect import redact_secrets
 
@@ -142,7 +142,7 @@ def _checked_text(
     longest = 4 * MAX_STATEMENT
     draft = Draft(text[:longest], kind, tags)
     prepared = prepare(draft, InputKind.WEB, Tier.SEMANTIC, limit=MAX_STATEMENT, longest=longest)
-    if isinstance(prepared, Refusal):
+    if isinstance(prepared, DraftRefusal):
         return ("" if prepared.code == "empty" else REDACTED), (), True
     return prepared.content, prepared.tags, bool(prepared.injections)
 

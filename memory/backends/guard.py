@@ -21,13 +21,13 @@ from gateway.ports.memory_backend import (
     CanBrief,
     CanClose,
     CanRecall,
-    CanStart,
     FoundStatement,
     MemoryBackend,
     Statement,
 )
+from gateway.ports.model import CanStart
 from memory.backends.statement_validation import is_valid
-from safety.bounds import Bounds, Frozen, OutOfBounds, snapshot
+from safety.bounds import Frozen, InputBounds, OutOfBounds, snapshot
 
 READ_SECONDS: Final = 2.0
 """Less than the gateway gives to recall in a turn."""
@@ -45,7 +45,7 @@ CALLS: Final = 16
 """Concurrent calls; one that ignores its time limit keeps its slot until it ends."""
 MAX_ERROR: Final = 200
 MAX_EXPORTED: Final = 10_000
-EXPORT_BOUNDS: Final = Bounds(elements=200_000, total_bytes=20_000_000)
+EXPORT_BOUNDS: Final = InputBounds(elements=200_000, total_bytes=20_000_000)
 NOT_ANSWERED: Final = (
     "The memory backend {name} does not answer. Nothing was {done}. Try again in 30 seconds. If it "
     "still does not answer then, tell the operator: `parley doctor` shows the reason."

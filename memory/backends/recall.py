@@ -11,11 +11,10 @@ from gateway.ports import Clock
 from memory.backends.conversion import backend_access_of, record_of
 from memory.backends.matching import fits
 from memory.backends.store import BackendMemories, usable
-from memory.model.recollection import Recalled, Recollection, Stage
 from memory.model.scope import AccessScope
 from memory.ports.memories import Match
-from memory.ports.recall import Query, Recall
-from memory.recall.rules import Limits
+from memory.ports.recall import Query, Recall, Recalled, RecallStage, Recollection
+from memory.recall.rules import RecallLimits
 from memory.recall.selection import Count, label_of, labelled_line, rough_tokens
 from safety.secret_detection.detect import redact_and_cut
 from safety.unicode import safe_unicode
@@ -35,7 +34,7 @@ class CombinedRecall:
         database: Recall,
         backends: Sequence[BackendMemories],
         clock: Clock,
-        limits: Limits | None = None,
+        limits: RecallLimits | None = None,
         *,
         builtin: bool,
         count: Count = rough_tokens,
@@ -44,7 +43,7 @@ class CombinedRecall:
         self._database = database
         self._backends = tuple(backends)
         self._clock = clock
-        self._limits = limits or Limits()
+        self._limits = limits or RecallLimits()
         self._builtin = builtin
         self._count = count
 
@@ -85,7 +84,7 @@ class CombinedRecall:
             )
             for rank, match in enumerate(matches, 1)
         )
-        stage = Stage(BACKEND, (time.perf_counter() - began) * 1000)
+        stage = RecallStage(BACKEND, (time.perf_counter() - began) * 1000)
         searches = {} if notes else {BACKEND: len(results)}
         return Recollection(results, searches, notes, (stage,), len(results))
 

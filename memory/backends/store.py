@@ -1,4 +1,5 @@
-"""The memories of one backend, with the checks that the database does in its own stores."""
+"""The memories of one backend, with the checks that the database does in its own stores, and a
+person's data in it."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
@@ -300,3 +301,24 @@ def _replaced(record: Record, by: str, at: datetime) -> Record:
 def _portions(ids: Sequence[str]) -> Iterator[Sequence[str]]:
     for begin in range(0, len(ids), MAX_PAGE):
         yield ids[begin : begin + MAX_PAGE]
+
+
+class BackendPersonalData:
+    """Implements `memory.ports.personal_data.PersonalDataStore`. Methods raise `MemoryUnavailable`:
+    an erasure that failed is reported, never skipped."""
+
+    def __init__(self, backend: GuardedBackend) -> None:
+        self._backend = backend
+
+    async def export(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]:
+        """Return everything, with the name of the backend."""
+        rows = await self._backend.export(tenant, persons)
+        return [{**row, "table": f"memory backend {self._backend.name}"} for row in rows]
+
+    async def count(self, tenant: str, persons: Sequence[str]) -> list[tuple[str, int]]:
+        rows = await self._backend.export(tenant, persons)
+        return [(f"memory backend {self._backend.name}", len(rows))] if rows else []
+
+    async def erase(self, tenant: str, persons: Sequence[str], turn_id: str = "") -> int:
+        """Delete everything; return the number of statements."""
+        return await self._backend.erase(tenant, persons)

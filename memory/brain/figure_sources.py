@@ -21,7 +21,7 @@ from msgspec import Struct
 from db.errors import StoreUnavailable
 from gateway.errors import ConfigurationError, ParleyError
 from gateway.ports import ActivityLog, Clock
-from safety.http.addresses import HostRule, Network, read_host
+from safety.http.addresses import AllowedHost, Network, read_host
 from safety.http.client import GuardedClient, OutboundError, OutboundPolicy
 
 SECONDS: Final = 10.0
@@ -67,7 +67,7 @@ class HttpSource:
         networks = PRIVATE if address is None else frozenset({ip_network(str(address))})
         self._client = GuardedClient(
             OutboundPolicy(
-                (HostRule(name, port=port),),
+                (AllowedHost(name, port=port),),
                 networks if allow_private else frozenset(),
                 SECONDS,
                 MAX_BODY,

@@ -23,7 +23,7 @@ NO_TEXT: Final = "A line needs a text."
 Sign = Literal["same", "added", "removed"]
 
 
-class Line(Struct, frozen=True):
+class DocumentLine(Struct, frozen=True):
     """A line with text. `number` counts all lines of the document from 1, the empty ones too."""
 
     number: int
@@ -37,10 +37,10 @@ class DiffLine(Struct, frozen=True):
     text: str
 
 
-def lines_of(content: str) -> tuple[Line, ...]:
+def lines_of(content: str) -> tuple[DocumentLine, ...]:
     """Return the lines that have a text."""
     numbered = enumerate(content.split("\n"), 1)
-    return tuple(Line(number, text) for number, text in numbered if text.strip())
+    return tuple(DocumentLine(number, text) for number, text in numbered if text.strip())
 
 
 def with_line_added(document: Document, content: str, text: str) -> str:

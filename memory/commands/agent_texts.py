@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from memory.agents.model import Activity, Agent, AgentSummary, Membership
+from memory.agents.model import Agent, AgentActivity, AgentSummary, Membership
 from memory.agents.origins import TakenBack
 from memory.agents.overview import AgentPage
 from memory.commands.invitation_texts import LEAVE_ASKED
@@ -129,7 +129,7 @@ def take_back_asked(agent: AgentSummary, since: datetime | None) -> str:
 
 def taken_back(taken: TakenBack) -> str:
     """Return the result of a take-back."""
-    activity = Activity(taken.memories, taken.reviews, taken.shares, taken.handoffs)
+    activity = AgentActivity(taken.memories, taken.reviews, taken.shares, taken.handoffs)
     return f"Taken back: {_activity(activity)}. `/agents` lists your agents."
 
 
@@ -151,7 +151,7 @@ def _line(one: AgentSummary, *, whole: bool) -> str:
     return f"- {_name(one.agent)} `{shown}`: {details}"
 
 
-def _activity(activity: Activity) -> str:
+def _activity(activity: AgentActivity) -> str:
     return ", ".join(
         (
             _counted(activity.memories, "memory", "memories"),

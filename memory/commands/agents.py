@@ -16,7 +16,7 @@ from memory.agents.overview import LEAST, AgentOverview
 from memory.agents.registry import EVER, AgentRegistry
 from memory.commands import agent_texts, invitation_texts, texts
 from memory.commands.invitations import InvitationCommands
-from memory.commands.open_questions import VALID_FOR, Action, Question, Questions
+from memory.commands.open_questions import VALID_FOR, Action, OpenQuestion, Questions
 from memory.model.scope import RequestScope, channel_of
 
 SPEC: Final = CommandSpec(
@@ -79,11 +79,11 @@ class AgentCommands:
         """Handle a button under an invitation."""
         return await self._invitations.press(request, caller, value)
 
-    def owns(self, question: Question) -> bool:
+    def owns(self, question: OpenQuestion) -> bool:
         """True for a question that this command asked."""
         return question.action in ACTIONS
 
-    async def settle(self, request: RequestScope, question: Question) -> Reply:
+    async def settle(self, request: RequestScope, question: OpenQuestion) -> Reply:
         """Do what the person confirmed."""
         agent_id, _, since = question.target.partition(" ")
         if question.action == "leave_pool":
@@ -135,7 +135,7 @@ class AgentCommands:
 
     async def _ask(self, caller: Caller, action: Action, target: str, yes: str, text: str) -> Reply:
         person, channel = str(caller.principal.person), channel_of(caller.place)
-        question = Question(action, person, channel=channel, target=target)
+        question = OpenQuestion(action, person, channel=channel, target=target)
         buttons: tuple[Button, Button] = await self._questions.ask(caller.id, question, yes)
         return Reply(text, buttons, buttons_until=caller.at + VALID_FOR)
 

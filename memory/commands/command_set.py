@@ -23,7 +23,7 @@ from memory.commands.memories import MemoryLists
 from memory.commands.open_questions import (
     PREFIX,
     VALID_FOR,
-    Question,
+    OpenQuestion,
     Questions,
     answered_in,
 )
@@ -286,16 +286,16 @@ class MemoryCommands:
 
     async def _ask_to_erase(self, handle: MemoryHandle, caller: Caller) -> Reply:
         person, channel = str(caller.principal.person), channel_of(caller.place)
-        question = Question("erase", person, channel=channel)
+        question = OpenQuestion("erase", person, channel=channel)
         buttons = await self._questions.ask(caller.id, question, "Erase everything")
         others = link_texts.listed(await handle.privacy.linked())
         linked = link_texts.ERASE_LINKED.format(sides=others) if others else ""
         text = link_texts.ERASE_ASKED.format(linked=linked)
         return Reply(text, buttons, buttons_until=caller.at + VALID_FOR)
 
-    async def _settle(self, handle: MemoryHandle, caller: Caller, question: Question) -> Reply:
+    async def _settle(self, handle: MemoryHandle, caller: Caller, question: OpenQuestion) -> Reply:
         if question.action == "erase":
-            surely = Question("erase_surely", question.person, channel=question.channel)
+            surely = OpenQuestion("erase_surely", question.person, channel=question.channel)
             buttons = await self._questions.ask(caller.id, surely, "Yes, all of it")
             text = "Really erase all memories, conversations and links of this account?"
             return Reply(text, buttons, buttons_until=caller.at + VALID_FOR)

@@ -16,7 +16,7 @@ from memory.commands.memories import reader
 from memory.commands.open_questions import (
     PREFIX,
     VALID_FOR,
-    Question,
+    OpenQuestion,
     Questions,
     answered_in,
     fitting,
@@ -124,7 +124,7 @@ class ForgetCommands:
         items = matches.items[:most]
         bound = [item.refs for item in items]
         person = str(caller.principal.person)
-        question = Question(
+        question = OpenQuestion(
             "forget",
             person,
             handle.erasure.hashed(topic),
@@ -160,7 +160,7 @@ class ForgetCommands:
         return _shown(handle, caller, question, shown, question_id, (yes, no))
 
     async def settle(
-        self, handle: MemoryHandle, caller: Caller, question_id: str, question: Question
+        self, handle: MemoryHandle, caller: Caller, question_id: str, question: OpenQuestion
     ) -> Reply:
         """Delete what was shown."""
         bound = await self._questions.list_of(question_id, question)
@@ -175,7 +175,7 @@ class ForgetCommands:
             parts.append(texts.BEYOND_LEFT.format(count=question.beyond))
         return Reply(_with_aside(handle, caller, " ".join(parts)))
 
-    async def leave(self, question_id: str, question: Question) -> Reply:
+    async def leave(self, question_id: str, question: OpenQuestion) -> Reply:
         """Delete nothing."""
         await self._questions.drop_list(question_id, question)
         return Reply(texts.LEFT)
@@ -184,7 +184,7 @@ class ForgetCommands:
 def _shown(
     handle: MemoryHandle,
     caller: Caller,
-    question: Question,
+    question: OpenQuestion,
     page: ItemPage[TopicMatch] | ItemPage[TopicMatch | None],
     question_id: str,
     buttons: tuple[Button, Button],

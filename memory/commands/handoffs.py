@@ -16,7 +16,7 @@ from memory.agents.handoffs import HandoffManager
 from memory.agents.model import Handoff, HandoffStatus, HandoffStep
 from memory.agents.stores.direct_places import SqlDirectPlaces
 from memory.agents.stores.handoffs import SqlHandoffs
-from memory.agents.values import IsServed, Receiver, SendNotices
+from memory.agents.values import HandoffReceiver, IsServed, SendNotices
 from memory.commands import handoff_texts, texts
 from memory.commands.handoff_texts import WITHDRAWN
 from memory.model.scope import RequestScope
@@ -137,9 +137,9 @@ class HandoffCommands:
         return fitting[0], text.strip()
 
 
-def receiver_of(request: RequestScope) -> Receiver:
+def receiver_of(request: RequestScope) -> HandoffReceiver:
     """Return the caller as a receiver, with all linked identities."""
-    return Receiver(request.principal.tenant, persons=request.persons)
+    return HandoffReceiver(request.principal.tenant, persons=request.persons)
 
 
 def buttons_of(handoff: Handoff) -> tuple[Button, Button]:
@@ -209,5 +209,5 @@ class HandoffNotices:
         if place is not None:
             await self._send(f"handoff-{handoff.id}", [notice_of(handoff, place)])
             return
-        receiver = Receiver(tenant, persons=(person,))
+        receiver = HandoffReceiver(tenant, persons=(person,))
         await self._store.reject(receiver, handoff.id, WITHDRAWN, self._clock.now())

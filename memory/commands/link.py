@@ -9,7 +9,7 @@ from gateway.people import Audience
 from gateway.ports import Clock
 from gateway.ports.memory import Caller
 from memory.commands import link_texts, texts
-from memory.ports.links import Linked, LinkOutcome, LinkRequest, LinkSide, LinkStep
+from memory.ports.people import Linked, LinkOutcome, LinkRequest, LinkSide, LinkStep
 from memory.service.links import Links, side_of
 
 PREFIX: Final = "memory:link:"

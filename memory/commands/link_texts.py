@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from gateway.people import identity_of
-from memory.ports.links import Linked, LinkRequest, LinkSide
+from memory.ports.people import Linked, LinkRequest, LinkSide
 from memory.text.display import one_line
 
 MAX_ID: Final = 100

@@ -38,7 +38,7 @@ Action = Literal[
 _BOUND: Final = TypeAdapter(tuple[ItemRefs, ...])
 
 
-class Question(Struct, frozen=True):
+class OpenQuestion(Struct, frozen=True):
     """An open question. `person` is the `str(PersonId)` who may answer; `channel` is
     "platform:account:channel", empty for any direct conversation.
 
@@ -78,7 +78,7 @@ class Questions:
         self._taking = asyncio.Lock()
 
     async def ask(
-        self, question_id: str, question: Question, yes: str, valid_for: timedelta = VALID_FOR
+        self, question_id: str, question: OpenQuestion, yes: str, valid_for: timedelta = VALID_FOR
     ) -> tuple[Button, Button]:
         """Store a question and return its two buttons."""
         await self._state.put(question_id, json.dumps(asdict(question)), valid_for)
@@ -98,7 +98,9 @@ class Questions:
             await self._state.put(f"{question_id}:{number}", f"{person}\n{piece}", VALID_FOR)
         return len(pieces)
 
-    async def list_of(self, question_id: str, question: Question) -> tuple[ItemRefs, ...] | None:
+    async def list_of(
+        self, question_id: str, question: OpenQuestion
+    ) -> tuple[ItemRefs, ...] | None:
         """Return the items that a question showed; None if it expired."""
         if not question.pieces:
             return ()
@@ -107,17 +109,17 @@ class Questions:
             return None
         return _BOUND.validate_json("".join((p or "").partition("\n")[2] for p in pieces))
 
-    async def find(self, question_id: str, turn_id: str = "") -> Question | None:
+    async def find(self, question_id: str, turn_id: str = "") -> OpenQuestion | None:
         """Return an open question of any person, or one that this turn has taken."""
         if ":" in question_id:  # names a piece of a list
             return None
         stored = await self._state.get(question_id)
-        question = Question(**json.loads(stored)) if stored else None
+        question = OpenQuestion(**json.loads(stored)) if stored else None
         return question if question is None or question.taken_by in ("", turn_id) else None
 
     async def take(
         self, question_id: str, person: str, turn_id: str, channel: str = ""
-    ) -> Question | None:
+    ) -> OpenQuestion | None:
         """Return the question, and close it for other turns, if this person was asked here and it
         is open. The same turn may take it again, because a failure may have interrupted its action.
         Of two simultaneous presses in this process, the second finds it closed."""
@@ -129,7 +131,7 @@ class Questions:
             await self._state.put(question_id, json.dumps(asdict(taken)), VALID_FOR)
         return question
 
-    async def drop_list(self, question_id: str, question: Question) -> None:
+    async def drop_list(self, question_id: str, question: OpenQuestion) -> None:
         """Delete the items of an answered question."""
         for number in range(question.pieces):
             await self._state.put(f"{question_id}:{number}", "", VALID_FOR)

@@ -12,7 +12,7 @@ from gateway.message import Notice, OutboundFile, Reply
 from gateway.people import Role
 from gateway.ports.memory import Caller
 from memory.commands import link_texts
-from memory.commands.open_questions import ASKED_ELSEWHERE, Question, Questions
+from memory.commands.open_questions import ASKED_ELSEWHERE, OpenQuestion, Questions
 from memory.model.scope import channel_of
 from memory.service.handle import MemoryHandle
 from memory.service.links import side_of
@@ -171,7 +171,7 @@ class Erasure(Struct, frozen=True):
         for number, other in enumerate(one.side for one in others):
             if other.place is None:
                 continue
-            question = Question("erase", other.person, channel=channel_of(other.place))
+            question = OpenQuestion("erase", other.person, channel=channel_of(other.place))
             id_ = f"{caller.id}-{number}"
             buttons = await self.questions.ask(id_, question, YES, ASKED_ELSEWHERE)
             until = caller.at + ASKED_ELSEWHERE

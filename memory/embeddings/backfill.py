@@ -108,7 +108,7 @@ class EmbeddingBackfill:
         self._count = count
         self._guard = guard
         self._attempts = Attempts(clock, "memories are found by words", warm, guard)
-        self._place = _Place()
+        self._place = _BackfillPlace()
         self._reported = 0.0
 
     async def step(self) -> int:
@@ -132,7 +132,7 @@ class EmbeddingBackfill:
             await self._report()
         return made
 
-    async def _next(self) -> "tuple[list[Unembedded], _Place]":
+    async def _next(self) -> "tuple[list[Unembedded], _BackfillPlace]":
         """Return new memories, or else the next older ones, and where to continue after them."""
         at, now = self._place, self._clock.monotonic()
         if at.newest is not None:
@@ -145,7 +145,7 @@ class EmbeddingBackfill:
         older = await self._unembedded(before=at.before)
         newest = at.newest if at.newest is not None else (older[0].number if older else 0)
         if len(older) < BATCH:
-            return older, _Place(newest, None, now + WHOLE_AGAIN)
+            return older, _BackfillPlace(newest, None, now + WHOLE_AGAIN)
         return older, replace(at, newest=newest, before=older[-1].number)
 
     async def _unembedded(self, before: int | None = None, after: int = 0) -> list[Unembedded]:
@@ -183,7 +183,7 @@ class EmbeddingBackfill:
         log.info("vectors_computed", model=self._embedder.model, made=made, of=of)
 
 
-class _Place(Struct, frozen=True):
+class _BackfillPlace(Struct, frozen=True):
     """The progress: memories up to number `newest` existed at the start, those from `before` on are
     done, and a new round starts at `whole_at`. `newest` is None before the start; `before` is None
     at the newest memory."""

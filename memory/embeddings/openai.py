@@ -44,7 +44,7 @@ class _Row(msgspec.Struct):
     embedding: list[float]
 
 
-class _Answer(msgspec.Struct):
+class _Embeddings(msgspec.Struct):
     data: list[_Row]
 
 
@@ -126,7 +126,7 @@ class OpenAiEmbedder:
 def _rows(content: bytes, count: int) -> list[tuple[float, ...]]:
     """Return unit vectors in the order of the texts. Raises `ModelRefused` for anything else."""
     try:
-        answer = msgspec.json.decode(content, type=_Answer)
+        answer = msgspec.json.decode(content, type=_Embeddings)
     except (ValueError, RecursionError):
         raise ModelRefused("the embedding server sent an answer that cannot be read") from None
     by_index = {item.index: tuple(item.embedding) for item in answer.data}

@@ -22,7 +22,7 @@ MAX_OBJECT_ENTRIES: Final = 500_000
 """Entries of the folder of objects that are checked for links."""
 
 
-class Location(Struct, frozen=True):
+class RepositoryLocation(Struct, frozen=True):
     """A repository on disk. All paths are absolute and without links.
 
     `folder` is the work tree, or the bare repository itself; `git_dir` has the HEAD of this work
@@ -44,7 +44,7 @@ class Location(Struct, frozen=True):
         return self.common_dir / "objects"
 
 
-def locate(folder: Path) -> Location:
+def locate(folder: Path) -> RepositoryLocation:
     """Return the repository whose top folder, bare repository or work tree this is.
 
     Raises `NotARepository`.
@@ -72,20 +72,20 @@ def read_small(path: Path, most: int = MAX_FILE) -> bytes | None:
         return file.read(most)
 
 
-def _located(top: Path) -> Location:
+def _located(top: Path) -> RepositoryLocation:
     inner = top / ".git"
     if _is_folder(inner):
-        return Location(top, inner, inner)
+        return RepositoryLocation(top, inner, inner)
     if (pointer := read_small(inner)) is not None:
         return _work_tree(top, pointer)
     if inner.is_symlink():
         raise NotARepository(f"{inner} is a link; name the folder that it points to")
     if _is_folder(top / "objects") and _is_folder(top / "refs"):
-        return Location(top, top, top)
+        return RepositoryLocation(top, top, top)
     raise NotARepository(f"{top} is not a git repository; name the folder that holds .git")
 
 
-def _work_tree(top: Path, pointer: bytes) -> Location:
+def _work_tree(top: Path, pointer: bytes) -> RepositoryLocation:
     """A work tree that `git worktree add` made: its repository has to know it."""
     named = _path_after(b"gitdir:", pointer)
     git_dir = (top / named).resolve(strict=True) if named else None
@@ -101,7 +101,7 @@ def _work_tree(top: Path, pointer: bytes) -> Location:
             f"{top}/.git names {common}, which does not know this work tree; run"
             " `git worktree repair` there"
         )
-    return Location(top, git_dir, common)
+    return RepositoryLocation(top, git_dir, common)
 
 
 def _path_after(prefix: bytes, content: bytes) -> str:
@@ -110,7 +110,7 @@ def _path_after(prefix: bytes, content: bytes) -> str:
     return content.removeprefix(prefix).decode("utf-8", "surrogateescape").strip()
 
 
-def _check(location: Location) -> None:
+def _check(location: RepositoryLocation) -> None:
     """Raise `NotARepository` for a part that is a link or lies elsewhere."""
     objects = location.objects
     if not _is_folder(objects):
@@ -132,7 +132,7 @@ def _check(location: Location) -> None:
             raise NotARepository(f"{entry.path} is neither a file nor a folder; delete it")
 
 
-def _check_alternate(location: Location, line: bytes) -> None:
+def _check_alternate(location: RepositoryLocation, line: bytes) -> None:
     if not line or line.startswith(b"#"):
         return
     place = (location.objects / os.fsdecode(line)).resolve()

@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from memory.git.errors import NotARepository
-from memory.git.location import Location, read_small
+from memory.git.location import RepositoryLocation, read_small
 
 HEADS: Final = "refs/heads/"
 MAX_PACKED: Final = 64 * 1024 * 1024
@@ -33,7 +33,7 @@ class Head(Struct, frozen=True):
     commit: str
 
 
-def head(location: Location) -> Head:
+def head(location: RepositoryLocation) -> Head:
     """Return the HEAD of a work tree. Raises `NotARepository`."""
     content = read_small(location.git_dir / "HEAD")
     if content is None:
@@ -59,7 +59,7 @@ def is_branch(name: str) -> bool:
     )
 
 
-def tips(location: Location, names: Collection[str]) -> dict[str, str]:
+def tips(location: RepositoryLocation, names: Collection[str]) -> dict[str, str]:
     """Return the commits of branches by name, "" for one that does not exist. Raises
     `NotARepository`."""
     loose = {
@@ -71,7 +71,7 @@ def tips(location: Location, names: Collection[str]) -> dict[str, str]:
     return {name: at or packed.get(name, "") for name, at in loose.items()}
 
 
-def branches(location: Location) -> Iterator[tuple[str, str]]:
+def branches(location: RepositoryLocation) -> Iterator[tuple[str, str]]:
     """Yield branches with their commits, at most `MAX_BRANCHES` of each form; a branch in both
     forms has the commit that comes last. Raises `NotARepository`."""
     yield from islice(_packed(location), MAX_BRANCHES)
@@ -105,7 +105,7 @@ def _loose_names(folder: Path, prefix: str, depth: int) -> Iterator[str]:
             yield name
 
 
-def _packed(location: Location) -> Iterator[tuple[str, str]]:
+def _packed(location: RepositoryLocation) -> Iterator[tuple[str, str]]:
     file = location.common_dir / "packed-refs"
     content = read_small(file, MAX_PACKED)
     if content is None and os.path.lexists(file):

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from memory.git import refs
 from memory.git.errors import GitFailed
-from memory.git.location import Location, locate, read_small
+from memory.git.location import RepositoryLocation, locate, read_small
 from memory.git.object_reader import ObjectInfo, ObjectReader
 from memory.git.process import Git, own_git_dir, require_git
 
@@ -26,7 +26,7 @@ _SHORT_FORM: Final = re.compile(
 """The short form of SSH, USER@HOST:PATH."""
 
 
-async def remote_address(location: Location, git: Git) -> str:
+async def remote_address(location: RepositoryLocation, git: Git) -> str:
     """Return the address of "origin" without credentials; "" without one.
 
     Git parses the repository's configuration as a file of data, without the files that it includes.
@@ -87,7 +87,7 @@ class TreeEntry(Struct, frozen=True):
 class GitRepository:
     """Reads commits, trees and blobs. Every method raises `GitFailed`."""
 
-    def __init__(self, location: Location, git: Git) -> None:
+    def __init__(self, location: RepositoryLocation, git: Git) -> None:
         self.location = location
         self._git = git
 
@@ -216,7 +216,7 @@ def is_file(entry: TreeEntry) -> bool:
     return entry.mode.startswith("100")
 
 
-def _is_sha256(location: Location) -> bool:
+def _is_sha256(location: RepositoryLocation) -> bool:
     """The length of a commit's id tells the format of objects."""
     _, commit = next(refs.branches(location), ("", refs.head(location).commit))
     return len(commit) == 64

@@ -20,7 +20,7 @@ from memory.grounding.verifier import keep_relevant, verify_all
 from memory.model.outcome import Code, IngestionTier, ValidationResult
 from memory.model.record import SOURCE_TYPE, Evidence, Kind, SourceType, Trust
 from memory.model.trust import CONFIDENCE
-from memory.ports.grounding import Checked, CitationKind, CitationVerifier, RelevanceJudge
+from memory.ports.grounding import Checked, CitationKind, JudgeRelevance, VerifyCitation
 from memory.ports.memories import Duplicate
 
 MAX_CHECKS: Final = 20
@@ -262,11 +262,11 @@ class Grounding(Struct, frozen=True):
     that, if any.
     """
 
-    verifier: CitationVerifier
+    verify: VerifyCitation
     policy: WritePolicy = WritePolicy.GROUNDED
     auto_approve_ai_synthesis: bool = False
     relevance: bool = False
-    judge: RelevanceJudge | None = None
+    judge: JudgeRelevance | None = None
 
     async def examine(
         self,
@@ -298,7 +298,7 @@ class Grounding(Struct, frozen=True):
 
     async def citations(self, content: str) -> tuple[Checked, ...]:
         """Find and verify the citations of a text."""
-        checked = await verify_all(find_citations(content), self.verifier)
+        checked = await verify_all(find_citations(content), self.verify)
         if self.relevance:
             return await keep_relevant(content, checked, self.judge)
         return checked

@@ -24,17 +24,17 @@ from msgspec import Struct
 from gateway.immutable import replace
 from memory.git.errors import NotARepository
 from memory.git.repository import FOLDER, GitRepository, TreeEntry, is_file, opened_repository
-from memory.grounding.web_sources import Pages, Tracker, Trackers
+from memory.grounding.web_sources import CitedPages, IssueTrackers, Tracker
 from memory.ports.grounding import (
     Checked,
     Citation,
     CitationKind,
-    CitationVerifier,
+    JudgeRelevance,
     Reason,
-    RelevanceJudge,
     Verification,
+    VerifyCitation,
 )
-from safety.http.addresses import HostRule, Network
+from safety.http.addresses import AllowedHost, Network
 
 MAX_EXCERPT: Final = 20_000
 """Bytes."""
@@ -139,11 +139,11 @@ MAX_KEPT: Final = 500
 
 
 async def verify_all(
-    citations: Sequence[Citation], verifier: CitationVerifier, *, seconds: float = SECONDS
+    citations: Sequence[Citation], verify: VerifyCitation, *, seconds: float = SECONDS
 ) -> tuple[Checked, ...]:
     """Verify the first `MAX_VERIFIED` citations in parallel, within `seconds` in total."""
     looked, rest = citations[:MAX_VERIFIED], citations[MAX_VERIFIED:]
-    tasks = [asyncio.ensure_future(verifier.verify(citation)) for citation in looked]
+    tasks = [asyncio.ensure_future(verify(citation)) for citation in looked]
     try:
         if tasks:
             await asyncio.wait(tasks, timeout=seconds)
@@ -161,7 +161,7 @@ async def verify_all(
 class GroundingSources(Struct, frozen=True):
     """The listed places. `networks` are internal networks in which listed hosts may be."""
 
-    hosts: tuple[HostRule, ...] = ()
+    hosts: tuple[AllowedHost, ...] = ()
     repositories: tuple[Path, ...] = ()
     trackers: tuple[Tracker, ...] = ()
     networks: frozenset[Network] = frozenset()
@@ -182,10 +182,12 @@ class ConfiguredVerifier:
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._repositories = Repositories(sources.repositories, excerpts=excerpts)
-        self._trackers = Trackers(
+        self._trackers = IssueTrackers(
             sources.trackers, sources.networks, excerpts=excerpts, resolver=resolver
         )
-        self._pages = Pages(sources.hosts, sources.networks, excerpts=excerpts, resolver=resolver)
+        self._pages = CitedPages(
+            sources.hosts, sources.networks, excerpts=excerpts, resolver=resolver
+        )
         self._now = now
         self._kept: OrderedDict[tuple[str, ...], tuple[float, Verification]] = OrderedDict()
 
@@ -259,7 +261,7 @@ def _content(text: str) -> frozenset[str]:
 
 
 async def keep_relevant(
-    content: str, checked: Sequence[Checked], judge: RelevanceJudge | None = None
+    content: str, checked: Sequence[Checked], judge: JudgeRelevance | None = None
 ) -> tuple[Checked, ...]:
     """The same, with valid citations made invalid where they are unrelated to the claim."""
     claim = _without([c.citation for c in checked], content)
@@ -272,14 +274,14 @@ def _without(citations: Sequence[Citation], content: str) -> str:
     return content
 
 
-async def _judged(claim: str, one: Checked, judge: RelevanceJudge | None) -> Checked:
+async def _judged(claim: str, one: Checked, judge: JudgeRelevance | None) -> Checked:
     if not one.verification.valid:
         return one
     material = one.verification.excerpt
     if shared_words(claim, material) < SHARED:
         return replace(one, verification=Verification(False, Reason.IRRELEVANT))
     try:
-        relevant = judge is None or await judge.supports(claim, material[:MAX_MATERIAL])
+        relevant = judge is None or await judge(claim, material[:MAX_MATERIAL])
     except Exception:  # noqa: BLE001 - any failure of a model leaves the claim unverified
         return replace(one, verification=Verification(False, Reason.FAILED))
     return one if relevant else replace(one, verification=Verification(False, Reason.IRRELEVANT))

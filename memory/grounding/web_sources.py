@@ -10,7 +10,7 @@ from typing import Final
 from aiohttp.abc import AbstractResolver
 
 from memory.ports.grounding import Citation
-from safety.http.addresses import HostRule, Network, check_template, fill, host_of
+from safety.http.addresses import AllowedHost, Network, check_template, fill, host_of
 from safety.http.client import Forbidden, GuardedClient, OutboundPolicy, read_target
 
 MAX_PAGE: Final = 65_536
@@ -23,12 +23,12 @@ _OPENS: Final = re.compile(r"<(?:script|style)\b")
 _CLOSES: Final = re.compile(r"</(?:script|style)\s*>")
 
 
-class Pages:
+class CitedPages:
     """Addresses under `hosts`. `networks`: internal ones in which these may be."""
 
     def __init__(
         self,
-        hosts: tuple[HostRule, ...],
+        hosts: tuple[AllowedHost, ...],
         networks: frozenset[Network] = frozenset(),
         *,
         excerpts: bool = False,
@@ -126,7 +126,7 @@ class Tracker:
         return fill(self.template, {"owner": owner, "repo": repo, "number": citation.id})
 
 
-class Trackers:
+class IssueTrackers:
     """Several trackers, which are requested in their order. `networks`: internal networks in which
     they may be."""
 

@@ -12,7 +12,7 @@ because people can take the assistant into new rooms. People from outside read o
 the whole tenant that are not private.
 """
 
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import Struct
 
@@ -20,21 +20,8 @@ from db import among, either
 from db.values import storable
 from gateway.message import Place
 from gateway.people import Audience, Role
+from memory.knowledge.model import Repository
 from memory.model.scope import RequestScope, choice_names, room_of
-
-
-class Guarded(Protocol):
-    """The properties of a repository that decide who reads it. `project` is empty for the whole
-    tenant; `rooms` are the names of rooms that may read it although it is private."""
-
-    @property
-    def tenant(self) -> str: ...
-    @property
-    def project(self) -> str: ...
-    @property
-    def private(self) -> bool: ...
-    @property
-    def rooms(self) -> tuple[str, ...]: ...
 
 
 class KnowledgeAccess(Struct, frozen=True):
@@ -90,7 +77,7 @@ def channel_name(place: Place) -> str:
     return "" if place.audience is Audience.DIRECT else choice_names(place)[0]
 
 
-def reads(access: KnowledgeAccess, repository: Guarded) -> bool:
+def reads(access: KnowledgeAccess, repository: Repository) -> bool:
     """True if the text of the repository may be shown."""
     if repository.tenant != access.tenant:
         return False
@@ -105,7 +92,7 @@ def reads(access: KnowledgeAccess, repository: Guarded) -> bool:
     return not access.public and (bool(repository.project) or not access.room)
 
 
-def is_restricted(repository: Guarded) -> bool:
+def is_restricted(repository: Repository) -> bool:
     """True if the text of the repository may not be shown in every place of its tenant. Nothing
     that is made from it becomes a memory: memories are recalled in other places."""
     return not reads(KnowledgeAccess(repository.tenant), repository)

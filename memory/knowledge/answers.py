@@ -8,7 +8,7 @@ from typing import Final
 
 from memory.agents.defences import MARK
 from memory.knowledge.citation import citation_of, link_of
-from memory.knowledge.model import MAX_PATH, Hit
+from memory.knowledge.model import MAX_PATH, ChunkHit
 from safety.injection_detection.detect import detect_injection, neutralise_markers
 from safety.secret_detection.detect import redact_secrets
 
@@ -27,13 +27,13 @@ NOTE: Final = (
 )
 
 
-async def answers_of(hits: list[Hit]) -> list[dict[str, object]]:
+async def answers_of(hits: list[ChunkHit]) -> list[dict[str, object]]:
     """Return results as tools give them out, within `MAX_TEXTS`: no secrets, and text that reads
     like an instruction is marked."""
     return await asyncio.to_thread(_answers, hits)  # the checks of long texts take a while
 
 
-def _answers(hits: list[Hit]) -> list[dict[str, object]]:
+def _answers(hits: list[ChunkHit]) -> list[dict[str, object]]:
     left = MAX_TEXTS
     answers = []
     for hit in hits[:MAX_RESULTS]:
@@ -43,7 +43,7 @@ def _answers(hits: list[Hit]) -> list[dict[str, object]]:
     return answers
 
 
-def _answer(hit: Hit, text: str) -> dict[str, object]:
+def _answer(hit: ChunkHit, text: str) -> dict[str, object]:
     if not text.startswith(MARK) and _is_suspicious(f"{hit.path} {hit.branch}"):
         text = MARK + text  # names stay as they are: people look them up by the citation
     whole: dict[str, object] = {

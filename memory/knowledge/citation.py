@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 from urllib.parse import quote
 
-from memory.knowledge.model import Hit
+from memory.knowledge.model import ChunkHit
 
 SHORT_COMMIT: Final = 12
 MAX_REMOTE: Final = 2_000
@@ -15,7 +15,7 @@ _REMOTE: Final = re.compile(
 )
 
 
-def citation_of(hit: Hit) -> str:
+def citation_of(hit: ChunkHit) -> str:
     """Return `path:first-last@commit`."""
     lines = f"{hit.first_line}-{hit.last_line}"
     if hit.first_line == hit.last_line:
@@ -23,7 +23,7 @@ def citation_of(hit: Hit) -> str:
     return f"{hit.path}:{lines}@{hit.commit[:SHORT_COMMIT]}"
 
 
-def link_of(hit: Hit) -> str:
+def link_of(hit: ChunkHit) -> str:
     """Return the address of the lines, empty without a remote on a known host."""
     found = _REMOTE.fullmatch(hit.repository.remote[:MAX_REMOTE])
     if found is None:

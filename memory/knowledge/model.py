@@ -96,7 +96,7 @@ class SplitFile(Struct, frozen=True):
     chunks: tuple[Chunk, ...] = ()
 
 
-class StoredFile(Struct, frozen=True):
+class IndexedFile(Struct, frozen=True):
     """A file of a branch in the index.
 
     `content` is the SHA-256 of its bytes in hexadecimal. `commit` is a commit of the branch in
@@ -190,7 +190,7 @@ class KnowledgeQuery(Struct, frozen=True):
     limit: int = 10
 
 
-class Hit(Struct, frozen=True):
+class ChunkHit(Struct, frozen=True):
     """A chunk that a search found. It is the text of a repository, never of a person."""
 
     repository: Repository

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from memory.knowledge.splitting.languages import language_of
+from memory.knowledge.splitting.kinds import language_of
 from memory.knowledge.words import COMMON, MAX_TERMS, last_name, parts_of, telling_words, whole_word
 
 MAX_TEXT: Final = 1_000
@@ -43,7 +43,7 @@ _SYMBOL: Final = re.compile(r"[^\W\d][\w$]*+(?:(?:\.|::|#|->)[^\W\d][\w$!?]*+)*+
 _JOINTS: Final = re.compile(r"::|#|->")
 
 
-class Question(Struct, frozen=True):
+class KnowledgeQuestion(Struct, frozen=True):
     """A question as a search sees it.
 
     `words` are looked up in texts. `names` are identifiers that it may mean, as whole words;
@@ -61,7 +61,7 @@ class Question(Struct, frozen=True):
     aside: bool = False
 
 
-def understood(text: str) -> Question:
+def understood(text: str) -> KnowledgeQuestion:
     """Read a question."""
     text = text[:MAX_TEXT].strip()
     plain = [word.lower() for word in _PLAIN.findall(text)]
@@ -72,7 +72,7 @@ def understood(text: str) -> Question:
         words, named = telling_words(text), frozenset()
     symbols = _SYMBOL.findall(text)
     symbol = symbols[0] if symbols and symbols[0] == text else ""
-    return Question(
+    return KnowledgeQuestion(
         words[:MAX_TERMS],
         tuple(dict.fromkeys(_names(rest, symbol)))[:MAX_NAMES],
         ".".join(_JOINTS.sub(".", symbol.removesuffix("()")).split(".")),

@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from gateway.immutable import replace
 from memory.knowledge.model import FileKind
-from memory.knowledge.question import Question
-from memory.knowledge.splitting.languages import DOCUMENTS
+from memory.knowledge.question import KnowledgeQuestion
+from memory.knowledge.splitting.kinds import DOCUMENTS
 from memory.knowledge.words import DEFINED, count_in, last_name, whole_word, words_of
 
 SATURATION: Final = 1.2
@@ -104,7 +104,7 @@ class FoundFile:
     chunks: list[FoundChunk] = field(default_factory=list)
 
 
-class Statistics(Struct, frozen=True):
+class ChunkStatistics(Struct, frozen=True):
     """The number of chunks and words in the searched partitions, and of chunks with each word."""
 
     chunks: int
@@ -127,9 +127,9 @@ class Ranked(Struct, frozen=True):
 
 
 def ranked(
-    question: Question,
+    question: KnowledgeQuestion,
     files: Iterable[FoundFile],
-    known: Statistics,
+    known: ChunkStatistics,
     rules: RankingRules,
 ) -> list[Ranked]:
     """Return the files with a chunk, best first; of two alike the one whose path sorts first."""
@@ -163,7 +163,7 @@ def _summed(scores: Sequence[float], rules: RankingRules) -> float:
 
 
 def _with_nearness(
-    results: Sequence[Ranked], question: Question, rules: RankingRules
+    results: Sequence[Ranked], question: KnowledgeQuestion, rules: RankingRules
 ) -> list[Ranked]:
     """Add the scores by vectors to those by words. A file shows the chunk that is best by the one
     of which the file has more."""
@@ -181,7 +181,7 @@ def _with_nearness(
     return fused
 
 
-def _nearness(file: FoundFile, question: Question, rules: RankingRules) -> float:
+def _nearness(file: FoundFile, question: KnowledgeQuestion, rules: RankingRules) -> float:
     cosines = sorted((max(chunk.nearness, 0.0) for chunk in file.chunks), reverse=True)
     total = _summed([cosine**NEARNESS_POWER for cosine in cosines], rules)
     return total * _factor(file, question, rules)
@@ -202,7 +202,7 @@ def _below_what_replaces_them(results: Sequence[Ranked]) -> list[Ranked]:
 
 def _chunk(
     chunk: FoundChunk,
-    question: Question,
+    question: KnowledgeQuestion,
     weights: Mapping[str, float],
     names: Mapping[str, float],
     usual: float,
@@ -250,7 +250,7 @@ def _path(
     return score + (rules.file_name * most if whole_word(stem) in names else 0.0)
 
 
-def _factor(file: FoundFile, question: Question, rules: RankingRules) -> float:
+def _factor(file: FoundFile, question: KnowledgeQuestion, rules: RankingRules) -> float:
     factor = 1.0
     if not question.aside and is_aside(file.path):
         factor *= rules.aside

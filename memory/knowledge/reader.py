@@ -4,14 +4,15 @@ from typing import Protocol
 
 from db.errors import StoreUnavailable
 from memory.knowledge.access import KnowledgeAccess, channel_name, knowledge_access_of
-from memory.knowledge.model import Hit, KnowledgeQuery, Repository
+from memory.knowledge.model import ChunkHit, KnowledgeQuery, Repository
 from memory.model.scope import RequestScope
+from memory.stores.room_bindings import RoomBindingStore
 
 
 class Search(Protocol):
     """Searches what an access may read. Raises `StoreUnavailable`."""
 
-    async def search(self, access: KnowledgeAccess, query: KnowledgeQuery) -> list[Hit]:
+    async def search(self, access: KnowledgeAccess, query: KnowledgeQuery) -> list[ChunkHit]:
         """Return matching parts of files, best first."""
         ...
 
@@ -28,26 +29,18 @@ class Readable(Protocol):
         ...
 
 
-class Bound(Protocol):
-    """Knows the projects that rooms are bound to. Raises `StoreUnavailable`."""
-
-    async def project(self, tenant: str, channel: str) -> str:
-        """Return the project of a channel, empty for none."""
-        ...
-
-
 class KnowledgeReader:
     """The only way from a request to the text of a repository."""
 
-    def __init__(self, search: Search, readable: Readable, bound: Bound) -> None:
+    def __init__(self, search: Search, readable: Readable, bindings: RoomBindingStore) -> None:
         self._search = search
         self._readable = readable
-        self._bound = bound
+        self._bindings = bindings
 
     async def access(self, request: RequestScope) -> KnowledgeAccess:
         """Return the access of a request."""
         channel = channel_name(request.place)
-        bound = await self._bound.project(request.principal.tenant, channel) if channel else ""
+        bound = await self._bindings.project(request.principal.tenant, channel) if channel else ""
         return knowledge_access_of(request, bound)
 
     async def repositories(self, request: RequestScope, limit: int = 100) -> list[Repository]:
@@ -64,6 +57,6 @@ class KnowledgeReader:
         except StoreUnavailable:
             return True
 
-    async def search(self, request: RequestScope, query: KnowledgeQuery) -> list[Hit]:
+    async def search(self, request: RequestScope, query: KnowledgeQuery) -> list[ChunkHit]:
         """Return matching parts of files, best first."""
         return await self._search.search(await self.access(request), query)

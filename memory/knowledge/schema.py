@@ -10,10 +10,13 @@ the version of splitting that made the edition. `rules` is a digest of the confi
 a branch was ingested.
 """
 
+from functools import lru_cache
+from hashlib import blake2b
 from typing import Final
 
 from db.migrations import Schema
 from db.statements import BY_KEY, BYTES, NUMBERED, either
+from memory.knowledge.model import FileKind
 
 REPOSITORIES: Final = (
     f"""CREATE TABLE knowledge_repositories (
@@ -118,3 +121,14 @@ SCHEMA: Final = Schema(
 )
 """The same tables as a part of the long-lived database, where that is PostgreSQL; an SQLite file
 gets none of them."""
+
+
+LETTERS: Final = 10
+"""Letters of a partition's name."""
+
+
+@lru_cache(10_000)
+def partition_of(repository: str, kind: FileKind) -> str:
+    """Return the name of the partition of one kind of file in one repository."""
+    name = f"{kind}\x1f{repository}".encode("utf-8", "replace")
+    return blake2b(name, digest_size=LETTERS // 2).hexdigest()

@@ -18,10 +18,11 @@ from db import Database, Row, Work, fetch
 from db.values import storable, texts_of
 from gateway.immutable import replace
 from memory.knowledge.access import KnowledgeAccess
-from memory.knowledge.model import FileKind, Hit, KnowledgeQuery
+from memory.knowledge.model import ChunkHit, FileKind, KnowledgeQuery
 from memory.knowledge.ports.vectors import Nearness
-from memory.knowledge.question import MAX_TEXT, Question, understood
-from memory.knowledge.ranking import FoundFile, Ranked, RankingRules, Statistics, ranked
+from memory.knowledge.question import MAX_TEXT, KnowledgeQuestion, understood
+from memory.knowledge.ranking import ChunkStatistics, FoundFile, Ranked, RankingRules, ranked
+from memory.knowledge.schema import partition_of
 from memory.knowledge.stores.candidates import (
     DECISIONS,
     READABLE,
@@ -31,8 +32,7 @@ from memory.knowledge.stores.candidates import (
     read_hits,
     read_paths,
 )
-from memory.knowledge.stores.partitions import partition_of
-from memory.knowledge.stores.word_index import Matches, WordSearch
+from memory.knowledge.stores.word_index import ChunkWordSearch, Matches
 from memory.knowledge.words import DEFINED
 from memory.model.record import Embedding
 
@@ -85,11 +85,11 @@ PORTIONS: Final = 5
 """Portions of `CLOSE` chunks that are read at most while a filter leaves too few."""
 
 
-class _Found(Struct, frozen=True):
+class _FoundChunks(Struct, frozen=True):
     """The result of reading by words. `partitions` are those of the readable repositories."""
 
     files: FoundFiles
-    statistics: Statistics
+    statistics: ChunkStatistics
     partitions: Sequence[str]
 
 
@@ -99,7 +99,7 @@ class Searcher:
     def __init__(
         self,
         database: Database,
-        words: WordSearch,
+        words: ChunkWordSearch,
         rules: RankingRules | None = None,
         nearness: Nearness | None = None,
     ) -> None:
@@ -108,7 +108,7 @@ class Searcher:
         self._rules = rules or RankingRules()
         self._nearness = nearness
 
-    async def search(self, access: KnowledgeAccess, query: KnowledgeQuery) -> list[Hit]:
+    async def search(self, access: KnowledgeAccess, query: KnowledgeQuery) -> list[ChunkHit]:
         """Return the best chunk of each file that fits, best file first, at most `query.limit`
         (1 to 50). Raises `StoreUnavailable`."""
         question = understood(storable(query.text))
@@ -133,18 +133,20 @@ class Searcher:
         return [_told(hit, supersession) for hit in hits]
 
     def _found(
-        self, access: KnowledgeAccess, query: KnowledgeQuery, question: Question
-    ) -> Work[_Found]:
+        self, access: KnowledgeAccess, query: KnowledgeQuery, question: KnowledgeQuestion
+    ) -> Work[_FoundChunks]:
         readable = yield from fetch(READABLE, access.parameters())
         kinds = sorted(query.kinds or FileKind)
         partitions = [partition_of(row[0], kind) for row in readable for kind in kinds]
         if not partitions:
-            return _Found(FoundFiles(), Statistics(0, 0, {}), ())
+            return _FoundChunks(FoundFiles(), ChunkStatistics(0, 0, {}), ())
         words = [*question.words, *(f"{DEFINED}{name}" for name in question.names)]
         matches = yield from self._words.matching(partitions, words)
         files = yield from _read(access, query, question, matches)
         having = dict(zip(words, matches.having, strict=True))
-        return _Found(files, Statistics(matches.chunks, matches.words, having), partitions)
+        return _FoundChunks(
+            files, ChunkStatistics(matches.chunks, matches.words, having), partitions
+        )
 
     async def _vector(self, text: str) -> Embedding | None:
         """The vector of a question; None without a model, and where words only are searched."""
@@ -153,7 +155,7 @@ class Searcher:
         return await self._nearness.vector(storable(text[:MAX_TEXT]))
 
     async def _add_nearest(
-        self, access: KnowledgeAccess, query: KnowledgeQuery, found: _Found, vector: Embedding
+        self, access: KnowledgeAccess, query: KnowledgeQuery, found: _FoundChunks, vector: Embedding
     ) -> None:
         """Add the nearest chunks to what was found by words, as far as the access allows them."""
         assert self._nearness is not None  # noqa: S101 - it made the vector
@@ -169,7 +171,7 @@ class Searcher:
 
 
 def _read(
-    access: KnowledgeAccess, query: KnowledgeQuery, question: Question, matches: Matches
+    access: KnowledgeAccess, query: KnowledgeQuery, question: KnowledgeQuestion, matches: Matches
 ) -> Work[FoundFiles]:
     """Read the chunks with the greatest weight of words, and the files that the question names."""
     found = FoundFiles()
@@ -217,9 +219,9 @@ def _decisions(access: KnowledgeAccess, files: Sequence[FoundFile]) -> Work[list
 
 
 def _ranked(
-    question: Question,
+    question: KnowledgeQuestion,
     files: Sequence[FoundFile],
-    statistics: Statistics,
+    statistics: ChunkStatistics,
     decisions: Sequence[Row],
     rules: RankingRules,
 ) -> tuple[list[Ranked], Supersession]:
@@ -233,7 +235,7 @@ def _ranked(
     return ranked(question, files, statistics, rules), supersession
 
 
-def _told(hit: Hit, supersession: Supersession) -> Hit:
+def _told(hit: ChunkHit, supersession: Supersession) -> ChunkHit:
     if hit.kind is not FileKind.DECISION:
         return hit
     by = supersession.replaces(hit.repository.id, hit.path, hit.superseded_by)

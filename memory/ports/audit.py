@@ -77,24 +77,3 @@ class AuditPage(Struct, frozen=True):
 
     links: tuple[Link, ...]
     next: int
-
-
-class AuditTrail(AuditLog, Protocol):
-    """An audit log that can be read."""
-
-    async def links(self, after: int, limit: int) -> list[Link]:
-        """Return entries in order, those after the number `after`."""
-        ...
-
-    async def between(self, since: datetime, until: datetime, limit: int) -> list[Link]:
-        """Return the first entries from `since` to `until`, in order."""
-        ...
-
-    async def newest(self, wanted: AuditFilter, before: int, limit: int) -> AuditPage:
-        """Return the latest entries before a number, 0 for all; looks at a bounded number of
-        entries."""
-        ...
-
-    async def last(self) -> int:
-        """Return the number of the last entry, 0 for none."""
-        ...

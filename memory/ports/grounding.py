@@ -1,8 +1,9 @@
-"""Ports of grounding: verification of citations, and their relevance."""
+"""Citations, their verification and relevance."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -64,15 +65,9 @@ class Checked(Struct, frozen=True):
     verification: Verification
 
 
-class CitationVerifier(Protocol):
-    """Looks a citation up. Raises no error for a missing source; any error counts as failed."""
+VerifyCitation: TypeAlias = Callable[[Citation], Awaitable[Verification]]
+"""Looks a citation up. Raises no error for a missing source; any error counts as failed."""
 
-    async def verify(self, citation: Citation) -> Verification: ...
-
-
-class RelevanceJudge(Protocol):
-    """A model that checks relevance. Any error counts as a no."""
-
-    async def supports(self, claim: str, material: str) -> bool:
-        """True if `material` states `claim`. Neither is an instruction."""
-        ...
+JudgeRelevance: TypeAlias = Callable[[str, str], Awaitable[bool]]
+"""Takes a claim and material; True if the material states the claim. Neither is an instruction. Any
+error counts as a no."""

@@ -1,11 +1,14 @@
-"""Storage of projects, choices about privacy, waiting notices and sessions."""
+"""Storage of what belongs to a person: projects, choices about privacy, waiting notices, sessions,
+linked identities; export and erasure of their data."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Literal, Protocol
 
 from msgspec import Struct
 
+from gateway.message import Place
 from memory.ports.brain import Document, Version
 
 
@@ -34,7 +37,7 @@ class PersonChoices(Struct, frozen=True):
         return not (self.memory_off or self.off_here)
 
 
-class Session(Struct, frozen=True):
+class MemorySession(Struct, frozen=True):
     """A person in a conversation until 30 minutes idle. Its brief is frozen as of `brief_at`."""
 
     id: str
@@ -46,9 +49,131 @@ class TurnStart(Struct, frozen=True):
     false if there is certainly no visible memory."""
 
     who: PersonChoices
-    session: Session
+    session: MemorySession
     documents: Mapping[Document, Version]
     remembers: bool = True
 
 
 SessionUse = Literal["stores", "supersedes", "deletes"]
+
+
+LinkState = Literal["offered", "redeemed", "confirmed", "linked"]
+"""`offered`: a code waits to be entered. `redeemed`: it was entered. `confirmed`: the redeemer has
+confirmed, and the maker is asked. `linked`: both have confirmed."""
+
+LinkOutcome = Literal[
+    "redeemed",
+    "agreed",
+    "waiting",
+    "early",
+    "linked",
+    "unknown",
+    "own",
+    "busy",
+    "already",
+    "same_account",
+    "too_many",
+]
+"""The result of a step. `agreed`: the redeemer confirmed, now or in the same turn before;
+`waiting`: it had confirmed already; `early`: the maker confirms before the redeemer did; the rest
+from `unknown` on are refusals."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkSide:
+    """An identity in a link. `person` is a `str(PersonId)`, `name` a display name, `place` the
+    direct conversation if known."""
+
+    person: str
+    name: str = ""
+    place: Place | None = None
+
+
+class Linked(Struct, frozen=True):
+    """A linked identity, and the time of the link if known."""
+
+    side: LinkSide
+    since: datetime | None = None
+
+
+class LinkRequest(Struct, frozen=True):
+    """A request to link two identities. `redeemer` is None until the code is entered."""
+
+    id: str
+    tenant: str
+    state: LinkState
+    maker: LinkSide
+    redeemer: LinkSide | None
+    until: datetime
+
+    def opposite(self, person: str) -> LinkSide | None:
+        """Return the other side of the request."""
+        return self.redeemer if person == self.maker.person else self.maker
+
+    def own(self, person: str) -> LinkSide | None:
+        """Return this person's side of the request; None for other people."""
+        return next((s for s in (self.maker, self.redeemer) if s and s.person == person), None)
+
+
+class LinkStep(Struct, frozen=True):
+    """The outcome of a step, and the request after it, or as it ended."""
+
+    outcome: LinkOutcome
+    request: LinkRequest | None = None
+
+
+class PersonalDataStore(Protocol):
+    """A store that can export and erase what it holds about a person."""
+
+    async def export(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]:
+        """Return everything as JSON-like values with a "table" key."""
+        ...
+
+    async def count(self, tenant: str, persons: Sequence[str]) -> list[tuple[str, int]]:
+        """Return the number of rows that `export` returns, by "table"; none for empty ones."""
+        ...
+
+    async def erase(self, tenant: str, persons: Sequence[str], turn_id: str = "") -> int:
+        """Delete everything; return the number of rows. What the answer to `turn_id` needs stays
+        until it is sent."""
+        ...
+
+
+class PlaceCount(Struct, frozen=True):
+    """The data about a person in one place: memories that were learned there, and sides of
+    turns. `room` is empty for direct messages, otherwise as `room_of` returns it."""
+
+    room: str
+    audience: str
+    learned: int
+    said: int
+
+
+class TenantProject(Struct, frozen=True):
+    """A project of a tenant, and the number of entries that wait for an operator there."""
+
+    id: str
+    title: str
+    waiting: int
+
+
+class WorkingMemory(PersonalDataStore, Protocol):
+    """Working memory: turns, tasks and summaries of conversations, stored for
+    `context.ttl_hours`."""
+
+    async def working(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]:
+        """Return rows of "turns" and "conversation_notes", as `export` does."""
+        ...
+
+    async def clear(self, tenant: str, persons: Sequence[str]) -> int:
+        """Delete the rows of these people; return their number."""
+        ...
+
+
+class PersonCount(Struct, frozen=True):
+    """The number of a person's memories and open reviews; `person` is a `str(PersonId)`."""
+
+    person: str
+    episodic: int
+    semantic: int
+    waiting: int

@@ -1,19 +1,70 @@
-"""Ports of recall: search by words and by vectors, embedding and reranking models.
+"""Ports of recall: search by words and by vectors, embedding and reranking models; its results.
 
 `memory/stores/` implements the searches and `memory/embeddings/` the models. The filter is part of
 the query, so the first `limit` hits are the first ones that this person may see here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, Protocol
 
 from msgspec import Struct, field
 
-from memory.model.recollection import Recollection
-from memory.model.record import Embedding
+from memory.model.record import Embedding, Record
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter
+
+
+class RecallStage(Struct, frozen=True):
+    """A step of recall and its duration."""
+
+    name: str
+    ms: float
+
+
+class Recalled(Struct, frozen=True):
+    """A memory that answers a question, without secrets.
+
+    `score` is 0 to 1. `source_scores` and `source_ranks` (from 1) are those of each method ("bm25",
+    "vector", "reranker"); both are empty for a turn that was added as a neighbour. `label`
+    describes its reliability for the model, empty for the person's own words.
+    """
+
+    record: Record
+    score: float
+    source_scores: Mapping[str, float]
+    source_ranks: Mapping[str, int]
+    label: str = ""
+
+    @property
+    def id(self) -> str:
+        """The memory's id."""
+        return self.record.id
+
+
+class Recollection(Struct, frozen=True):
+    """The results of a question, best first.
+
+    `searches` are those that answered, with their numbers of candidates. `notes` give reasons for
+    missing parts: "no_model", "model_failed", "model_slow", "model_paused", "exact",
+    "reranker_failed". Of the `candidates`, `left_out` were beyond a limit and `repeats` repeated
+    another result.
+    """
+
+    results: tuple[Recalled, ...] = ()
+    searches: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    stages: tuple[RecallStage, ...] = ()
+    candidates: int = 0
+    left_out: int = 0
+    repeats: int = 0
+    tokens: int = field(default=0)
+
+    @property
+    def ms(self) -> float:
+        """The total duration in milliseconds."""
+        return sum(stage.ms for stage in self.stages)
+
 
 MAX_RESULTS: Final = 100
 
@@ -36,7 +87,7 @@ class Query(Struct, frozen=True):
             raise ValueError(f"limit must be 1 to {MAX_RESULTS}, not {self.limit}")
 
 
-class Hit(Struct, frozen=True):
+class SearchHit(Struct, frozen=True):
     """A candidate of one search; scores are comparable within one list only."""
 
     id: str

@@ -12,20 +12,29 @@ import structlog
 
 from gateway.errors import ModelError
 from gateway.immutable import replace
-from memory.model.recollection import Recollection, Stage
 from memory.model.record import Embedding, Record
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter, MemoryStore
-from memory.ports.recall import Embedder, Hit, Query, Reranker
-from memory.recall.neighbours import Neighbours, lending
+from memory.ports.recall import Embedder, Query, RecallStage, Recollection, Reranker, SearchHit
 from memory.recall.query import Question, understood
 from memory.recall.repeat_filter import silent_in
 from memory.recall.rules import RecallRules
-from memory.recall.scoring import LEXICAL, RERANKER, VECTOR, fused, ranks, reranked, scored, towards
+from memory.recall.scoring import (
+    LEXICAL,
+    RERANKER,
+    VECTOR,
+    Neighbours,
+    fused,
+    lending,
+    ranks,
+    reranked,
+    scored,
+    towards,
+)
 from memory.recall.selection import (
     AT_ONCE,
     Count,
-    Trace,
+    SearchTrace,
     best_first,
     chosen,
     labelled_line,
@@ -46,10 +55,10 @@ class _Work:
     query: Query
     question: Question
     filters: Filter
-    hits: dict[str, Sequence[Hit]] = field(default_factory=dict)
+    hits: dict[str, Sequence[SearchHit]] = field(default_factory=dict)
     vector: Embedding | None = None
     notes: list[str] = field(default_factory=list)
-    stages: list[Stage] = field(default_factory=list)
+    stages: list[RecallStage] = field(default_factory=list)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -58,7 +67,7 @@ class _Work:
         try:
             yield
         finally:
-            self.stages.append(Stage(name, (time.perf_counter() - began) * 1000))
+            self.stages.append(RecallStage(name, (time.perf_counter() - began) * 1000))
 
 
 class Retriever:
@@ -160,7 +169,7 @@ class Retriever:
         with work.stage(VECTOR):
             work.hits[VECTOR] = await self._alike(work, vector)
 
-    async def _alike(self, work: _Work, vector: Embedding) -> list[Hit]:
+    async def _alike(self, work: _Work, vector: Embedding) -> list[SearchHit]:
         rules = self._rules.searches
         hits = await self._store.nearest(work.access, vector, work.filters, rules.depth)
         return [hit for hit in hits if hit.score >= rules.least_alike]
@@ -242,8 +251,8 @@ class Retriever:
     ) -> Recollection:
         lists = dict(work.hits)
         if judged:
-            lists[RERANKER] = [Hit(id_, score) for id_, score in judged.items()]
-        trace = Trace(
+            lists[RERANKER] = [SearchHit(id_, score) for id_, score in judged.items()]
+        trace = SearchTrace(
             {search: {hit.id: hit.score for hit in hits} for search, hits in lists.items()},
             {search: ranks(hits) for search, hits in lists.items()},
         )

@@ -94,7 +94,7 @@ class Weights(Struct, frozen=True):
         return max(len(self.after), len(self.before))
 
 
-class Limits(Struct, frozen=True):
+class RecallLimits(Struct, frozen=True):
     """The limits of one recall; `tokens` is the total, with labels."""
 
     episodic: int = 10
@@ -108,6 +108,6 @@ class RecallRules(Struct, frozen=True):
 
     searches: SearchRules = field(default_factory=SearchRules)
     weights: Weights = field(default_factory=Weights)
-    limits: Limits = field(default_factory=Limits)
+    limits: RecallLimits = field(default_factory=RecallLimits)
     rerank: int = 50
     rerank_weight: float = 0.5

@@ -8,11 +8,11 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.immutable import replace
-from memory.model.recollection import Recalled
 from memory.model.record import Record, Scope, SourceType, Tier, Trust
 from memory.model.scope import AccessScope, sees
 from memory.model.trust import CONFIDENCE
-from memory.recall.rules import Limits
+from memory.ports.recall import Recalled
+from memory.recall.rules import RecallLimits
 from safety.secret_detection.detect import redact_secrets
 
 SHORT: Final = 1_000
@@ -41,7 +41,7 @@ MEMBERS_WORDS: Final = "words of another member"
 MEMORY: Final = "memory"
 
 
-class Trace(Struct, frozen=True):
+class SearchTrace(Struct, frozen=True):
     """The scores and ranks of each search, by id."""
 
     scores: Mapping[str, Mapping[str, float]]
@@ -67,8 +67,8 @@ def best_first(scores: Mapping[str, float], records: Sequence[Record]) -> list[R
 def chosen(
     ordered: Sequence[Record],
     scores: Mapping[str, float],
-    trace: Trace,
-    limits: Limits,
+    trace: SearchTrace,
+    limits: RecallLimits,
     limit: int,
     count: Count,
 ) -> tuple[list[Recalled], int, int]:

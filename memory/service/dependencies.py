@@ -13,8 +13,7 @@ from memory.knowledge.reader import KnowledgeReader
 from memory.model.scope import AccessScope, RequestScope
 from memory.ports.audit import AuditAction
 from memory.ports.memories import MemoryStore
-from memory.ports.people import PersonChoices, TurnStart
-from memory.ports.personal_data import PersonalDataStore, WorkingMemory
+from memory.ports.people import PersonalDataStore, PersonChoices, TurnStart, WorkingMemory
 from memory.ports.recall import Recall
 from memory.service.links import Links
 from memory.service.people import People

@@ -11,8 +11,8 @@ from gateway.errors import BadInput
 from gateway.immutable import replace
 from gateway.ports.history import Spoken, SpokenRef, Whose
 from memory.model.record import Record, Tier
-from memory.ports.links import Linked
 from memory.ports.memories import Filter
+from memory.ports.people import Linked
 from memory.recall.selection import displayable
 from memory.service.deletion_topics import (
     ALL_WORDS,

@@ -7,24 +7,19 @@ from typing import Literal
 
 from gateway.errors import BadInput, NotFound
 from gateway.immutable import replace
-from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, identity_of
 from gateway.ports.memory import Caller
 from memory.brain.documents import Brain, BrainParts, BrainResult
 from memory.brain.lines import with_line_added, with_line_changed, without_line
 from memory.model.scope import AccessScope, RequestScope, access_scope_of
 from memory.model.trust import InputKind
-from memory.ports.audit import AuditAction
 from memory.ports.brain import LABELS, Document, Version
-from memory.ports.links import Linked
-from memory.ports.memories import ChangedMemory
-from memory.ports.people import PersonChoices, TurnStart
+from memory.ports.people import Linked, PersonChoices, TurnStart
 from memory.service.dependencies import MemoryDependencies, RequestMemory
 from memory.service.erasure import MemoryErasure
 from memory.service.read import MemoryReader
 from memory.service.review import MemoryReview
 from memory.service.write import MemoryWriter
-from memory.write.prepare import Prepared
 
 
 class MemoryPrivacy(RequestMemory, frozen=True):
@@ -116,80 +111,6 @@ class Memory:
         """Return the other identities that are linked with this person."""
         others = await self._dependencies.links.linked(who.tenant, str(who.person))
         return [identity_of(other.side.person) for other in others]
-
-    async def knows_message(
-        self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
-    ) -> bool:
-        """True if a memory or a waiting turn is derived from one of these messages."""
-        await self._dependencies.consolidation.of_messages(tenant, channel, message_ids)
-        return await self._dependencies.memories.knows_message(tenant, channel, message_ids)
-
-    async def left(self, tenant: str, place: Place, person: str) -> None:
-        """Record that a person, or everybody if empty, left the project of a place."""
-        await self._dependencies.people.left(tenant, place, person)
-
-    async def message_deleted(
-        self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
-    ) -> None:
-        """Delete the unconfirmed memories that are derived from deleted messages."""
-        await self._dependencies.consolidation.of_messages(
-            tenant, channel, message_ids, changed=True
-        )
-        gone = await self._dependencies.memories.forget_message(tenant, channel, message_ids)
-        if gone:
-            await self._note_message("memory_delete", tenant, "message_deleted", gone, message_ids)
-
-    async def message_edited(
-        self, tenant: str, channel: tuple[str, str, str], message_id: str, text: Prepared
-    ) -> None:
-        """Give the stored turn of an edited message its new text."""
-        await self._dependencies.consolidation.of_messages(
-            tenant, channel, (message_id,), changed=True
-        )
-        memories = self._dependencies.memories
-        suspicious = bool(text.injections)
-        changed = await memories.revise_message(
-            tenant, channel, message_id, text.content, suspicious=suspicious
-        )
-        if not changed:
-            return
-        await self._note_message("memory_write", tenant, "message_edited", changed, (message_id,))
-        audit = self._dependencies.audit
-        for person in sorted({one.person for one in changed}):
-            if text.secrets:
-                await audit.append(
-                    "secret_redacted", tenant, person, messages=message_id, **text.redacted
-                )
-            if text.possible:
-                await audit.append(
-                    "secret_kept", tenant, person, messages=message_id, review="none", **text.kept
-                )
-            if text.injections:
-                findings = " ".join(text.injections)
-                await audit.append(
-                    *("poisoning_attempt_blocked", tenant, person),
-                    messages=message_id,
-                    findings=findings,
-                )
-
-    async def _note_message(
-        self,
-        action: AuditAction,
-        tenant: str,
-        reason: str,
-        changed: Sequence[ChangedMemory],
-        message_ids: Sequence[str],
-    ) -> None:
-        """Add one audit entry for each person whose memories changed."""
-        for person in sorted({one.person for one in changed}):
-            ids = [one.id for one in changed if one.person == person]
-            await self._dependencies.audit.append(
-                *(action, tenant, person),
-                reason=reason,
-                count=len(ids),
-                ids=",".join(ids),
-                messages=",".join(message_ids),
-            )
 
 
 class MemoryHandle:

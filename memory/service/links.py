@@ -15,9 +15,9 @@ from gateway.people import Audience, PersonId
 from gateway.ports import Clock
 from gateway.ports.memory import Caller
 from memory.audit import Audit
-from memory.ports.links import Linked, LinkRequest, LinkSide, LinkStep
+from memory.ports.people import Linked, LinkRequest, LinkSide, LinkStep
 from memory.stores.links import LinkStore
-from safety.display_names import shown_name
+from safety.unicode import shown_name
 
 LINK_VALID: Final = timedelta(minutes=10)
 """The time to enter a code, and then again to confirm."""

@@ -20,7 +20,7 @@ from gateway.ports import Clock, MembershipCheck, MembershipStatus
 from gateway.ports.memory import Caller
 from memory.agents.direct_places import DirectPlaces
 from memory.model.scope import RequestScope, choice_names, project_of
-from memory.ports.people import PersonChoices, Session, SessionUse, TurnStart
+from memory.ports.people import MemorySession, PersonChoices, SessionUse, TurnStart
 from memory.stores.people import PeopleStore
 
 SEEN_AGAIN: Final = timedelta(hours=12)
@@ -136,11 +136,11 @@ class People:
         seen = await self._store.seen_identities(tenant, request.persons, project)
         return await self._belongs(tenant, project, seen) is MembershipStatus.MEMBER
 
-    async def use(self, session: Session, what: SessionUse) -> bool:
+    async def use(self, session: MemorySession, what: SessionUse) -> bool:
         """Count one use by the model; False if the session's limit is reached."""
         return await self._store.use(session.id, what, SESSION_LIMITS[what])
 
-    async def freeze_brief(self, session: Session, at: datetime) -> datetime:
+    async def freeze_brief(self, session: MemorySession, at: datetime) -> datetime:
         """Freeze the session's brief as of `at`, unless another process changed it; return the
         valid time."""
         return await self._store.freeze_brief(session.id, at, session.brief_at)

@@ -11,12 +11,11 @@ from msgspec import Struct
 from gateway.immutable import replace
 from gateway.people import Audience
 from memory.model.plans import PlanUse
-from memory.model.recollection import Recollection
 from memory.model.record import Evidence, Kind, Provenance, Record, Scope, Tier
 from memory.model.scope import AccessScope
 from memory.model.trust import CONFIDENCE, Derived, InputKind, derive_trust
 from memory.ports.memories import Filter, Match, MemoryStore
-from memory.ports.recall import Query
+from memory.ports.recall import Query, Recollection
 from memory.recall.repeat_filter import without_repeats
 from memory.recall.selection import displayable, label_of, nameless_for, shown_to
 from memory.service.dependencies import RequestMemory

@@ -44,7 +44,7 @@ NEWEST: Final = Statement(f"""
 
 
 class SqlAuditLog:
-    """Implements `memory.ports.audit.AuditTrail`."""
+    """The audit log. Every method raises `StoreUnavailable`."""
 
     def __init__(self, database: Database, key: bytes) -> None:
         self._database = database
@@ -55,14 +55,18 @@ class SqlAuditLog:
         await self._database.run(lambda: _append(self._key, entry))
 
     async def links(self, after: int, limit: int) -> list[Link]:
+        """Return entries in order, those after the number `after`."""
         rows = await self._database.fetch(PAGE, {"after": after, "limit": limit})
         return [_link(row) for row in rows]
 
     async def between(self, since: datetime, until: datetime, limit: int) -> list[Link]:
+        """Return the first entries from `since` to `until`, in order."""
         params = {"since": micros(since), "until": micros(until), "limit": limit}
         return [_link(row) for row in await self._database.fetch(BETWEEN, params)]
 
     async def newest(self, wanted: AuditFilter, before: int, limit: int) -> AuditPage:
+        """Return the latest entries before a number, 0 for all; looks at a bounded number of
+        entries."""
         before = before or await self.last() + 1
         lowest = max(1, before - SCANNED)
         persons = [person for person in wanted.persons or () if person]
@@ -87,6 +91,7 @@ class SqlAuditLog:
         return AuditPage(links, more)
 
     async def last(self) -> int:
+        """Return the number of the last entry, 0 for none."""
         rows = await self._database.fetch(LAST)
         return int(rows[0][0]) if rows else 0
 

@@ -27,7 +27,7 @@ from db.transaction import Fetch
 from db.values import micros, time_of, time_or_none
 from gateway.immutable import replace
 from gateway.message import Place
-from memory.ports.links import Linked, LinkOutcome, LinkRequest, LinkSide, LinkState, LinkStep
+from memory.ports.people import Linked, LinkOutcome, LinkRequest, LinkSide, LinkState, LinkStep
 from memory.stores.limits import MAX_LINKED
 
 EXPIRE_AT_ONCE: Final = 100

@@ -16,7 +16,7 @@ from db.statements import in_byte_order
 from db.transaction import Change, Fetch
 from db.values import micros, storable, time_of
 from memory.model.scope import OWN
-from memory.ports.personal_data import PersonCount, PlaceCount, TenantProject
+from memory.ports.people import PersonCount, PlaceCount, TenantProject
 from memory.stores.rows import COLUMNS
 
 PERSON: Final = among("person", "persons")

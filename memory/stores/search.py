@@ -12,7 +12,7 @@ from gateway.ports import Clock
 from memory.model.record import Embedding, Record
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter, TextVector
-from memory.ports.recall import Hit
+from memory.ports.recall import SearchHit
 from memory.stores.filters import by_reader, visible_at
 from memory.stores.rows import SELECTED, record_from
 from memory.stores.share_audiences import audiences_of_reader
@@ -152,7 +152,7 @@ class RecallStore:
 
     async def lexical(
         self, access: AccessScope, query: str, filters: Filter, limit: int
-    ) -> list[Hit]:
+    ) -> list[SearchHit]:
         """Return matches of the words of `query` (BM25), best first. `filters.text` is ignored;
         with `filters.unfinished` the last word may go on."""
         now = micros(self._clock.now())
@@ -160,11 +160,11 @@ class RecallStore:
         if access.agent:
             shared = await self._shared.weighed(access, query, filters, limit, now)
             hits = merged(hits, shared, limit)
-        return [Hit(*hit) for hit in hits]
+        return [SearchHit(*hit) for hit in hits]
 
     async def nearest(
         self, access: AccessScope, query: Embedding, filters: Filter, limit: int
-    ) -> list[Hit]:
+    ) -> list[SearchHit]:
         """Return matches by cosine similarity to vectors of the same model, best first."""
         now = micros(self._clock.now())
         hits = await self._vectors.nearest(access, query, filters, limit, now)
@@ -172,7 +172,7 @@ class RecallStore:
         if names and not filters.own_only:
             shared = await self._vectors.nearest_shares(names, access, query, filters, limit, now)
             hits = merged(hits, shared, limit)
-        return [Hit(*hit) for hit in hits]
+        return [SearchHit(*hit) for hit in hits]
 
     async def neighbours(
         self, access: AccessScope, ids: Sequence[str], span: int, alone: Sequence[str] = ()

@@ -12,8 +12,8 @@ from memory.stores.filters import conditions_of, statement, values_of
 from memory.stores.share_audiences import LATEST_SHARES, audiences_of_reader
 from memory.stores.word_ranking import (
     WEIGHED_CLOSELY,
-    Candidate,
-    Statistics,
+    WordCandidate,
+    WordStatistics,
     bm25,
     ranked,
     whole,
@@ -79,7 +79,7 @@ class SharedWords:
         names = await audiences_of_reader(self._database, access)
         ((count,),) = await self._database.fetch(COUNT, {"names": names})
         words = sum(one.length for one in some.values()) * int(count) // len(some)
-        known = Statistics(int(count), words, tuple(counts))
+        known = WordStatistics(int(count), words, tuple(counts))
         return bm25(some.values(), terms, known)[:limit]
 
     async def _having(
@@ -100,15 +100,15 @@ class SharedWords:
 
     async def _read(
         self, access: AccessScope, filters: Filter, hits: Hits, enough: int, now: int
-    ) -> Mapping[int, Candidate]:
+    ) -> Mapping[int, WordCandidate]:
         """Return the best shares that the rule and the filter allow, with their memories."""
         values = values_of(access, filters, now)
         look = statement(CLOSELY + conditions_of(access, filters))
-        read: dict[int, Candidate] = {}
+        read: dict[int, WordCandidate] = {}
         for begin in range(0, len(hits), PORTION):
             some = [share for share, _ in hits[begin : begin + PORTION]]
             rows = await self._database.fetch(look, values | {"some": some})
-            read |= {int(share): Candidate(*columns) for share, *columns in rows}
+            read |= {int(share): WordCandidate(*columns) for share, *columns in rows}
             if len(read) >= enough:
                 break
         return read

@@ -14,7 +14,7 @@ from db.statements import json_values
 from db.transaction import Change, Fetch
 from db.values import micros, texts_of, time_of, time_or_none
 from memory.ports.brain import Document, Version
-from memory.ports.people import PersonChoices, Session, TurnStart
+from memory.ports.people import MemorySession, PersonChoices, TurnStart
 from memory.stores.brain import version_of
 from memory.stores.limits import IDLE, NOTED
 from memory.stores.links import LINKED
@@ -130,7 +130,7 @@ def arrival(
     own = next(row for row in persons if row[0] == person)
     who = _self(own, persons, here)
     if not who.remembered:
-        return TurnStart(who, Session(""), {}, remembers=False)
+        return TurnStart(who, MemorySession(""), {}, remembers=False)
     remembers = any(row[-1] for row in persons)
     return TurnStart(who, _session(own), _newest(documents), remembers)
 
@@ -149,12 +149,12 @@ def _self(own: Row, rows: Sequence[Row], here: Sequence[str]) -> PersonChoices:
     )
 
 
-def _session(own: Row) -> Session:
+def _session(own: Row) -> MemorySession:
     """The session; none where the person was erased, or turned memory off, in this moment."""
     id_, brief_at = own[8:10]
     if id_ is None:
-        return Session("")
-    return Session(id_, time_or_none(brief_at))
+        return MemorySession("")
+    return MemorySession(id_, time_or_none(brief_at))
 
 
 def _newest(rows: Sequence[Row]) -> dict[Document, Version]:

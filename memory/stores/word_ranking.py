@@ -32,7 +32,7 @@ LENGTH: Final = 0.75
 """BM25's usual k1 and b."""
 
 
-class Statistics(Struct, frozen=True):
+class WordStatistics(Struct, frozen=True):
     """The number of memories and words in the searched partitions, and of memories with each
     word."""
 
@@ -41,7 +41,7 @@ class Statistics(Struct, frozen=True):
     having: tuple[int, ...]
 
 
-class Candidate(NamedTuple):
+class WordCandidate(NamedTuple):
     """A memory with its filed words."""
 
     number: int
@@ -51,7 +51,7 @@ class Candidate(NamedTuple):
 
 
 def bm25(
-    candidates: Iterable[Candidate], terms: Sequence[Term], known: Statistics
+    candidates: Iterable[WordCandidate], terms: Sequence[Term], known: WordStatistics
 ) -> list[tuple[str, float]]:
     """Ids and scores (above 0), best first; of two alike the newer comes first. The weight of a
     word is ln(1 + (N - n + 0.5) / (n + 0.5)), with n of N memories that have it; one that may be

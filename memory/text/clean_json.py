@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from gateway.errors import BadInput
-from safety.bounds import Bounds, Frozen, OutOfBounds, snapshot
+from safety.bounds import Frozen, InputBounds, OutOfBounds, snapshot
 from safety.cut import REDACTED
 from safety.injection_detection.detect import detect_injection, neutralise_markers
 from safety.sanitize import sanitize
@@ -14,7 +14,7 @@ from safety.secret_detection.detect import redact_secrets
 from safety.unicode import safe_unicode
 
 MAX_FINDINGS: Final = 20
-BOUNDS: Final = Bounds()
+BOUNDS: Final = InputBounds()
 """5 deep, 100 keys of an object, 500 values, 10,000 bytes."""
 
 

@@ -14,6 +14,7 @@ from typing import Final
 
 from memory.text.courtesies import CONSENT, words_of
 from memory.text.function_words import FUNCTION_WORDS, STOP_WORDS
+from safety.word_lists import phrases_of, read_word_lists
 
 _UNSPACED: Final = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]"
@@ -33,63 +34,16 @@ _UNSPACED_SCRIPTS: Final = (
 _UNSPACED_STATEMENT: Final = 5
 """Letters from which a run of Chinese, Japanese, Thai ... counts as a sentence."""
 
-_POINTS: Final = frozenset(
-    """
-    that this it those these them they he she him her there
-    das dies dieses dieser diese jenes es ihn ihm dort dahin davon damit
-    ça cela ceci celui celle elle lui
-    eso esto ese esa esos esas ello él ella
-    quello questa questo quella ciò
-    isso isto aquilo ele ela
-    dat dit deze hij zij
-    to tamten tamta
-    bu şu
-    это этот эта эти тот он она оно они его её ее их там
-    це той він вона воно вони
-    هذا هذه ذلك تلك هو هي این آن او
-    यह वह ये वे इसे उसे
-    itu ini dia
-    đó này kia nó
-    그거 그것 이거 이것
-    """.split()  # noqa: SIM905 - reads better
-)
+_LISTS: Final = read_word_lists(__file__)
+_REFERENCES: Final = frozenset(_LISTS["references"].split())
 """Words that refer to an earlier text, none of which is also an article."""
-_SPEAKER: Final = frozenset(
-    """
-    i im my me we our us mine myself
-    ich bin mein meine meinen meiner mir mich wir unser unsere uns
-    j je suis mon ma mes moi nous notre nos
-    yo soy tengo mi mis me nosotros somos nuestro nuestra
-    io sono ho mio mia noi siamo nostro nostra
-    eu sou tenho meu minha nós somos nosso nossa
-    ik ben mijn wij onze jag är min mitt vi jeg er jestem mam ja moja mój ben benim biz
-    я мой моя моё мне меня у мы наш мені мене мій
-    أنا انا لي نحن من मैं मेरा मेरी मुझे हम aku saya kami tôi mình em anh chị
-    저는 나는 제 내 우리
-    """.split()  # noqa: SIM905 - reads better
-)
+_SPEAKER: Final = frozenset(_LISTS["speaker"].split())
 """Words for the speaker: "I", "my", "we"."""
-_UNSPACED_SPEAKER: Final = ("我", "私", "僕", "俺", "わたし", "ぼく", "ฉัน", "ผม", "ดิฉัน")
-_BOUND: Final = frozenset(
-    """
-    ve ll re s t d m want like take will would do did does use go works work fine
-    will möchte nehme nimm mache geht prends veux quiero voglio quero wil chcę
-    istiyorum хочу funktioniert
-    """.split()  # noqa: SIM905 - reads better
-)
+_UNSPACED_SPEAKER: Final = tuple(_LISTS["unspaced speaker"].split())
+_BOUND: Final = frozenset(_LISTS["bound"].split())
 """Words that refer to a thing that was named before: "take it"."""
-_UNSPACED_AGREES: Final = frozenset(
-    (
-        "はい", "いいえ", "うん", "ううん", "そう", "そうです", "そうですね", "それ", "それです",
-        "それで", "それでお願いします", "お願いします", "これ", "これです", "了解", "了解です",
-        "ありがとう", "ありがとうございます", "大丈夫", "大丈夫です", "いいです", "いいね",
-        "いいよ", "そうしてください", "その通りです", "それでいいです", "是的那个",
-        "对就是这个", "就是这个", "就是那个", "我要这个", "我要那个",
-        "我选这个", "我同意", "我知道", "我知道了", "没有问题",
-        "ใช่ครับ", "ใช่ค่ะ", "ไม่ใช่", "อันนั้น", "อันนี้", "อันนี้ครับ", "อันนี้ค่ะ",
-    )
-)  # fmt: skip
-_EMPTY: Final = CONSENT | _POINTS | _SPEAKER | _BOUND | FUNCTION_WORDS | STOP_WORDS
+_UNSPACED_AGREES: Final = frozenset(_LISTS["unspaced agreement"].split())
+_EMPTY: Final = CONSENT | _REFERENCES | _SPEAKER | _BOUND | FUNCTION_WORDS | STOP_WORDS
 
 
 def stands_alone(sentence: str) -> bool:
@@ -105,7 +59,9 @@ def stands_alone(sentence: str) -> bool:
     telling = names + sum(1 for word in words if word not in _EMPTY)
     if telling != 1:
         return telling > 1
-    return any(word in _SPEAKER for word in words) and not any(word in _POINTS for word in words)
+    return any(word in _SPEAKER for word in words) and not any(
+        word in _REFERENCES for word in words
+    )
 
 
 def is_unspaced(letter: str) -> bool:
@@ -126,46 +82,19 @@ def _unspaced_stands(words: list[str]) -> bool:
     return len(letters) >= _UNSPACED_STATEMENT or any(who in letters for who in _UNSPACED_SPEAKER)
 
 
-_AUXILIARY: Final = frozenset(
-    """
-    am is are was were do does did can could will would should shall have has had may might
-    isn aren wasn weren don doesn didn couldn won wouldn shouldn haven hasn hadn
-    isnt arent wasnt werent dont doesnt didnt couldnt wont wouldnt shouldnt havent hasnt
-    """.split()  # noqa: SIM905 - reads better
-)
-_SUBJECT: Final = frozenset("i you he she it we they there anybody anyone somebody".split())  # noqa: SIM905 - reads better
-_OWNER: Final = frozenset("my our his her their".split())  # noqa: SIM905 - reads better
-_TO_BE: Final = frozenset("am is are was were does did isn isnt aren arent".split())  # noqa: SIM905 - reads better
-_ASKING: Final = frozenset("what whats who whos whom whose which when where why how".split())  # noqa: SIM905 - reads better
-_VERB_FIRST: Final = frozenset(
-    """
-    bin bist ist sind war waren hab habe hast hat hatte haben kann kannst können darf dürfen soll
-    sollte sollen muss muß müssen mag magst werde wird werden wurde weißt weisst
-    """.split()  # noqa: SIM905 - reads better
-)
-_PRONOUN: Final = frozenset("ich du er sie es wir ihr mein meine meiner".split())  # noqa: SIM905 - reads better
-_BEGINNINGS: Final = (
-    "any idea", "i wonder if", "i wonder whether", "wonder if",
-    "weißt du", "weisst du", "was ist", "was sind", "wer ist", "wo ist", "wie heißt",
-    "wie heisst", "wie viel", "wie viele", "wann ist", "warum ist",
-    "est ce", "suis je", "ai je", "dois je", "puis je", "vais je", "qu est ce", "quel est",
-    "quelle est", "c est quoi", "où est", "qui est",
-    "cuál es", "cuáles son", "qué es", "quién es", "dónde está", "cuándo es", "cómo se",
-    "qual è", "chi è", "dov è", "cos è", "quando è", "come si chiama",
-    "qual é", "quem é", "onde está", "quando é", "será que",
-    "ben ik", "heb ik", "kan ik", "mag ik", "moet ik", "wat is", "wie is", "waar is",
-    "är jag", "har jag", "kan jag", "vad är", "vem är", "er jeg", "har jeg", "hvad er", "hva er",
-    "olenko", "onko", "czy", "zda", "разве", "что такое", "кто такой", "чи",
-    "هل", "أليس", "آیا", "क्या", "apakah", "có phải", "האם", "μήπως", "oare",
-)  # fmt: skip
-_WITHIN: Final = ("ли", "mı", "mü", "mıyım", "miyim", "muyum", "müyüm")
+_AUXILIARY: Final = frozenset(_LISTS["auxiliaries"].split())
+_SUBJECT: Final = frozenset(_LISTS["subjects"].split())
+_OWNER: Final = frozenset(_LISTS["owners"].split())
+_TO_BE: Final = frozenset(_LISTS["to be"].split())
+_ASKING: Final = frozenset(_LISTS["question words"].split())
+_VERB_FIRST: Final = frozenset(_LISTS["verbs before a subject"].split())
+_PRONOUN: Final = frozenset(_LISTS["pronouns"].split())
+_BEGINNINGS: Final = tuple(phrases_of(_LISTS["beginnings"]))
+_WITHIN: Final = tuple(_LISTS["particles"].split())
 """Particles that make a question of the words before them."""
 _AT_THE_END: Final = ("mi", "mu")
 _TURKISH: Final = frozenset("ığş")
-_ENDINGS: Final = (
-    "ですか", "ますか", "ましたか", "でしょうか", "ませんか", "のか", "吗", "嗎", "呢",
-    "나요", "까요", "니까", "인가요", "ไหม", "มั้ย", "หรือเปล่า", "หรือไม่", "phải không",
-)  # fmt: skip
+_ENDINGS: Final = tuple(phrases_of(_LISTS["endings"]))
 _ENDS_OF_SENTENCE: Final = " \n\t.!…。！।\"'”’»)]」』）"
 
 

@@ -24,7 +24,7 @@ from memory.transfer.line_format import (
     MAX_LINES,
     Elsewhere,
     Header,
-    Line,
+    ImportLine,
     Read,
     Unreadable,
     header_from,
@@ -142,7 +142,7 @@ class _One:
         proven = proven_of(entry.values) if own else None
         return await self._write(number, entry.line, memory_id, proven, others=signed and not own)
 
-    def _problem(self, entry: Line, *, own: bool) -> str:
+    def _problem(self, entry: ImportLine, *, own: bool) -> str:
         now = self.handle.request.at
         if entry.scope != "user":
             return NOT_OWN
@@ -155,7 +155,13 @@ class _One:
         return REPLACED if entry.superseded_by and not own else ""
 
     async def _write(
-        self, number: int, line: Line, memory_id: str, proven: ProvenHistory | None, *, others: bool
+        self,
+        number: int,
+        line: ImportLine,
+        memory_id: str,
+        proven: ProvenHistory | None,
+        *,
+        others: bool,
     ) -> LineReport:
         handle = self.handle
         past = ImportedHistory(
@@ -192,7 +198,7 @@ class _One:
             case _:
                 return LineReport(number, LineOutcome.REFUSED, result.reason)
 
-    async def _draft(self, entry: Line, memory_id: str, *, proven: bool) -> Draft:
+    async def _draft(self, entry: ImportLine, memory_id: str, *, proven: bool) -> Draft:
         replaced = self._mapped(entry.supersedes)
         older = await self.handle.read.get(replaced) if replaced else None
         free = older is not None and older.superseded_by in ("", memory_id)
@@ -208,7 +214,7 @@ class _One:
             true_until=entry.true_until,
         )
 
-    def _id(self, entry: Line) -> str:
+    def _id(self, entry: ImportLine) -> str:
         name = f"{entry.kind}\x1f{entry.created_at}\x1f{entry.content}"
         return self._mapped(entry.id) or self._made(name)
 

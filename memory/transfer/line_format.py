@@ -100,7 +100,7 @@ class Header(BaseModel):
     person: Annotated[str, StringConstraints(max_length=500)] = ""
 
 
-class Line(BaseModel):
+class ImportLine(BaseModel):
     """A memory in an import. Trust, source and place are not part of it; they are read only if a
     signature proves them (`signatures.py`)."""
 
@@ -124,10 +124,10 @@ class Line(BaseModel):
 Values = Mapping[str, object]
 
 
-class Entry(Struct, frozen=True):
+class ImportEntry(Struct, frozen=True):
     """A memory of a file, and all fields of its line, by which a signature can be checked."""
 
-    line: Line
+    line: ImportLine
     values: Values
 
 
@@ -143,7 +143,7 @@ class Elsewhere(Struct, frozen=True):
     table: str
 
 
-Read = Entry | Unreadable | Elsewhere
+Read = ImportEntry | Unreadable | Elsewhere
 
 
 def header_of(person: str, now: datetime) -> dict[str, object]:
@@ -199,7 +199,7 @@ def line_from(line: bytes | Values) -> Read:
         known = isinstance(table, str) and table in TABLES
         return Elsewhere(str(table)) if known else Unreadable("the table is unknown")
     try:
-        return Entry(Line.model_validate_json(to_json(values)), values)
+        return ImportEntry(ImportLine.model_validate_json(to_json(values)), values)
     except ValidationError as error:
         problems = error.errors(include_url=False, include_input=False)[:MAX_PROBLEMS]
         return Unreadable("; ".join(_problem(problem) for problem in problems))

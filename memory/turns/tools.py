@@ -19,7 +19,6 @@ from memory.ports.memories import Filter
 from memory.ports.recall import Query
 from memory.service.handle import MemoryHandle
 from memory.turns.arguments import Arguments, read_arguments
-from memory.turns.backend_brief import BackendBrief
 from memory.turns.brain_tool import (
     MAX_ID,
     NOT_SHOWN,
@@ -29,7 +28,7 @@ from memory.turns.brain_tool import (
     replaced_id,
     stored_answer,
 )
-from memory.turns.brief import Brief
+from memory.turns.brief import BackendBrief, Brief
 from memory.turns.short_ids import ShownIds
 from memory.write.external_text import ExternalText, shown_before
 

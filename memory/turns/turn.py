@@ -3,23 +3,22 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
+from msgspec import Struct, field
+
 from gateway.authorship import Material
 from gateway.immutable import replace
 from gateway.people import Audience
 from gateway.ports import ToolProvider
 from gateway.ports.memory import NO_FOOTER, AnswerFooter, Caller, NoTools
 from gateway.ports.prompt_blocks import KnowledgeItem, MissingPart, PromptParts
-from memory.brain.documents import Brain
-from memory.knowledge.reader import KnowledgeReader
-from memory.model.recollection import Recalled
 from memory.model.record import short_id
-from memory.ports.recall import MAX_RESULTS, Query, Recall
+from memory.ports.recall import MAX_RESULTS, Query, Recalled
 from memory.recall.repeat_filter import without_repeats
 from memory.recall.selection import author_label
+from memory.service.dependencies import MemoryDependencies
 from memory.service.handle import MemoryHandle
-from memory.turns.backend_brief import BackendBriefs
 from memory.turns.brain_tool import UPDATE, BrainTool
-from memory.turns.brief import Briefs
+from memory.turns.brief import BackendBriefs, BriefLimits, Briefs
 from memory.turns.knowledge_tools import SKILL as REPOSITORIES
 from memory.turns.knowledge_tools import CombinedTools, KnowledgeTools
 from memory.turns.notices import (
@@ -56,6 +55,16 @@ This person has switched memory off: you see no earlier message, and nothing of 
 stored. Do not offer to remember. `/privacy memory on` switches memory on."""
 
 
+class TurnRules(Struct, frozen=True):
+    """`episodic`: turns are stored as episodic memory. `notes`: people who made no choice are shown
+    what was noted. `has_backends`: memories may also be outside the database."""
+
+    episodic: bool = True
+    notes: bool = True
+    brief: BriefLimits = field(default_factory=BriefLimits)
+    has_backends: bool = False
+
+
 class MemoryTurn:
     """Implements `gateway.ports.memory.TurnMemory` over a handle."""
 
@@ -65,35 +74,30 @@ class MemoryTurn:
         self,
         caller: Caller,
         handle: MemoryHandle,
-        brain: Brain,
+        parts: MemoryDependencies,
         briefs: Briefs | BackendBriefs,
-        retriever: Recall | None,
-        *,
-        shows_notes: bool,
-        stores_turn: bool,
-        has_backends: bool = False,
-        repositories: KnowledgeReader | None = None,
+        rules: TurnRules,
     ) -> None:
-        """`has_backends`: memories may also be outside the database. `repositories` searches what
-        this request may read."""
         self._caller = caller
         self._handle = handle
         self._briefs = briefs
-        self._retriever = retriever
-        self._shows_notes = shows_notes
-        self._stores_turn = stores_turn
-        self._has_backends = has_backends
+        self._retriever = parts.retriever
+        self._rules = rules
+        notes = handle.choices.notes
+        self._shows_notes = rules.notes if notes is None else notes
         self._brief_lines: Mapping[str, str] = {}
         self._begins_session = handle.brief_at is None
         self._proposals: Sequence[str] = ()
         self._external = external = ExternalText(caller.material)
         self._shown = shown = ShownIds()
-        self._brain_tool = BrainTool(handle, brain, external, shown)
+        self._brain_tool = BrainTool(handle, parts.brain, external, shown)
         self._tools = MemoryTools(
             handle, lambda: briefs.fresh(handle), external, shown, self._brain_tool
         )
         self._knowledge_tools = (
-            None if repositories is None else KnowledgeTools(repositories, handle.request, external)
+            None
+            if parts.repositories is None
+            else KnowledgeTools(parts.repositories, handle.request, external)
         )
 
     @property
@@ -129,12 +133,12 @@ class MemoryTurn:
 
     @property
     def recalls(self) -> bool:
-        """False if recall is off, or nothing is stored."""
-        return self._retriever is not None and (self._handle.remembers or self._has_backends)
+        """False if nothing is stored."""
+        return self._handle.remembers or self._rules.has_backends
 
     async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
         """Recall what may answer a question, each with its line in the brief."""
-        if self._retriever is None or not question.strip():
+        if not question.strip():
             return ()
         query = Query(question, self._handle.request.at, MAX_RESULTS)  # the rules give fewer
         recalled = await self._retriever.recall(self._handle.access, query)
@@ -162,7 +166,7 @@ class MemoryTurn:
             answer, footer = "", replace(footer, derived=(Material("repository", ""),))
         elif self._external.from_thread:
             answer, footer = "", replace(footer, derived=(Material("thread", ""),))
-        if not self._stores_turn:
+        if not self._rules.episodic:
             return footer
         caller = self._caller
         external = self._external.any or bool(set(tools_used) - OWN_TOOLS)

@@ -20,7 +20,7 @@ from db.values import storable
 from gateway.message import Place
 from gateway.people import Principal
 from gateway.ports.memory import WaitingTurn
-from gateway.ports.work_guard import UNGUARDED, Owner, WorkGuard, WorkItem
+from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem, WorkOwner
 from memory.model.record import MAX_DOCUMENT
 from memory.model.scope import AccessScope, RequestScope, access_scope_of, channel_of
 from memory.stores.waiting_turns import ConsolidatedTurn, WaitingTurns
@@ -51,7 +51,7 @@ class TurnText(Struct, frozen=True):
 @dataclass(frozen=True, slots=True)
 class StoredRequest:
     """The stored part of a `RequestScope`. It has no `words`, because these contain the secrets
-    that were removed from `StoredTurn.message`."""
+    that were removed from `StoredWaitingTurn.message`."""
 
     principal: Principal
     persons: tuple[str, ...]
@@ -79,7 +79,7 @@ class StoredRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredTurn:
+class StoredWaitingTurn:
     """A waiting turn as it is stored (`WaitingTurn.body`)."""
 
     request: StoredRequest
@@ -89,14 +89,14 @@ class StoredTurn:
     shown: str
 
 
-_STORED: Final = TypeAdapter(StoredTurn)
+_STORED: Final = TypeAdapter(StoredWaitingTurn)
 _ENCODER: Final = Encoder()
 
 
 def waiting_turn(turn_id: str, turn: TurnText, access: AccessScope) -> WaitingTurn:
     """Return the waiting turn, cut to the length of memories; `access` belongs to its request."""
     request = turn.request
-    stored = StoredTurn(
+    stored = StoredWaitingTurn(
         StoredRequest(
             request.principal,
             request.persons,
@@ -178,7 +178,7 @@ class Consolidation:
         those involved in too many crashes. Return the number of finished turns."""
         quarantined = [turn for turn in turns if self._guard.exhausted(_item(turn))]
         for turn in quarantined:
-            owner = Owner(turn.tenant, turn.person, turn.channel)
+            owner = WorkOwner(turn.tenant, turn.person, turn.channel)
             await self._guard.quarantine(_item(turn), owner)
         passed = {turn.id for turn in quarantined} | self._unreadable
         left = [turn for turn in turns if turn.id not in passed]
@@ -218,7 +218,7 @@ class Consolidation:
     def _limit(self) -> int:
         return AT_ONCE + len(self._unreadable) + self._guard.suspects("waiting_turn")
 
-    def _read(self, turn: WaitingTurn) -> StoredTurn | None:
+    def _read(self, turn: WaitingTurn) -> StoredWaitingTurn | None:
         if turn.id in self._unreadable:
             return None
         try:

@@ -36,10 +36,10 @@ from memory.model.scope import AccessScope, RequestScope, channel_of
 from memory.model.trust import CONFIDENCE, Derived, InputKind, derive_trust
 from memory.text.clean_json import Cleaner, cleaned_object
 from memory.text.similarity import JACCARD_THRESHOLD
-from safety.bounds import Bounds, OutOfBounds, snapshot
+from safety.bounds import InputBounds, OutOfBounds, snapshot
 from safety.cut import REDACTED as MARKER
 from safety.cut import cut
-from safety.injection_detection.detect import Finding, detect_injection, neutralise_markers
+from safety.injection_detection.detect import InjectionFinding, detect_injection, neutralise_markers
 from safety.sanitize import sanitize
 from safety.secret_detection.credential_sentences import (
     STATED_WORD,
@@ -47,8 +47,7 @@ from safety.secret_detection.credential_sentences import (
     may_state_credential,
 )
 from safety.secret_detection.detect import redact_secrets
-from safety.secret_detection.kinds import Finding as Secret
-from safety.secret_detection.kinds import Level
+from safety.secret_detection.kinds import Level, SecretFinding
 from safety.unicode import safe_unicode
 
 SHORTENED: Final = "I shortened it to {limit} characters."
@@ -67,7 +66,7 @@ NOTHING_LEFT: Final = (
 REDACTED: Final = REDACTION_NOTICE
 
 
-class Refusal(Struct, frozen=True):
+class DraftRefusal(Struct, frozen=True):
     """The reason why a draft cannot be stored; `code` is stable."""
 
     code: str
@@ -122,7 +121,7 @@ def prepare(
     longest: int = MAX_ARGUMENT,
     of_turn: bool = False,
     external: bool = False,
-) -> Prepared | Refusal:
+) -> Prepared | DraftRefusal:
     """Run the steps. Pure and deterministic.
 
     A text of more than `longest` characters is refused, one of more than `limit` is shortened. A
@@ -130,7 +129,7 @@ def prepare(
     as in `Provenance`.
     """
     bounded = _bounded(draft, longest)
-    if isinstance(bounded, Refusal):
+    if isinstance(bounded, DraftRefusal):
         return bounded
     content, names, fields = bounded
     redaction = redact_secrets(sanitize(safe_unicode(content)))
@@ -139,7 +138,7 @@ def prepare(
     levels = {finding.kind.level for finding in secrets}
     sure = levels & {Level.DEFINITE, Level.PROBABLE}
     if sure and (fail_on_secret or not (of_turn or _tells(redaction.text))):
-        return Refusal("secret", NOT_KEPT if fail_on_secret else NOTHING_BESIDE)
+        return DraftRefusal("secret", NOT_KEPT if fail_on_secret else NOTHING_BESIDE)
     injections = detect_injection(redaction.text)
     derived = derive_trust(kind, injection=bool(injections), external=external)
     low = derived.trust is Trust.LOW
@@ -170,18 +169,20 @@ def prepare(
     )
 
 
-def prepare_turn(text: str, kind: InputKind) -> Prepared | Refusal:
+def prepare_turn(text: str, kind: InputKind) -> Prepared | DraftRefusal:
     """Prepare one side of a turn, which may be as long as a document."""
     draft = Draft(text[:MAX_READ], Kind.CONTEXT)
     return prepare(draft, kind, Tier.EPISODIC, limit=MAX_DOCUMENT, longest=MAX_READ, of_turn=True)
 
 
-def _refusal(short: str, tier: Tier) -> Refusal | None:
+def _refusal(short: str, tier: Tier) -> DraftRefusal | None:
     """Return the reason why a prepared text cannot be stored, None for none."""
     if not short.strip():
-        return Refusal("empty", NOTHING_LEFT)
+        return DraftRefusal("empty", NOTHING_LEFT)
     if tier is Tier.SEMANTIC and looks_like_credential(short):
-        return Refusal("credential", "This looks like a password or a key, which I do not keep.")
+        return DraftRefusal(
+            "credential", "This looks like a password or a key, which I do not keep."
+        )
     return None
 
 
@@ -192,23 +193,23 @@ def _tells(redacted: str) -> bool:
 
 def _bounded(
     draft: Draft, longest: int
-) -> tuple[str, tuple[str, ...], dict[str, object]] | Refusal:
+) -> tuple[str, tuple[str, ...], dict[str, object]] | DraftRefusal:
     """Return the texts of a draft, copied and measured before any other step."""
     try:
         frozen = snapshot([draft.content, list(draft.tags)], _bounds(longest))
         fields = cleaned_object(dict(draft.evidence), "evidence", Cleaner())
     except (OutOfBounds, BadInput) as error:
-        return Refusal("out_of_bounds", f"This cannot be stored: {error}")
+        return DraftRefusal("out_of_bounds", f"This cannot be stored: {error}")
     content, tags = frozen if isinstance(frozen, tuple) else ("", ())
     if not isinstance(content, str) or not isinstance(tags, tuple):
-        return Refusal("out_of_bounds", "This cannot be stored: it is not text")
+        return DraftRefusal("out_of_bounds", "This cannot be stored: it is not text")
     if len(content) > longest:
-        return Refusal("too_long", f"This is longer than {longest} characters.")
+        return DraftRefusal("too_long", f"This is longer than {longest} characters.")
     given = {name: value for name, value in fields.items() if name != SOURCE_TYPE}
     return content, tuple(sanitize(safe_unicode(str(tag))) for tag in tags), given
 
 
-def _without_secrets(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[Secret, ...]]:
+def _without_secrets(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[SecretFinding, ...]]:
     """Return the tags to store, and the secrets in them."""
     redactions = [redact_secrets(name) for name in names]
     short = [redaction.text.strip()[:MAX_TAG] for redaction in redactions]
@@ -217,7 +218,7 @@ def _without_secrets(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[Sec
 
 
 def _told(
-    in_text: tuple[Secret, ...], in_tags: tuple[Secret, ...], *, sure: bool
+    in_text: tuple[SecretFinding, ...], in_tags: tuple[SecretFinding, ...], *, sure: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the kinds and the places of the secrets that are `sure`, or of the others."""
     text = [one for one in in_text if (one.kind.level is not Level.POSSIBLE) is sure]
@@ -227,12 +228,12 @@ def _told(
     return kinds, (*places, "tag") if tags else tuple(places)
 
 
-def _bounds(longest: int) -> Bounds:
+def _bounds(longest: int) -> InputBounds:
     """Return bounds for the longest text and most tags as JSON, with 6 bytes a character."""
-    return Bounds(total_bytes=6 * (longest + MAX_TAGS * MAX_TAG) + 1_000)
+    return InputBounds(total_bytes=6 * (longest + MAX_TAGS * MAX_TAG) + 1_000)
 
 
-def _codes(findings: list[Finding]) -> tuple[str, ...]:
+def _codes(findings: list[InjectionFinding]) -> tuple[str, ...]:
     return tuple(sorted({f"{finding.kind}:{finding.name}" for finding in findings}))
 
 

@@ -15,7 +15,7 @@ from memory.model.scope import AccessScope, RequestScope
 from memory.model.trust import InputKind
 from memory.ports.memories import MemoryStore
 from memory.write.imports import ImportedHistory, is_proven, with_imported_history
-from memory.write.prepare import Prepared, Refusal, WriteRules, new_record, prepare_turn
+from memory.write.prepare import DraftRefusal, Prepared, WriteRules, new_record, prepare_turn
 
 TURNS: Final = uuid.UUID("5d1bd6a5-6f7b-4f0b-9d0c-3f6f0d5d3c51")
 """The namespace of turn ids, so that the same turn always has the same id."""
@@ -37,7 +37,7 @@ class TurnRecords(Struct, frozen=True):
     findings: tuple[Prepared, ...]
 
 
-class TurnWriter(Struct, frozen=True):
+class EpisodicWriter(Struct, frozen=True):
     """Stores sides of turns. Every method raises `StoreUnavailable`."""
 
     memories: MemoryStore
@@ -66,7 +66,7 @@ class TurnWriter(Struct, frozen=True):
         records, findings = [], []
         for role, text in sides:
             prepared = prepare_turn(text, INPUT_KINDS[role])
-            if isinstance(prepared, Refusal):
+            if isinstance(prepared, DraftRefusal):
                 continue
             outside = role == "other" or (external and role == "assistant")
             record = self._turn(request, access, role, prepared, external=outside)
@@ -96,7 +96,7 @@ class TurnWriter(Struct, frozen=True):
         signature."""
         proven = is_proven(past)
         prepared = prepare_turn(text, INPUT_KINDS[role] if proven else kind)
-        if isinstance(prepared, Refusal):
+        if isinstance(prepared, DraftRefusal):
             return WriteResult(Outcome.REFUSED, prepared.code, prepared.reason)
         await note_findings(self.audit, request, prepared)
         record = self._turn(request, access, role, prepared, external=not proven)

@@ -13,7 +13,7 @@ from memory.model.record import Draft, Kind
 from memory.model.trust import InputKind
 from memory.ports.grounding import Checked
 from memory.ports.memories import Duplicate
-from memory.write.prepare import Refusal, prepare
+from memory.write.prepare import DraftRefusal, prepare
 
 INPUT_KINDS: Final = {
     "user": InputKind.OWN_WORDS,
@@ -70,7 +70,7 @@ def validate(
     origin = INPUT_KINDS.get(source, InputKind.ASSISTANT)
     external = source in OUTSIDE
     prepared = prepare(Draft(content, kind), origin, kind.tier, external=external)
-    if isinstance(prepared, Refusal):
+    if isinstance(prepared, DraftRefusal):
         raise BadInput(f"content: {prepared.reason}")
     trust = prepared.derived.trust
     captured_at = at or datetime.now(UTC)

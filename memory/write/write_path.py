@@ -35,10 +35,10 @@ from memory.model.trust import CONFIDENCE, InputKind, derive_trust
 from memory.ports.memories import Duplicate, Filter, Insertion, MemoryStore
 from memory.stores.reviews import ReviewItem, ReviewStore
 from memory.write.imports import ImportedHistory, import_state, is_proven, with_imported_history
-from memory.write.prepare import Prepared, Refusal, WriteRules, new_record, prepare
+from memory.write.prepare import DraftRefusal, Prepared, WriteRules, new_record, prepare
 from memory.write.replacement import Replaced, announces_change, named_rightly, replaced_by
 from memory.write.semantic_duplicates import MeaningCheck
-from memory.write.turns import TurnWriter, note_findings, note_kept_secrets
+from memory.write.turns import EpisodicWriter, note_findings, note_kept_secrets
 from memory.write.validate import validate
 from safety.cut import cut
 from safety.secret_detection.detect import redact_secrets
@@ -93,9 +93,9 @@ class WritePath(Struct, frozen=True):
     """Receives the outcome and the code of each write."""
 
     @property
-    def turns(self) -> TurnWriter:
+    def turns(self) -> EpisodicWriter:
         """The writer of turns."""
-        return TurnWriter(self.memories, self.audit, self.rules, self.clock)
+        return EpisodicWriter(self.memories, self.audit, self.rules, self.clock)
 
     async def write(
         self,
@@ -144,7 +144,7 @@ class WritePath(Struct, frozen=True):
         fails = self.rules.fail_on_secret
         tier = draft.kind.tier
         prepared = prepare(draft, kind, tier, fail_on_secret=fails, external=external)
-        if isinstance(prepared, Refusal):
+        if isinstance(prepared, DraftRefusal):
             await self._note_refusal(request, prepared)
             return WriteResult(Outcome.REFUSED, prepared.code, prepared.reason)
         await note_findings(self.audit, request, prepared)
@@ -441,7 +441,7 @@ class WritePath(Struct, frozen=True):
         suspicious = bool(prepared.injections)
         return with_imported_history(record, past, now, lives, suspicious=suspicious)
 
-    async def _note_refusal(self, request: RequestScope, refusal: Refusal) -> None:
+    async def _note_refusal(self, request: RequestScope, refusal: DraftRefusal) -> None:
         if refusal.code in ("secret", "credential"):
             await self.audit.note("secret_refused", request, reason=refusal.code)
 

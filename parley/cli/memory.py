@@ -8,10 +8,9 @@ import typer
 
 from gateway.errors import BadInput
 from memory.model.outcome import Outcome
-from memory.model.recollection import Recollection
 from memory.model.record import MAX_DOCUMENT, Tier
 from memory.ports.memories import Filter
-from memory.ports.recall import Query
+from memory.ports.recall import Query, Recollection
 from memory.service.deletion_topics import TopicMatches
 from memory.service.handle import MemoryHandle
 from memory.stores.reviews import ReviewItem

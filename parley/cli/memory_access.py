@@ -21,7 +21,7 @@ from memory.agents.model import AgentSummary, PoolSummary
 from memory.agents.overview import LEAST
 from memory.agents.services import AgentServices
 from memory.model.scope import RequestScope
-from memory.ports.personal_data import PersonCount
+from memory.ports.people import PersonCount
 from memory.service.handle import Memory, MemoryHandle
 from parley.cli.known_people import resolve_person
 from parley.cli.stores import opened, settings_with_database

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from memory.model.record import Record, short_id
-from memory.ports.personal_data import PersonCount
+from memory.ports.people import PersonCount
 from memory.stores.reviews import ReviewItem
 from memory.transfer.line_format import line_of
 from parley.cli.terminal import plain, show_rows

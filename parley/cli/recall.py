@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from memory.model.recollection import Recalled, Recollection
-from memory.ports.recall import Query
+from memory.ports.recall import Query, Recalled, Recollection
 from memory.service.handle import MemoryHandle
 from parley.cli.memory_access import with_memory
 from parley.cli.options import AsJson, Config, Person, QueryText, SearchLimit

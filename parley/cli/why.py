@@ -9,10 +9,10 @@ import typer
 from gateway.errors import BadInput
 from gateway.people import PersonId
 from gateway.policy.model_failures import step_of
-from gateway.ports.prompt_blocks import Loss
+from gateway.ports.prompt_blocks import LeftOut
 from gateway.ports.traces import Trace
 from gateway.stores.feedback import DOWN, UP, Thumbs
-from gateway.turn.context.budgets import BlockFigures, Figures, figures_in, warnings
+from gateway.turn.context.budgets import BlockFigures, BudgetFigures, figures_in, warnings
 from gateway.turn.types import Outcome
 from parley.cli.known_people import resolve_person
 from parley.cli.options import AsJson, Config
@@ -241,13 +241,13 @@ def context(
     return 0
 
 
-def figures_of(trace: Trace) -> list[Figures]:
+def figures_of(trace: Trace) -> list[BudgetFigures]:
     """The figures that a trace holds."""
     kept = (decision.data for decision in trace.decisions if decision.reason == "blocks")
     return [figures for figures in map(figures_in, kept) if figures is not None]
 
 
-def describe_prompt(trace: Trace, figures: Figures) -> str:
+def describe_prompt(trace: Trace, figures: BudgetFigures) -> str:
     """The blocks with their budgets, what was left out and why, and warnings."""
     at = second_of(trace.at)
     total = sum(block.budget for block in figures.blocks)
@@ -273,7 +273,7 @@ def _block_row(block: BlockFigures) -> str:
     return f"{row}  including unused budget of other blocks" if block.tokens > block.budget else row
 
 
-def _missing(loss: Loss) -> str:
+def _missing(loss: LeftOut) -> str:
     words = {
         "left_out": "omitted, it did not fit",
         "cut": "cut at a sentence",

@@ -19,7 +19,7 @@ from memory.agents.model import ConfiguredLimits, EventKind
 from memory.agents.webhook_signature import key_of
 from memory.model.plans import BUILT_IN, DEFAULT_PLAN, Plan
 from parley.config.sections import HttpUrl, LoadText, Name, sqlite_file
-from safety.http.addresses import HostRule, check_template, host_of
+from safety.http.addresses import AllowedHost, check_template, host_of
 
 PLACES: Final = (frozenset({"number"}), frozenset({"number", "owner", "repo"}))
 BUILTIN: Final = "builtin"
@@ -32,7 +32,7 @@ MIN_KEY: Final = 24
 
 
 def _host(value: str) -> str:
-    HostRule.parse(value)
+    AllowedHost.parse(value)
     return value
 
 

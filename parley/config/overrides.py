@@ -12,10 +12,10 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 from pydantic import Field, ValidationError
 
+from gateway.policy.access import ToolRule
 from gateway.policy.budgets import Budgets
 from gateway.policy.invocation import InvocationPolicy
 from gateway.policy.rate_limits import RateLimits
-from gateway.policy.roles import ToolRule
 from gateway.ports import AdapterManifest
 from gateway.settings import Section
 from parley.config import sections

@@ -6,9 +6,9 @@ from typing import Final
 from msgspec import Struct
 from pydantic import Field, SerializeAsAny, create_model
 
+from gateway.policy.access import ToolRule
 from gateway.policy.invocation import InvocationPolicy
 from gateway.policy.rate_limits import RateLimits
-from gateway.policy.roles import ToolRule
 from gateway.ports import AccountSettings, AdapterManifest
 from gateway.settings import Section
 from parley.config import sections

@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from db.errors import StoreUnavailable
 from gateway.people import Audience
-from gateway.ports.conversation_views import Exchange
+from gateway.ports.conversation_views import StoredExchange
 from gateway.ports.http_routes import EventStream, ServerEvent
 from parley.console.playgrounds import owner_of
 from parley.console.reading import reader_of, turn_id_of
@@ -42,7 +42,7 @@ PLAYGROUND: Final = "playground"
 FOLLOWED: Final = frozenset({CONVERSATION, PLAYGROUND})
 
 Admit = Callable[[Scope], Awaitable[Viewer]]
-Followed: TypeAlias = Exchange | Literal["playground"] | None
+Followed: TypeAlias = StoredExchange | Literal["playground"] | None
 
 
 class LiveEvents(Struct, frozen=True):
@@ -88,7 +88,7 @@ class LiveEvents(Struct, frozen=True):
                 now = dict(topics_of(viewer, self.services))
                 if of == PLAYGROUND:
                     now[PLAYGROUND] = self.services.playgrounds.version(owner_of(viewer))
-                elif isinstance(of, Exchange):
+                elif isinstance(of, StoredExchange):
                     now[CONVERSATION] = await state_of(viewer, self.services, of)
             except (Refused, StoreUnavailable):
                 return
@@ -118,7 +118,7 @@ async def followed(viewer: Viewer, services: ConsoleServices, scope: Scope) -> F
     return of
 
 
-async def state_of(viewer: Viewer, services: ConsoleServices, of: Exchange) -> object:
+async def state_of(viewer: Viewer, services: ConsoleServices, of: StoredExchange) -> object:
     """Return a value that changes with the latest messages of a conversation that the viewer may
     see, with the texts of these that they may read, and with who answers there."""
     views, name = services.storage.conversation_views, of.trace.conversation

@@ -8,9 +8,9 @@ from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 from gateway.conversation import ConversationKey
 from gateway.people import Audience
 from gateway.policy.decision import Decision
-from gateway.ports.conversation_views import Reader, ShownText
-from gateway.ports.takeovers import Takeover
-from gateway.ports.text_grants import TextGrant
+from gateway.ports.conversation_views import ConversationReader, ShownText
+from gateway.stores.takeovers import Takeover
+from gateway.stores.text_grants import TextGrant
 from gateway.turn.context.budgets import allot
 from parley.console.route import Result
 from parley.console.viewer import TextSource, Viewer, may_read_text
@@ -43,7 +43,7 @@ class Excerpt(Result):
 
 def reader_of(
     viewer: Viewer, takeover: Takeover | None = None, grant: TextGrant | None = None
-) -> Reader:
+) -> ConversationReader:
     """Return the viewer as a reader of conversations; with their takeover of a direct conversation
     or their grant, also of the texts of its person, which `may_read` then narrows down."""
     persons = set(viewer.persons)
@@ -51,7 +51,7 @@ def reader_of(
         persons.add(grant.person)
     if takeover is not None and takeover.person and takeover.operator == viewer.person:
         persons.add(takeover.person)
-    return Reader(viewer.tenant, tuple(sorted(persons)), viewer.is_operator)
+    return ConversationReader(viewer.tenant, tuple(sorted(persons)), viewer.is_operator)
 
 
 def place_out(conversation: str, audience: str) -> PlaceOut:

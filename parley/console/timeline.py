@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from gateway.policy.decision import Decision
 from gateway.ports.prompt_blocks import Why
 from gateway.ports.traces import CallFigures, Duration, Trace
-from gateway.turn.context.budgets import BlockFigures, Figures, figures_in
+from gateway.turn.context.budgets import BlockFigures, BudgetFigures, figures_in
 from parley.console.route import Result
 from parley.refusal_steps import step_after
 
@@ -285,7 +285,7 @@ def _recalled(decisions: Sequence[Decision]) -> Iterator[RecalledOut]:
         yield RecalledOut(id=id_, kind=kind, scope=scope, score=score, ranks=named)
 
 
-def _prompt(decisions: Sequence[Decision]) -> Figures | None:
+def _prompt(decisions: Sequence[Decision]) -> BudgetFigures | None:
     kept = (figures_in(one.data) for one in decisions if one.reason == "blocks")
     return next((figures for figures in kept if figures is not None), None)
 

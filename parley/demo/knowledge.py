@@ -12,7 +12,7 @@ from gateway.people import DEFAULT_TENANT
 from gateway.ports.clock import SystemClock
 from memory.git.process import require_git
 from memory.git.repository import opened_repository
-from memory.knowledge.ingest.outcome import Progress
+from memory.knowledge.ingest.outcome import IngestProgress
 from memory.knowledge.model import Repository
 from parley.config import Settings
 from parley.demo.story import DECISION, PROJECT
@@ -141,5 +141,5 @@ async def _read(settings: Settings, index: KnowledgeIndex, folder: Path, project
     await ingester_of(settings, index, clock).ingest(repository, _nothing)
 
 
-def _nothing(_: Progress) -> None:
+def _nothing(_: IngestProgress) -> None:
     """Show nothing."""

@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from gateway.errors import BadInput
 from memory.audit import FIRST, first_broken
-from memory.ports.audit import AuditTrail, Link
+from memory.ports.audit import Link
+from memory.stores.audit import SqlAuditLog
 from parley.config import Settings
 from parley.security.keys import audit_key, audit_key_file
 
@@ -41,7 +42,7 @@ def existing_key(settings: Settings) -> bytes:
 
 
 async def walk(
-    trail: AuditTrail,
+    trail: SqlAuditLog,
     key: bytes,
     begin: int = 1,
     page: int = PAGE,
@@ -69,7 +70,7 @@ async def walk(
     return ChainReport(count, first, last, 0, after, previous)
 
 
-async def pages(trail: AuditTrail, after: int, page: int = PAGE) -> AsyncIterator[list[Link]]:
+async def pages(trail: SqlAuditLog, after: int, page: int = PAGE) -> AsyncIterator[list[Link]]:
     """All entries after a number, in order, including those that are added meanwhile."""
     while links := await trail.links(after, page):
         yield links

@@ -16,7 +16,7 @@ from gateway.conversation import ConversationKey
 from gateway.policy.decision import Decision
 from gateway.policy.question_age import EXPIRED
 from gateway.policy.takeover_return import HANDED_OVER
-from gateway.ports.outbox import Delivery
+from gateway.ports.outbox import SendState
 from gateway.ports.traces import NO_CONVERSATION, Trace
 from memory.ports.audit import Link
 from parley.wiring.storage import Storage, read_hot
@@ -48,7 +48,7 @@ class MessageLog(Struct, frozen=True):
     lost."""
 
     trace: Trace
-    deliveries: tuple[Delivery, ...]
+    deliveries: tuple[SendState, ...]
     audit: tuple[Link, ...]
     missing: str = ""
     lost: str = ""
@@ -155,7 +155,7 @@ def _tool_time(decision: Decision) -> float | None:
     return seconds * 1000 if isinstance(seconds, int | float) else None
 
 
-def _sends(deliveries: Iterable[Delivery]) -> Iterator[LogEntry]:
+def _sends(deliveries: Iterable[SendState]) -> Iterator[LogEntry]:
     for one in deliveries:
         values: dict[str, object] = {"key": one.key, "state": one.state, "attempts": one.attempts}
         if one.queued_at is not None:

@@ -31,7 +31,7 @@ from parley.wiring.memory_backends import load_backends
 from parley.wiring.memory_writing import grounding_sources
 from parley.wiring.policies import mcp_servers_of, rules_for_tools_of
 from parley.wiring.recall import advice_for, problem_of, vector_model
-from safety.http.addresses import HostRule, may_connect
+from safety.http.addresses import AllowedHost, may_connect
 
 RESOLVE_SECONDS: Final = 3.0
 """Time limit for the address of one host."""
@@ -194,7 +194,7 @@ async def _folder(folder: Path) -> Finding:
 
 
 async def _host(host: str, name: str, sources: GroundingSources, resolve: Resolve) -> Finding:
-    rule = HostRule.parse(host)
+    rule = AllowedHost.parse(host)
     if rule.below:
         return Finding("ok", name, "all hosts below it; not resolved")
     advice = f"Correct grounding.hosts or grounding.trackers, or the network. {REVIEW}"

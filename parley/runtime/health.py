@@ -15,11 +15,11 @@ from gateway.llm.model_health import ModelHealth
 from gateway.observe.gauges import EventLoopMonitor, GaugeReadings, Gauges
 from gateway.observe.metrics import CONTENT_TYPE, Metrics
 from gateway.outbound.deliverer import Deliverer
-from gateway.policy.budgets import Account
+from gateway.policy.budgets import BudgetAccount
 from gateway.ports import Clock, ModelFailure, ModelFinding, ServerState
 from gateway.ports.http_routes import LocalRequest, LocalResponse, LocalRoute
 from gateway.ports.inbox import QueueDepths
-from gateway.ports.losses import SHOWN_FOR, Loss
+from gateway.ports.losses import SHOWN_FOR, DataLoss
 from gateway.ports.rights import LOCAL_PAGES
 from gateway.ports.traces import Trace
 from gateway.ports.usage import Buckets
@@ -113,7 +113,7 @@ def storage_probe(buckets: Buckets, also: Probe | None = None) -> Probe:
 def database_probe(usage: UsageLedger) -> Probe:
     """A probe that writes a row, always the same, with an empty reservation: a read-only database,
     such as a standby, can store no answer."""
-    return lambda: usage.reserve("watch", (Account("watch", "watch", 0),), 0)
+    return lambda: usage.reserve("watch", (BudgetAccount("watch", "watch", 0),), 0)
 
 
 UP, DOWN = "ready", "unavailable"
@@ -151,7 +151,7 @@ class HealthSources:
     overrides: Callable[[], str] = str
     work_record: Callable[[], str] = str
     installation: Callable[[], Installation | None] = lambda: None
-    losses: Callable[[], Sequence[Loss]] = tuple
+    losses: Callable[[], Sequence[DataLoss]] = tuple
     models: ModelHealth | None = None
     findings: Callable[[], Sequence[ModelFinding]] = tuple
 

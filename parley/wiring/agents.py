@@ -26,13 +26,13 @@ from memory.agents.services import AgentServices
 from memory.agents.share_reviews import ShareReviews
 from memory.agents.shared_updates import SharedUpdates
 from memory.agents.webhook_signature import key_of
-from memory.agents.webhooks import EventWebhook, WebhookDelivery
+from memory.agents.webhooks import EventReceiver, WebhookDelivery
 from memory.audit import Audit
 from memory.service.people import People
 from memory.write.write_path import WritePath
 from parley.config import Settings
 from parley.wiring.storage import MemoryStores
-from safety.http.addresses import HostRule
+from safety.http.addresses import AllowedHost
 from safety.http.client import GuardedClient, OutboundPolicy
 
 
@@ -151,7 +151,7 @@ def webhook_delivery(
         url = str(section.url)
         key = key_of(section.secret.get_secret_value())
         kinds = frozenset(kind.value for kind in section.events)
-        webhooks.append(EventWebhook(name, url, key, section.tenant, kinds))
+        webhooks.append(EventReceiver(name, url, key, section.tenant, kinds))
         clients[name] = GuardedClient(_only(url, section.networks))
     return WebhookDelivery(webhooks, clients, stores.webhooks, stores.agent_events, clock)
 
@@ -162,7 +162,7 @@ def _only(url: str, networks: Iterable[str]) -> OutboundPolicy:
     port = parts.port or (443 if parts.scheme == "https" else 80)
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
     return OutboundPolicy(
-        (HostRule.parse(f"{host}:{port}"),),
+        (AllowedHost.parse(f"{host}:{port}"),),
         frozenset(ip_network(network) for network in networks),
         timeout=WEBHOOK_SECONDS,
         max_redirects=0,

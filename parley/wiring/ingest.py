@@ -4,7 +4,7 @@ from typing import Final
 
 from gateway.ports.clock import Clock
 from memory.knowledge.ingest.ingester import Ingester, Splitter
-from memory.knowledge.ingest.limits import Limits
+from memory.knowledge.ingest.limits import IngestLimits
 from memory.knowledge.reading.rules import Rules
 from memory.knowledge.splitting import split_file
 from parley.config import Settings
@@ -23,7 +23,7 @@ def ingester_of(settings: Settings, index: KnowledgeIndex, clock: Clock) -> Inge
         return read_agent_file(content).rules(settings.knowledge.max_file_size_kb)
 
     own = settings.knowledge
-    limits = Limits(
+    limits = IngestLimits(
         files=own.max_files,
         paths=own.max_paths,
         megabytes=own.max_total_mb,

@@ -17,12 +17,11 @@ from gateway.ports.memory import CommandSet, MemoryPort, NoCommands, NoMemory
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from memory.agents.direct_places import DirectPlaces
 from memory.audit import Audit
-from memory.backends.combined import CombinedMemories, Place, TurnsOnly
+from memory.backends.combined import CombinedMemories, MemoryPlace, TurnsOnly
 from memory.backends.guard import GuardedBackend
 from memory.backends.message_index import MessageIndex
-from memory.backends.personal_data import BackendPersonalData
 from memory.backends.recall import CombinedRecall
-from memory.backends.store import BackendMemories
+from memory.backends.store import BackendMemories, BackendPersonalData
 from memory.brain.documents import Brain
 from memory.brain.sync import SiteSync
 from memory.commands.agents import AgentCommands
@@ -34,18 +33,18 @@ from memory.commands.open_questions import Questions
 from memory.commands.privacy import Erasure
 from memory.knowledge.bindings import RoomBindings
 from memory.knowledge.reader import KnowledgeReader
-from memory.ports.grounding import RelevanceJudge
-from memory.ports.personal_data import PersonalDataStore
+from memory.ports.grounding import JudgeRelevance
+from memory.ports.people import PersonalDataStore
 from memory.ports.recall import Recall
 from memory.recall.retriever import Retriever
-from memory.recall.rules import Fusion, Limits, RecallRules
+from memory.recall.rules import Fusion, RecallLimits, RecallRules
 from memory.service.dependencies import MemoryDependencies
 from memory.service.handle import Memory
 from memory.service.links import Links
 from memory.service.people import People, ProjectRules
-from memory.turns.backend_brief import BackendBriefs
-from memory.turns.brief import BriefLimits
-from memory.turns.memory_port import GatewayMemory, TurnRules
+from memory.turns.brief import BackendBriefs, BriefLimits
+from memory.turns.memory_port import GatewayMemory
+from memory.turns.turn import TurnRules
 from memory.write.consolidation import Consolidation
 from memory.write.write_path import WritePath
 from parley.config import Settings
@@ -113,7 +112,7 @@ def wire_memory(
     watch: Callable[[RecallMeasurement], None] | None = None,
     check: MembershipCheck | None = None,
     guard: WorkGuard = UNGUARDED,
-    judge: RelevanceJudge | None = None,
+    judge: JudgeRelevance | None = None,
     written: Callable[[str, str], None] | None = None,
     backends: Sequence[GuardedBackend] = (),
     repositories: KnowledgeReader | None = None,
@@ -135,8 +134,8 @@ def wire_memory(
     recall = recall if watch is None else WatchedRecall(recall, clock, watch)
     holders = (*map(BackendPersonalData, backends), *storage.personal, *more_data)
     services = _services(settings, stores, states, clock, models, check, guard, judge, written)
-    memory = _memory(settings, storage, stores, services, clock, recall, holders, repositories)
-    return _wired(settings, stores, services, clock, memory, recall, backends, repositories)
+    parts = _dependencies(settings, storage, stores, services, clock, recall, holders, repositories)
+    return _wired(settings, stores, services, clock, parts, backends)
 
 
 class _Services(Struct, frozen=True):
@@ -162,7 +161,7 @@ def _services(
     models: RecallModels,
     check: MembershipCheck | None,
     guard: WorkGuard,
-    judge: RelevanceJudge | None,
+    judge: JudgeRelevance | None,
     written: Callable[[str, str], None] | None,
 ) -> _Services:
     key = audit_key(settings)
@@ -184,7 +183,7 @@ def _services(
     )
 
 
-def _memory(
+def _dependencies(
     settings: Settings,
     storage: Storage,
     stores: MemoryStores,
@@ -193,25 +192,23 @@ def _memory(
     recall: Recall,
     holders: Sequence[PersonalDataStore],
     repositories: KnowledgeReader | None,
-) -> Memory:
-    return Memory(
-        MemoryDependencies(
-            stores.memories,
-            stores.reviews,
-            services.people,
-            services.path,
-            services.audit,
-            clock,
-            services.brain,
-            services.consolidation,
-            recall,
-            services.links,
-            storage.history,
-            holders,
-            storage.working,
-            shares=share_reviews(stores, services.audit, clock, agent_limits(settings)),
-            repositories=repositories,
-        )
+) -> MemoryDependencies:
+    return MemoryDependencies(
+        stores.memories,
+        stores.reviews,
+        services.people,
+        services.path,
+        services.audit,
+        clock,
+        services.brain,
+        services.consolidation,
+        recall,
+        services.links,
+        storage.history,
+        holders,
+        storage.working,
+        shares=share_reviews(stores, services.audit, clock, agent_limits(settings)),
+        repositories=repositories,
     )
 
 
@@ -220,31 +217,27 @@ def _wired(
     stores: MemoryStores,
     services: _Services,
     clock: Clock,
-    memory: Memory,
-    recall: Recall,
+    parts: MemoryDependencies,
     backends: Sequence[GuardedBackend],
-    repositories: KnowledgeReader | None,
 ) -> WiredMemory:
     """Memory with its agents, its commands and the gateway's port to it."""
-    limits, brain = agent_limits(settings), services.brain
+    limits, memory = agent_limits(settings), Memory(parts)
     agents = wire_agents(stores, services.people, services.path, clock, limits, services.places)
     return WiredMemory(
         remembering=GatewayMemory(
-            *(memory, stores.memories, brain, _turn_rules(settings, backends), recall),
-            briefs=_backend_briefs(settings, backends),
-            repositories=repositories,
+            parts, _turn_rules(settings, backends), _backend_briefs(settings, backends)
         ),
-        commands=_commands(settings, services, memory, agents, clock, repositories),
+        commands=_commands(settings, services, memory, agents, clock, parts.repositories),
         identities=services.links,
         memory=memory,
-        brain=brain,
+        brain=services.brain,
         sync=services.sync,
         consolidation=services.consolidation,
         links=services.links,
         agents=agents,
         chores={**memory_chores(settings, stores, services.audit, clock), **agents.chores},
         backends=tuple(backends),
-        repositories=repositories,
+        repositories=parts.repositories,
         erasure=Erasure(services.questions),
     )
 
@@ -311,7 +304,7 @@ def _with_backends(
     outside = [BackendMemories(one, messages, clock, purge_after) for one in backends]
     names = settings.memory.places
     builtin = BUILTIN in names
-    by_name: dict[str, Place] = {one.backend.name: one for one in outside}
+    by_name: dict[str, MemoryPlace] = {one.backend.name: one for one in outside}
     if builtin:
         by_name[BUILTIN] = database
     places = [by_name[name] for name in names]
@@ -355,7 +348,7 @@ def recall_rules(settings: Settings) -> RecallRules:
             k=section.rrf_k,
         ),
         weights=replace(measured.weights, recency=section.recency_weight),
-        limits=Limits(
+        limits=RecallLimits(
             episodic=section.max_episodic_results,
             semantic=section.max_semantic_results,
             tokens=section.max_total_tokens,

@@ -12,7 +12,7 @@ from memory.grounding.decision import Grounding, WritePolicy
 from memory.grounding.verifier import ConfiguredVerifier, GroundingSources
 from memory.grounding.web_sources import Tracker
 from memory.model.plans import BUILT_IN, Plans
-from memory.ports.grounding import RelevanceJudge
+from memory.ports.grounding import JudgeRelevance
 from memory.write.prepare import WriteRules
 from memory.write.semantic_duplicates import MeaningCheck
 from memory.write.write_path import WritePath
@@ -20,7 +20,7 @@ from parley.config import Settings
 from parley.config.memory import GroundingSection
 from parley.wiring.recall import RecallModels
 from parley.wiring.storage import MemoryStores
-from safety.http.addresses import HostRule
+from safety.http.addresses import AllowedHost
 
 log = structlog.get_logger(__name__)
 
@@ -31,7 +31,7 @@ def write_path_of(
     audit: Audit,
     models: RecallModels,
     clock: Clock,
-    judge: RelevanceJudge | None,
+    judge: JudgeRelevance | None,
 ) -> WritePath:
     """Return the path of everything that is stored; `judge` reads citations, where that is
     configured."""
@@ -54,14 +54,14 @@ def write_path_of(
     )
 
 
-def grounding_of(settings: Settings, judge: RelevanceJudge | None) -> Grounding:
+def grounding_of(settings: Settings, judge: JudgeRelevance | None) -> Grounding:
     """Return the rules by which a statement is proven."""
     section = settings.grounding
     verifier = ConfiguredVerifier(
         grounding_sources(section), excerpts=section.verify_claim_relevance
     )
     return Grounding(
-        verifier,
+        verifier.verify,
         policy=WritePolicy(settings.memory.write_policy),
         auto_approve_ai_synthesis=section.auto_approve_ai_synthesis,
         relevance=section.verify_claim_relevance,
@@ -89,7 +89,7 @@ def grounding_sources(section: GroundingSection) -> GroundingSources:
     """The configured sources of citations; a relative folder begins at the working folder."""
     tokens = section.tracker_tokens
     return GroundingSources(
-        hosts=tuple(HostRule.parse(host) for host in section.hosts),
+        hosts=tuple(AllowedHost.parse(host) for host in section.hosts),
         repositories=tuple(Path(folder) for folder in section.repositories),
         trackers=tuple(
             Tracker(template, tokens[name].get_secret_value() if name in tokens else "")

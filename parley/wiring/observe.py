@@ -79,7 +79,7 @@ def build_health(
 
 
 class AuditSink:
-    """Implements `gateway.ports.observer.SecuritySink` and `gateway.ports.admissions.AccessAudit`.
+    """Implements `gateway.ports.admissions.AccessAudit`; `keep` is a sink of security events.
     The first event creates the key, so that a program without memory and without events has
     none."""
 
@@ -123,4 +123,4 @@ class AuditSink:
 
 def security_log(settings: Settings, storage: Storage, clock: AlarmClock) -> SecurityLog:
     """The security log of the program, which writes to the audit once it is started."""
-    return SecurityLog(clock, AuditSink(settings, storage, clock))
+    return SecurityLog(clock, AuditSink(settings, storage, clock).keep)

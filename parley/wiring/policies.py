@@ -9,10 +9,9 @@ from gateway.llm.factory import ModelChoice
 from gateway.llm.prices import DEFAULT_PRICES, Price, price_of
 from gateway.outbound.retry_decision import DeliveryRules
 from gateway.people import Role
-from gateway.policy.access import AccessPolicy
+from gateway.policy.access import AccessPolicy, RolePolicy, ToolPolicy
 from gateway.policy.persona import Assistant, ChannelPersona
 from gateway.policy.question_age import AgeLimits
-from gateway.policy.roles import RolePolicy, ToolPolicy
 from gateway.ports import SendPace
 from gateway.ports.prompt_blocks import ANSWER_RANKS, CHAT_RANKS
 from gateway.turn.external_mcp_server import McpServer

@@ -13,9 +13,8 @@ from gateway.ports import Clock
 from memory.embeddings.catalogue import EMBEDDING, RERANKING, LocalModel
 from memory.embeddings.local import LocalEmbedder, LocalReranker, installed
 from memory.embeddings.openai import DEFAULT_MODEL, OpenAiEmbedder
-from memory.model.recollection import Recollection
 from memory.model.scope import AccessScope
-from memory.ports.recall import BackgroundEmbedder, Embedder, Query, Recall, Reranker
+from memory.ports.recall import BackgroundEmbedder, Embedder, Query, Recall, Recollection, Reranker
 from parley.config import Settings
 from parley.config.sections import sqlite_file
 from parley.installation import install_command

@@ -33,7 +33,7 @@ SYSTEM: Final = (
 
 
 class ModelJudge:
-    """Implements `memory.grounding.verifier.RelevanceJudge`. Its usage belongs to no person."""
+    """Asks a model if a citation supports a claim. Its usage belongs to no person."""
 
     def __init__(
         self,

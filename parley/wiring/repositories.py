@@ -13,12 +13,12 @@ from gateway.ports import Clock, Counter
 from gateway.ports.work_guard import WorkGuard
 from memory.embeddings.chunk_backfill import ChunkBackfill
 from memory.knowledge.access import KnowledgeAccess
-from memory.knowledge.model import Hit, KnowledgeQuery, Repository
+from memory.knowledge.model import ChunkHit, KnowledgeQuery, Repository
 from memory.knowledge.ports.vectors import EMBED_SECONDS, Nearness
-from memory.knowledge.reader import Bound, KnowledgeReader
-from memory.knowledge.stores.readable import SqlReadable
+from memory.knowledge.reader import KnowledgeReader
 from memory.knowledge.stores.vectors import SqlChunkVectors
 from memory.knowledge.stores.word_index import word_index_on
+from memory.stores.room_bindings import RoomBindingStore
 from parley.config import Settings
 from parley.wiring.knowledge import KnowledgeIndex, open_knowledge
 from parley.wiring.recall import RecallModels, embedding_problem
@@ -37,11 +37,11 @@ class ProgramIndex:
         self._index = index
         self._nearness = nearness
         self._searcher: Searcher | None = None
-        self._readable = SqlReadable(index.database)
+        self._readable = index.stores.repositories
         self._opening = asyncio.Lock()
         self._open = False
 
-    async def search(self, access: KnowledgeAccess, query: KnowledgeQuery) -> list[Hit]:
+    async def search(self, access: KnowledgeAccess, query: KnowledgeQuery) -> list[ChunkHit]:
         """Return matching parts of files, best first. Raises `StoreUnavailable`."""
         if not await self.opened():
             return []
@@ -139,6 +139,8 @@ def chunk_embedding(
     return step
 
 
-def repository_reader(index: ProgramIndex | None, bound: Bound) -> KnowledgeReader | None:
+def repository_reader(
+    index: ProgramIndex | None, bindings: RoomBindingStore
+) -> KnowledgeReader | None:
     """The search of repositories for requests; None without an index."""
-    return None if index is None else KnowledgeReader(index, index, bound)
+    return None if index is None else KnowledgeReader(index, index, bindings)

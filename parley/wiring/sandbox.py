@@ -24,12 +24,12 @@ from gateway.outbound.retry_decision import DeliveryRules
 from gateway.pairing.admissions import Admissions
 from gateway.people import PersonId, Role
 from gateway.platforms import installed
-from gateway.policy.bot_loops import BotLoopGuard
+from gateway.policy.access import RolePolicy
 from gateway.policy.budgets import Budgets
 from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import RecentSecrets
 from gateway.policy.invocation import decide_invocation
-from gateway.policy.roles import RolePolicy
+from gateway.policy.rate_limits import BotLoopGuard
 from gateway.ports import (
     AdapterManifest,
     AlarmClock,

@@ -19,7 +19,7 @@ from gateway.ports.adapter import AdapterStates
 from gateway.ports.admissions import AdmissionStore
 from gateway.ports.history import History
 from gateway.ports.inbox import BacklogReader, Inbox
-from gateway.ports.losses import REPEATABLE_FOR, Loss
+from gateway.ports.losses import REPEATABLE_FOR, DataLoss
 from gateway.ports.outbox import Outbox
 from gateway.ports.unit_of_work import ERASED_TURNS, UnitOfWork
 from gateway.ports.usage import Buckets
@@ -35,19 +35,17 @@ from gateway.stores.hot_losses import HotLosses
 from gateway.stores.long_lived_states import LongLivedStates
 from gateway.stores.personal_data import HotPersonalData, SqlPersonalData
 from gateway.stores.quarantine import QuarantineStore
-from gateway.stores.sqlite.adapter_states import SqliteAdapterStates
-from gateway.stores.sqlite.inbox import SqliteBacklog, SqliteInbox
+from gateway.stores.sqlite.hot_state import SqliteAdapterStates, SqliteBuckets
 from gateway.stores.sqlite.lock import GatewayLock
-from gateway.stores.sqlite.outbox import SqliteOutbox
-from gateway.stores.sqlite.rate_limits import SqliteBuckets
+from gateway.stores.sqlite.queues import SqliteBacklog, SqliteInbox, SqliteOutbox
 from gateway.stores.takeovers import TakeoverStore
 from gateway.stores.text_grants import TextGrantStore
 from gateway.stores.traces import Traces
 from gateway.stores.turn_index import TurnWords
 from gateway.stores.unit_of_work import (
     Doubts,
+    LongLivedTurns,
     SqliteUnitOfWork,
-    TurnWriter,
     TwoStepUnitOfWork,
 )
 from gateway.stores.usage import UsageLedger
@@ -55,20 +53,17 @@ from gateway.stores.usage_days import UsageDays
 from gateway.stores.usage_figures import UsageFigures
 from gateway.turn.services import Stores
 from memory import schema as memory_schema
-from memory.agents.event_signal import EventSignal
 from memory.agents.stores.agents import SqlAgents
 from memory.agents.stores.direct_places import SqlDirectPlaces
-from memory.agents.stores.events import SqlAgentEvents
+from memory.agents.stores.events import EventSignal, SqlAgentEvents, SqlWebhooks
 from memory.agents.stores.handoffs import SqlHandoffs
 from memory.agents.stores.invitations import SqlInvitations
 from memory.agents.stores.origins import SqlOrigins
 from memory.agents.stores.overview import SqlAgentOverview
 from memory.agents.stores.pools import SqlPools
-from memory.agents.stores.webhooks import SqlWebhooks
 from memory.knowledge import schema as knowledge_schema
-from memory.ports.audit import AuditTrail
 from memory.ports.memories import MemoryStore
-from memory.ports.personal_data import PersonalDataStore, WorkingMemory
+from memory.ports.people import PersonalDataStore, WorkingMemory
 from memory.stores.api_tokens import TokenStore
 from memory.stores.audit import SqlAuditLog
 from memory.stores.brain import BrainStore
@@ -204,7 +199,7 @@ class MemoryStores:
             "memory_index": searches.maintain,
         }
 
-    def audit_on(self, key: bytes) -> AuditTrail:
+    def audit_on(self, key: bytes) -> SqlAuditLog:
         """The audit, sealed with this key."""
         return SqlAuditLog(self._database, key)
 
@@ -239,7 +234,7 @@ class LongLived:
         self.traces = Traces(engine)
         self.feedback = FeedbackStore(engine)
         self.activity: ActivityLog = SqlActivity(engine)
-        self.keeper = TurnWriter(engine, TURN_WORDS)
+        self.keeper = LongLivedTurns(engine, TURN_WORDS)
         self.quarantine = QuarantineStore(engine)
         self.admissions: AdmissionStore = SqlAdmissions(engine)
         self.console_sessions = ConsoleSessionStore(engine)
@@ -297,7 +292,7 @@ class Storage(LongLived):
             self.database if same else None,
             self.hot_losses,
         )
-        self._losses: tuple[Loss, ...] = ()
+        self._losses: tuple[DataLoss, ...] = ()
         files = {
             Path(database.path).resolve()
             for database in (self.database, self.hot.database)
@@ -360,7 +355,7 @@ class Storage(LongLived):
             lock.release()
 
     @property
-    def losses(self) -> tuple[Loss, ...]:
+    def losses(self) -> tuple[DataLoss, ...]:
         """The losses of the hot state in the last days, the latest first."""
         return self._losses if self.hot.shared is None else self.hot.shared.epoch.losses
 

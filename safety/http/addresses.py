@@ -105,7 +105,7 @@ def _ipv6(text: str) -> tuple[str, Address]:
     return str(address), address
 
 
-class HostRule(Struct, frozen=True):
+class AllowedHost(Struct, frozen=True):
     """An allowed host:
 
     `name` is exact, or with `below` any name under it. `port` is the only allowed one; None allows
@@ -117,7 +117,7 @@ class HostRule(Struct, frozen=True):
     port: int | None = None
 
     @classmethod
-    def parse(cls, text: str) -> "HostRule":
+    def parse(cls, text: str) -> "AllowedHost":
         """From "docs.example.org", "*.example.org", "10.1.2.3:8080" or "[fd00::1]:8080".
 
         Raises ValueError with what is wrong.
@@ -173,11 +173,11 @@ def check_template(template: str, allowed: Collection[frozenset[str]]) -> None:
     host_of(template)
 
 
-def host_of(template: str) -> HostRule:
+def host_of(template: str) -> AllowedHost:
     """Return the rule for exactly its host and port. Raises ValueError for an unusual notation."""
     parts = urlsplit(template)
     host, _ = read_host(parts.hostname or "")
-    return HostRule(host, port=parts.port)
+    return AllowedHost(host, port=parts.port)
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:

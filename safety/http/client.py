@@ -22,7 +22,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from msgspec import Struct
 from yarl import URL
 
-from safety.http.addresses import Address, HostRule, Network, may_connect, read_host
+from safety.http.addresses import Address, AllowedHost, Network, may_connect, read_host
 from safety.http.content_encoding import Undecodable, Unpacker
 
 if TYPE_CHECKING:  # a type of the checker
@@ -81,14 +81,14 @@ class OutboundPolicy(Struct, frozen=True):
     redirects; `max_bytes` limits the body as received and as decompressed.
     """
 
-    hosts: tuple[HostRule, ...]
+    hosts: tuple[AllowedHost, ...]
     allow_private: frozenset[Network] = frozenset()
     timeout: float = 5.0
     max_bytes: int = 1_000_000
     max_redirects: int = 3
 
 
-class Answer(Struct, frozen=True):
+class GuardedAnswer(Struct, frozen=True):
     """A response. `headers` has names in lower case; `complete` is false for a cut body."""
 
     status: int
@@ -182,7 +182,7 @@ class GuardedClient:
         body: bytes | None = None,
         max_bytes: int | None = None,
         cut: bool = False,
-    ) -> Answer:
+    ) -> GuardedAnswer:
         """Send a request and follow redirects; a redirect of a POST is refused.
 
         With `cut` a response body that is too large is cut instead of refused. `headers` are sent
@@ -208,7 +208,7 @@ class GuardedClient:
         body: bytes | None,
         most: int,
         cut: bool,
-    ) -> Answer:
+    ) -> GuardedAnswer:
         first = target = read_target(url, self._policy)
         for _ in range(self._policy.max_redirects + 1):
             own = headers if target.origin == first.origin else {}
@@ -301,14 +301,14 @@ def _check_address(text: str, allowed: frozenset[Network]) -> None:
         raise Forbidden(_NOT_PUBLIC)
 
 
-async def _answer(response: aiohttp.ClientResponse, most: int, cut: bool) -> Answer:
+async def _answer(response: aiohttp.ClientResponse, most: int, cut: bool) -> GuardedAnswer:
     headers = {name.lower(): value for name, value in response.headers.items()}
     body, complete = b"", True
     if response.method != "HEAD":
         body, complete = await _body(response, headers.get("content-encoding", ""), most)
     if not complete and not cut:
         raise TooLarge(f"the answer is larger than {most} bytes")
-    return Answer(response.status, str(response.url), headers, body, complete)
+    return GuardedAnswer(response.status, str(response.url), headers, body, complete)
 
 
 async def _body(response: aiohttp.ClientResponse, encoding: str, most: int) -> tuple[bytes, bool]:

@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from safety.decoding import decoded
-from safety.injection_detection.patterns import PROMPT, SQL, XSS, Rule, build_rule
+from safety.injection_detection.patterns import PROMPT, SQL, XSS, InjectionRule, build_rule
 from safety.secret_detection.credential_sentences import looks_like_credential
 
 _READER: Final = (
@@ -26,7 +26,7 @@ _DEED: Final = (
 )
 _BEFORE: Final = r"(?:before|earlier|above|previously|until\s+now|so\s+far|prior)"
 
-INDIRECT: Final[tuple[Rule, ...]] = (
+INDIRECT: Final[tuple[InjectionRule, ...]] = (
     build_rule(
         "spoken_to_models",
         "ai llm model assistant bot gpt claude gemini copilot agent tool memor all every _",
@@ -128,7 +128,7 @@ INDIRECT: Final[tuple[Rule, ...]] = (
 
 
 __all__ = [
-    "Finding",
+    "InjectionFinding",
     "InjectionKind",
     "detect_injection",
     "looks_like_credential",
@@ -147,7 +147,7 @@ class InjectionKind(StrEnum):
     PROMPT = "prompt"
 
 
-class Finding(Struct, frozen=True):
+class InjectionFinding(Struct, frozen=True):
     """A match from `start` to `end`; `name` is a stable code for logs."""
 
     kind: InjectionKind
@@ -156,7 +156,7 @@ class Finding(Struct, frozen=True):
     end: int
 
 
-_RULES: Final[tuple[tuple[InjectionKind, Rule], ...]] = (
+_RULES: Final[tuple[tuple[InjectionKind, InjectionRule], ...]] = (
     *((InjectionKind.SQL, rule) for rule in SQL),
     *((InjectionKind.XSS, rule) for rule in XSS),
     *((InjectionKind.PROMPT, rule) for rule in (*PROMPT, *INDIRECT)),
@@ -171,7 +171,7 @@ _MARKERS: Final = re.compile(
 )
 
 
-def detect_injection(text: str) -> list[Finding]:
+def detect_injection(text: str) -> list[InjectionFinding]:
     """Return possible injections in order of their position, at most `MAX_FINDINGS`.
 
     Escapes and compatibility letters are looked through. Time grows with the text only.
@@ -181,7 +181,7 @@ def detect_injection(text: str) -> list[Finding]:
     # Nearly every text has none of a rule's stems, so that this loop is what a text costs.
     rules = {number: None for stem, number in _STEMS if stem in lowered}
     findings = [
-        Finding(_RULES[number][0], _RULES[number][1].name, *plain.span(*match.span()))
+        InjectionFinding(_RULES[number][0], _RULES[number][1].name, *plain.span(*match.span()))
         for number in rules
         for match in _RULES[number][1].expression.finditer(plain.view)
     ]

@@ -8,7 +8,7 @@ from msgspec import Struct
 _GAP: Final = r"[\s\"'`*_.,:;()-]{1,12}"
 
 
-class Rule(Struct, frozen=True):
+class InjectionRule(Struct, frozen=True):
     """A pattern; `name` is a stable code. It matches only in a text that contains one of its
     `stems` in lower case."""
 
@@ -17,10 +17,10 @@ class Rule(Struct, frozen=True):
     expression: re.Pattern[str]
 
 
-def build_rule(name: str, stems: str, *alternatives: str) -> Rule:
+def build_rule(name: str, stems: str, *alternatives: str) -> InjectionRule:
     """Return a rule of these alternatives. `stems` are separated by spaces; without any, the rule
     is always searched."""
-    return Rule(
+    return InjectionRule(
         name, tuple(stems.split()) or ("",), re.compile("|".join(alternatives), re.IGNORECASE)
     )
 
@@ -34,7 +34,7 @@ _GOES_ON: Final = (
     r"inner|left|having|values|set)\b)"
 )
 
-SQL: Final[tuple[Rule, ...]] = (
+SQL: Final[tuple[InjectionRule, ...]] = (
     build_rule(
         "select",
         "select",
@@ -89,7 +89,7 @@ SQL: Final[tuple[Rule, ...]] = (
     ),
 )
 
-XSS: Final[tuple[Rule, ...]] = (
+XSS: Final[tuple[InjectionRule, ...]] = (
     build_rule(
         "script",
         "script",
@@ -142,7 +142,7 @@ _DROP: Final = (
     r"set\s+aside)"
 )
 
-PROMPT: Final[tuple[Rule, ...]] = (
+PROMPT: Final[tuple[InjectionRule, ...]] = (
     build_rule(
         "ignore_instructions",
         "ignore disregard forget neglect over bypass discard dismiss follow attention abandon "

@@ -1,4 +1,4 @@
-"""Finds tokens by their form alone: those of the issuers in `vendors/`, keys of AWS, JSON Web
+"""Finds tokens by their form alone: those of the issuers in `issuers.json`, keys of AWS, JSON Web
 Tokens (RFC 7519); and keys of issuers that no table contains.
 
 The latter have a short prefix, a separator and a long random sequence. Nearly all issuers give
@@ -12,34 +12,9 @@ from itertools import pairwise
 from typing import Final
 
 from safety.patterns import Pattern, literal, some
-from safety.secret_detection.kinds import Finding, Level, SecretKind
+from safety.secret_detection.issuers import ISSUED, KEY
+from safety.secret_detection.kinds import Level, SecretFinding, SecretKind
 from safety.secret_detection.unlabelled import is_aws_secret
-from safety.secret_detection.vendors.business import (
-    CHAT,
-    DATA,
-    MAIL,
-    MONEY,
-    TEAMS,
-    WALLETS,
-    WEBHOOKS,
-)
-from safety.secret_detection.vendors.developer_services import (
-    CLOUDS,
-    CODE,
-    MODELS,
-    SECRET_MANAGERS,
-)
-from safety.secret_detection.vendors.format import KEY, kinds_of
-
-ISSUED: Final = tuple(
-    kinds_of(
-        (
-            *(*MODELS, *CLOUDS, *SECRET_MANAGERS, *CODE, *CHAT, *MAIL, *WEBHOOKS),
-            *(*MONEY, *WALLETS, *TEAMS, *DATA),
-        )
-    )
-)
-"""Every kind in the tables."""
 
 _GAP: Final = some(r"\s", 0, 100)
 _AWS_SECRET: Final = SecretKind(
@@ -98,7 +73,7 @@ _SAMPLE: Final = re.compile(
 )
 
 
-def find_api_keys(text: str, words: Sequence[str]) -> Iterator[Finding]:
+def find_api_keys(text: str, words: Sequence[str]) -> Iterator[SecretFinding]:
     """Yield every token; `words` are the runs of visible ASCII in the text, at least those of
     `SHORTEST` characters."""
     for kind in _OTHERS:
@@ -120,7 +95,7 @@ def _is_word(word: str) -> bool:
     return bare.isalpha() and bare[1:].islower()
 
 
-def _jwts(text: str) -> Iterator[Finding]:
+def _jwts(text: str) -> Iterator[SecretFinding]:
     """Search the first part backwards from each second part, so that no part of the text is read
     twice."""
     done, dot = 0, text.find(".eyJ")
@@ -131,11 +106,11 @@ def _jwts(text: str) -> Iterator[Finding]:
         rest = _JWT_REST.match(text, dot) if 0 <= header <= dot - _JWT_LEAST else None
         if rest is not None and not _is_sample(text[header : rest.end()], "eyJ"):
             done = _whole_end(text, rest.end())
-            yield Finding(_JWT, header, done)
+            yield SecretFinding(_JWT, header, done)
         dot = text.find(".eyJ", max(done, dot + 1))
 
 
-def _of_kind(kind: SecretKind, text: str) -> Iterator[Finding]:
+def _of_kind(kind: SecretKind, text: str) -> Iterator[SecretFinding]:
     for match in kind.pattern.whole.finditer(text):
         start, end = match.span()
         if kind.alone and not _stands_alone(text, start):
@@ -146,7 +121,7 @@ def _of_kind(kind: SecretKind, text: str) -> Iterator[Finding]:
             continue
         if _is_sample(match[0], kind.pattern.anchor):
             continue
-        yield Finding(kind, start, end if kind.exact else _whole_end(text, end))
+        yield SecretFinding(kind, start, end if kind.exact else _whole_end(text, end))
 
 
 def _stands_alone(text: str, start: int) -> bool:
@@ -185,13 +160,13 @@ def _is_sample(token: str, anchor: str) -> bool:
     return set(body) <= set("xX*._-0") or bool(_SAMPLE.search(body))
 
 
-def unlabelled_aws_secrets(text: str, findings: list[Finding]) -> Iterator[Finding]:
+def unlabelled_aws_secrets(text: str, findings: list[SecretFinding]) -> Iterator[SecretFinding]:
     """Beside the id of a key, which is among `findings`, forty characters of base64 are the key."""
     if not any(finding.kind.name == "aws_key_id" for finding in findings):
         return
     for match in _BARE_AWS_SECRET.finditer(text):
         if is_aws_secret(match[0]) or (_is_made(match[0]) and not match[0].islower()):
-            yield Finding(_AWS_SECRET, match.start(), match.end())
+            yield SecretFinding(_AWS_SECRET, match.start(), match.end())
 
 
 PREFIXED_KEY: Final = SecretKind("shaped_key", Level.PROBABLE, Pattern(literal("_"), "_"))
@@ -222,7 +197,7 @@ _MIN_TURNS: Final = 5
 _MIN_HEX_LETTERS: Final = 4
 
 
-def find_prefixed_keys(text: str) -> Iterator[Finding]:
+def find_prefixed_keys(text: str) -> Iterator[SecretFinding]:
     """Yield every span with the form of a key."""
     if not _LONG.search(text):
         return
@@ -231,11 +206,11 @@ def find_prefixed_keys(text: str) -> Iterator[Finding]:
     yield from _findings(_SAID, text)
 
 
-def _findings(expression: re.Pattern[str], text: str) -> Iterator[Finding]:
+def _findings(expression: re.Pattern[str], text: str) -> Iterator[SecretFinding]:
     for match in expression.finditer(text):
         segments = re.split("[_-]", match["prefix"].lower())
         if _NO_KEYS.isdisjoint(segments) and _is_chance(match["body"]):
-            yield Finding(PREFIXED_KEY, *match.span())
+            yield SecretFinding(PREFIXED_KEY, *match.span())
 
 
 def _is_chance(body: str) -> bool:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from safety.secret_detection.kinds import Finding, SecretKind
+from safety.secret_detection.kinds import SecretFinding, SecretKind
 from safety.secret_detection.labelled import ASSIGNED_KEY, PASSWORD
 from safety.secret_detection.plausibility import (
     is_placeholder,
@@ -67,7 +67,7 @@ _NEAR: Final = 70
 _MIN_TYPED: Final = 2
 
 
-def find_in_commands(text: str, lowered: str) -> Iterator[Finding]:
+def find_in_commands(text: str, lowered: str) -> Iterator[SecretFinding]:
     """Yield every secret in an option, a statement or a line of a known form."""
     if "-" in text:
         yield from _long_options(text)
@@ -82,7 +82,7 @@ def find_in_commands(text: str, lowered: str) -> Iterator[Finding]:
         yield from _of_four(text)
 
 
-def _in_statements(text: str, lowered: str) -> Iterator[Finding]:
+def _in_statements(text: str, lowered: str) -> Iterator[SecretFinding]:
     for stem, expression, fits in _STATEMENTS:
         if stem in lowered:
             for match in expression.finditer(text):
@@ -131,7 +131,7 @@ STATEMENT_STEMS: Final = tuple(dict.fromkeys(stem for stem, _, _ in _STATEMENTS)
 """Every such statement contains one of these, in small letters."""
 
 
-def _long_options(text: str) -> Iterator[Finding]:
+def _long_options(text: str) -> Iterator[SecretFinding]:
     for match in _OPTION.finditer(text):
         value, word = match["bare"], match["word"].lower()
         if word.endswith(_OF_PASSWORDS) or "pass" in word:
@@ -142,7 +142,7 @@ def _long_options(text: str) -> Iterator[Finding]:
             yield _finding(ASSIGNED_KEY, match)
 
 
-def _of_four(text: str) -> Iterator[Finding]:
+def _of_four(text: str) -> Iterator[SecretFinding]:
     for match in _FOUR.finditer(text):
         near = text[match.end() : match.end() + _NEAR]
         groups = _GROUPS.search(near)
@@ -152,11 +152,11 @@ def _of_four(text: str) -> Iterator[Finding]:
         label = _TELLS_GROUPS.search(near[: groups.start()])
         if label or (not near[: groups.start()].strip() and not rest.split("\n")[0].strip()):
             begin = match.end()
-            yield Finding(PASSWORD, begin + groups.start(), begin + groups.end())
+            yield SecretFinding(PASSWORD, begin + groups.start(), begin + groups.end())
 
 
-def _finding(kind: SecretKind, match: re.Match[str]) -> Finding:
+def _finding(kind: SecretKind, match: re.Match[str]) -> SecretFinding:
     begin, end = match.span("bare")
     while end > begin + 1 and match.string[end - 1] in ",;":
         end -= 1
-    return Finding(kind, begin, end)
+    return SecretFinding(kind, begin, end)

@@ -13,7 +13,7 @@ from typing import Final
 from safety.patterns import Pattern, literal
 from safety.secret_detection.command_lines import find_in_commands
 from safety.secret_detection.http_headers import find_in_headers
-from safety.secret_detection.kinds import Finding, Level, SecretKind
+from safety.secret_detection.kinds import Level, SecretFinding, SecretKind
 from safety.secret_detection.label_words import VENDOR_NAMES, expression_of
 from safety.secret_detection.labelled import (
     ASSIGNED_KEY,
@@ -49,7 +49,7 @@ _PAIR: Final = re.compile(
 )
 
 
-def find_credential_pairs(text: str, lowered: str) -> Iterator[Finding]:
+def find_credential_pairs(text: str, lowered: str) -> Iterator[SecretFinding]:
     """Yield the passwords of such pairs."""
     if _SEPARATOR.search(text) is None:
         return
@@ -62,7 +62,7 @@ def find_credential_pairs(text: str, lowered: str) -> Iterator[Finding]:
         value = pair["bare"].rstrip(".,:!?")
         if is_strong(value) and not NEVER.match(value) and not _is_place(text, pair):
             begin = pair.start("bare")
-            yield Finding(PASSWORD, begin, begin + len(value))
+            yield SecretFinding(PASSWORD, begin, begin + len(value))
 
 
 def _is_place(text: str, pair: re.Match[str]) -> bool:
@@ -85,7 +85,7 @@ _BEHIND: Final = " \t)]};,"
 _LONGEST_LINE: Final = 300
 
 
-def find_in_comments(text: str, lowered: str) -> Iterator[Finding]:
+def find_in_comments(text: str, lowered: str) -> Iterator[SecretFinding]:
     """The last quoted value before such a comment, on the same line."""
     if not any(map(lowered.__contains__, _STEMS)):
         return
@@ -100,7 +100,9 @@ def find_in_comments(text: str, lowered: str) -> Iterator[Finding]:
             continue
         if is_strong(value) if match["password"] else looks_random(value, SHORTEST_KEY):
             end = match.start() - len(line) + line.rfind("\n") + 1 + len(code) - 1
-            yield Finding(PASSWORD if match["password"] else ASSIGNED_KEY, end - len(value), end)
+            yield SecretFinding(
+                PASSWORD if match["password"] else ASSIGNED_KEY, end - len(value), end
+            )
 
 
 _NAMES: Final = expression_of(VENDOR_NAMES)
@@ -109,7 +111,7 @@ SHORTEST_OF_VENDORS: Final = 20
 """Characters of the shortest key that is found so."""
 
 
-def find_after_vendor_names(text: str, lowered: str) -> Iterator[Finding]:
+def find_after_vendor_names(text: str, lowered: str) -> Iterator[SecretFinding]:
     """Every such key; most texts have no sign that could set one."""
     if not any(map(text.__contains__, _LABEL_SIGNS)):
         return
@@ -127,7 +129,7 @@ def find_after_vendor_names(text: str, lowered: str) -> Iterator[Finding]:
         begin, stop, _ = span
         value = text[begin:stop].rstrip(".,:!?")
         if not NEVER.match(value) and (is_uuid(value) or looks_random(value, SHORTEST_OF_VENDORS)):
-            yield Finding(ASSIGNED_KEY, begin, begin + len(value))
+            yield SecretFinding(ASSIGNED_KEY, begin, begin + len(value))
 
 
 SEED_PHRASE: Final = SecretKind(
@@ -148,7 +150,7 @@ _WORDS: Final = re.compile(r"(?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8}\b")
 _BEFORE_WORDS: Final = re.compile(r"[^\n:=]{0,50}[:=\n]\s{0,4}[\"']?")
 
 
-def find_contextual(text: str, lowered: str, longest: int) -> list[Finding]:
+def find_contextual(text: str, lowered: str, longest: int) -> list[SecretFinding]:
     """Yield every secret that the text around it labels; the place is that of the value.
 
     `lowered` is the text in small letters, of the same length, `longest` the length of its longest
@@ -169,7 +171,7 @@ def find_contextual(text: str, lowered: str, longest: int) -> list[Finding]:
     return findings
 
 
-def _seed_phrases(text: str, lowered: str) -> Iterator[Finding]:
+def _seed_phrases(text: str, lowered: str) -> Iterator[SecretFinding]:
     done = 0
     for match in _SEED.finditer(lowered):
         if match.start() < done:
@@ -178,4 +180,4 @@ def _seed_phrases(text: str, lowered: str) -> Iterator[Finding]:
         words = _WORDS.match(lowered, before.end()) if before is not None else None
         if words is not None:
             done = words.end()
-            yield Finding(SEED_PHRASE, *words.span())
+            yield SecretFinding(SEED_PHRASE, *words.span())

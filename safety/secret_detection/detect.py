@@ -2,8 +2,13 @@
 
 The degrees and their first patterns come from the memory rules: definite ones are always removed,
 probable ones are removed with a note, possible ones are shown to the person. The formats of issuers
-are in `vendors/`, labelled secrets in `labelled.py` and `contextual.py`, secrets by form alone in
-`unlabelled.py`.
+are in `issuers.json`, labelled secrets in `labelled.py` and `contextual.py`, secrets by form alone
+in `unlabelled.py`.
+
+`may_label` and `may_hold_token` decide at low cost if two adjacent texts must be read together to
+find a secret in both. Nearly all pairs of messages need not: the first one has no word that labels
+a secret, and no part of a token, key or number at its end. Both tests are necessary conditions of
+the finders; a text that passes is not necessarily a secret.
 """
 
 import re
@@ -25,9 +30,11 @@ from safety.secret_detection.api_keys import (
     find_prefixed_keys,
     unlabelled_aws_secrets,
 )
-from safety.secret_detection.contextual import find_contextual
-from safety.secret_detection.http_headers import CONNECTION_STRING
-from safety.secret_detection.kinds import Finding, Level, SecretKind
+from safety.secret_detection.command_lines import STATEMENT_STEMS
+from safety.secret_detection.contextual import PAIR_WORDS, find_contextual
+from safety.secret_detection.http_headers import CONNECTION_STRING, HEADER_STEMS
+from safety.secret_detection.kinds import Level, SecretFinding, SecretKind
+from safety.secret_detection.label_words import ANY_WORD, ASCII_WORDS, VENDOR_NAMES, expression_of
 from safety.secret_detection.long_values import whole_values
 from safety.secret_detection.password_hashes import SHORTEST_HASH, find_password_hashes
 from safety.secret_detection.private_keys import ARMOUR, PRIVATE_KEY, find_private_keys
@@ -54,7 +61,7 @@ _HEX: Final = re.compile(r"[0-9a-fA-F]{12,4000}")
 _MAX_ENCODED: Final = 300
 
 
-def find_copies(text: str, secrets: Iterable[str]) -> Iterator[Finding]:
+def find_copies(text: str, secrets: Iterable[str]) -> Iterator[SecretFinding]:
     """Yield every copy of one of the secrets; at most `MAX_SECRETS` of them are searched."""
     searched = _searchable(secrets)
     if not searched:
@@ -62,7 +69,7 @@ def find_copies(text: str, secrets: Iterable[str]) -> Iterator[Finding]:
     for form in {form for secret in searched for form in _forms(secret)}:
         begin = text.find(form)
         while begin >= 0:
-            yield Finding(COPY, begin, begin + len(form))
+            yield SecretFinding(COPY, begin, begin + len(form))
             begin = text.find(form, begin + len(form))
     yield from _spaced(text, searched)
     yield from _encoded(text, searched)
@@ -93,7 +100,7 @@ def _forms(secret: str) -> Iterator[str]:
         yield encode(raw).decode().rstrip("=")
 
 
-def _spaced(text: str, secrets: Sequence[str]) -> Iterator[Finding]:
+def _spaced(text: str, secrets: Sequence[str]) -> Iterator[SecretFinding]:
     """Yield copies with spaces or signs between their characters, forwards and backwards."""
     squeezed = [_BETWEEN.sub("", secret) for secret in secrets]
     squeezed = [one for one in squeezed if len(one) >= _MIN_SPACED]
@@ -106,11 +113,11 @@ def _spaced(text: str, secrets: Sequence[str]) -> Iterator[Finding]:
             begin = dense.find(form)
             while begin >= 0:
                 end = begin + len(form)
-                yield Finding(COPY, places[begin], places[end - 1] + 1)
+                yield SecretFinding(COPY, places[begin], places[end - 1] + 1)
                 begin = dense.find(form, end)
 
 
-def _encoded(text: str, secrets: Sequence[str]) -> Iterator[Finding]:
+def _encoded(text: str, secrets: Sequence[str]) -> Iterator[SecretFinding]:
     """Base64 and hexadecimal digits with one of the secrets somewhere in them."""
     raws = [secret.encode("utf-8", "surrogatepass") for secret in secrets]
     for number, match in enumerate(_ENCODED.finditer(text)):
@@ -118,7 +125,7 @@ def _encoded(text: str, secrets: Sequence[str]) -> Iterator[Finding]:
             return
         for data in _decoded(match[0]):
             if any(raw in data for raw in raws):
-                yield Finding(COPY, *match.span())
+                yield SecretFinding(COPY, *match.span())
                 break
 
 
@@ -134,9 +141,9 @@ __all__ = [
     "CONNECTION_STRING",
     "KINDS",
     "REDACTED",
-    "Finding",
     "Level",
     "Redaction",
+    "SecretFinding",
     "SecretKind",
     "find_secrets",
     "redact_and_cut",
@@ -170,10 +177,10 @@ class Redaction(Struct, frozen=True):
     """
 
     text: str
-    findings: tuple[Finding, ...]
+    findings: tuple[SecretFinding, ...]
 
 
-def find_secrets(text: str, known: Sequence[str] = ()) -> list[Finding]:
+def find_secrets(text: str, known: Sequence[str] = ()) -> list[SecretFinding]:
     """Return all secrets of a text in order of their place; of overlapping ones the most certain.
 
     Copies of a secret of the text, and of one that is `known` from elsewhere, are found too:
@@ -192,10 +199,10 @@ def find_secrets(text: str, known: Sequence[str] = ()) -> list[Finding]:
         findings = _without_overlaps([*findings, *copies])
     if view is None:
         return findings
-    return [Finding(one.kind, *view.span(one.start, one.end)) for one in findings]
+    return [SecretFinding(one.kind, *view.span(one.start, one.end)) for one in findings]
 
 
-def secret_of(text: str, finding: Finding) -> str:
+def secret_of(text: str, finding: SecretFinding) -> str:
     """Return the secret itself: of an address with a password in it, the password."""
     secret = text[finding.start : finding.end]
     if finding.kind is CONNECTION_STRING:
@@ -203,16 +210,16 @@ def secret_of(text: str, finding: Finding) -> str:
     return secret
 
 
-def _is_sure(finding: Finding) -> bool:
+def _is_sure(finding: SecretFinding) -> bool:
     return finding.kind.level is not Level.POSSIBLE
 
 
-def _findings(text: str) -> list[Finding]:
+def _findings(text: str) -> list[SecretFinding]:
     lowered = _lowered(text)
     words = text.split()
     longest = max(map(len, words), default=0)
     by_shape = False
-    findings: list[Finding] = []
+    findings: list[SecretFinding] = []
     if longest >= SHORTEST:
         runs = words if text.isascii() else _NOT_ASCII.sub(" ", text).split()
         findings.extend(find_api_keys(text, runs))
@@ -256,7 +263,7 @@ def redact_secrets(text: str, known: Sequence[str] = ()) -> Redaction:
         more = [f for f in find_secrets(redacted, known) if _is_sure(f)]
         if not more:
             break
-        moved = [Finding(f.kind, starts[f.start], starts[f.end]) for f in more]
+        moved = [SecretFinding(f.kind, starts[f.start], starts[f.end]) for f in more]
         findings = _without_overlaps([*findings, *moved])
     return Redaction(_without(text, findings)[0], tuple(findings))
 
@@ -268,7 +275,7 @@ def redact_and_cut(text: str, limit: int, known: Sequence[str] = ()) -> str:
     return cut(redact_secrets(text[: limit + _BEYOND], known).text, limit)
 
 
-def _without(text: str, findings: list[Finding]) -> tuple[str, list[int]]:
+def _without(text: str, findings: list[SecretFinding]) -> tuple[str, list[int]]:
     """Return the text without its certain secrets, and the original position of each character."""
     pieces: list[str] = []
     starts: list[int] = []
@@ -284,9 +291,9 @@ def _without(text: str, findings: list[Finding]) -> tuple[str, list[int]]:
     return "".join(pieces), starts
 
 
-def _without_overlaps(findings: list[Finding]) -> list[Finding]:
+def _without_overlaps(findings: list[SecretFinding]) -> list[SecretFinding]:
     """Join overlapping findings into one: the most certain, over their common span."""
-    kept: list[Finding] = []
+    kept: list[SecretFinding] = []
     for finding in sorted(findings, key=lambda f: (f.start, _ALL.index(f.kind.level), -f.end)):
         previous = kept[-1] if kept else None
         if previous is None or finding.start >= previous.end:
@@ -296,5 +303,36 @@ def _without_overlaps(findings: list[Finding]) -> list[Finding]:
         if Level.POSSIBLE in {previous.kind.level, finding.kind.level}:
             kept[-1] = surest
         else:
-            kept[-1] = Finding(surest.kind, previous.start, max(previous.end, finding.end))
+            kept[-1] = SecretFinding(surest.kind, previous.start, max(previous.end, finding.end))
     return kept
+
+
+_QUOTED_NAMES: Final = ('"d"', "'d'")
+"""The name of a private key in JOSE (RFC 7517)."""
+_SEEDS: Final = ("seed", "recovery", "mnemonic", "backup", "wallet")
+_STEMS: Final = (*STATEMENT_STEMS, *HEADER_STEMS, *VENDOR_NAMES, *_QUOTED_NAMES, *_SEEDS)
+_STEM: Final = expression_of({stem.strip() for stem in _STEMS})
+
+
+def may_label(text: str) -> bool:
+    """Return False if no word in the text can label a secret on the next line."""
+    if not is_visible(text):
+        return True
+    lowered = text.lower()
+    words = ASCII_WORDS if text.isascii() else ANY_WORD
+    return (
+        len(lowered) != len(text)
+        or words.search(lowered) is not None
+        or _STEM.search(lowered) is not None
+        or PAIR_WORDS.search(lowered) is not None
+    )
+
+
+def may_hold_token(text: str) -> bool:
+    """Return False if the text has no secret that is recognised by its form alone."""
+    return (
+        max(map(len, text.split()), default=0) >= SHORTEST
+        or FOUR_DIGITS.search(text) is not None
+        or ARMOUR.search(text) is not None
+        or not is_visible(text)
+    )

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Final
 
 from safety.patterns import Pattern, literal, some
-from safety.secret_detection.kinds import Finding, Level, SecretKind
+from safety.secret_detection.kinds import Level, SecretFinding, SecretKind
 from safety.secret_detection.labelled import ASSIGNED_KEY
 from safety.secret_detection.plausibility import is_placeholder, is_uuid, looks_random
 from safety.secret_detection.value_rules import NEVER
@@ -69,7 +69,7 @@ _NESTED: Final = re.compile(
 _JWK: Final = re.compile(r"[\"']d[\"']\s{0,4}:\s{0,4}[\"'](?P<bare>[A-Za-z0-9_-]{40,800})[\"']")
 
 
-def find_in_headers(text: str, lowered: str, longest: int) -> Iterator[Finding]:
+def find_in_headers(text: str, lowered: str, longest: int) -> Iterator[SecretFinding]:
     """Yield every secret in a header, a cookie, an address, or a file of Docker's or JOSE's;
     `longest` is the length of the longest word."""
     if longest >= _SHORTEST_VALUE and any(map(lowered.__contains__, HEADER_STEMS)):
@@ -82,10 +82,10 @@ def find_in_headers(text: str, lowered: str, longest: int) -> Iterator[Finding]:
         yield from _nested(text)
     if "kty" in text:
         for match in _JWK.finditer(text):
-            yield Finding(ASSIGNED_KEY, *match.span("bare"))
+            yield SecretFinding(ASSIGNED_KEY, *match.span("bare"))
 
 
-def _schemes(text: str, lowered: str) -> Iterator[Finding]:
+def _schemes(text: str, lowered: str) -> Iterator[SecretFinding]:
     for match in _SCHEME.finditer(text):
         value = match["bare"].rstrip(".,:")
         if is_placeholder(value) or NEVER.match(value):
@@ -100,7 +100,7 @@ def _schemes(text: str, lowered: str) -> Iterator[Finding]:
                 yield _value(match)
 
 
-def _cookies(text: str) -> Iterator[Finding]:
+def _cookies(text: str) -> Iterator[SecretFinding]:
     for match in _COOKIE.finditer(text):
         for crumb in _CRUMB.finditer(text, *match.span("line")):
             name, value = crumb[0].lower(), crumb["bare"]
@@ -108,10 +108,10 @@ def _cookies(text: str) -> Iterator[Finding]:
                 continue
             session = any(stem in name.split("=")[0] for stem in _SESSION_NAMES)
             if looks_random(value, 8 if session else 20) or is_uuid(value):
-                yield Finding(COOKIE, *crumb.span("bare"))
+                yield SecretFinding(COOKIE, *crumb.span("bare"))
 
 
-def _urls(text: str) -> Iterator[Finding]:
+def _urls(text: str) -> Iterator[SecretFinding]:
     for match in _URL.finditer(text):
         both_generic = is_placeholder(match["bare"]) and _is_generic_user(match["user"])
         shape = match["bare"][0] in "<[({$%*" or set(match["bare"]) <= set("*xX.•-_")
@@ -119,20 +119,20 @@ def _urls(text: str) -> Iterator[Finding]:
         if both_generic or shape or local or _PORT.fullmatch(match["bare"]):
             continue
         more = _MORE_OF_IT.match(text, match.end())
-        yield Finding(CONNECTION_STRING, match.start(), more.end() if more else match.end())
+        yield SecretFinding(CONNECTION_STRING, match.start(), more.end() if more else match.end())
 
 
 def _is_generic_user(user: str) -> bool:
     return user.lower() in {"", "user", "username", "usr", "login", "name", "myuser", "u", "root"}
 
 
-def _nested(text: str) -> Iterator[Finding]:
+def _nested(text: str) -> Iterator[SecretFinding]:
     for match in _NESTED.finditer(text):
         with suppress(ValueError):
             if b":" in b64decode(match["bare"] + "==")[:100]:
                 yield _value(match)
 
 
-def _value(match: re.Match[str]) -> Finding:
+def _value(match: re.Match[str]) -> SecretFinding:
     begin = match.start("bare")
-    return Finding(AUTHORIZATION, begin, begin + len(match["bare"].rstrip(".,:")))
+    return SecretFinding(AUTHORIZATION, begin, begin + len(match["bare"].rstrip(".,:")))

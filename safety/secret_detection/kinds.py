@@ -29,7 +29,7 @@ class SecretKind(Struct, frozen=True):
     exact: bool = False
 
 
-class Finding(Struct, frozen=True):
+class SecretFinding(Struct, frozen=True):
     """A secret from `start` to `end` of a text; it does not contain the secret itself."""
 
     kind: SecretKind

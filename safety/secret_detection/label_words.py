@@ -2,14 +2,16 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from itertools import groupby
+from pathlib import Path
 from typing import Final
 
+import msgspec
 from msgspec import Struct
 
-from safety.secret_detection.languages import LANGUAGES
+from safety.word_lists import read_word_lists
 
 
 class Class(Enum):
@@ -29,11 +31,37 @@ class Word(Struct, frozen=True):
     spaced: bool
 
 
+class Language(Struct, frozen=True, forbid_unknown_fields=True):
+    """The words of one language, in small letters. `whole` words count only between characters that
+    are not letters, the others as part of a longer name (`dbPassword`, "паролем") as well. `codes`
+    are codes for one use; `code_words` mean any code, and count only near a word that says so.
+    `links` stand between a name and its value, `owners` say whose it is.
+
+    The sources of the words are the translations of widely used sign-in forms (Django's
+    `contrib.auth`, Android's settings) and the usage of people in chats.
+    """
+
+    name: str
+    passwords: tuple[str, ...] = ()
+    whole_passwords: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    whole_keys: tuple[str, ...] = ()
+    pins: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    owners: tuple[str, ...] = ()
+    codes: tuple[str, ...] = ()
+    code_words: tuple[str, ...] = ()
+
+
+_LISTS: Final = read_word_lists(__file__)
+_LANGUAGES: Final = msgspec.json.decode(
+    Path(__file__).with_name("languages.json").read_bytes(), type=tuple[Language, ...]
+)
 _UNSPACED: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 
 
 def _words() -> Iterable[tuple[str, Word]]:
-    for language in LANGUAGES:
+    for language in _LANGUAGES:
         for words, kind, whole in (
             (language.passwords, Class.PASSWORD, False),
             (language.whole_passwords, Class.PASSWORD, True),
@@ -43,7 +71,7 @@ def _words() -> Iterable[tuple[str, Word]]:
             (language.code_words, Class.CODE, True),
             (_written(language.codes), Class.CODE, True),
         ):
-            for word in filter(None, words.split("|")):
+            for word in words:
                 spaced = not _UNSPACED.search(word)
                 for form in ("NFC", "NFD"):
                     yield (
@@ -52,13 +80,12 @@ def _words() -> Iterable[tuple[str, Word]]:
                     )
 
 
-def _written(codes: str) -> str:
+def _written(codes: Sequence[str]) -> Iterator[str]:
     """The codes, those in ASCII also as names in programs: `verification_code`, `otpCode`."""
-    written = [codes]
-    for code in codes.split("|"):
-        if code.isascii():
-            written += (re.sub("[ -]", to, code) for to in ("_", "-", "") if set(code) & set(" -"))
-    return "|".join(written)
+    yield from codes
+    for code in codes:
+        if code.isascii() and set(code) & set(" -"):
+            yield from (re.sub("[ -]", to, code) for to in ("_", "-", ""))
 
 
 WORDS: Final = dict(_words())
@@ -66,12 +93,10 @@ WORDS: Final = dict(_words())
 
 
 def _every(field: str) -> frozenset[str]:
-    texts = (getattr(language, field) for language in LANGUAGES)
     return frozenset(
         unicodedata.normalize(form, word)
-        for text in texts
-        for word in text.split("|")
-        if word
+        for language in _LANGUAGES
+        for word in getattr(language, field)
         for form in ("NFC", "NFD")
     )
 
@@ -86,10 +111,7 @@ ANY_CODES: Final = _every("code_words")
 """Words for a code of any kind."""
 LINKS: Final = _every("links")
 """Words between a name and its value: "is", "lautet", "это"."""
-_OF_WEAK_LINKS: Final = """
-    to e la on je az be
-"""
-WEAK_LINKS: Final = frozenset(_OF_WEAK_LINKS.split())
+WEAK_LINKS: Final = frozenset(_LISTS["weak links"].split())
 """Those that mean something else in another language, or between other words."""
 OWNERS: Final = _every("owners")
 """Words that say whose it is, before the name or behind it."""
@@ -117,40 +139,11 @@ def _alternatives(words: Iterable[str]) -> str:
 
 ASCII_WORDS: Final = expression_of(word for word in WORDS if word.isascii())
 ANY_WORD: Final = expression_of(WORDS)
-_OF_NAMED_BY: Final = """
-    nextauth api app application access auth authentication secret private client consumer
-    signing encryption master admin account storage shared webhook bot license licence
-    service session refresh bearer personal deploy user write read ingest insert oauth
-    subscription integration function functions server live test id security root vault
-    registration verification verify developer dev prod production rest team organization
-    org db database priv stripe hmac aes rsa jwt cookie pass sign crypt cipher data
-    decryption decrypt encrypt wallet eth license serial activation product ssh gpg project
-    host sms push mail smtp ftp payment merchant partner customer backup
-"""
-NAMED_BY: Final = tuple(_OF_NAMED_BY.split())
+NAMED_BY: Final = tuple(_LISTS["before a key"].split())
 """Words before `key` that make it a secret's name, as in `api_key` and `signingKey`."""
-_OF_NO_SECRETS: Final = """
-    public publishable page next csrf xsrf sync continuation cursor idempotency cache
-    partition sort foreign primary push device max min num count cancellation site anon host
-    total prompt completion input output cached per hot natural composite unique group row
-    hash range lookup translation i18n message dict object map event index
-"""
-NO_SECRETS: Final = frozenset(_OF_NO_SECRETS.split())
+NO_SECRETS: Final = frozenset(_LISTS["no secrets"].split())
 """Words before a key or a token that make it none."""
-_OF_NO_VALUES: Final = """
-    name names id ids ref refs arn path paths file files filename url uri type types length
-    len size count counts version versions expires expiry expiration ttl timeout field
-    fields label labels hint hints policy policies prompt regex pattern env header headers
-    param params placeholder column attribute attr mode algorithm algo alg manager provider
-    helper validator validators reset strength min max minlength maxlength error errors
-    message messages required enabled disabled input box form view icon text title
-    description help link page screen format age days hours minutes seconds date at by usage
-    limit limits budget class hasher hashers rules rule set store storage service source
-    fingerprint prefix suffix ring board word words bits rotation index map list status
-    state kind endpoint issuer audience scope encoding charset schema template selector
-    locator xpath css test tests case cases
-"""
-NO_VALUES: Final = frozenset(_OF_NO_VALUES.split())
+NO_VALUES: Final = frozenset(_LISTS["no values"].split())
 """Last words of a name whose value is about a secret and no secret: `password_length`."""
 TECHNICAL: Final = re.compile(
     r"(?:sha|aes|utf|base|md|rsa|bcrypt|oauth|ed|x|rs|hs|es|ps|web|ipv|tls|ssl|http|pbkdf|argon|"
@@ -158,15 +151,5 @@ TECHNICAL: Final = re.compile(
     r"[-_. ]?\d{1,5}(?:[a-z]{1,3}|[-_./]\w{1,12})?"
 )
 """Names of algorithms and formats, which have digits in them and are no passwords."""
-_OF_VENDOR_NAMES: Final = """
-    abuseipdb adafruit airtable alchemy algolia amplitude asana assemblyai beamer bitly
-    bittrex bugsnag codecov cohere coinbase confluent contentful datadog deepgram deepl
-    droneci dropbox elevenlabs etsy facebook fastly finicity finnhub flickr freshbooks gitter
-    gocardless heroku hubspot infura intercom ipinfo jfrog artifactory kaggle kraken kucoin
-    launchdarkly linkedin mailgun mapbox mattermost messagebird mistral mixpanel netlify
-    newrelic new_relic new-relic nytimes okta openweather plaid privateai pushbullet railway
-    rapidapi rollbar sendbird snyk sonar splunk spotify squarespace sumologic travis twitch
-    twitter typeform zendesk
-"""
-VENDOR_NAMES: Final = tuple(_OF_VENDOR_NAMES.split())
+VENDOR_NAMES: Final = tuple(_LISTS["vendors"].split())
 """Issuers whose keys have no form of their own."""

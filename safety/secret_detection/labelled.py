@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from safety.patterns import Pattern, literal
-from safety.secret_detection.kinds import Finding, Level, SecretKind
+from safety.secret_detection.kinds import Level, SecretFinding, SecretKind
 from safety.secret_detection.label_words import (
     ANY_WORD,
     ASCII_WORDS,
@@ -24,7 +24,6 @@ from safety.secret_detection.label_words import (
     Class,
     Word,
 )
-from safety.secret_detection.labelled_value import LabelForm, LabelledValue
 from safety.secret_detection.one_time_codes import GROUPED, code_before, is_code
 from safety.secret_detection.plausibility import looks_random
 from safety.secret_detection.value_rules import (
@@ -43,6 +42,8 @@ from safety.secret_detection.value_spans import (
     TAIL,
     TOKEN,
     TYPED,
+    LabelForm,
+    LabelledValue,
     bare_end,
     element_at,
     ends_well,
@@ -102,17 +103,17 @@ _LONGEST_STEP: Final = 700
 _LEAST_BEFORE: Final = len("123456 is ")
 
 
-def find_labelled(text: str, lowered: str) -> list[Finding]:
+def find_labelled(text: str, lowered: str) -> list[SecretFinding]:
     """Yield every labelled secret. `lowered` is the text in small letters, of the same length."""
     words = ASCII_WORDS if text.isascii() else ANY_WORD
     first = words.search(lowered)
     if first is None:
         return []
     matches = chain((first,), words.finditer(lowered, first.end()))
-    return list(_read_from(matches, _Reader(text, lowered)))
+    return list(_read_from(matches, _LabelReader(text, lowered)))
 
 
-def _read_from(words: Iterable[re.Match[str]], reader: "_Reader") -> Iterator[Finding]:
+def _read_from(words: Iterable[re.Match[str]], reader: "_LabelReader") -> Iterator[SecretFinding]:
     done, has_digits = 0, _DIGITS.search(reader.text) is not None
     for match in words:
         start, end = match.span()
@@ -126,7 +127,7 @@ def _read_from(words: Iterable[re.Match[str]], reader: "_Reader") -> Iterator[Fi
         value = reader.read(start, end, word)
         if value is not None:
             done = max(done, value.end)
-            yield Finding(_KINDS[word.kind], value.begin, value.end)
+            yield SecretFinding(_KINDS[word.kind], value.begin, value.end)
 
 
 def _is_whole(text: str, start: int, end: int, word: Word) -> bool:
@@ -164,7 +165,7 @@ class _Next:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _LabelReader:
     """Reads one text from its labels onwards. `rejected` is the end of the last long value that was
     refused: a value with the same end is not checked again."""
 

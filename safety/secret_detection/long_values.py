@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from safety.secret_detection.kinds import Finding, Level
+from safety.secret_detection.kinds import Level, SecretFinding
 
 _LONG: Final = 190
 """Characters of a value that may have been cut at a finder's bound: the smallest bound is 200."""
@@ -29,7 +29,7 @@ _NAME: Final = re.compile(r"[a-z]+|[A-Z][a-z]*|[A-Z_]+|-+|=+")
 """A line of one word, or a rule: no part of a value."""
 
 
-def whole_values(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
+def whole_values(text: str, findings: Iterable[SecretFinding]) -> Iterator[SecretFinding]:
     """Yield the findings, which are in the order of their places and do not overlap, each with its
     value's whole length; what lies within a longer one is left out."""
     reached = 0
@@ -40,7 +40,7 @@ def whole_values(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
         if finding.kind.level is not Level.POSSIBLE:
             end = max(end, _unwrapped(text, start, _extended(text, start, end)))
         reached = end
-        yield Finding(finding.kind, start, end)
+        yield SecretFinding(finding.kind, start, end)
 
 
 def _extended(text: str, start: int, end: int) -> int:

@@ -8,8 +8,10 @@ import re
 from typing import Final
 
 from safety.secret_detection.label_words import ANY_CODES, LINKS, NO_VALUES, OWNERS, expression_of
-from safety.secret_detection.labelled_value import LabelForm, LabelledValue
+from safety.secret_detection.value_spans import LabelForm, LabelledValue
+from safety.word_lists import phrases_of, read_word_lists
 
+_LISTS: Final = read_word_lists(__file__)
 GROUPED: Final = re.compile(r"\d{3}[ -]\d{3}(?![\w-])|\d{4}[ -]\d{4}(?![\w-])|\d{4,10}(?=&)")
 """A code in two groups, as authenticators show it, or in an address."""
 _DIGITS: Final = re.compile(r"\d\d{2}")
@@ -30,44 +32,13 @@ _NO_CODE_AFTER: Final = re.compile(
 """Units and what is counted."""
 _NEAR_BEFORE: Final = 60
 _NEAR_AFTER: Final = 60
-_STEMS: Final = """
-    2fa mfa otp sms смс verif vérif authent two-factor two|factor 2-step two-step one-time one|time
-    sign-in signin sign|in login log-in log|in security sicherheit bestätig anmeld einmal
-    подтвержд вход аутентиф авториз confirm never|share don't|share do|not|share keinem niemand
-    anyone никому никогда seguridad segurança sécurité sicurezza connexion inicio|de|sesión accesso
-    weryfik logowan doğrula onay giriş xác|minh xác|nhận đăng|nhập תحقق התחבר אימות דخول تحقق
-    تأكيد تایید ورود सत्यापन যাচাই تصدیق masuk verifik підтвердж überprüf ověř ellenőrz
-"""
-_CONTEXT: Final = expression_of(stem.replace("|", " ") for stem in _STEMS.split())
-_OF_OTHER_CODES: Final = """
-    error exit status return response zip postal post area country product color colour source
-    result reason http bar qr promo discount coupon voucher order item model dialing dial calling
-    language currency tax failure fault event op byte machine dress building course hs sic naics
-    iata icao iso swift sort routing branch bank reference ref booking tracking department region
-    city district unit key char character ascii unicode hex numeric category type class message
-    referral invite gift game cheat stock sku part article fehler postleit länder produkt rabatt
-    reservation customer client member employee supplier vendor invoice account gl ledger cost
-    project job transaction diagnosis icd ndc cpt company shipment parcel seat ticket
-    ошибки ошибка почтовый промо товара клиента заказа города региона страны отдела
-    código postal d'erreur erreur produit article commande département pays
-    producto cliente pedido artículo país produto artigo errore articolo prodotto ordine sconto
-    odpowiedzi błędu produktu klienta zamówienia pocztowy hata posta ürün müşteri sipariş
-    lỗi sản đơn khách bưu pos pesanan barang produk pelanggan negara
-    الخطأ خطأ الطلب المنتج العميل त्रुटि
-"""
-_OTHER_CODES: Final = frozenset(_OF_OTHER_CODES.split())
+_CONTEXT: Final = expression_of(phrases_of(_LISTS["stems"]))
+_OTHER_CODES: Final = frozenset(_LISTS["other codes"].split())
 _COUNTED: Final = ("次数", "次數", "回数", "有效期", "有効期限", "长度", "長度", "횟수", "길이")
 """Behind a word in a script without spaces: a count, or how long it is valid."""
 _FAILS: Final = re.compile(r"\b(?:error|fail|exit|status|http|errno|exception|crash|returned|line)")
-_OF_YOURS: Final = """
-    your dein deine ihr ihre votre ton tu su sua seu vostro tuo ваш твой twój senin sizin jouw
-    uw din ditt je váš tvůj kodunuz
-"""
-_YOURS: Final = frozenset(_OF_YOURS.split())
-_OF_JOINS: Final = """
-    as als como comme come как jako som — – - = : for
-"""
-_JOINS: Final = LINKS | frozenset(_OF_JOINS.split())
+_YOURS: Final = frozenset(_LISTS["yours"].split())
+_JOINS: Final = LINKS | frozenset(_LISTS["joins"].split())
 _SURE_WORDS: Final = frozenset({"2fa", "mfa", "tan"})
 """Words that stand for more than a code: six digits at least."""
 _OWN_NUMBER: Final = 4

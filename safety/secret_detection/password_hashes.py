@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from safety.patterns import Pattern, literal
-from safety.secret_detection.kinds import Finding, Level, SecretKind
+from safety.secret_detection.kinds import Level, SecretFinding, SecretKind
 from safety.secret_detection.plausibility import looks_random
 
 PASSWORD_HASH: Final = SecretKind(
@@ -86,22 +86,22 @@ _MARKS: Final = (
 """A text in every hash of an expression."""
 
 
-def find_password_hashes(text: str, lowered: str, longest: int) -> Iterator[Finding]:
+def find_password_hashes(text: str, lowered: str, longest: int) -> Iterator[SecretFinding]:
     """Yield every hash of a password; `lowered` is the text in small letters, `longest` the length
     of its longest word."""
     if any(map(text.__contains__, _SIGNS)):
         for expression in dict.fromkeys(one for mark, one in _MARKS if mark in text):
             for match in expression.finditer(text):
-                yield Finding(PASSWORD_HASH, *match.span(match.lastgroup or 0))
+                yield SecretFinding(PASSWORD_HASH, *match.span(match.lastgroup or 0))
     if any(map(lowered.__contains__, _TYPES)):
         for match in _ROUTERS.finditer(text):
             if match["seven"] or _is_encoded(match["other"]):
-                yield Finding(PASSWORD_HASH, *match.span(match.lastgroup or 0))
+                yield SecretFinding(PASSWORD_HASH, *match.span(match.lastgroup or 0))
     if longest >= _LABELLED_HASH and any(map(lowered.__contains__, _STEMS)):
         for match in _HEX.finditer(text):
             before = text[max(0, match.start() - _LABEL_LENGTH) : match.start()]
             if _LABEL.search(before) is not None:
-                yield Finding(PASSWORD_HASH, *match.span())
+                yield SecretFinding(PASSWORD_HASH, *match.span())
 
 
 def _is_encoded(value: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from safety.patterns import Pattern, literal, some
-from safety.secret_detection.kinds import Finding, Level, SecretKind
+from safety.secret_detection.kinds import Level, SecretFinding, SecretKind
 
 PRIVATE_KEY: Final = SecretKind(
     "private_key",
@@ -47,7 +47,7 @@ _LINE: Final = re.compile(r"\s{0,8}[A-Za-z0-9+/=]{16,100}\s{0,4}\Z")
 _MAX_LINES: Final = 400
 
 
-def find_private_keys(text: str) -> Iterator[Finding]:
+def find_private_keys(text: str) -> Iterator[SecretFinding]:
     """Yield every private key, from its first line to its last, or as far as its lines reach."""
     if ARMOUR.search(text) is None:
         yield from _bodies(text)
@@ -57,16 +57,16 @@ def find_private_keys(text: str) -> Iterator[Finding]:
     for index, begin in enumerate(begins, 1):
         following = begins[index].start() if index < len(begins) else len(text)
         limit = min(following, begin.end() + _MAX)
-        yield Finding(PRIVATE_KEY, begin.start(), _reach(text, begin.end(), limit, ends))
+        yield SecretFinding(PRIVATE_KEY, begin.start(), _reach(text, begin.end(), limit, ends))
     for end in ends:
-        yield Finding(PRIVATE_KEY, _start_of(text, end.start()), end.end())
+        yield SecretFinding(PRIVATE_KEY, _start_of(text, end.start()), end.end())
     yield from _bodies(text)
 
 
-def _bodies(text: str) -> Iterator[Finding]:
+def _bodies(text: str) -> Iterator[SecretFinding]:
     for body in _BODY_ONLY.finditer(text):
         end = _body_end(text, body.end(), min(len(text), body.end() + _MAX))
-        yield Finding(PRIVATE_KEY, body.start(), end)
+        yield SecretFinding(PRIVATE_KEY, body.start(), end)
 
 
 def _reach(text: str, position: int, limit: int, ends: list[re.Match[str]]) -> int:

@@ -11,12 +11,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from safety.secret_detection.kinds import Finding
+from safety.secret_detection.kinds import SecretFinding
 from safety.secret_detection.labelled import PASSWORD
 from safety.secret_detection.plausibility import is_placeholder, looks_like_password
 
 
-class Option(Struct, frozen=True):
+class PasswordOption(Struct, frozen=True):
     """An option with a password. `joined`: the value follows without a space, `apart`: behind a
     space, `:` or `=`."""
 
@@ -29,10 +29,10 @@ class Option(Struct, frozen=True):
 _DATABASES: Final = ("mysql", "mariadb", "mydumper", "myloader", "xtrabackup")
 _SNMP: Final = ("snmpget", "snmpwalk", "snmpset", "snmpbulkwalk")
 _OPTIONS: Final = (
-    Option("p", (*_DATABASES, "7z", "7za", "rar", "arj"), joined=True, apart=False),
-    Option("p", ("sshpass", "unrar"), joined=True),
-    Option("hp", ("rar",), joined=True, apart=False),
-    Option(
+    PasswordOption("p", (*_DATABASES, "7z", "7za", "rar", "arj"), joined=True, apart=False),
+    PasswordOption("p", ("sshpass", "unrar"), joined=True),
+    PasswordOption("hp", ("rar",), joined=True, apart=False),
+    PasswordOption(
         "p",
         (
             *("psexec", "paexec", "pskill", "pslist", "psservice", "psinfo", "psshutdown"),
@@ -54,20 +54,24 @@ _OPTIONS: Final = (
             *("az login", "oc login", "cf login", "twine upload", "rabbitmqadmin", "ncftp"),
         ),
     ),
-    Option("pw", ("plink", "pscp", "psftp", "putty", "klink", "kitty", "winscp")),
-    Option("a", ("redis-cli", "keydb-cli", "valkey-cli")),
-    Option("P", ("sqlcmd", "bcp", "osql", "isql", "tsql", "bteq", "unzip", "zip", "mosquitto_pub")),
-    Option("P", ("mosquitto_sub", "ipmitool", "racadm", "fisql")),
-    Option("w", ("ldapsearch", "ldapadd", "ldapmodify", "ldapdelete", "ldapwhoami", "ldappasswd")),
-    Option("w", ("ldapcompare", "ldapmodrdn", "ldbsearch")),
-    Option("A", _SNMP),
-    Option("X", _SNMP),
-    Option("k", ("openssl enc", "openssl aes", "openssl des")),
-    Option("rp", ("schtasks",)),
-    Option("pass", ("cmdkey", "xfreerdp", "wfreerdp")),
-    Option("pd", ("netdom",)),
+    PasswordOption("pw", ("plink", "pscp", "psftp", "putty", "klink", "kitty", "winscp")),
+    PasswordOption("a", ("redis-cli", "keydb-cli", "valkey-cli")),
+    PasswordOption(
+        "P", ("sqlcmd", "bcp", "osql", "isql", "tsql", "bteq", "unzip", "zip", "mosquitto_pub")
+    ),
+    PasswordOption("P", ("mosquitto_sub", "ipmitool", "racadm", "fisql")),
+    PasswordOption(
+        "w", ("ldapsearch", "ldapadd", "ldapmodify", "ldapdelete", "ldapwhoami", "ldappasswd")
+    ),
+    PasswordOption("w", ("ldapcompare", "ldapmodrdn", "ldbsearch")),
+    PasswordOption("A", _SNMP),
+    PasswordOption("X", _SNMP),
+    PasswordOption("k", ("openssl enc", "openssl aes", "openssl des")),
+    PasswordOption("rp", ("schtasks",)),
+    PasswordOption("pass", ("cmdkey", "xfreerdp", "wfreerdp")),
+    PasswordOption("pd", ("netdom",)),
 )
-_BY_NAME: Final[dict[str, tuple[Option, ...]]] = {
+_BY_NAME: Final[dict[str, tuple[PasswordOption, ...]]] = {
     name: tuple(one for one in _OPTIONS if one.name == name)
     for name in dict.fromkeys(one.name for one in _OPTIONS)
 }
@@ -144,7 +148,7 @@ _STATEMENT: Final = 200
 _ENDS_PROGRAM: Final = re.compile(r"(?:\d{1,2})?(?:\.exe)?[\"']?(?:\s|\Z)")
 
 
-def find_in_options(text: str, lowered: str) -> Iterator[Finding]:
+def find_in_options(text: str, lowered: str) -> Iterator[SecretFinding]:
     """Yield every password in an option or an argument of a program that takes it there."""
     options = any(map(text.__contains__, _SIGNS))
     if options and any(map(lowered.__contains__, PROGRAM_STEMS)):
@@ -159,7 +163,7 @@ def find_in_options(text: str, lowered: str) -> Iterator[Finding]:
                 yield _finding(match)
 
 
-def _options(text: str, lowered: str) -> Iterator[Finding]:
+def _options(text: str, lowered: str) -> Iterator[SecretFinding]:
     for joined, expression in ((False, _APART), (True, _JOINED)):
         for match in expression.finditer(text):
             before = _statement(lowered, match.start())
@@ -202,7 +206,7 @@ def _is_given(match: re.Match[str]) -> bool:
     return len(set(value)) > 1
 
 
-def _of_user(match: re.Match[str], *, known: bool) -> Iterator[Finding]:
+def _of_user(match: re.Match[str], *, known: bool) -> Iterator[SecretFinding]:
     """`-u name:password`, `-u token:`, `-u :password`; of the first, only the password. `known`:
     the program takes them there."""
     begin, end = match.span(match.lastgroup or 0)
@@ -220,11 +224,11 @@ def _of_user(match: re.Match[str], *, known: bool) -> Iterator[Finding]:
         if _is_variable(password) or is_placeholder(password):
             return
         if known or (user and password[0] != "/" and looks_like_password(password)):
-            yield Finding(PASSWORD, at, at + len(password))
+            yield SecretFinding(PASSWORD, at, at + len(password))
     elif (
         known and not _is_variable(user) and not is_placeholder(user) and looks_like_password(user)
     ):
-        yield Finding(PASSWORD, begin, begin + len(user))
+        yield SecretFinding(PASSWORD, begin, begin + len(user))
 
 
 def _is_variable(value: str) -> bool:
@@ -235,8 +239,8 @@ def _value(match: re.Match[str]) -> str:
     return match[match.lastgroup or 0]
 
 
-def _finding(match: re.Match[str]) -> Finding:
+def _finding(match: re.Match[str]) -> SecretFinding:
     begin, end = match.span(match.lastgroup or 0)
     while end > begin + 1 and match.string[end - 1] in ",;":
         end -= 1
-    return Finding(PASSWORD, begin, end)
+    return SecretFinding(PASSWORD, begin, end)

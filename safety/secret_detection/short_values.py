@@ -11,9 +11,8 @@ from functools import partial
 from typing import Final
 
 from safety.secret_detection.label_words import GENERIC_KEYS, OWNERS, TECHNICAL, WEAK_LINKS, Class
-from safety.secret_detection.labelled_value import LabelForm, LabelledValue
-from safety.secret_detection.plausibility import is_placeholder, letters_by_chance
-from safety.secret_detection.state_words import says_how_it_is
+from safety.secret_detection.plausibility import is_placeholder, letters_by_chance, says_how_it_is
+from safety.secret_detection.value_spans import LabelForm, LabelledValue
 
 _ENDS: Final = re.compile(
     r"[\"'`*)»”」』]{0,3}(?:\s{0,4}\Z|\s{0,4}\r?\n|[.!;,。！，](?:\s|\Z)|です|입니다|이에요|예요|だ)"

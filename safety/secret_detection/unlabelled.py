@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from safety.patterns import Pattern, literal, some
-from safety.secret_detection.kinds import Finding, Level, SecretKind
+from safety.secret_detection.kinds import Level, SecretFinding, SecretKind
 
 CARD: Final = SecretKind("card_number", Level.PROBABLE, Pattern(literal("4")))
 WALLET_KEY: Final = SecretKind("wallet_key", Level.PROBABLE, Pattern(literal("0x"), "0x"))
@@ -58,7 +58,7 @@ _MIN_DIGITS: Final = 2
 _MAX_SLASHES: Final = 4
 
 
-def find_unlabelled(text: str, longest: int) -> Iterator[Finding]:
+def find_unlabelled(text: str, longest: int) -> Iterator[SecretFinding]:
     """Yield every card number, key of a wallet and secret of AWS."""
     yield from _cards(text)
     if "0x" in text or "0X" in text:
@@ -66,11 +66,11 @@ def find_unlabelled(text: str, longest: int) -> Iterator[Finding]:
             before = text[max(0, match.start() - _CONTEXT) : match.start()]
             line = before.rsplit("\n", 1)[-1] if "\n" in before else before
             if len(set(match["body"].lower())) >= 10 and not _NO_KEY.search(line):
-                yield Finding(WALLET_KEY, *match.span())
+                yield SecretFinding(WALLET_KEY, *match.span())
     if longest >= SHORTEST_UNLABELLED:
         for match in _FORTY.finditer(text):
             if is_aws_secret(match[0]) and not _is_media(text, match.start()):
-                yield Finding(UNLABELLED_AWS_SECRET, *match.span())
+                yield SecretFinding(UNLABELLED_AWS_SECRET, *match.span())
 
 
 def is_aws_secret(value: str) -> bool:
@@ -83,7 +83,7 @@ def is_aws_secret(value: str) -> bool:
     return digits >= _MIN_DIGITS and turns >= _MIN_TURNS and "EXAMPLE" not in value
 
 
-def _cards(text: str) -> Iterator[Finding]:
+def _cards(text: str) -> Iterator[SecretFinding]:
     for match in _DIGITS.finditer(text):
         number = match[0].replace(" ", "").replace("-", "")
         groups = tuple(map(len, re.split("[ -]", match[0])))
@@ -96,7 +96,7 @@ def _cards(text: str) -> Iterator[Finding]:
         ):
             continue
         if len(set(number)) > 1:
-            yield Finding(CARD, *match.span())
+            yield SecretFinding(CARD, *match.span())
 
 
 def _is_issued(number: str) -> bool:
@@ -131,18 +131,18 @@ _DIGEST: Final = re.compile(r"(?:0[xX])?[0-9a-fA-F]{64,128}")
 _SHA: Final = re.compile(r"(?i)sha-?\d{1,3}[-:]\Z")
 
 
-def find_possible_secrets(text: str) -> Iterator[Finding]:
+def find_possible_secrets(text: str) -> Iterator[SecretFinding]:
     """Yield long sequences of base64 that are neither paths nor digests, and forty hexadecimal
     digits that are not commits."""
     for match in LONG_BASE64.pattern.whole.finditer(text):
         media = _is_media(text, match.start())
         if not media and not _is_path(match[0]) and not _is_digest(text, *match.span()):
-            yield Finding(LONG_BASE64, *match.span())
+            yield SecretFinding(LONG_BASE64, *match.span())
     for match in FORTY_HEX.pattern.whole.finditer(text):
         start, end = match.span()
         alone = not (start and _ALONE.match(text[start - 1])) and not _ALONE.match(text, end)
         if alone and not _COMMIT.search(text, max(0, start - _POSSIBLE_CONTEXT), start):
-            yield Finding(FORTY_HEX, start, end)
+            yield SecretFinding(FORTY_HEX, start, end)
 
 
 def _is_media(text: str, start: int) -> bool:

@@ -17,7 +17,6 @@ from safety.secret_detection.label_words import (
     Class,
     expression_of,
 )
-from safety.secret_detection.labelled_value import LabelForm, LabelledValue
 from safety.secret_detection.plausibility import (
     is_placeholder,
     is_uuid,
@@ -27,6 +26,7 @@ from safety.secret_detection.plausibility import (
     may_be_a_word,
 )
 from safety.secret_detection.short_values import ends_statement, is_stated
+from safety.secret_detection.value_spans import LabelForm, LabelledValue
 
 SHORTEST_KEY: Final = 12
 """Minimum characters of a labelled key."""

@@ -1,10 +1,45 @@
-"""The layouts of a value after its label (signs, calls, tables, sentences) and before it
-(`"…" == password`, "… is my password")."""
+"""A value and its label: the connection between them, and the layouts of a value after its label
+(signs, calls, tables, sentences) and before it (`"…" == password`, "… is my password")."""
 
 import re
-from typing import Final
+from enum import Enum
+from typing import Final, NamedTuple
 
-from safety.secret_detection.labelled_value import LabelForm
+from safety.secret_detection.label_words import Class
+
+
+class LabelForm(Enum):
+    """The connection from a label to its value, the clearest first."""
+
+    SIGN = "sign"
+    LINK = "link"
+    CALL = "call"
+    CELL = "cell"
+    LINE = "line"
+    BESIDE = "beside"
+    BEFORE = "before"
+
+
+class LabelledValue(NamedTuple):
+    """A value at `begin` to `end` of `text` after the label `word` at `start`. `rest` is the rest
+    of the label's name, `fillers` the words between the name and the value."""
+
+    text: str
+    kind: Class
+    word: str
+    start: int
+    rest: str
+    how: LabelForm
+    begin: int
+    end: int
+    quoted: bool
+    fillers: tuple[str, ...] = ()
+
+    @property
+    def value(self) -> str:
+        """Return the value, without punctuation after a bare one."""
+        return self.text[self.begin : self.end]
+
 
 _SPACES: Final = re.compile(r"\s{0,40}(?:\*\*\s{0,4})?")
 _OPEN: Final = re.compile(

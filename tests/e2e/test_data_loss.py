@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from gateway.outbound.send_attempt import REPEAT_NOTE
+from gateway.outbound.retry_decision import REPEAT_NOTE
 from parley.maintenance.message_log import lost_delivery
 from simulators.base import Fault, Shown
 from tests.e2e.conftest import open_lab_with_model

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from gateway.outbound.send_attempt import REPEAT_NOTE
+from gateway.outbound.retry_decision import REPEAT_NOTE
 from simulators.anthropic.answers import last_user_text
 from simulators.base import Fault, FaultKind, PlatformSimulator
 from simulators.whatsapp.errors import GraphError

@@ -7,7 +7,7 @@ import pytest
 from redis.asyncio import Redis
 
 from adapters.telegram.upgraded_groups import UpgradedGroups
-from gateway.outbound.send_attempt import ELSEWHERE_NOTE
+from gateway.outbound.retry_decision import ELSEWHERE_NOTE
 from simulators.base import SimRoom
 from simulators.telegram import TelegramSimulator
 from tests.e2e.conftest import open_lab_with_model

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, expect
 
-from adapters.web.connection import STREAMS_PER_PERSON
+from adapters.web.chats import STREAMS_PER_PERSON
 from gateway.llm.offline import OfflineProvider
 from gateway.ports import ModelEvent, ModelRequest
 from parley.app import App

@@ -9,13 +9,12 @@ from gateway.message import (
     Place,
 )
 from gateway.people import Audience, Role
-from gateway.policy.access import AccessPolicy
+from gateway.policy.access import AccessPolicy, RolePolicy
 from gateway.policy.budgets import Budgets
 from gateway.policy.invocation import InvocationPolicy
 from gateway.policy.persona import Assistant
 from gateway.policy.rate_limits import RateLimits
 from gateway.policy.response_filter import REPLACEMENT
-from gateway.policy.roles import RolePolicy
 from gateway.ports import ToolSpec
 from gateway.ports.memory import AnswerFooter, NoMemory
 from gateway.turn.services import Policies

@@ -29,7 +29,7 @@ from gateway.ports.conversations import NO_NOTES, ConversationTask
 from gateway.ports.inbox import InboxEntry
 from gateway.stores.conversations import Conversations
 from gateway.stores.personal_data import HotPersonalData
-from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.queues import SqliteOutbox
 from gateway.turn.pipeline import Pipeline
 from gateway.turn.services import Policies
 from tests.support.databases import sqlite_database

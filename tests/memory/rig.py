@@ -15,7 +15,7 @@ from gateway.ports.memory import AnswerFooter, Caller, TurnMemory, WaitingTurn
 from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
 from gateway.stores.history import SqlHistory
 from gateway.stores.quarantine import QuarantineStore
-from gateway.stores.sqlite.adapter_states import SqliteAdapterStates
+from gateway.stores.sqlite.hot_state import SqliteAdapterStates
 from gateway.stores.unit_of_work import put_waiting_turn
 from memory.agents.direct_places import DirectPlaces
 from memory.agents.model import AgentLimits
@@ -61,7 +61,7 @@ class FakeVerifier:
 
     known: set[str] = field(default_factory=set)
 
-    async def verify(self, citation: Citation) -> Verification:
+    async def __call__(self, citation: Citation) -> Verification:
         valid = citation.source_id in self.known
         return Verification(valid, Reason.EXISTS if valid else Reason.MISSING)
 
@@ -275,28 +275,27 @@ def rig_on(
     )
     agents = wire_agents(stores, people, path, clock, AgentLimits(), places)
     brain = Brain(stores.brain, stores.reviews, audit, clock)
-    memory = Memory(
-        MemoryDependencies(
-            stores.memories,
-            stores.reviews,
-            people,
-            path,
-            audit,
-            clock,
-            brain,
-            Consolidation(stores.waiting, path),
-            Retriever(stores.recall, stores.memories),
-            links,
-            history or SqlHistory(database),
-            [stores.personal],
-            shares=share_reviews(stores, audit, clock, AgentLimits()),
-            repositories=repositories,
-        )
+    parts = MemoryDependencies(
+        stores.memories,
+        stores.reviews,
+        people,
+        path,
+        audit,
+        clock,
+        brain,
+        Consolidation(stores.waiting, path),
+        Retriever(stores.recall, stores.memories),
+        links,
+        history or SqlHistory(database),
+        [stores.personal],
+        shares=share_reviews(stores, audit, clock, AgentLimits()),
+        repositories=repositories,
     )
+    memory = Memory(parts)
     states = SqliteAdapterStates(database, clock)
     questions = Questions(states.of("parley", "memory-questions"))
     sync = SiteSync(brain, states.of("parley", "heartbeats"), clock)
-    remembrance = KeptRemembrance(memory, stores.memories, brain, repositories=repositories)
+    remembrance = KeptRemembrance(parts)
     remembrance.keep = keep or kept_here
     return Rig(
         memory,

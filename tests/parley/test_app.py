@@ -16,8 +16,8 @@ from gateway.conversation import key_of
 from gateway.errors import StartError
 from gateway.inbound.conversation_queues import MAX_COLLECTED, MAX_WAITING
 from gateway.inbound.dispatcher import MAX_CONTROL_TASKS
-from gateway.message import MessageReceived, Outbound, Receipt, place_of
-from gateway.outbound.send_attempt import REPEAT_NOTE
+from gateway.message import MessageReceived, Outbound, Receipt
+from gateway.outbound.retry_decision import REPEAT_NOTE
 from gateway.people import Audience
 from gateway.ports import AccountSettings, AdapterContext, EventSink
 from gateway.ports.inbox import InboxEntry
@@ -218,7 +218,7 @@ async def test_events_of_a_removed_account_are_kept_and_reported(app: App) -> No
     assert "accounts_missing" in [line["event"] for line in logs]
     await eventually(app.settled)
     left = await app.services.stores.inbox.unfinished(10)
-    assert [place_of(entry.event).platform for entry in left] == ["elsewhere"]
+    assert [entry.event.place.platform for entry in left] == ["elsewhere"]
     assert len(Account.made.sent) == 1
 
 

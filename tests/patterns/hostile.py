@@ -6,7 +6,7 @@ from typing import Final
 
 from adapters.discord.message_text import _MARK as DISCORD_MARK
 from adapters.slack import message_text as slack
-from adapters.telegram.message_text import BotIdentity, read_text
+from adapters.telegram.message_text import TelegramBot, read_text
 from adapters.whatsapp.messages import command_in
 from gateway.commands.catalogue import _WRITTEN as SPOKEN
 from gateway.markdown.unfinished import close_unfinished
@@ -106,7 +106,7 @@ STEPS: Final[dict[str, tuple[int, Callable[[str], object]]]] = {
     "Telegram's entities": (
         40_000,
         lambda text: read_text(
-            text, [{"type": "mention", "offset": 0, "length": 2}] * 100, BotIdentity("1", "me")
+            text, [{"type": "mention", "offset": 0, "length": 2}] * 100, TelegramBot("1", "me")
         ),
     ),
     "WhatsApp's command": (40_000, command_in),

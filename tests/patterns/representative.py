@@ -49,10 +49,10 @@ def _stream_filters() -> None:
 
 
 def _offline_model() -> None:
-    facts = importlib.import_module("gateway.llm.offline_memory")
+    facts = importlib.import_module("gateway.llm.offline_tools")
     facts.answer_about_person("what is my name?", ["my name is B", "call me C"])
     facts.answer_about_person("where do I live?", ["I live in Bern"])
-    importlib.import_module("gateway.llm.offline_memory")._kind("I prefer tea")
+    importlib.import_module("gateway.llm.offline_tools")._kind("I prefer tea")
     importlib.import_module("memory.commands.command_set").kind_of("we decided so")
     dates = importlib.import_module("memory.recall.dates")
     dates.dates_in("last week, 2026-01-01", datetime(2026, 1, 1, tzinfo=UTC))

@@ -29,9 +29,10 @@ def a_sdist(folder: Path, names: set[str]) -> Path:
     return path
 
 
-def test_the_pages_and_the_simulators_belong_to_the_sources() -> None:
-    expected = {"adapters/web/assets/chat.html", "parley/demo/assets/demo.html"}
-    assert expected | {"simulators/discord/simulator.py"} <= FILES
+def test_the_pages_the_tables_and_the_simulators_belong_to_the_sources() -> None:
+    pages = {"adapters/web/assets/chat.html", "parley/demo/assets/demo.html"}
+    tables = {"safety/secret_detection/issuers.json", "memory/text/courtesies.txt"}
+    assert pages | tables | {"simulators/discord/simulator.py"} <= FILES
     assert not any(name.startswith(("tests/", "benchmarks/", "release/")) for name in FILES)
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from safety.bounds import Bounds, OutOfBounds, as_json, identifier, snapshot
+from safety.bounds import InputBounds, OutOfBounds, as_json, identifier, snapshot
 from tests.support.for_each import for_each
 from tests.support.processor_time import seconds
 
@@ -121,11 +121,11 @@ JSON = st.recursive(
 @given(JSON)
 def test_a_snapshot_equals_its_input(value: object) -> None:
     try:
-        frozen = snapshot(value, Bounds(depth=50))
+        frozen = snapshot(value, InputBounds(depth=50))
     except OutOfBounds:
         return
     assert as_json(frozen) == as_json(value)  # type: ignore[arg-type]
-    assert as_json(snapshot(value, Bounds(depth=50))) == as_json(frozen)
+    assert as_json(snapshot(value, InputBounds(depth=50))) == as_json(frozen)
 
 
 @pytest.mark.parametrize("value", ["", "x" * 257, "a\nb", 5, None, "\udc00"])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from safety.display_names import MAX_NAME, shown_name
+from safety.unicode import MAX_NAME, shown_name
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,8 @@ from gateway.outbound.retry_decision import AccountSender, DeliveryRules
 from gateway.pairing.admissions import Admissions
 from gateway.pairing.owner_codes import OwnerClaims
 from gateway.pairing.requests import Pairing
-from gateway.policy.bot_loops import BotLoopGuard
 from gateway.policy.persona import Assistant
+from gateway.policy.rate_limits import BotLoopGuard
 from gateway.ports import (
     AdapterManifest,
     Capabilities,
@@ -48,10 +48,8 @@ from gateway.store_retry import StoreRetry
 from gateway.stores.admissions import SqlAdmissions
 from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.stores.feedback import FeedbackStore
-from gateway.stores.sqlite.adapter_states import SqliteAdapterStates
-from gateway.stores.sqlite.inbox import SqliteInbox
-from gateway.stores.sqlite.outbox import SqliteOutbox
-from gateway.stores.sqlite.rate_limits import SqliteBuckets
+from gateway.stores.sqlite.hot_state import SqliteAdapterStates, SqliteBuckets
+from gateway.stores.sqlite.queues import SqliteInbox, SqliteOutbox
 from gateway.stores.takeovers import TakeoverStore
 from gateway.stores.traces import Traces
 from gateway.stores.unit_of_work import SqliteUnitOfWork

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from gateway.inbound.crash_loop_guard import MAX_WEIGHT
-from gateway.ports.work_guard import NOBODY, Owner, WorkItem, WorkKind
+from gateway.ports.work_guard import NOBODY, WorkItem, WorkKind, WorkOwner
 
 
 @dataclass
@@ -14,7 +14,7 @@ class KnownCrashes:
 
     weights: dict[WorkItem, int] = field(default_factory=dict)
     marked: list[tuple[WorkItem, ...]] = field(default_factory=list)
-    quarantined: dict[WorkItem, Owner] = field(default_factory=dict)
+    quarantined: dict[WorkItem, WorkOwner] = field(default_factory=dict)
     in_work: list[WorkItem] = field(default_factory=list)
 
     @contextmanager
@@ -39,7 +39,7 @@ class KnownCrashes:
     def release(self, item: WorkItem) -> None:
         self.weights.pop(item, None)
 
-    async def quarantine(self, item: WorkItem, owner: Owner = NOBODY) -> None:
+    async def quarantine(self, item: WorkItem, owner: WorkOwner = NOBODY) -> None:
         self.quarantined.setdefault(item, owner)
 
 

@@ -17,7 +17,7 @@ from gateway.ports.clock import SystemClock
 from gateway.ports.work_guard import WorkItem
 from gateway.stores.schema import CRASHES
 from gateway.stores.schema import SCHEMA as GATEWAY
-from gateway.stores.sqlite.adapter_states import SqliteAdapterStates
+from gateway.stores.sqlite.hot_state import SqliteAdapterStates
 from gateway.stores.takeovers import TakeoverStore
 from gateway.stores.text_grants import LATER as GRANTS
 from gateway.stores.text_grants import TextGrantStore

@@ -44,7 +44,7 @@ _STOPS: Final[Mapping[str | None, StopReason]] = {
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenBlock:
     """A block that is being streamed."""
 
     kind: str
@@ -81,7 +81,7 @@ class AnthropicReader:
         self._pages = list(pages)
         self._web: list[WebText] = []
         self._model = model
-        self._blocks: dict[int, _Open] = {}
+        self._blocks: dict[int, _OpenBlock] = {}
         self._usage = Usage()
         self._stop: str | None = None
         self._has_begun = False
@@ -98,7 +98,7 @@ class AnthropicReader:
                 self._usage = _usage(event["message"].get("usage") or {}, self._usage)
             case "content_block_start" if len(self._blocks) < MAX_BLOCKS:
                 block = event["content_block"]
-                self._blocks[event["index"]] = opened = _Open(block["type"], block)
+                self._blocks[event["index"]] = opened = _OpenBlock(block["type"], block)
                 self.working = True
                 if opened.kind in RESULTS:
                     self._web.extend(texts_of(block))
@@ -188,7 +188,7 @@ class AnthropicReader:
         block.links = links(block.citations, self._pages)
         return block.links
 
-    def _written(self, block: _Open) -> Iterator[ContentBlock]:
+    def _written(self, block: _OpenBlock) -> Iterator[ContentBlock]:
         text = "".join(block.pieces)
         match block.kind:
             case "text":

@@ -32,7 +32,7 @@ _OF_THE_MACHINE: Final = tuple(
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class AnthropicAccess:
     """How the service is reached: `auth_token`, otherwise `api_key`, the address, and headers that
     are added to each request."""
 
@@ -46,7 +46,7 @@ class Library:
     """The library's client, which is made when it is first needed. After `close` the next use makes
     another one."""
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: AnthropicAccess) -> None:
         self._access = access
         self._client: AsyncAnthropic | None = None
         self._loading = asyncio.Lock()
@@ -100,7 +100,7 @@ class Library:
             await client.close()
 
 
-def _client(access: Access) -> "AsyncAnthropic":
+def _client(access: AnthropicAccess) -> "AsyncAnthropic":
     """Make a client that never repeats a request and follows no redirect; its transport is aiohttp,
     which takes half of the processor time of the library's other one."""
     import anthropic  # noqa: PLC0415 - slow: this function runs on a thread

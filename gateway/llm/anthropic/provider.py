@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 from gateway.errors import ModelError, ModelRefused, ModelUnavailable
 from gateway.immutable import replace
 from gateway.llm.anthropic.answer import AnthropicReader
-from gateway.llm.anthropic.library import PATH, Access, Library
+from gateway.llm.anthropic.library import PATH, AnthropicAccess, Library
 from gateway.llm.anthropic.request import documents_of, maker_of, prefix_of, to_body
 from gateway.llm.chat_completions.answer_body import AnswerBody
 from gateway.llm.event_stream import ServerSentEvent
@@ -55,7 +55,7 @@ class AnthropicProvider(StreamingProvider):
         super().__init__({}, model, base_url, to_body)
         self._address = base_url
         self._web = web
-        self._library = Library(Access(api_key, auth_token, base_url, headers or {}))
+        self._library = Library(AnthropicAccess(api_key, auth_token, base_url, headers or {}))
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """One answer; one that the service interrupts for its own tools is continued."""

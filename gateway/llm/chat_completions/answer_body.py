@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from gateway.llm.event_stream import (
     MAX_EVENT,
-    EventStream,
+    EventDecoder,
     EventTooLong,
     ServerSentEvent,
     event_of_lines,
@@ -24,7 +24,7 @@ _MARK: Final = b"\xef\xbb\xbf"
 _BLANK: Final = b" \t\r\n"
 
 
-class AnswerBody(EventStream):
+class AnswerBody(EventDecoder):
     """Decodes one body, of which `feed` gets the next bytes. The data of an event is one JSON
     value, `DONE`, or `END` for the last one."""
 

@@ -12,7 +12,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from gateway.llm.chat_completions import markup
-from gateway.llm.chat_completions.markup import Section
+from gateway.llm.chat_completions.markup import MarkedSection
 from gateway.llm.chat_completions.written_calls import Written, calls_in, is_data, only_calls
 from gateway.ports import ToolSpec
 
@@ -54,17 +54,17 @@ _IN_CALLS: Final = (
     "</function>",
     "</invoke>",
 )
-_WHOLE: Final = Section("calls", "anywhere", re.compile(r"(?!)"))
+_WHOLE: Final = MarkedSection("calls", "anywhere", re.compile(r"(?!)"))
 """An answer that can be a tool call as a whole: it ends with the answer."""
 
 Code = Literal["", "line", "fence"]
 
 
-class _Open(Struct):
+class _OpenSection(Struct):
     """A section that was begun, with its text so far. `at_start`: no visible text precedes it.
     `name` is the tool that is called, if it stands outside of the text."""
 
-    section: Section
+    section: MarkedSection
     opening: str
     at_start: bool
     pieces: list[str]
@@ -95,7 +95,7 @@ class AnswerText:
         self._held_size = 0
         self._buffer = ""
         self._at = 0
-        self._open: _Open | None = None
+        self._open: _OpenSection | None = None
         self._code: Code = ""
         self._fence = ""
         self._before = "\n"
@@ -264,7 +264,7 @@ class AnswerText:
             return ""
         if _SPOKEN.match(text):
             self._at = word.start() + len("analysis")
-            self._open = _Open(markup.SPOKEN, "analysis", True, [])
+            self._open = _OpenSection(markup.SPOKEN, "analysis", True, [])
             return ""
         if self._tools and text[0] in "{[`":
             return self._begin_json(text, word.start(), last)
@@ -275,7 +275,7 @@ class AnswerText:
         name = text[1:].partition("(")[0] if text[0] == "[" and "(" in text else ""
         if (lead and lead[1] in _CALL_KEYS) or name in self._tools:
             self._at = at
-            self._open = _Open(_WHOLE, "", True, [])
+            self._open = _OpenSection(_WHOLE, "", True, [])
             return ""
         waits = not last and len(text) <= MAX_LEAD and _JSON_BEGINS.fullmatch(text)
         return "" if waits else None
@@ -293,7 +293,7 @@ class AnswerText:
             return self._opening(section, mark, last)
         return self._token(mark, last)
 
-    def _opening(self, section: Section, mark: str, last: bool) -> str:
+    def _opening(self, section: MarkedSection, mark: str, last: bool) -> str:
         small = mark.lower()
         about = self._is_written_about(mark, last)
         if about is None:
@@ -315,7 +315,7 @@ class AnswerText:
                 return self._take(len(mark))
         self._at += len(mark)
         pieces = [mark] if section is markup.NAMED else []
-        self._open = _Open(section, mark, self._blank, pieces)
+        self._open = _OpenSection(section, mark, self._blank, pieces)
         return self.release() if section.kind == "reasoning" and self._blank else ""
 
     def _plausible(self, rest: str) -> tuple[bool, bool]:
@@ -375,7 +375,7 @@ class AnswerText:
 
     # --- sections -------------------------------------------------------------------------------
 
-    def _in_section(self, opened: _Open, last: bool) -> str:
+    def _in_section(self, opened: _OpenSection, last: bool) -> str:
         """Read on to the closing mark."""
         start = self._at
         while close := opened.section.close.search(self._buffer, start):
@@ -399,14 +399,14 @@ class AnswerText:
                 return self._add_calls(opened, "" if begins_next else close[0])
         return ""
 
-    def _quoted(self, opened: _Open, close: re.Match[str]) -> bool:
+    def _quoted(self, opened: _OpenSection, close: re.Match[str]) -> bool:
         """Return True if reasoning mentions its closing mark."""
         if opened.section.kind != "reasoning" or close.start() == self._at:
             return False
         after = self._buffer[close.end() : close.end() + 1]
         return self._buffer[close.start() - 1] in "`\"'" and after != "" and after in "`\"'"
 
-    def _read_on(self, opened: _Open, start: int, last: bool) -> str:
+    def _read_on(self, opened: _OpenSection, start: int, last: bool) -> str:
         """Read text without a closing mark, except for its end, which can begin one."""
         done = len(self._buffer) if last else max(len(self._buffer) - markup.LONGEST, start)
         opened.pieces.append(self._buffer[self._at : done])
@@ -419,12 +419,12 @@ class AnswerText:
     def _channel(self, header: str) -> None:
         """Begin the message of a channel."""
         if recipient := _RECIPIENT.search(header):
-            self._open = _Open(markup.CHANNEL_CALL, "", self._blank, [], recipient[1])
+            self._open = _OpenSection(markup.CHANNEL_CALL, "", self._blank, [], recipient[1])
         elif "analysis" in header or header.strip().lower().startswith(markup.OTHERS):
-            self._open = _Open(markup.CHANNEL, "", self._blank, [])
+            self._open = _OpenSection(markup.CHANNEL, "", self._blank, [])
             self.reasoned = True
 
-    def _add_calls(self, opened: _Open, closing: str) -> str:
+    def _add_calls(self, opened: _OpenSection, closing: str) -> str:
         """Take the calls of a section; return the section if it is none of calls."""
         text = opened.text
         calls = calls_in(text, self._tools, opened.name)
@@ -436,7 +436,7 @@ class AnswerText:
         self.removed.append(f"{whole}{closing}")
         return ""
 
-    def _unclosed(self, opened: _Open, *, cut: bool) -> str:
+    def _unclosed(self, opened: _OpenSection, *, cut: bool) -> str:
         """Handle a section that the answer does not close."""
         section, text = opened.section, opened.text
         if section is _WHOLE:

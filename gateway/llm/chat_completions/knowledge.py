@@ -13,7 +13,7 @@ import structlog
 
 from gateway.llm.chat_completions.limits import INSTEAD, Part, ServerLimits
 from gateway.llm.chat_completions.reader import Dialect
-from gateway.llm.chat_completions.refusal import Adapted, Refusal
+from gateway.llm.chat_completions.refusal import Adapted, ServerRefusal
 from gateway.ports import ModelFinding
 
 log = structlog.get_logger(__name__)
@@ -115,17 +115,17 @@ class ServerKnowledge:
 
     # --- refusals that no other request avoids --------------------------------------------------
 
-    def give_up(self, model: str, refusal: Refusal) -> None:
+    def give_up(self, model: str, refusal: ServerRefusal) -> None:
         """Remember a refusal for which nothing helped."""
         if len(self._hopeless) >= MAX_HOPELESS:
             self._hopeless.pop(next(iter(self._hopeless)))
         self._hopeless[_key(model, refusal)] = self._seconds()
 
-    def is_hopeless(self, model: str, refusal: Refusal) -> bool:
+    def is_hopeless(self, model: str, refusal: ServerRefusal) -> bool:
         """Return True if nothing helped against this refusal lately."""
         return self._seconds() - self._hopeless.get(_key(model, refusal), float("-inf")) < KEPT
 
 
-def _key(model: str, refusal: Refusal) -> bytes:
+def _key(model: str, refusal: ServerRefusal) -> bytes:
     text = f"{model} {refusal.status} {refusal.words}".encode("utf-8", "replace")
     return hashlib.blake2b(text, digest_size=16).digest()

@@ -5,8 +5,6 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from msgspec import Struct
 
-from gateway.immutable import replace
-
 Part: TypeAlias = Literal[
     "tools",
     "tool_choice",
@@ -62,10 +60,6 @@ class ServerLimits(Struct, frozen=True):
     without: frozenset[Part] = frozenset()
     fields: frozenset[str] = frozenset()
     most_tokens: int = 0
-
-    def and_without(self, *parts: Part) -> "ServerLimits":
-        """Return the limits with these parts as well."""
-        return replace(self, without=self.without.union(parts))
 
 
 def length_field(limits: ServerLimits, usual: str) -> str:

@@ -16,7 +16,7 @@ Where: TypeAlias = Literal["line", "anywhere", "plausible"]
 of what can be a tool call."""
 
 
-class Section(Struct, frozen=True):
+class MarkedSection(Struct, frozen=True):
     """A part of the text between two marks. It ends at `close`, which is one of several texts.
     `anew`: it also begins behind visible text. `optional`: its mark is a word that people ask
     for as a part of XML."""
@@ -81,25 +81,25 @@ def _any_of(*texts: str) -> re.Pattern[str]:
     return re.compile("|".join(re.escape(text) for text in texts), re.IGNORECASE)
 
 
-def _sections() -> Iterator[tuple[str, Section]]:
+def _sections() -> Iterator[tuple[str, MarkedSection]]:
     for name in _THOUGHTS:
         end, own = _any_of(f"</{name}>"), name in _OWN
-        yield f"<{name}>", Section("reasoning", "line", end, anew=own, optional=not own)
-    yield "[think]", Section("reasoning", "line", _any_of("[/THINK]"), anew=True)
+        yield f"<{name}>", MarkedSection("reasoning", "line", end, anew=own, optional=not own)
+    yield "[think]", MarkedSection("reasoning", "line", _any_of("[/THINK]"), anew=True)
     for name in _CALLS:
-        yield f"<{name}>", Section("calls", "plausible", _any_of(f"</{name}>"))
+        yield f"<{name}>", MarkedSection("calls", "plausible", _any_of(f"</{name}>"))
     for opening, (kind, closing) in _TOKENS.items():
-        yield opening, Section(kind, "anywhere", _any_of(*closing))
+        yield opening, MarkedSection(kind, "anywhere", _any_of(*closing))
 
 
-SECTIONS: Final[Mapping[str, Section]] = dict(_sections())
+SECTIONS: Final[Mapping[str, MarkedSection]] = dict(_sections())
 """By the opening mark, in lower case."""
-NAMED: Final = Section("calls", "anywhere", _any_of("</function>", "</invoke>"))
+NAMED: Final = MarkedSection("calls", "anywhere", _any_of("</function>", "</invoke>"))
 """A section that begins with the name of a tool: `<function=NAME>`, `<invoke name="NAME">`."""
-CHANNEL: Final = Section("reasoning", "anywhere", _any_of(*_MESSAGE_ENDS))
+CHANNEL: Final = MarkedSection("reasoning", "anywhere", _any_of(*_MESSAGE_ENDS))
 """The message of a channel that people do not read."""
-CHANNEL_CALL: Final = Section("calls", "anywhere", _any_of(*_MESSAGE_ENDS))
-SPOKEN: Final = Section("reasoning", "anywhere", _any_of("assistantfinal"))
+CHANNEL_CALL: Final = MarkedSection("calls", "anywhere", _any_of(*_MESSAGE_ENDS))
+SPOKEN: Final = MarkedSection("reasoning", "anywhere", _any_of("assistantfinal"))
 """A channel whose tokens the server dropped: `analysisThe person …assistantfinalHello`."""
 
 CLOSING: Final[Mapping[str, str]] = {

@@ -78,7 +78,7 @@ _AT_MOST: Final = re.compile(
 )
 
 
-class Refusal(Struct, frozen=True):
+class ServerRefusal(Struct, frozen=True):
     """An error of a server: its status, the fields that it names, and its words in lower case."""
 
     status: int
@@ -104,7 +104,7 @@ class Adapted(Struct, frozen=True):
         return ServerLimits(limits.without | self.parts, limits.fields | self.fields, most)
 
 
-def refusal_of(status: int, body: object) -> Refusal:
+def refusal_of(status: int, body: object) -> ServerRefusal:
     """Read the body of an error, of any shape."""
     words: list[str] = []
     places: list[str] = []
@@ -113,7 +113,7 @@ def refusal_of(status: int, body: object) -> Refusal:
         if name == "type" and text.endswith("error"):
             continue  # `invalid_request_error` says nothing about a part
         (places if name in _PLACES else words).append(text[:MAX_WORDS])
-    return Refusal(status, tuple(places), " ".join(words)[:MAX_WORDS].lower())
+    return ServerRefusal(status, tuple(places), " ".join(words)[:MAX_WORDS].lower())
 
 
 def _texts(value: object, name: str, depth: int, left: list[int]) -> Iterator[tuple[str, str]]:
@@ -133,7 +133,9 @@ def _texts(value: object, name: str, depth: int, left: list[int]) -> Iterator[tu
             yield from _texts(each, name, depth - 1, left)
 
 
-def adapted(refusal: Refusal, body: Mapping[str, Any], limits: ServerLimits) -> Adapted | None:
+def adapted(
+    refusal: ServerRefusal, body: Mapping[str, Any], limits: ServerLimits
+) -> Adapted | None:
     """Return what the next request is to leave out; None if there is nothing. `body` is the refused
     one, which was written with `limits`."""
     if refusal.status in _NOT_A_PART:
@@ -150,7 +152,7 @@ def adapted(refusal: Refusal, body: Mapping[str, Any], limits: ServerLimits) -> 
 
 
 def _named(
-    refusal: Refusal, body: Mapping[str, Any], limits: ServerLimits, present: frozenset[Part]
+    refusal: ServerRefusal, body: Mapping[str, Any], limits: ServerLimits, present: frozenset[Part]
 ) -> Adapted | None:
     """Return the part that the server names, by its place or in words."""
     for place in refusal.places:
@@ -214,7 +216,7 @@ def _parts_of_message(message: Mapping[str, Any]) -> Iterator[Part]:
 
 def _at(
     place: str,
-    refusal: Refusal,
+    refusal: ServerRefusal,
     body: Mapping[str, Any],
     limits: ServerLimits,
     present: frozenset[Part],
@@ -241,7 +243,7 @@ def _at(
 
 def _in_message(
     steps: list[str],
-    refusal: Refusal,
+    refusal: ServerRefusal,
     body: Mapping[str, Any],
     limits: ServerLimits,
     present: frozenset[Part],
@@ -274,7 +276,7 @@ def _in_message(
 
 
 def _by_words(
-    refusal: Refusal, body: Mapping[str, Any], limits: ServerLimits, present: frozenset[Part]
+    refusal: ServerRefusal, body: Mapping[str, Any], limits: ServerLimits, present: frozenset[Part]
 ) -> Adapted | None:
     words = refusal.words
     if _LENGTH.search(words) and (found := _length(refusal, body, limits)):
@@ -309,7 +311,9 @@ def _first(limits: ServerLimits, present: frozenset[Part], *parts: Part) -> Adap
     return None
 
 
-def _length(refusal: Refusal, body: Mapping[str, Any], limits: ServerLimits) -> Adapted | None:
+def _length(
+    refusal: ServerRefusal, body: Mapping[str, Any], limits: ServerLimits
+) -> Adapted | None:
     """Handle a refused length: another name of the field, a smaller number, or no field."""
     names: tuple[Part, Part] = ("max_tokens", "max_completion_tokens")
     sent = next((name for name in names if name in body), None)
@@ -328,7 +332,7 @@ def _numbers(words: str) -> list[int]:
     return [int(number.replace(",", "")) for number in _NUMBER.findall(words)[:20]]
 
 
-def _unknown(refusal: Refusal, present: frozenset[Part]) -> Adapted | None:
+def _unknown(refusal: ServerRefusal, present: frozenset[Part]) -> Adapted | None:
     """Return what to leave out after a refusal without a reason: pictures, then what a plain
     request does not need, then tools."""
     pictures = "pictures" in present

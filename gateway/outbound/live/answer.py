@@ -18,7 +18,7 @@ from gateway.markdown.text_renderer import Renderer
 from gateway.message import NOTHING_SAID, Outbound, Place
 from gateway.outbound.live import final
 from gateway.outbound.live.partial_text import PartialText, RenderedText
-from gateway.outbound.live.state import LiveMessage, Phase, Show
+from gateway.outbound.live.state import LiveMessage, LivePhase, Show
 from gateway.outbound.pacing import Pacer
 from gateway.ports import (
     AdapterState,
@@ -164,8 +164,8 @@ class LiveAnswer:
     def take_back(self, kept: str) -> bool:
         """Discard the text so far, except for `kept`; False if some of it is shown, or about to
         be."""
-        held = self._state.phase is Phase.PREVIEWING and self._state.held
-        if self.shows_text or not (held or self._state.phase is Phase.IDLE):
+        held = self._state.phase is LivePhase.PREVIEWING and self._state.held
+        if self.shows_text or not (held or self._state.phase is LivePhase.IDLE):
             return False
         self._text = PartialText(self._target.place.audience, self._target.renderer)
         self._led = False
@@ -395,7 +395,7 @@ class LiveAnswer:
     async def _find(self) -> None:
         """Find the message that an earlier run left without storing its handle: a platform that
         recognises repetitions returns the handle when the request is repeated."""
-        idle = self._state.phase is Phase.IDLE and not self._state.given_up
+        idle = self._state.phase is LivePhase.IDLE and not self._state.given_up
         if not (self._target.again and idle and self._known):
             return
         self._text.read()

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from gateway.errors import Ambiguous, DeliveryError, FormatRejected, Permanent, Transient
 from gateway.immutable import replace
 from gateway.message import Outbound, Place, Receipt
-from gateway.outbound.live.state import Deliver, LiveMessage, Phase
-from gateway.outbound.send_attempt import REPEAT_NOTE, note
+from gateway.outbound.live.state import Deliver, LiveMessage, LivePhase
+from gateway.outbound.retry_decision import REPEAT_NOTE, note
 from gateway.ports import CanClearButtons, CanDelete, CanShowLive, LiveStyle, PlatformAdapter
 
 
@@ -24,7 +24,7 @@ async def deliver(
         return await _without_buttons(adapter, outbound)
     if not outbound.replaces:
         return await adapter.send(outbound)
-    message, removed = LiveMessage(LiveStyle(), Phase.FINALISING, outbound.replaces), True
+    message, removed = LiveMessage(LiveStyle(), LivePhase.FINALISING, outbound.replaces), True
     if isinstance(adapter, CanShowLive):
         try:
             return await adapter.end_live(outbound)

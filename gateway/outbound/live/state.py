@@ -27,7 +27,7 @@ MAX_STRIKES: Final = 3
 """Consecutive refusals after which live text is given up."""
 
 
-class Phase(Enum):
+class LivePhase(Enum):
     """The phase of a live message. From FINALISING on, the outbox has the answer."""
 
     IDLE = "idle"
@@ -72,7 +72,7 @@ class LiveMessage(Struct, frozen=True):
     """
 
     style: LiveStyle
-    phase: Phase = Phase.IDLE
+    phase: LivePhase = LivePhase.IDLE
     handle: str = ""
     shown: int = 0
     shown_at: float = 0.0
@@ -86,15 +86,15 @@ class LiveMessage(Struct, frozen=True):
     @property
     def open(self) -> bool:
         """True until the answer has ended."""
-        return self.phase in (Phase.IDLE, Phase.PREVIEWING)
+        return self.phase in (LivePhase.IDLE, LivePhase.PREVIEWING)
 
     # --- while the answer is generated ----------------------------------------------------------
 
     def recall(self, handle: str) -> "LiveMessage":
         """Continue with the message that an earlier run left."""
-        if not handle or self.phase is not Phase.IDLE:
+        if not handle or self.phase is not LivePhase.IDLE:
             return self
-        return replace(self, phase=Phase.PREVIEWING, handle=handle)
+        return replace(self, phase=LivePhase.PREVIEWING, handle=handle)
 
     def look(
         self, now: float, written: int, hold_at: float | None = None
@@ -140,7 +140,7 @@ class LiveMessage(Struct, frozen=True):
         pause = max(self.style.pause, cost)
         state = replace(
             state,
-            phase=Phase.PREVIEWING,
+            phase=LivePhase.PREVIEWING,
             handle=handle or self.handle,  # a preview is shown beside the message of an earlier run
             shown=shown,
             held=shown == 0,
@@ -169,20 +169,20 @@ class LiveMessage(Struct, frozen=True):
         if not self.open:
             return self, None
         so_far = self.handle, self.shown, self.shown_at, self.not_before, self.asking, self.held
-        state = LiveMessage(self.style, Phase.FINALISING, *so_far, self.strikes, self.given_up)
+        state = LiveMessage(self.style, LivePhase.FINALISING, *so_far, self.strikes, self.given_up)
         return state, Deliver(self.handle)
 
     def cancel(self) -> "tuple[LiveMessage, Deliver | None]":
         """The turn was stopped: close the live message, if there is one."""
         if not self.open:
             return self, None
-        state = replace(self, phase=Phase.CANCELLED)
-        seen = self.phase is Phase.PREVIEWING and (self.shown > 0 or bool(self.handle))
+        state = replace(self, phase=LivePhase.CANCELLED)
+        seen = self.phase is LivePhase.PREVIEWING and (self.shown > 0 or bool(self.handle))
         return state, Deliver(self.handle) if seen else None
 
     def final_refused(self) -> "tuple[LiveMessage, Deliver | None]":
         """The message to change is gone or cannot be changed: send a new one."""
-        if self.phase is not Phase.FINALISING or not self.handle:
+        if self.phase is not LivePhase.FINALISING or not self.handle:
             return self, None
         return replace(self, handle=""), Deliver("")
 
@@ -191,7 +191,7 @@ class LiveMessage(Struct, frozen=True):
         return left is not None and left <= 0
 
     def _until_fading(self, now: float) -> float | None:
-        if not self.style.fades or self.phase is not Phase.PREVIEWING:
+        if not self.style.fades or self.phase is not LivePhase.PREVIEWING:
             return None
         if not (self.shown or self.held):
             return None

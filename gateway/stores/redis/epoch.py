@@ -19,7 +19,7 @@ from db.values import micros
 from gateway.immutable import replace
 from gateway.ports import Clock
 from gateway.ports.inbox import QueueDepths
-from gateway.ports.losses import REPEATABLE_FOR, Loss, LossKind
+from gateway.ports.losses import REPEATABLE_FOR, DataLoss, LossKind
 from gateway.stores.hot_losses import HotLosses, KnownHotState
 from gateway.stores.redis.client import RedisClient, Script
 from gateway.stores.redis.keys import Keys
@@ -76,7 +76,7 @@ return {id, mark, kind, redis.call('HGET', meta, 'doubt') or '0', before, now}
 log = structlog.get_logger(__name__)
 
 
-class _State(Struct, frozen=True):
+class _EpochState(Struct, frozen=True):
     """The answer of `CHECK`. `saved` is the time of the database's latest record, in microseconds,
     as Redis knew it; 0 if unknown."""
 
@@ -115,7 +115,7 @@ class Epoch:
         self.mark = 0
         self.doubt = 0
         self.ahead = 0.0
-        self.losses: tuple[Loss, ...] = ()
+        self.losses: tuple[DataLoss, ...] = ()
 
     @property
     def key(self) -> str:
@@ -165,7 +165,7 @@ class Epoch:
         waits = (self._counted.events, self._counted.sends)
         return KnownHotState(self.id, self.mark, self._clock.now(), *waits, moved=False)
 
-    async def _look(self, known: KnownHotState | None) -> _State:
+    async def _look(self, known: KnownHotState | None) -> _EpochState:
         server = await self._client.command("INFO")
         run_id = str(server.get("run_id", ""))
         answer = await self._client.run(
@@ -183,11 +183,11 @@ class Epoch:
         )
         id_, mark, kind, doubt, saved, now = answer
         self.ahead = int(now) / 1000 - self._clock.now().timestamp()
-        state = _State(id_.decode(), int(mark), kind.decode(), int(doubt), int(saved or 0))
+        state = _EpochState(id_.decode(), int(mark), kind.decode(), int(doubt), int(saved or 0))
         if self._has_evicted(run_id, int(server.get("evicted_keys", 0))) and not state.kind:
-            return _State(state.epoch, state.mark, "evicted", state.doubt, state.saved)
+            return _EpochState(state.epoch, state.mark, "evicted", state.doubt, state.saved)
         if not state.kind and known is not None and await self._is_behind(known, state):
-            return _State(state.epoch, state.mark, "database", state.doubt, state.saved)
+            return _EpochState(state.epoch, state.mark, "database", state.doubt, state.saved)
         return state
 
     def _has_evicted(self, run_id: str, count: int) -> bool:
@@ -195,14 +195,14 @@ class Epoch:
         before, self._evicted = self._evicted, (run_id, count)
         return before[0] == run_id and before[1] < count
 
-    async def _is_behind(self, known: KnownHotState, state: _State) -> bool:
+    async def _is_behind(self, known: KnownHotState, state: _EpochState) -> bool:
         """Return True if Redis saw a later record of the database than the database has."""
         if not self._saved or self._record is None or state.saved <= micros(known.at):
             return False
         again = await self._record.read()  # another process may have written meanwhile
         return again is not None and state.saved > micros(again.at)
 
-    async def _begin(self, state: _State, known: KnownHotState | None) -> None:
+    async def _begin(self, state: _EpochState, known: KnownHotState | None) -> None:
         """Record a loss. Another process that notices the same one records the same id."""
         kind = cast("LossKind", state.kind)
         seen = None if known is None else known.at
@@ -212,14 +212,14 @@ class Epoch:
         elif kind == "evicted":  # the epoch goes on: one loss a day
             name += f":{self._clock.now():%Y-%m-%d}"
         waited = (known.events, known.sends) if known is not None else (0, 0)
-        loss = Loss(name, kind, self._clock.now(), seen, *waited)
+        loss = DataLoss(name, kind, self._clock.now(), seen, *waited)
         if self._record is not None:
             await self._record.add(loss)
         else:
             self.losses = (loss, *self.losses)
         self._tell(loss)
 
-    def _tell(self, loss: Loss) -> None:
+    def _tell(self, loss: DataLoss) -> None:
         if loss.id not in self._told:
             self._told.add(loss.id)
             log.error(

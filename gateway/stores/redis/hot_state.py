@@ -40,7 +40,7 @@ class RedisAdapterStates:
         self._keys = Keys(client)
 
     def of(self, platform: str, account: str) -> AdapterState:
-        return _AccountState(self._client, self._keys, platform, account)
+        return _RedisState(self._client, self._keys, platform, account)
 
     async def entries(self) -> AsyncIterator[StateEntry]:
         prefix, cursor = self._client.key("state", ""), 0
@@ -64,7 +64,7 @@ class RedisAdapterStates:
         return 0
 
 
-class _AccountState:
+class _RedisState:
     def __init__(self, client: RedisClient, keys: Keys, platform: str, account: str) -> None:
         self._client = client
         self._keys = keys

@@ -19,9 +19,9 @@ from gateway.ports.outbox import (
     KEEP_OPEN,
     KEEP_RECEIPTS,
     DeadLetter,
-    Delivery,
     DeliveryState,
     OutboxEntry,
+    SendState,
 )
 from gateway.stores.codec import outbound_from_json, outbound_to_json
 from gateway.stores.redis.client import Argument, RedisClient, Script, milliseconds, quoted
@@ -298,7 +298,7 @@ class RedisOutbox:
         rows = await self._client.batch([("HMGET", name, *DEAD_FIELDS) for name in names])
         return [_letter(values) for values in rows if values[0] is not None]
 
-    async def deliveries(self, turn_id: str, limit: int) -> list[Delivery]:
+    async def deliveries(self, turn_id: str, limit: int) -> list[SendState]:
         names = await self._client.scan(self._keys.send(f"{turn_id}:"), limit)
         rows = await self._client.batch([("HMGET", name, *DELIVERY) for name in names])
         prefix = len(self._keys.send(""))
@@ -408,10 +408,10 @@ def _letter(values: Sequence[bytes | None]) -> DeadLetter:
     return DeadLetter(entry, fields[b"reason"].decode(), settled)
 
 
-def _delivery(key: str, values: Sequence[bytes | None]) -> Delivery:
+def _delivery(key: str, values: Sequence[bytes | None]) -> SendState:
     state, attempts, reason, queued, settled = ((value or b"").decode() for value in values)
     kept = cast("DeliveryState", state)
-    return Delivery(key, kept, int(attempts or 0), reason, _time(queued), _time(settled))
+    return SendState(key, kept, int(attempts or 0), reason, _time(queued), _time(settled))
 
 
 def _time(seconds: str) -> datetime | None:

@@ -21,7 +21,7 @@ from db.migrations import Schema, applied_in, migrate_sqlite, missing
 from gateway.errors import BadInput
 from gateway.stores.hot_losses import ELSEWHERE
 from gateway.stores.sqlite.lock import GatewayLock
-from gateway.stores.sqlite.outbox import RESTORED
+from gateway.stores.sqlite.queues import RESTORED
 
 PAGES: Final = 256
 """Pages per step: a megabyte."""

@@ -16,19 +16,19 @@ from gateway.ports.prompt_blocks import (
     Assembled,
     Block,
     BlockKind,
+    BlockSection,
     ContextParts,
     Count,
     DialogueTurn,
-    Loss,
-    Section,
+    LeftOut,
     Task,
+    ThreadText,
 )
 from gateway.turn.context import knowledge
 from gateway.turn.context.budgets import TokenBudget, allot
 from gateway.turn.context.history import HistoryFitter
 from gateway.turn.context.sentence_cut import shortened
-from gateway.turn.context.thread import ThreadFitter
-from gateway.turn.prompt import escaped, tagged
+from gateway.turn.prompt import TAG, escaped, tagged
 
 GAP: Final = "\n\n"
 
@@ -38,13 +38,13 @@ def system_text(parts: ContextParts) -> str:
     return _joined([parts.own, parts.skills, *map(_section_text, parts.personal)])
 
 
-def project_text(pieces: Sequence[Section]) -> str:
+def project_text(pieces: Sequence[BlockSection]) -> str:
     """Return the Project block, empty without a project."""
     inside = _joined(map(_section_text, pieces))
     return tagged(BlockKind.PROJECT, inside) if inside else ""
 
 
-def fit_system(parts: ContextParts, limit: int, count: Count) -> tuple[str, tuple[Loss, ...]]:
+def fit_system(parts: ContextParts, limit: int, count: Count) -> tuple[str, tuple[LeftOut, ...]]:
     """Return the System block within `limit` tokens, which hold at least the own text."""
     fixed, losses = parts.own, []
     if parts.skills:
@@ -52,7 +52,7 @@ def fit_system(parts: ContextParts, limit: int, count: Count) -> tuple[str, tupl
         if count(with_skills) <= limit:
             fixed = with_skills
         else:
-            losses.append(Loss("skills", "left_out", count(parts.skills)))
+            losses.append(LeftOut("skills", "left_out", count(parts.skills)))
 
     def block(written: Sequence[str]) -> str:
         return _joined([fixed, *written])
@@ -62,8 +62,8 @@ def fit_system(parts: ContextParts, limit: int, count: Count) -> tuple[str, tupl
 
 
 def fit_project(
-    pieces: Sequence[Section], limit: int, count: Count
-) -> tuple[str, tuple[Loss, ...]]:
+    pieces: Sequence[BlockSection], limit: int, count: Count
+) -> tuple[str, tuple[LeftOut, ...]]:
     """Return the Project block within `limit` tokens, empty if not even a sentence fits."""
 
     def block(written: Sequence[str]) -> str:
@@ -74,8 +74,8 @@ def fit_project(
 
 
 def _fit(
-    pieces: Sequence[Section], block: Callable[[Sequence[str]], str], limit: int, count: Count
-) -> tuple[str, tuple[Loss, ...]]:
+    pieces: Sequence[BlockSection], block: Callable[[Sequence[str]], str], limit: int, count: Count
+) -> tuple[str, tuple[LeftOut, ...]]:
     """Cut every section to its share; unused tokens go to the others."""
     room = limit - count(block([tagged("x", "")])) if pieces else 0
     needs = [_size(piece.text, piece.name, count) for piece in pieces]
@@ -89,7 +89,7 @@ def _fit(
         last = max(index for index, text in enumerate(written) if text)
         written[last] = _cut(pieces[last], count(written[last]) - 1, count)
     losses = tuple(
-        Loss(piece.name, "cut" if text else "left_out", lost)
+        LeftOut(piece.name, "cut" if text else "left_out", lost)
         for piece, text, need in zip(pieces, written, needs, strict=True)
         if (lost := need - (count(GAP + text) if text else 0)) > 0
     )
@@ -97,18 +97,18 @@ def _fit(
     return (text, losses) if count(text) <= limit else (block([]), losses)
 
 
-def _cut(piece: Section, limit: int, count: Count) -> str:
+def _cut(piece: BlockSection, limit: int, count: Count) -> str:
     if limit <= 0:
         return ""
     text = shortened(piece.text, limit, lambda shorter: _size(shorter, piece.name, count))
-    return _section_text(Section(piece.name, text, piece.share))
+    return _section_text(BlockSection(piece.name, text, piece.share))
 
 
 def _size(text: str, name: str, count: Count) -> int:
     return count(GAP + tagged(name, escaped(text))) if text else 0
 
 
-def _section_text(piece: Section) -> str:
+def _section_text(piece: BlockSection) -> str:
     return tagged(piece.name, escaped(piece.text)) if piece.text else ""
 
 
@@ -133,7 +133,7 @@ class _Fit(NamedTuple):
 
     text: str
     tokens: int
-    losses: tuple[Loss, ...] = ()
+    losses: tuple[LeftOut, ...] = ()
     turns: tuple[DialogueTurn, ...] = ()
     summary: str = ""
     taken: tuple[str, ...] = ()
@@ -278,7 +278,7 @@ class _Filling:
             thread=text,
         )
 
-    def _text(self, text: str, losses: tuple[Loss, ...] = ()) -> _Fit:
+    def _text(self, text: str, losses: tuple[LeftOut, ...] = ()) -> _Fit:
         return _Fit(text, self._count(text) if text else 0, losses)
 
     def _task(self, limit: int) -> _Fit:
@@ -292,8 +292,79 @@ class _Filling:
 
         text = shortened(task.text, limit, lambda shorter: count(written(shorter)))
         if not text:
-            return _Fit("", 0, (Loss("task", "left_out", needed),))
+            return _Fit("", 0, (LeftOut("task", "left_out", needed),))
         cut = written(text)
         tokens = count(cut)
-        losses = (Loss("task", "cut", needed - tokens),) if text != task.text else ()
+        losses = (LeftOut("task", "cut", needed - tokens),) if text != task.text else ()
         return _Fit(cut, tokens, losses)
+
+
+KIND: Final = "earlier messages of this thread"
+NEWEST_MISSING: Final = "(Later messages could not be read.)"
+
+
+def thread_text(thread: ThreadText, first: str, latest: Sequence[str]) -> str:
+    """Return these messages in their tag, with a line for those that are missing."""
+    missing = thread.between + len(thread.latest) - len(latest)
+    missing += bool(thread.first and not first)
+    lines = [
+        thread.title,
+        first,
+        _gap(missing, or_more=thread.or_more, between=bool(first)),
+        *latest,
+    ]
+    lines.append(NEWEST_MISSING if thread.newest_missing else "")
+    return tagged(TAG, "\n".join(line for line in lines if line), {"kind": KIND})
+
+
+def _gap(missing: int, *, or_more: bool, between: bool) -> str:
+    if not missing:
+        return ""
+    number = f"{missing} or more" if or_more else str(missing)
+    noun, verb = ("message", "is") if number == "1" else ("messages", "are")
+    named = f"{noun} between" if between else f"earlier {noun}"
+    return f"({number} {named} {verb} left out.)"
+
+
+class ThreadFitter:
+    """Shortens the messages of a thread to a limit. `tokens` is the size of all."""
+
+    def __init__(self, thread: ThreadText | None, count: Count) -> None:
+        self._thread = thread
+        self._count = count
+        self._whole = thread_text(thread, thread.first, thread.latest) if thread else ""
+        self.tokens = count(self._whole) if thread else 0
+
+    def within(self, limit: int) -> tuple[str, int, tuple[LeftOut, ...]]:
+        """Return the text within `limit` tokens, its tokens, and the losses: the first message,
+        which names the subject, and as many of the latest as fit."""
+        if self._thread is None or self.tokens <= limit:
+            return self._whole, self.tokens, ()
+        text = self._cut(self._thread, limit)
+        tokens = self._count(text) if text else 0
+        loss = LeftOut("thread", "cut" if text else "left_out", self.tokens - tokens)
+        return text, tokens, (loss,)
+
+    def _cut(self, thread: ThreadText, limit: int) -> str:
+        count, latest = self._count, thread.latest
+        first = shortened(thread.first, limit // 3, count)
+        room = limit - count(thread_text(thread, first, ()))
+        start = len(latest)
+        while start and (size := count(f"{latest[start - 1]}\n")) <= room:
+            start -= 1
+            room -= size
+        kept = list(latest[start:])
+        if not kept and latest and room > 0:
+            kept = [part] if (part := shortened(latest[-1], room - 1, count)) else []
+        while True:  # counts are not exactly additive
+            text = thread_text(thread, first, kept)
+            if count(text) <= limit:
+                return text
+            if kept:
+                kept.pop(0)
+            elif first:
+                first = ""
+            elif thread.title:
+                thread = thread._replace(title="")
+            else:
+                return ""

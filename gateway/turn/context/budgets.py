@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct, ValidationError, convert
 from msgspec.structs import astuple
 
-from gateway.ports.prompt_blocks import Assembled, Block, BlockKind, Loss
+from gateway.ports.prompt_blocks import Assembled, Block, BlockKind, LeftOut
 
 MAX_LOSSES: Final = 20
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.:-]+")
@@ -106,7 +106,7 @@ class BlockFigures(Struct, frozen=True):
     budget: int
     needed: int
     allotted: int
-    losses: tuple[Loss, ...] = ()
+    losses: tuple[LeftOut, ...] = ()
     more: int = 0
 
     @property
@@ -115,7 +115,7 @@ class BlockFigures(Struct, frozen=True):
         return round(100 * self.tokens / self.budget) if self.budget else 0
 
 
-class Figures(Struct, frozen=True):
+class BudgetFigures(Struct, frozen=True):
     """All blocks, and the window that the budgets are for. `reserved` are the tokens for question,
     answer and buffer."""
 
@@ -139,15 +139,15 @@ def usage_data(made: Assembled, window: int, reserved: int) -> dict[str, object]
     return {"window": window, "reserved": reserved, "blocks": blocks}
 
 
-def figures_in(data: Mapping[str, object] | None) -> Figures | None:
+def figures_in(data: Mapping[str, object] | None) -> BudgetFigures | None:
     """Return the figures from their stored form; None for other data."""
     try:
-        return convert(data, Figures)
+        return convert(data, BudgetFigures)
     except ValidationError:
         return None
 
 
-def warnings(figures: Figures) -> list[str]:
+def warnings(figures: BudgetFigures) -> list[str]:
     """Return problems with their solutions."""
     problems: list[str] = []
     knowledge, history = figures.of(BlockKind.KNOWLEDGE), figures.of(BlockKind.HISTORY)

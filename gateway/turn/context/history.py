@@ -10,7 +10,7 @@ from msgspec import Struct
 from gateway.conversation import ContextLimits
 from gateway.immutable import replace
 from gateway.ports.conversations import ConversationSummary, ConversationTask, StoredTurn
-from gateway.ports.prompt_blocks import BlockKind, Count, DialogueTurn, Loss
+from gateway.ports.prompt_blocks import BlockKind, Count, DialogueTurn, LeftOut
 from gateway.turn.context.budgets import allot
 from gateway.turn.context.sentence_cut import shortened
 from gateway.turn.context.summary import extracted, lines_of, points, question_groups
@@ -30,7 +30,7 @@ class HistoryFit(Struct, frozen=True):
     summary: str
     turns: tuple[DialogueTurn, ...]
     tokens: int
-    losses: tuple[Loss, ...] = ()
+    losses: tuple[LeftOut, ...] = ()
 
 
 def summary_block(summary: str) -> str:
@@ -106,7 +106,9 @@ class HistoryFitter:
         fit = self._fit(self._summed(before, limit - used), cut, used, before)
         lost = sum(needs) - used
         return (
-            replace(fit, losses=(*fit.losses, Loss("latest_turns", "cut", lost))) if lost else fit
+            replace(fit, losses=(*fit.losses, LeftOut("latest_turns", "cut", lost)))
+            if lost
+            else fit
         )
 
     def _shorter(self, turn: DialogueTurn, limit: int) -> DialogueTurn:
@@ -135,9 +137,9 @@ class HistoryFitter:
         tokens = used + self._count(text)
         lost = sum(self._costs[:start])
         if lost:
-            loss = Loss("turns", "summarised" if summary else "left_out", lost)
+            loss = LeftOut("turns", "summarised" if summary else "left_out", lost)
         else:
-            loss = Loss("summary", "cut" if summary else "left_out", self.whole.tokens - tokens)
+            loss = LeftOut("summary", "cut" if summary else "left_out", self.whole.tokens - tokens)
         losses = (loss,) if loss.tokens > 0 else ()
         return HistoryFit(text, summary, tuple(turns), tokens, losses)
 

@@ -10,7 +10,7 @@ from gateway.ports.prompt_blocks import (
     ContextParts,
     Count,
     KnowledgeItem,
-    Loss,
+    LeftOut,
 )
 from gateway.turn.prompt import escaped, tagged
 
@@ -42,14 +42,14 @@ def block_text(entries: Sequence[str]) -> str:
 
 def fit_items(
     items: Sequence[KnowledgeItem], entries: Sequence[str], limit: int, count: Count
-) -> tuple[str, tuple[str, ...], tuple[Loss, ...]]:
+) -> tuple[str, tuple[str, ...], tuple[LeftOut, ...]]:
     """Return the block within `limit` tokens, the ids of its items, and the losses.
 
     `entries` are the items as text, best first; one that does not fit is left out, and shorter ones
     behind it may still fit.
     """
     chosen: list[int] = []
-    losses: list[Loss] = []
+    losses: list[LeftOut] = []
     used = count(EMPTY)
     for index, entry in enumerate(entries):
         size = count(f"{entry}\n")
@@ -62,15 +62,15 @@ def fit_items(
             chosen.append(index)
             used = needed
         else:
-            losses.append(Loss(items[index].id, "left_out", size))
+            losses.append(LeftOut(items[index].id, "left_out", size))
     text = block_text([entries[index] for index in chosen])
     while chosen and count(text) > limit:  # counts are not exactly additive
         last = chosen.pop()
-        losses.append(Loss(items[last].id, "left_out", count(entries[last])))
+        losses.append(LeftOut(items[last].id, "left_out", count(entries[last])))
         text = block_text([entries[index] for index in chosen])
     if not chosen:  # each would need the block's tag as well
         losses = [
-            Loss(item.id, "left_out", count(block_text([entry])))
+            LeftOut(item.id, "left_out", count(block_text([entry])))
             for item, entry in zip(items, entries, strict=True)
         ]
     return text, tuple(items[index].id for index in chosen), tuple(losses)

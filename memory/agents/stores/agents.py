@@ -21,7 +21,6 @@ from db import (
 from db.statements import within
 from db.transaction import Change, Fetch
 from db.values import json_list, micros, storable, texts_of, time_of, time_or_none
-from memory.agents.event_signal import EventSignal
 from memory.agents.model import (
     Admission,
     Agent,
@@ -32,7 +31,7 @@ from memory.agents.model import (
     Capability,
     EventKind,
 )
-from memory.agents.stores.events import EventWriter, add_events
+from memory.agents.stores.events import EventSignal, EventWriter, add_events
 from memory.model.scope import MAY_CHANGE, AccessScope
 from memory.stores.links import of_same_person
 

@@ -1,15 +1,46 @@
-"""The table of events. Events are added by the transactions of the stores that change something."""
+"""The table of events, the signal that some were added, and the progress of webhooks.
 
-from collections.abc import Callable, Iterable, Sequence
+Events are added by the transactions of the stores that change something.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Final, TypeVar
 
 from db import Database, Params, Row, Statement, Work, among, execute, fetch, lock
 from db.database import delete_some, deleting_some
 from db.values import micros, storable, time_of
-from memory.agents.event_signal import EventSignal
 from memory.agents.model import AgentEvent, EventKind, EventPage
-from memory.agents.values import Reader
+from memory.agents.values import EventReader, WebhookState
+
+
+class EventSignal:
+    """Wakes those who wait for events, without the events. Processes do not hear each other."""
+
+    def __init__(self) -> None:
+        self.added = 0
+        """The number of calls of `notify`."""
+        self._changed = asyncio.Event()
+
+    def notify(self) -> None:
+        """Wake all who wait."""
+        self.added += 1
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def wait(self, since: int, timer: Awaitable[None]) -> None:
+        """Return when there was a call of `notify` after `added` had the value `since`, or when the
+        timer ends, which is cancelled otherwise."""
+        timing = asyncio.ensure_future(timer)
+        changed = asyncio.ensure_future(self._changed.wait())
+        try:
+            if self.added == since:
+                await asyncio.wait((timing, changed), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            timing.cancel()
+            changed.cancel()
+
 
 EVENTS_LOCK: Final = "agent events"
 """`add_events` takes this lock and the commit releases it. So events become visible in the order of
@@ -123,7 +154,7 @@ class SqlAgentEvents:
     async def add(self, events: Sequence[AgentEvent]) -> None:
         await self._writer.run(lambda: add_events(events))
 
-    async def after(self, reader: Reader, number: int, limit: int) -> EventPage:
+    async def after(self, reader: EventReader, number: int, limit: int) -> EventPage:
         """Return the events after a number that this reader may see, oldest first."""
         params = {
             "tenant": storable(reader.tenant),
@@ -159,3 +190,57 @@ class SqlAgentEvents:
         number."""
         params = {"before": micros(before), "kept": most}
         return await delete_some(self._database, PRUNE, params)
+
+
+MAX_ERROR: Final = 200
+WEBHOOK_COLUMNS: Final = "name, number, attempts, dead, error"
+BEGIN: Final = Statement("""
+    INSERT INTO agent_webhooks (name, number, attempts, dead, error, due)
+    SELECT :name, COALESCE(max(number), 0), 0, 0, '', 0 FROM agent_events WHERE true
+    ON CONFLICT (name) DO NOTHING
+""")
+CLAIM: Final = Statement(f"""
+    UPDATE agent_webhooks SET due = :until WHERE name = :name AND due <= :now
+    RETURNING {WEBHOOK_COLUMNS}
+""")
+RELEASE: Final = Statement("""
+    UPDATE agent_webhooks SET number = :number, attempts = :attempts, dead = :dead, error = :error,
+        due = :due
+    WHERE name = :name
+""")
+STATES: Final = Statement(f"SELECT {WEBHOOK_COLUMNS} FROM agent_webhooks ORDER BY name")
+
+
+class SqlWebhooks:
+    """Every method raises `StoreUnavailable`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def claim(self, name: str, now: datetime, until: datetime) -> WebhookState | None:
+        """Take a webhook that is due, for this process until then; None if it is not due. A new
+        webhook begins with the events after the newest."""
+        params = {"name": name, "now": micros(now), "until": micros(until)}
+
+        def work() -> Work[list[Row]]:
+            yield from execute(BEGIN, {"name": name})
+            return (yield from fetch(CLAIM, params))
+
+        rows = await self._database.run(work)
+        return WebhookState(*rows[0]) if rows else None
+
+    async def release(self, state: WebhookState, due: datetime) -> None:
+        """Store the progress of a claimed webhook; it is due again at that time."""
+        params = {
+            "name": state.name,
+            "number": state.number,
+            "attempts": state.attempts,
+            "dead": state.dead,
+            "error": storable(state.error)[:MAX_ERROR],
+            "due": micros(due),
+        }
+        await self._database.change(RELEASE, params)
+
+    async def states(self) -> list[WebhookState]:
+        """Return the progress of all webhooks."""
+        return [WebhookState(*row) for row in await self._database.fetch(STATES)]

@@ -23,7 +23,6 @@ from db import (
 from db.database import deleted_some, deleting_some
 from db.transaction import Fetch
 from db.values import micros, storable, time_of
-from memory.agents.event_signal import EventSignal
 from memory.agents.model import (
     AgentEvent,
     AgentLimits,
@@ -33,8 +32,8 @@ from memory.agents.model import (
     HandoffStatus,
     HandoffStep,
 )
-from memory.agents.stores.events import EventWriter, add_events
-from memory.agents.values import Capacity, Receiver
+from memory.agents.stores.events import EventSignal, EventWriter, add_events
+from memory.agents.values import Capacity, HandoffReceiver
 from memory.stores.links import of_same_person
 
 EXPIRE_AT_ONCE: Final = 100
@@ -162,23 +161,25 @@ class SqlHandoffs:
         rows = await self._database.fetch(FIND, params)
         return _handoff(rows[0]) if rows else None
 
-    async def accept(self, receiver: Receiver, handoff_id: str, now: datetime) -> HandoffStep:
+    async def accept(
+        self, receiver: HandoffReceiver, handoff_id: str, now: datetime
+    ) -> HandoffStep:
         params = _step(receiver, handoff_id, now)
         return await self._change(ACCEPT, params, EventKind.HANDOFF_ACCEPTED, now)
 
     async def reject(
-        self, receiver: Receiver, handoff_id: str, reason: str, now: datetime
+        self, receiver: HandoffReceiver, handoff_id: str, reason: str, now: datetime
     ) -> HandoffStep:
         params = {**_step(receiver, handoff_id, now), "reason": storable(reason)}
         return await self._change(REJECT, params, EventKind.HANDOFF_REJECTED, now)
 
     async def complete(
-        self, receiver: Receiver, handoff_id: str, result: dict[str, object], now: datetime
+        self, receiver: HandoffReceiver, handoff_id: str, result: dict[str, object], now: datetime
     ) -> HandoffStep:
         params = {**_step(receiver, handoff_id, now), "result": json.dumps(result)}
         return await self._change(COMPLETE, params, EventKind.HANDOFF_COMPLETED, now)
 
-    async def open(self, receiver: Receiver, now: datetime, limit: int) -> list[Handoff]:
+    async def open(self, receiver: HandoffReceiver, now: datetime, limit: int) -> list[Handoff]:
         """Return pending and accepted handoffs to this receiver, oldest first."""
         params = {**_of(receiver), "now": micros(now), "limit": limit}
         statement = OPEN_OF_AGENT if receiver.agent else OPEN_OF_PERSON
@@ -295,7 +296,7 @@ def _event(kind: EventKind, handoff: Handoff, now: datetime) -> AgentEvent:
     )
 
 
-def _of(receiver: Receiver) -> dict[str, object]:
+def _of(receiver: HandoffReceiver) -> dict[str, object]:
     return {
         "tenant": storable(receiver.tenant),
         "agent": storable(receiver.agent),
@@ -303,7 +304,7 @@ def _of(receiver: Receiver) -> dict[str, object]:
     }
 
 
-def _step(receiver: Receiver, handoff_id: str, now: datetime) -> dict[str, object]:
+def _step(receiver: HandoffReceiver, handoff_id: str, now: datetime) -> dict[str, object]:
     return {**_of(receiver), "id": storable(handoff_id), "now": micros(now)}
 
 

@@ -21,7 +21,6 @@ from db import (
 )
 from db.database import delete_some, deleting_some
 from db.values import micros, storable, time_of
-from memory.agents.event_signal import EventSignal
 from memory.agents.model import (
     AgentEvent,
     AgentLimits,
@@ -31,7 +30,7 @@ from memory.agents.model import (
     PoolMember,
     SharedScope,
 )
-from memory.agents.stores.events import EventWriter, add_events
+from memory.agents.stores.events import EventSignal, EventWriter, add_events
 from memory.agents.stores.pools import LOCK, admit, joining_locks, writing
 from memory.stores.links import of_same_person
 

@@ -8,9 +8,8 @@ from msgspec import Struct
 from db import Database, Row, Statement, Work, among, change, fetch
 from db.statements import json_text
 from db.values import micros, storable
-from memory.agents.event_signal import EventSignal
 from memory.agents.model import AgentEvent, EventKind
-from memory.agents.stores.events import EventWriter, add_events
+from memory.agents.stores.events import EventSignal, EventWriter, add_events
 from memory.model.scope import AccessScope
 
 AT_ONCE: Final = 500

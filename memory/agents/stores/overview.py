@@ -7,7 +7,7 @@ from typing import Final
 from db import Database, Row, Statement, among
 from db.statements import json_text
 from db.values import storable
-from memory.agents.model import Activity, Agent, Membership, Permission, Pool, PoolSummary
+from memory.agents.model import Agent, AgentActivity, Membership, Permission, Pool, PoolSummary
 from memory.agents.stores.agents import COLUMNS, agent_of
 from memory.agents.stores.origins import taken_by
 from memory.agents.stores.pools import COLUMNS as POOL_COLUMNS
@@ -78,14 +78,16 @@ class SqlAgentOverview:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def activity(self, access: AccessScope, agent_ids: Sequence[str]) -> dict[str, Activity]:
+    async def activity(
+        self, access: AccessScope, agent_ids: Sequence[str]
+    ) -> dict[str, AgentActivity]:
         """Return the activity of agents by id: of the caller's, for an operator of everybody's. An
         agent without activity is missing."""
         params = access.parameters() | {"agents": [storable(id_) for id_ in agent_ids]}
         counts: dict[str, dict[str, int]] = defaultdict(dict)
         for what, agent, count in await self._database.fetch(ACTIVITY, params):
             counts[str(agent)][str(what)] = int(count)
-        return {agent: Activity(**each) for agent, each in counts.items()}
+        return {agent: AgentActivity(**each) for agent, each in counts.items()}
 
     async def unregistered(self, access: AccessScope, limit: int) -> list[str]:
         """Return the ids of unregistered agents that wrote memories of the caller."""

@@ -24,7 +24,6 @@ from db import (
 from db.statements import within
 from db.transaction import Fetch
 from db.values import micros, storable, time_of
-from memory.agents.event_signal import EventSignal
 from memory.agents.model import (
     Admission,
     AgentEvent,
@@ -38,7 +37,7 @@ from memory.agents.model import (
     SharedScope,
 )
 from memory.agents.stores.agents import admitted
-from memory.agents.stores.events import EventWriter, add_events
+from memory.agents.stores.events import EventSignal, EventWriter, add_events
 from memory.agents.values import Refused, ReplacedText
 from memory.model.scope import MAY_BE_SHARED, MAY_CHANGE, SHARES, SHOWS_SHARED, AccessScope
 from memory.stores.filters import TRUE_NOW

@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from memory.git.object_reader import ObjectReader
 from memory.git.repository import TreeEntry
-from memory.knowledge.ingest.outcome import BranchOutcome, Mode, Progress, Report
-from memory.knowledge.ingest.prepare import PreparedFile, RawFile, Workers
+from memory.knowledge.ingest.outcome import BranchOutcome, IngestProgress, Mode, Report
+from memory.knowledge.ingest.prepare import FileWorkers, PreparedFile, RawFile
 from memory.knowledge.model import SkippedFile, SkipReason
 from memory.knowledge.ports.stores import Batch, NewFile
 from memory.knowledge.reading.paths import (
@@ -23,7 +23,7 @@ from memory.knowledge.reading.paths import (
     path_without_secrets,
     shown_path,
 )
-from memory.knowledge.reading.rules import Candidate, Rules
+from memory.knowledge.reading.rules import NamedBy, Rules
 from memory.knowledge.stores.files import SqlFiles
 
 SORTED_AT_ONCE: Final = 500
@@ -38,7 +38,7 @@ MAX_SKIPPED: Final = 20_000
 
 
 @dataclass(slots=True)
-class Plan:
+class IngestPlan:
     """The files to look at, each path with the id of its blob; and those that need no reading.
     `whole`: they are all files of a commit. Not `complete`: there are more changes than these."""
 
@@ -56,9 +56,9 @@ class Plan:
 
 async def plan_of(
     entries: AsyncGenerator[TreeEntry, None], rules: Rules, most: int, *, whole: bool = False
-) -> Plan:
+) -> IngestPlan:
     """Sort entries by what has to be done with them; at most `most` files are indexed."""
-    plan = Plan(whole)
+    plan = IngestPlan(whole)
     waiting: list[TreeEntry] = []
     async with aclosing(entries):
         async for entry in entries:
@@ -72,14 +72,16 @@ async def plan_of(
     return plan
 
 
-async def _sort_all(plan: Plan, entries: list[TreeEntry], rules: Rules, most: int) -> None:
+async def _sort_all(plan: IngestPlan, entries: list[TreeEntry], rules: Rules, most: int) -> None:
     begin = 0
     while begin < len(entries):
         begin = await asyncio.to_thread(_sort_some, plan, entries, begin, rules, most)
     plan.complete = len(plan.removed) <= MAX_REMOVED
 
 
-def _sort_some(plan: Plan, entries: list[TreeEntry], begin: int, rules: Rules, most: int) -> int:
+def _sort_some(
+    plan: IngestPlan, entries: list[TreeEntry], begin: int, rules: Rules, most: int
+) -> int:
     """Sort entries from a place on for a bounded time; return the place of the next one."""
     until = time.monotonic() + SLICE_SECONDS
     for place in range(begin, len(entries)):
@@ -89,7 +91,7 @@ def _sort_some(plan: Plan, entries: list[TreeEntry], begin: int, rules: Rules, m
     return len(entries)
 
 
-def _sort(plan: Plan, entry: TreeEntry, rules: Rules, most: int) -> None:
+def _sort(plan: IngestPlan, entry: TreeEntry, rules: Rules, most: int) -> None:
     path = checked_path(entry.path)
     if isinstance(path, SkipReason):
         shown = shown_path(entry.path)
@@ -99,7 +101,7 @@ def _sort(plan: Plan, entry: TreeEntry, rules: Rules, most: int) -> None:
             plan.removed.append(shown)
         return
     candidate = rules.candidate(path)
-    if candidate is Candidate.NEITHER:
+    if candidate is NamedBy.NEITHER:
         return
     shown = path_without_secrets(path)
     if not entry.id:
@@ -111,7 +113,7 @@ def _sort(plan: Plan, entry: TreeEntry, rules: Rules, most: int) -> None:
             plan.removed.append(path)
         return
     reason = checked_mode(entry)
-    if reason is None and candidate is Candidate.SECRET_NAME:
+    if reason is None and candidate is NamedBy.SECRET_NAME:
         reason = SkipReason.SECRET_NAME
     if reason is None and len(plan.files) >= most:
         reason = SkipReason.TOO_MANY
@@ -121,7 +123,7 @@ def _sort(plan: Plan, entry: TreeEntry, rules: Rules, most: int) -> None:
         _skip(plan, path, reason)
 
 
-def _skip(plan: Plan, path: str, reason: SkipReason) -> None:
+def _skip(plan: IngestPlan, path: str, reason: SkipReason) -> None:
     if len(plan.skipped) < MAX_SKIPPED:
         plan.skipped[path] = reason
 
@@ -182,7 +184,7 @@ class BranchWriter:
         place: BranchPlace,
         rules: Rules,
         readers: tuple[ObjectReader, ObjectReader],
-        workers: Workers,
+        workers: FileWorkers,
         now: Callable[[], datetime],
     ) -> None:
         """`readers` are those of sizes and of contents."""
@@ -194,7 +196,7 @@ class BranchWriter:
         self._now = now
         self.counts = Counts()
 
-    async def write(self, plan: Plan, report: Report) -> None:
+    async def write(self, plan: IngestPlan, report: Report) -> None:
         """Bring the files of the plan into the index."""
         for removed in _parts(plan.removed, PAGE):
             await self._write(Batch(removed=removed))
@@ -205,9 +207,9 @@ class BranchWriter:
         for some in _parts(list(plan.files.items()), AT_ONCE):
             await self._look_at(some)
             done += len(some)
-            report(Progress(self._place.branch, done, len(plan.files)))
+            report(IngestProgress(self._place.branch, done, len(plan.files)))
 
-    async def remove_others(self, plan: Plan) -> None:
+    async def remove_others(self, plan: IngestPlan) -> None:
         """Remove the stored paths that are not in a plan of the whole commit."""
         after = ""
         while True:

@@ -19,10 +19,10 @@ from msgspec import Struct
 from gateway.errors import ConfigurationError
 from memory.git.errors import LimitExceeded
 from memory.git.repository import SYMLINK, GitRepository, is_file, opened_repository
-from memory.knowledge.ingest.branch import BranchPlace, BranchWriter, Counts, Plan, plan_of
-from memory.knowledge.ingest.limits import Limits
+from memory.knowledge.ingest.branch import BranchPlace, BranchWriter, Counts, IngestPlan, plan_of
+from memory.knowledge.ingest.limits import IngestLimits
 from memory.knowledge.ingest.outcome import BranchOutcome, IngestOutcome, Mode, Report
-from memory.knowledge.ingest.prepare import Split, Workers
+from memory.knowledge.ingest.prepare import FileWorkers, Split
 from memory.knowledge.model import MAX_BRANCHES, MAX_PATH, BranchState, Repository
 from memory.knowledge.reading.rules import Rules
 from memory.knowledge.stores.repositories import KnowledgeStores
@@ -67,7 +67,7 @@ class Ingester:
         read_rules: ReadRules,
         splitter: Splitter,
         now: Callable[[], datetime],
-        limits: Limits = Limits(),  # noqa: B008 - frozen
+        limits: IngestLimits = IngestLimits(),  # noqa: B008 - frozen
     ) -> None:
         self._stores = stores
         self._read_rules = read_rules
@@ -150,7 +150,9 @@ class Ingester:
             rules=digest,
             whole=not by_changes,
         )
-        with Workers(self._splitter.split, rules.skip_binary, always=bool(state.target)) as workers:
+        with FileWorkers(
+            self._splitter.split, rules.skip_binary, always=bool(state.target)
+        ) as workers:
             counts = await self._write(git, repository, wanted, plan, workers, rules, report)
         await self._stores.files.finish(repository.id, wanted.name, wanted.commit, self._now())
         mode = Mode.WHOLE if plan.whole else Mode.CHANGES
@@ -176,11 +178,11 @@ class Ingester:
         wanted: _Wanted,
         since: BranchState | None,
         rules: Rules,
-    ) -> Plan:
+    ) -> IngestPlan:
         """The plan of the changes since a state, or of the whole commit without one, and if there
         are too many changes. Raises `LimitExceeded`."""
         limits = self._limits
-        plan: Plan | None = None
+        plan: IngestPlan | None = None
         if since is not None:
             stored = (await self._stores.files.totals(repository.id)).files
             room = max(0, limits.files * max(1, len(repository.branches)) - stored)
@@ -215,8 +217,8 @@ class Ingester:
         git: GitRepository,
         repository: Repository,
         wanted: _Wanted,
-        plan: Plan,
-        workers: Workers,
+        plan: IngestPlan,
+        workers: FileWorkers,
         rules: Rules,
         report: Report,
     ) -> Counts:

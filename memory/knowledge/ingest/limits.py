@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from memory.git.errors import LimitExceeded
 from memory.git.object_reader import ObjectReader
-from memory.knowledge.ingest.branch import Plan
+from memory.knowledge.ingest.branch import IngestPlan
 from memory.knowledge.reading.rules import MAX_FILES, MAX_MB, MAX_MINUTES, MAX_PATHS, Rules
 
 AT_ONCE: Final = 5_000
@@ -14,7 +14,7 @@ AT_ONCE: Final = 5_000
 MB: Final = 1024 * 1024
 
 
-class Limits(Struct, frozen=True):
+class IngestLimits(Struct, frozen=True):
     """The limits of one ingest: `files` of a branch that are indexed, `paths` of one commit that
     are looked at, `megabytes` of the files of one commit, and `minutes` of the whole ingest."""
 
@@ -23,7 +23,7 @@ class Limits(Struct, frozen=True):
     megabytes: int = MAX_MB
     minutes: float = MAX_MINUTES
 
-    async def require_size(self, sizes: ObjectReader, plan: Plan, rules: Rules) -> None:
+    async def require_size(self, sizes: ObjectReader, plan: IngestPlan, rules: Rules) -> None:
         """Raise `LimitExceeded` if the files of a plan that are not too large have more bytes
         together; files with the same content count once."""
         most = self.megabytes * MB

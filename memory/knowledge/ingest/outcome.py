@@ -54,7 +54,7 @@ class IngestOutcome(Struct, frozen=True):
     missing: tuple[str, ...] = ()
 
 
-class Progress(Struct, frozen=True):
+class IngestProgress(Struct, frozen=True):
     """Files of a branch that are done, of all that have to be looked at."""
 
     branch: str
@@ -62,4 +62,4 @@ class Progress(Struct, frozen=True):
     total: int
 
 
-Report: TypeAlias = Callable[[Progress], None]
+Report: TypeAlias = Callable[[IngestProgress], None]

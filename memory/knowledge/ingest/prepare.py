@@ -81,7 +81,7 @@ def prepare(split: Split, skip_binary: bool, raw: RawFile) -> Prepared:
     return PreparedFile(file, text.redacted, text.guessed)
 
 
-class Workers:
+class FileWorkers:
     """Prepares files, with other processes where there are many. Use it as a context."""
 
     def __init__(self, split: Split, skip_binary: bool, *, always: bool = False) -> None:

@@ -75,3 +75,16 @@ class IngestLock(Protocol):
     def hold(self, repository_id: str) -> AbstractAsyncContextManager[bool]:
         """Hold the lock; False at once if another process has it."""
         ...
+
+
+class NoWords:
+    """A word index that holds nothing, for stores whose index is neither searched nor changed."""
+
+    def add(self, chunks: Sequence[IndexedChunk]) -> Work[None]:
+        yield from ()
+
+    def remove(self, numbers: Sequence[int]) -> Work[None]:
+        yield from ()
+
+    def purge(self) -> Work[None]:
+        yield from ()

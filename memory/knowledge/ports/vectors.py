@@ -28,7 +28,7 @@ class ClaimedText(Struct, frozen=True):
     chunks: tuple[int, ...]
 
 
-class Claim(Struct, frozen=True):
+class ChunkClaim(Struct, frozen=True):
     """Texts whose vectors this process makes now. `last` is the number of the last chunk that was
     looked at; `copied` counts the chunks that got the vector of another chunk with the same
     text."""

@@ -70,7 +70,7 @@ class PathMatcher:
         ends = [[end for glob in globs for end in states.add(glob)] for globs in lists]
         self._automaton = _Automaton(states)
         self._ends = [_bits(numbers) for numbers in ends]
-        self._known: dict[int, _Place] = {}
+        self._known: dict[int, _GlobPlace] = {}
         self._bytes = 0
         self._begin = self._place(self._automaton.begin)
 
@@ -84,32 +84,32 @@ class PathMatcher:
             place = place.after.get(char) or self._next(place, char)
         return place.lists
 
-    def _next(self, place: "_Place", char: str) -> "_Place":
+    def _next(self, place: "_GlobPlace", char: str) -> "_GlobPlace":
         following = self._place(self._automaton.after(place.states, char))
         place.after[char] = following
         self._bytes += _PLACE_BYTES
         return following
 
-    def _place(self, states: int) -> "_Place":
+    def _place(self, states: int) -> "_GlobPlace":
         found = self._known.get(states)
         if found is None:
             if self._bytes > MAX_KNOWN:
                 self._known, self._bytes = {}, 0
                 self._begin = self._place(self._automaton.begin)
-            found = _Place(states, tuple(bool(states & mask) for mask in self._ends))
+            found = _GlobPlace(states, tuple(bool(states & mask) for mask in self._ends))
             self._known[states] = found
             self._bytes += _PLACE_BYTES + states.bit_length() // 7
         return found
 
 
 @dataclass(slots=True)
-class _Place:
+class _GlobPlace:
     """The states of a match, the lists whose patterns end in one of them, and the places that
     follow by character."""
 
     states: int
     lists: tuple[bool, ...]
-    after: dict[str, "_Place"] = field(default_factory=dict)
+    after: dict[str, "_GlobPlace"] = field(default_factory=dict)
 
 
 _PLACE_BYTES: Final = 200

@@ -70,7 +70,7 @@ _CODE_SUFFIXES: Final = frozenset(_SOURCES.split())
 _WORD: Final = re.compile(r"[A-Z]++[a-z]*+|[a-z]++")
 
 
-class Candidate(Enum):
+class NamedBy(Enum):
     """The list that names a file."""
 
     NEITHER = auto()
@@ -108,18 +108,18 @@ class Rules:
     def _matcher(self) -> PathMatcher:
         return PathMatcher(self.include, self.exclude, self.code, self.code_exclude)
 
-    def candidate(self, path: str) -> Candidate:
+    def candidate(self, path: str) -> NamedBy:
         """Return the list that names a path."""
         included, excluded, code, code_excluded = self._matcher.lists_of(path)
         if included and not excluded:
             if _tells_of_secrets(path):
-                return Candidate.SECRET_NAME
-            return Candidate.DOCUMENT
+                return NamedBy.SECRET_NAME
+            return NamedBy.DOCUMENT
         if not code or code_excluded:
-            return Candidate.NEITHER
+            return NamedBy.NEITHER
         if not _is_source(path) and (_tells_of_secrets(path) or excluded):
-            return Candidate.SECRET_NAME
-        return Candidate.CODE
+            return NamedBy.SECRET_NAME
+        return NamedBy.CODE
 
 
 def _is_source(path: str) -> bool:

@@ -7,10 +7,8 @@ a file, joined in order, are the file; time grows with its length and with nothi
 from memory.knowledge.model import FileKind, SplitFile
 from memory.knowledge.splitting.code import split_code
 from memory.knowledge.splitting.decisions import Standing, standing_of
-from memory.knowledge.splitting.documents import headings_in, split_document, title_of
-from memory.knowledge.splitting.front_matter import front_matter
-from memory.knowledge.splitting.kinds import kind_of, services_of, topics_of
-from memory.knowledge.splitting.languages import DOCUMENTS, language_of
+from memory.knowledge.splitting.documents import front_matter, headings_in, split_document, title_of
+from memory.knowledge.splitting.kinds import DOCUMENTS, kind_of, language_of, services_of, topics_of
 from memory.knowledge.splitting.pieces import lines_of
 
 __all__ = ["split_file"]

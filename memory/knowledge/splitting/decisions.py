@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from memory.knowledge.model import Day
-from memory.knowledge.splitting.documents import Heading, plain
+from memory.knowledge.splitting.documents import DocumentHeading, plain
 
 MAX_LINES: Final = 300
 """Lines from the beginning that are searched for status and supersession."""
@@ -60,7 +60,7 @@ class Standing(Struct, frozen=True):
 def standing_of(
     path: str,
     lines: Sequence[str],
-    headings: Sequence[Heading],
+    headings: Sequence[DocumentHeading],
     fields: Mapping[str, tuple[str, ...]],
 ) -> Standing:
     """Read status, date and supersession of a record from its front matter and its text."""
@@ -77,7 +77,7 @@ def standing_of(
     return Standing(status, _first_day(days), replaced, by[0] if by else "")
 
 
-def _said_status(lines: Sequence[str], headings: Sequence[Heading]) -> str:
+def _said_status(lines: Sequence[str], headings: Sequence[DocumentHeading]) -> str:
     """The text of a section or a line that is called status."""
     for heading in headings:
         if heading.text.lower().strip(":") == "status":

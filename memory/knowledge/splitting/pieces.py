@@ -10,7 +10,6 @@ from typing import Final
 from msgspec import Struct
 
 from memory.knowledge.model import Chunk
-from memory.knowledge.splitting.definitions import indentation
 
 TARGET: Final = 1_500
 """Characters up to which small sections are joined."""
@@ -20,9 +19,13 @@ MAX_CHUNKS: Final = 4_000
 """Chunks of a file. A larger file has larger chunks."""
 MAX_SYMBOLS: Final = 400
 """Characters of the names of a chunk."""
+MAX_LINE: Final = 400
+"""Characters of a line that are looked at."""
+TAB: Final = 4
+"""Columns of a tab."""
 
 
-class Section(Struct, frozen=True):
+class FileSection(Struct, frozen=True):
     """Lines from `first` (from 0) to the next section, with the name or heading that begins it."""
 
     first: int
@@ -38,7 +41,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def chunks_of(
-    lines: Sequence[str], sections: Sequence[Section], full: int = TARGET
+    lines: Sequence[str], sections: Sequence[FileSection], full: int = TARGET
 ) -> tuple[Chunk, ...]:
     """Cut lines at sections, of which the first begins at line 0. Small neighbours become one chunk
     of up to `TARGET` characters, which ends at the next section once it has `full` of them."""
@@ -46,7 +49,7 @@ def chunks_of(
     scale = max(1.0, 2 * total / MAX_CHUNKS / TARGET)
     most, target = int(MOST * scale), int(TARGET * scale)
     chunks: list[Chunk] = []
-    joined: list[_Piece] = []
+    joined: list[_LinePiece] = []
     size = 0
     for piece in _pieces(lines, sections, target, most):
         if joined and (size + len(piece.text) > target or size >= full * scale):
@@ -59,7 +62,7 @@ def chunks_of(
     return tuple(chunks)
 
 
-class _Piece(Struct, frozen=True):
+class _LinePiece(Struct, frozen=True):
     first: int
     last: int
     text: str
@@ -68,8 +71,8 @@ class _Piece(Struct, frozen=True):
 
 
 def _pieces(
-    lines: Sequence[str], sections: Sequence[Section], target: int, most: int
-) -> Iterator[_Piece]:
+    lines: Sequence[str], sections: Sequence[FileSection], target: int, most: int
+) -> Iterator[_LinePiece]:
     ends = [section.first for section in sections[1:]] + [len(lines)]
     for section, end in zip(sections, ends, strict=True):
         first = section.first
@@ -77,11 +80,11 @@ def _pieces(
             last, size = _reach(lines, first, end, target, most)
             text = "".join(lines[first : last + 1])
             if size <= most:
-                yield _Piece(first, last, text, section.symbol, section.heading)
+                yield _LinePiece(first, last, text, section.symbol, section.heading)
             else:  # one long line
                 for begin in range(0, len(text), most):
                     part = text[begin : begin + most]
-                    yield _Piece(first, last, part, section.symbol, section.heading)
+                    yield _LinePiece(first, last, part, section.symbol, section.heading)
             first = last + 1
 
 
@@ -106,7 +109,7 @@ def _parting(lines: Sequence[str], before: int) -> int:
     return 400 - min(indentation(lines[before]), 400)
 
 
-def _chunk(pieces: Sequence[_Piece]) -> Chunk:
+def _chunk(pieces: Sequence[_LinePiece]) -> Chunk:
     names = dict.fromkeys(piece.symbol for piece in pieces if piece.symbol)
     return Chunk(
         pieces[0].first + 1,
@@ -115,3 +118,16 @@ def _chunk(pieces: Sequence[_Piece]) -> Chunk:
         next((piece.heading for piece in pieces if piece.heading), ""),
         "".join(piece.text for piece in pieces),
     )
+
+
+def indentation(line: str) -> int:
+    """The column of the first sign, at most `MAX_LINE`."""
+    column = 0
+    for sign in line[:MAX_LINE]:
+        if sign == "\t":
+            column += TAB
+        elif sign == " ":
+            column += 1
+        else:
+            break
+    return column

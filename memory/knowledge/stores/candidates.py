@@ -12,7 +12,7 @@ from db.statements import json_values
 from db.values import storable, time_of
 from gateway.immutable import replace
 from memory.knowledge.access import READS, KnowledgeAccess
-from memory.knowledge.model import FileKind, Hit, KnowledgeQuery
+from memory.knowledge.model import ChunkHit, FileKind, KnowledgeQuery
 from memory.knowledge.ranking import FoundChunk, FoundFile, Ranked
 from memory.knowledge.stores.repositories import COLUMNS, repository_of
 from memory.stores.filters import statement
@@ -130,7 +130,7 @@ def read_paths(paths: Sequence[str], conditions: str, values: Params) -> Work[li
     return (yield from fetch(look, {**values, "paths": [storable(path) for path in paths]}))
 
 
-def read_hits(chosen: Sequence[Ranked], access: KnowledgeAccess) -> Work[list[Hit]]:
+def read_hits(chosen: Sequence[Ranked], access: KnowledgeAccess) -> Work[list[ChunkHit]]:
     """Read what is shown of the chosen files, in their order."""
     values = access.parameters() | {
         "chunks": [one.chunk.number for one in chosen],
@@ -146,11 +146,11 @@ def read_hits(chosen: Sequence[Ranked], access: KnowledgeAccess) -> Work[list[Hi
     return hits
 
 
-def _hit(row: Row, score: float) -> Hit:
+def _hit(row: Row, score: float) -> ChunkHit:
     columns = len(COLUMNS.split(","))
     path, branch, commit, first, last, symbol, heading, kind, *rest = row[columns:]
     title, status, superseded_by, text, at = rest
-    return Hit(
+    return ChunkHit(
         repository_of(row[:columns]),
         path,
         branch,

@@ -7,6 +7,7 @@ from msgspec import Struct
 from db import Database, Row, Statement, Work, change, fetch_first, lock
 from db.database import delete_some, deleting_some
 from db.values import json_list, micros, storable, texts_of, time_of
+from memory.knowledge.access import READS, RESTRICTED, KnowledgeAccess
 from memory.knowledge.model import Repository
 from memory.knowledge.ports.stores import IngestLock, WordIndex
 from memory.knowledge.stores.contents import ALL_CONTENTS, sweep_some, writing
@@ -44,6 +45,13 @@ SKIPPED: Final = deleting_some(
 )
 BRANCHES: Final = Statement("DELETE FROM knowledge_branches WHERE repository = :id")
 DELETE: Final = Statement("DELETE FROM knowledge_repositories WHERE id = :id")
+READABLE: Final = Statement(f"""
+    SELECT {COLUMNS} FROM knowledge_repositories r WHERE {READS} ORDER BY r.name, r.id LIMIT :limit
+""")
+ANY_RESTRICTED: Final = Statement(
+    f"SELECT 1 FROM knowledge_repositories r WHERE r.tenant = :tenant AND {RESTRICTED} LIMIT 1"
+)
+"""A forgotten repository counts until it is deleted."""
 
 
 class SqlRepositories:
@@ -113,6 +121,15 @@ class SqlRepositories:
         await self._database.run(self._words.purge)
         await self._database.change(BRANCHES, params)
         return await self._database.change(DELETE, params) == 1
+
+    async def readable(self, access: KnowledgeAccess, limit: int) -> list[Repository]:
+        """Return repositories by name."""
+        params = access.parameters() | {"limit": limit}
+        return [repository_of(row) for row in await self._database.fetch(READABLE, params)]
+
+    async def any_restricted(self, tenant: str) -> bool:
+        """True if a repository of the tenant may not be read by everybody."""
+        return bool(await self._database.fetch(ANY_RESTRICTED, {"tenant": storable(tenant)}))
 
 
 class KnowledgeStores(Struct, frozen=True):

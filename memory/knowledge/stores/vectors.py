@@ -18,8 +18,8 @@ from msgspec import Struct
 from db import Database, Statement, Work, among, change, either, execute, fetch, lock
 from db.values import micros, storable
 from memory.knowledge.model import FileKind
-from memory.knowledge.ports.vectors import MAX_CLAIMED, Claim, ClaimedText
-from memory.knowledge.stores.partitions import partition_of
+from memory.knowledge.ports.vectors import MAX_CLAIMED, ChunkClaim, ClaimedText
+from memory.knowledge.schema import partition_of
 
 if TYPE_CHECKING:
     from memory.model.record import Embedding
@@ -86,18 +86,18 @@ class SqlChunkVectors:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def claim(self, model: str, after: int, now: datetime) -> Claim:
+    async def claim(self, model: str, after: int, now: datetime) -> ChunkClaim:
         """Claim the next chunks after a number without a vector of the model, at most
         `MAX_CLAIMED`. A claim ends when its vectors are stored, or after two minutes."""
         named = {"model": storable(model)}
 
-        def work() -> Work[Claim]:
+        def work() -> Work[ChunkClaim]:
             yield from lock(LOCK)
             yield from change(EXPIRE, {"now": micros(now)})
             rows = yield from fetch(NEXT, {**named, "after": after})
             missing = [int(number) for number, wanted in rows if wanted][:MAX_CLAIMED]
             if not missing:
-                return Claim((), int(rows[-1][0]) if rows else after, 0)
+                return ChunkClaim((), int(rows[-1][0]) if rows else after, 0)
             texts = yield from _texts(missing)
             made = yield from _made(named, texts)
             yield from _put(
@@ -116,7 +116,7 @@ class SqlChunkVectors:
                 CLAIM,
                 *({"chunk": one, "until": until} for chunks in left.values() for one in chunks),
             )
-            return Claim(
+            return ChunkClaim(
                 tuple(ClaimedText(text, tuple(chunks)) for text, chunks in left.items()),
                 missing[-1],
                 len(missing) - sum(map(len, left.values())),

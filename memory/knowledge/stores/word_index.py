@@ -14,7 +14,7 @@ from msgspec import Struct
 from db import Database, Statement, Work, among, change, execute, fetch, together
 from db.transaction import Fetch
 from memory.knowledge.ports.stores import IndexedChunk, WordIndex
-from memory.knowledge.stores.partitions import partition_of
+from memory.knowledge.schema import partition_of
 from memory.stores.word_ranking import chosen
 
 MAX_HITS: Final = 5_000
@@ -50,7 +50,7 @@ class Matches(Struct, frozen=True):
     words: int
 
 
-class WordSearch(WordIndex, Protocol):
+class ChunkWordSearch(WordIndex, Protocol):
     """The word index, with its search."""
 
     def matching(self, partitions: Sequence[str], words: Sequence[str]) -> Work[Matches]:
@@ -58,13 +58,13 @@ class WordSearch(WordIndex, Protocol):
         ...
 
 
-def word_index_on(database: Database) -> WordSearch:
+def word_index_on(database: Database) -> ChunkWordSearch:
     """Return the word index of a database."""
     return SqliteWordIndex() if database.engine == "sqlite" else PostgresWordIndex()
 
 
 class SqliteWordIndex:
-    """Implements `WordSearch` by FTS5, which holds every word with its partition in front."""
+    """Implements `ChunkWordSearch` by FTS5, which holds every word with its partition in front."""
 
     _ADD: Final = Statement("""
         INSERT INTO knowledge_words (number, partition, length, words)
@@ -134,7 +134,8 @@ class SqliteWordIndex:
 
 
 class PostgresWordIndex:
-    """Implements `WordSearch` by text vectors without positions, with partitions as lexemes."""
+    """Implements `ChunkWordSearch` by text vectors without positions, with partitions as
+    lexemes."""
 
     _ADD: Final = Statement("""
         INSERT INTO knowledge_words (number, partition, length, words, lexemes)

@@ -48,7 +48,7 @@ INDEXED: Final = """
 log = structlog.get_logger(__name__)
 
 
-class Indexed(Struct, frozen=True):
+class VectorIndex(Struct, frozen=True):
     """An HNSW index: of which model's vectors, and how long they are."""
 
     model: str
@@ -68,8 +68,8 @@ class VectorTable:
         self._database = database
         self._there: bool | None = None
         self._tried = False
-        self._indexed: set[Indexed] = set()
-        self._requested: Indexed | None = None
+        self._indexed: set[VectorIndex] = set()
+        self._requested: VectorIndex | None = None
 
     async def there(self, *, by_now: bool = False) -> bool:
         """True if the table exists; with `by_now` a missing table is searched for again. Raises
@@ -108,10 +108,10 @@ class VectorTable:
             return str(error)
         return ""
 
-    async def index_of(self, model: str, dimension: int) -> Indexed | None:
+    async def index_of(self, model: str, dimension: int) -> VectorIndex | None:
         """The index over a model's vectors. Where there is none it is wanted from now on, and
         `make_index` makes it."""
-        index = Indexed(storable(model), dimension)
+        index = VectorIndex(storable(model), dimension)
         if index not in self._indexed:
             rows = await self._database.fetch_raw(INDEXED, {"name": index.name})
             if not (rows and rows[0][0]):
@@ -131,7 +131,7 @@ class VectorTable:
         return 0
 
 
-async def _index(connection: Connection, index: Indexed) -> None:
+async def _index(connection: Connection, index: VectorIndex) -> None:
     """A half-made one, of an attempt that was broken off, is made again."""
     name = Identifier(index.name)
     row = await (await connection.execute(INDEXED, {"name": index.name})).fetchone()
@@ -272,7 +272,7 @@ def _text(vector: tuple[float, ...]) -> str:
 
 
 async def _approximate(
-    database: PostgresDatabase, index: Indexed, conditions: str, params: Params
+    database: PostgresDatabase, index: VectorIndex, conditions: str, params: Params
 ) -> list[tuple[str, float]]:
     """By the index. Its model and dimension stand in the statement, because the index is of them
     only and the planner has to see that."""

@@ -14,8 +14,8 @@ from memory.stores.rows import partition_lexeme
 from memory.stores.word_ranking import (
     MAX_WEIGHED,
     WEIGHED_CLOSELY,
-    Candidate,
-    Statistics,
+    WordCandidate,
+    WordStatistics,
     bm25,
     chosen,
     chunks,
@@ -97,8 +97,8 @@ class PostgresWords:
             "owners": owners_within(access),
         }
         seen, ((memories, words),) = await self._database.run(lambda: _closely(values))
-        known = Statistics(int(memories), int(words), tuple(counts))
-        return bm25((Candidate(*row) for row in seen), terms, known)[:limit]
+        known = WordStatistics(int(memories), int(words), tuple(counts))
+        return bm25((WordCandidate(*row) for row in seen), terms, known)[:limit]
 
     async def shares(self, names: Sequence[str], terms: Sequence[Term]) -> list[list[int]]:
         shares = []

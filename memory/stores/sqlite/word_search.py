@@ -15,8 +15,8 @@ from memory.stores.word_ranking import (
     MAX_CANDIDATES,
     MAX_WEIGHED,
     WEIGHED_CLOSELY,
-    Candidate,
-    Statistics,
+    WordCandidate,
+    WordStatistics,
     bm25,
     chosen,
     chunks,
@@ -117,10 +117,10 @@ def _weighed(
     closely = max(limit, WEIGHED_CLOSELY)
     values = values_of(access, filters, now)
     look = statement(CLOSELY + conditions_of(access, filters))
-    seen: list[Candidate] = []
+    seen: list[WordCandidate] = []
     for begin in range(0, len(hits), closely):
         some = [seq for seq, _ in hits[begin : begin + closely]]
-        seen += [Candidate(*row) for row in (yield from fetch(look, values | {"some": some}))]
+        seen += [WordCandidate(*row) for row in (yield from fetch(look, values | {"some": some}))]
         if len(seen) >= closely:
             break
     return bm25(seen, terms, known)[:limit]
@@ -128,7 +128,7 @@ def _weighed(
 
 def _having(
     access: AccessScope, terms: Sequence[Term], enough: int = 0
-) -> Work[tuple[Hits, Statistics]]:
+) -> Work[tuple[Hits, WordStatistics]]:
     """Return matches of the words with their shares, best first, and the statistics of the
     partitions. If the rarest words already match `enough` memories, common words are not searched
     while another is left."""
@@ -138,7 +138,7 @@ def _having(
         hits, counts = yield from _read_whole(partitions, terms, enough)
     else:
         hits, counts = yield from _looked_up(partitions, terms, enough)
-    return ranked(hits, counts), Statistics(int(memories), int(words), tuple(counts))
+    return ranked(hits, counts), WordStatistics(int(memories), int(words), tuple(counts))
 
 
 def _looked_up(

@@ -16,8 +16,8 @@ from memory.git.repository import opened_repository
 from memory.knowledge.ingest.outcome import (
     BranchOutcome,
     IngestOutcome,
+    IngestProgress,
     Mode,
-    Progress,
     Report,
 )
 from memory.knowledge.ingest.work_tree import note_ingest
@@ -195,7 +195,7 @@ def _progress(name: str) -> Iterator[Report]:
     with progress.Progress(*columns, console=console.Console(stderr=True), transient=True) as bar:
         task = bar.add_task(escaped(name), total=None)
 
-        def report(at: Progress) -> None:
+        def report(at: IngestProgress) -> None:
             bar.update(
                 task, description=escaped(f"{name} {at.branch}"), completed=at.done, total=at.total
             )
@@ -203,5 +203,5 @@ def _progress(name: str) -> Iterator[Report]:
         yield report
 
 
-def _nothing(at: Progress) -> None:
+def _nothing(at: IngestProgress) -> None:
     """Show nothing."""

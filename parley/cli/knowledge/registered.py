@@ -10,7 +10,7 @@ from typing import Final
 
 from gateway.errors import BadInput
 from memory.git.errors import NotARepository
-from memory.git.location import Location, locate
+from memory.git.location import RepositoryLocation, locate
 from memory.knowledge.hooks.install import lost_hooks
 from memory.knowledge.model import Repository
 from memory.knowledge.stores.repositories import SqlRepositories
@@ -77,7 +77,7 @@ def lost_hooks_line(repository: Repository, lost: Sequence[str]) -> str:
     return HOOKS_LOST.format(hooks=", ".join(lost), folder=shlex.quote(repository.folder))
 
 
-def _location(folder: Path) -> Location | None:
+def _location(folder: Path) -> RepositoryLocation | None:
     """The repository that a folder is in."""
     for one in (folder, *folder.parents):
         if (one / ".git").exists():

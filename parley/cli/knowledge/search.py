@@ -9,7 +9,7 @@ import typer
 from gateway.errors import BadInput
 from memory.knowledge.access import KnowledgeAccess
 from memory.knowledge.citation import citation_of, link_of
-from memory.knowledge.model import FileKind, Hit, KnowledgeQuery, Repository
+from memory.knowledge.model import ChunkHit, FileKind, KnowledgeQuery, Repository
 from memory.knowledge.ports.vectors import Nearness
 from memory.knowledge.search import MAX_LIMIT, Searcher
 from memory.knowledge.stores.word_index import word_index_on
@@ -56,7 +56,7 @@ def search(
         query, frozenset(kind or ()), tuple(service or ()), tuple(topic or ()), limit
     )
 
-    async def job(index: KnowledgeIndex) -> list[Hit]:
+    async def job(index: KnowledgeIndex) -> list[ChunkHit]:
         access = operator_access(await index.stores.repositories.all(), tenant)
         async with _nearness(settings, index) as nearness:
             words = word_index_on(index.database)
@@ -94,7 +94,7 @@ def operator_access(repositories: Sequence[Repository], tenant: str | None) -> K
     return KnowledgeAccess(tenants[0], tuple(sorted(projects)), public=False, member=True)
 
 
-def _as_text(hit: Hit) -> str:
+def _as_text(hit: ChunkHit) -> str:
     told = [f"{hit.repository.name}  {citation_of(hit)}"]
     about = [hit.symbol or hit.heading, hit.status]
     if hit.superseded_by:
@@ -105,7 +105,7 @@ def _as_text(hit: Hit) -> str:
     return "\n".join(told)
 
 
-def _as_json(hit: Hit) -> dict[str, object]:
+def _as_json(hit: ChunkHit) -> dict[str, object]:
     return {
         "repository": hit.repository.name,
         "citation": citation_of(hit),

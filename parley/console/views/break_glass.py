@@ -17,8 +17,8 @@ from gateway.people import Audience, Principal, Role, identity_of
 from gateway.policy.history_redaction import redact_for_history
 from gateway.ports.memory import Caller
 from gateway.ports.rights import in_person
-from gateway.ports.text_grants import TextGrant
 from gateway.render import address, render_off_loop
+from gateway.stores.text_grants import TextGrant
 from memory.model.record import Record
 from parley.console.reading import Excerpt, audience_of, excerpts
 from parley.console.route import (

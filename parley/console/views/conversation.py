@@ -16,11 +16,11 @@ from gateway.conversation import ConversationKey
 from gateway.errors import NotFound
 from gateway.people import Audience, Role
 from gateway.policy.takeover_return import decide_takeover
-from gateway.ports.conversation_views import Exchange, ShownText
-from gateway.ports.outbox import Delivery
+from gateway.ports.conversation_views import ShownText, StoredExchange
+from gateway.ports.outbox import SendState
 from gateway.ports.rights import to_read
-from gateway.ports.takeovers import Takeover
-from gateway.ports.text_grants import TextGrant
+from gateway.stores.takeovers import Takeover
+from gateway.stores.text_grants import TextGrant
 from parley.console.reading import (
     Cursor,
     Excerpt,
@@ -201,7 +201,7 @@ async def message(viewer: Viewer, services: ConsoleServices, params: MessagePara
     )
 
 
-async def exchange_of(viewer: Viewer, services: ConsoleServices, turn: str) -> Exchange:
+async def exchange_of(viewer: Viewer, services: ConsoleServices, turn: str) -> StoredExchange:
     """Return a message that the viewer may see, by the id of its turn. Raises `NotFound`."""
     found = await services.storage.conversation_views.one(reader_of(viewer), turn)
     if found is None:
@@ -210,7 +210,7 @@ async def exchange_of(viewer: Viewer, services: ConsoleServices, turn: str) -> E
 
 
 async def messages_of(
-    viewer: Viewer, services: ConsoleServices, rows: Sequence[Exchange], most: int
+    viewer: Viewer, services: ConsoleServices, rows: Sequence[StoredExchange], most: int
 ) -> tuple[MessageOut, ...]:
     """Return messages of one conversation with the texts that the viewer may read, which together
     take at most `most` bytes in a page."""
@@ -223,7 +223,7 @@ async def messages_of(
 
 
 async def readable_texts(
-    viewer: Viewer, services: ConsoleServices, rows: Sequence[Exchange]
+    viewer: Viewer, services: ConsoleServices, rows: Sequence[StoredExchange]
 ) -> Mapping[str, Sequence[ShownText]]:
     """Return the texts of these messages that the viewer may read, by the message's id: first the
     question, then the answer."""
@@ -303,7 +303,7 @@ def _texts_of(text: ShownText) -> list[str]:
 
 
 def _message(
-    viewer: Viewer, one: Exchange, texts: Sequence[ShownText], shown: Iterator[Excerpt]
+    viewer: Viewer, one: StoredExchange, texts: Sequence[ShownText], shown: Iterator[Excerpt]
 ) -> MessageOut:
     """Return a message; `shown` has the excerpts of its texts next."""
     trace = one.trace
@@ -336,7 +336,7 @@ def _message(
     )
 
 
-def words_of(viewer: Viewer, one: Exchange, texts: Sequence[ShownText]) -> Words:
+def words_of(viewer: Viewer, one: StoredExchange, texts: Sequence[ShownText]) -> Words:
     """Return why a message has these texts. One that names nobody is private to operators."""
     if texts:
         return "shown"
@@ -346,7 +346,7 @@ def words_of(viewer: Viewer, one: Exchange, texts: Sequence[ShownText]) -> Words
     return "none" if readable else "private"
 
 
-def _send(one: Delivery) -> SendOut:
+def _send(one: SendState) -> SendOut:
     return SendOut(
         state=one.state,
         attempts=one.attempts,

@@ -14,10 +14,10 @@ from pydantic import Field, StringConstraints, ValidationError
 
 from gateway.conversation import ConversationKey
 from gateway.errors import BadInput
-from gateway.message import MessageDeleted, MessageEdited, author_of, place_of
-from gateway.people import PersonId, Role
+from gateway.message import MessageDeleted, MessageEdited
+from gateway.people import Role
 from gateway.policy.budgets import MICRO
-from gateway.ports.conversation_views import Hit, Listed, Wanted
+from gateway.ports.conversation_views import FoundText, ListedConversation, Wanted
 from gateway.ports.inbox import InboxEntry
 from gateway.ports.rights import in_person, to_read
 from parley.console.reading import Cursor, PlaceOut, TurnId, may_read, place_out, reader_of
@@ -261,8 +261,8 @@ async def _handed_over(viewer: Viewer, services: ConsoleServices) -> set[str]:
 def _active_row(viewer: Viewer, services: ConsoleServices, entry: InboxEntry) -> ActiveRow | None:
     if isinstance(entry.event, MessageEdited | MessageDeleted):
         return None
-    author, place = author_of(entry.event), place_of(entry.event)
-    person = str(PersonId(place.platform, place.account, author.id)) if author else ""
+    place = entry.event.place
+    person = str(place.identity(entry.event.author))
     tenant = ConversationKey.of(entry.conversation).tenant
     if tenant != viewer.tenant or not (viewer.is_operator or person in viewer.persons):
         return None
@@ -293,7 +293,7 @@ def _chosen(active: Collection[ActiveRow], params: ConversationsQuery) -> tuple[
     return tuple(one for one in active if params.state in ("", one.state))
 
 
-def _row(viewer: Viewer, one: Listed, state: State) -> ConversationRow:
+def _row(viewer: Viewer, one: ListedConversation, state: State) -> ConversationRow:
     return ConversationRow(
         id=one.id,
         state=state,
@@ -308,7 +308,7 @@ def _row(viewer: Viewer, one: Listed, state: State) -> ConversationRow:
     )
 
 
-def _hit(viewer: Viewer, hit: Hit, question: str) -> HitRow:
+def _hit(viewer: Viewer, hit: FoundText, question: str) -> HitRow:
     text = hit.text
     begin, end = span_of(text.text, question)
     return HitRow(

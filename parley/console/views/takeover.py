@@ -14,13 +14,13 @@ from gateway.people import Audience, Role
 from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import redact_for_history
 from gateway.policy.takeover_return import STAGE
-from gateway.ports.conversation_views import Exchange
+from gateway.ports.conversation_views import StoredExchange
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.rights import in_person
-from gateway.ports.takeovers import MAX_NAME, Takeover
 from gateway.ports.traces import Trace
 from gateway.ports.unit_of_work import CompletedTurn
 from gateway.render import address, render_off_loop
+from gateway.stores.takeovers import MAX_NAME, Takeover
 from parley.console.reading import audience_of, reader_of
 from parley.console.route import AnyRoute, ConsoleRoute, Done, ItemParams
 from parley.console.services import ConsoleServices
@@ -189,19 +189,19 @@ async def _say(
     services.gateway.deliverer.submit(sends)
 
 
-def account_of(services: ConsoleServices, of: Exchange) -> ConnectedAccount:
+def account_of(services: ConsoleServices, of: StoredExchange) -> ConnectedAccount:
     account = services.gateway.connected.get((of.trace.platform, of.trace.account))
     if account is None:
         raise BadInput(NOT_CONNECTED)
     return account
 
 
-def place_of(of: Exchange) -> Place:
+def place_of(of: StoredExchange) -> Place:
     key, audience = ConversationKey.of(of.trace.conversation), audience_of(of.trace.audience)
     return Place(key.platform, key.account, key.channel, audience, key.workspace, key.thread)
 
 
-async def person_of(viewer: Viewer, services: ConsoleServices, of: Exchange) -> str:
+async def person_of(viewer: Viewer, services: ConsoleServices, of: StoredExchange) -> str:
     """Return the person of a direct conversation."""
     views = services.storage.conversation_views
     rows = (await views.messages(reader_of(viewer), of, LOOKED)).rows
@@ -213,7 +213,7 @@ async def person_of(viewer: Viewer, services: ConsoleServices, of: Exchange) -> 
     return person
 
 
-async def _asked(services: ConsoleServices, of: Exchange) -> StoredTurn:
+async def _asked(services: ConsoleServices, of: StoredExchange) -> StoredTurn:
     """Return the latest stored message of a person, to which an answer belongs: it is deleted with
     it."""
     key = ConversationKey.of(of.trace.conversation)

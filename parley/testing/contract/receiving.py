@@ -13,8 +13,6 @@ from gateway.message import (
     MessageDeleted,
     MessageEdited,
     MessageReceived,
-    author_of,
-    place_of,
 )
 from gateway.people import Audience
 from parley.testing.case import AdapterCase
@@ -143,7 +141,7 @@ async def test_own_messages_are_not_received(stage: Stage) -> None:
     await stage.send("mine", place)
     await stage.hear("two")
     assert [message.content for message in stage.sink.messages()] == ["one", "two"]
-    assert stage.person.id in {getattr(author_of(e), "id", "") for e in stage.sink.events}
+    assert stage.person.id in {getattr(e.author, "id", "") for e in stage.sink.events}
 
 
 @where(lambda case: case.another_bot is not None, "its case names no other bot")
@@ -222,7 +220,7 @@ async def test_every_event_has_its_platform_and_account(stage: Stage) -> None:
     await stage.platform.command(stage.person, stage.room, "context")
     await stage.sink.until(lambda: len(stage.sink.events) >= 2)
     for event in stage.sink.events:
-        place = place_of(event)
+        place = event.place
         assert (place.platform, place.account) == (stage.adapter.platform, "main")
         assert event.event_id
 

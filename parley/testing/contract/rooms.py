@@ -2,9 +2,6 @@
 
 import pytest
 
-from gateway.message import (
-    place_of,
-)
 from gateway.people import Audience
 from parley.testing.marks import lacks, proves
 from parley.testing.stage import Stage, by_bot
@@ -26,7 +23,7 @@ async def test_without_rooms_every_message_is_direct(stage: Stage) -> None:
     with pytest.raises(NotSupported):
         stage.platform.room("general")
     await stage.hear()
-    assert [place_of(event).audience for event in stage.sink.events] == [Audience.DIRECT]
+    assert [event.place.audience for event in stage.sink.events] == [Audience.DIRECT]
 
 
 @proves("threads")

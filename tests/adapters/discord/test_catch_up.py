@@ -13,7 +13,7 @@ from gateway.message import MessageReceived, Place
 from gateway.people import Audience
 from gateway.ports import AdapterState
 from gateway.ports.clock import SystemClock
-from gateway.stores.sqlite.adapter_states import SqliteAdapterStates
+from gateway.stores.sqlite.hot_state import SqliteAdapterStates
 from simulators.base import Fault, FaultKind, SimRoom
 from simulators.discord import DiscordSimulator
 from tests.adapters.discord.rig import Rig, begun_anew, connected, text

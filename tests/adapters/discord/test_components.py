@@ -6,7 +6,7 @@ import pytest
 
 from adapters.discord import parse
 from adapters.discord.components import CUT
-from adapters.discord.event_context import BotIdentity, Directory
+from adapters.discord.event_context import DiscordBot, GuildDirectory
 from gateway.authorship import Material
 from gateway.message import MAX_CONTENT, ChatMessage, CommandInvoked, MessageReceived
 from simulators.discord import DiscordSimulator
@@ -25,7 +25,7 @@ from tests.adapters.discord.payloads import (
 from tests.adapters.discord.rig import connected
 from tests.support.processor_time import seconds
 
-ME = BotIdentity(BOT)
+ME = DiscordBot(BOT)
 PROXY = "https://images-ext-1.discordapp.net/external/h"
 COMPONENTS: list[Json] = [
     {"type": 10, "content": "intro"},
@@ -86,7 +86,7 @@ def read(data: Json) -> ChatMessage:
     return found.message
 
 
-def arguments(option: Json, me: BotIdentity = ME, **resolved: object) -> str:
+def arguments(option: Json, me: DiscordBot = ME, **resolved: object) -> str:
     data = {"type": 1, "name": "ask", "options": [{"name": "q", **option}], "resolved": resolved}
     (found,) = parse(event("INTERACTION_CREATE", command(data=data)), me)
     assert isinstance(found, CommandInvoked)
@@ -207,11 +207,11 @@ def test_mentions_in_the_arguments_of_a_command_become_names(written: str, read_
         "channels": {"77": {"name": "general"}},
     }
 
-    class Names(Directory):
+    class Names(GuildDirectory):
         def person_name(self, guild_id: str, user_id: str) -> str:
             return "B" if user_id == BOT else ""
 
-    me = BotIdentity(BOT, directory=Names())
+    me = DiscordBot(BOT, directory=Names())
     assert arguments({"type": 3, "value": written}, me, **resolved) == read_as
 
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from adapters.discord import parse as public_parse
 from adapters.discord.event_context import (
-    BotIdentity,
     ChannelFacts,
-    Directory,
+    DiscordBot,
+    GuildDirectory,
     InteractionHandle,
 )
 from adapters.discord.parse import parse
@@ -33,8 +33,6 @@ from gateway.message import (
     MessageReceived,
     Quote,
     ReactionChanged,
-    author_of,
-    place_of,
 )
 from gateway.people import Audience
 from tests.adapters.discord.payloads import (
@@ -68,7 +66,7 @@ ROOT = Path(__file__).resolve().parents[3]
 SHARED = ROOT.parent / "shared" / "data" / "payloads" / "discord.json"
 
 
-class Town(Directory):
+class Town(GuildDirectory):
     """A directory with one public channel, one private channel and a thread in it."""
 
     def channel(self, guild_id: str, channel_id: str) -> ChannelFacts | None:
@@ -88,7 +86,7 @@ class Town(Directory):
         return OWN_ROLE if guild_id == GUILD else ""
 
 
-ME = BotIdentity(user_id=BOT, account="main", session="s1", directory=Town())
+ME = DiscordBot(user_id=BOT, account="main", session="s1", directory=Town())
 
 
 def read(data: Json, name: str = "MESSAGE_CREATE") -> ChatMessage:
@@ -164,8 +162,8 @@ def test_threads_belong_to_their_channel() -> None:
 def test_an_interaction_names_the_parent_of_its_thread() -> None:
     channel = {"id": "999", "type": 11, "parent_id": "staff"}
     (result,) = parse(event("INTERACTION_CREATE", command(channel_id="999", channel=channel)), ME)
-    assert place_of(result).channel_id == "staff"
-    assert place_of(result).audience is Audience.PRIVATE_ROOM
+    assert result.place.channel_id == "staff"
+    assert result.place.audience is Audience.PRIVATE_ROOM
 
 
 # --- words ----------------------------------------------------------------------------------------
@@ -412,7 +410,7 @@ def test_unsupported_interactions_give_no_event(kind: int) -> None:
 
 
 def test_a_group_conversation_is_not_direct() -> None:
-    place = place_of(parse(event("INTERACTION_CREATE", button(context=2)), ME)[0])
+    place = parse(event("INTERACTION_CREATE", button(context=2)), ME)[0].place
     assert place.audience is Audience.PRIVATE_ROOM
 
 
@@ -508,7 +506,7 @@ def _change(payload: Json, chance: random.Random, junk: object) -> None:
 def check_harmless(payload: Json) -> None:
     """Events or nothing, and every event one that can be stored."""
     for result in parse(payload, ME):
-        place, author = place_of(result), author_of(result)
+        place, author = result.place, result.author
         assert place.channel_id
         assert result.event_id
         assert len(result.event_id) < 300

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from adapters.slack.event_context import BotIdentity
+from adapters.slack.event_context import SlackBot
 from adapters.slack.parse import parse
 from gateway.message import (
     ChatMessage,
@@ -11,7 +11,7 @@ from gateway.message import (
 )
 
 
-def received(payload: dict[str, Any], me: BotIdentity | None = None) -> ChatMessage:
+def received(payload: dict[str, Any], me: SlackBot | None = None) -> ChatMessage:
     (event,) = parse(payload, me)
     assert isinstance(event, MessageReceived)
     return event.message

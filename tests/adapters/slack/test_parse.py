@@ -9,7 +9,7 @@ import pytest
 
 import adapters.slack
 from adapters.slack.block_text import MAX_NODES, text_of_blocks
-from adapters.slack.event_context import BotIdentity
+from adapters.slack.event_context import SlackBot
 from adapters.slack.messages import SlackExtras
 from adapters.slack.parse import parse
 from gateway.authorship import Material
@@ -133,7 +133,7 @@ class TestMessages:
         assert not (heard.mentions_others)
 
     def test_known_names_are_used(self) -> None:
-        me = BotIdentity("second", BOT, "B0BOT", TEAM, {"U0BEN": "Ben", ANNA: "Anna"})
+        me = SlackBot("second", BOT, "B0BOT", TEAM, {"U0BEN": "Ben", ANNA: "Anna"})
         heard = received(callback(message("<@U0BEN>!")), me)
         assert (heard.content, heard.author.name, heard.place.account) == (
             "@Ben!",
@@ -311,7 +311,7 @@ class TestMessages:
     def test_the_workspace_is_that_of_the_installation(self) -> None:
         grid = callback(message(), team_id="T0HOST", enterprise_id="E0ORG")
         assert received(grid).place.workspace_id == TEAM
-        assert received(grid, BotIdentity(team_id="T0MINE")).place.workspace_id == "T0MINE"
+        assert received(grid, SlackBot(team_id="T0MINE")).place.workspace_id == "T0MINE"
 
 
 class TestForms:

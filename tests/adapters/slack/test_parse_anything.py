@@ -15,7 +15,6 @@ from gateway.message import (
     InboundEvent,
     MessageEdited,
     MessageReceived,
-    place_of,
 )
 from tests.adapters.slack.payloads import (
     EVERYTHING,
@@ -84,7 +83,7 @@ def mutations(draw: st.DrawFn) -> dict[str, Any]:
 def check_events(events: list[InboundEvent]) -> None:
     """Check the conditions that hold for every delivery."""
     for event in events:
-        place = place_of(event)
+        place = event.place
         assert event.event_id
         assert len(event.event_id) <= 300
         assert place.platform == "slack"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from adapters.slack.event_context import BotIdentity
+from adapters.slack.event_context import SlackBot
 from adapters.slack.parse import parse
 from gateway.message import (
     ButtonPressed,
@@ -16,7 +16,6 @@ from gateway.message import (
     MessageEdited,
     MessageReceived,
     ReactionChanged,
-    place_of,
 )
 from gateway.people import Audience
 from tests.adapters.slack.payloads import (
@@ -77,7 +76,7 @@ class TestInteractions:
     def test_a_press_in_a_thread_has_the_thread(self) -> None:
         container = {"type": "message", "message_ts": "2.0", "channel_id": ROOM, "thread_ts": TS}
         event = only(block_actions(BUTTON, container=container))
-        assert place_of(event).thread_id == TS
+        assert event.place.thread_id == TS
 
     @pytest.mark.parametrize(
         ("name", "audience"),
@@ -93,7 +92,7 @@ class TestInteractions:
     ) -> None:
         pressed = only(block_actions(BUTTON, channel={"id": ROOM, "name": name}))
         invoked = only(COMMAND | {"channel_name": name})
-        assert place_of(pressed).audience is place_of(invoked).audience is audience
+        assert pressed.place.audience is invoked.place.audience is audience
 
     def test_a_payload_as_a_form_is_parsed(self) -> None:
         assert parse({"payload": json.dumps(block_actions(BUTTON))}) == parse(block_actions(BUTTON))
@@ -168,7 +167,7 @@ class TestWhoIsFromOutside:
     def test_authors_of_another_team_and_guests_are_outside_people(
         self, more: dict[str, Any]
     ) -> None:
-        for me in (None, BotIdentity(team_id=TEAM)):
+        for me in (None, SlackBot(team_id=TEAM)):
             (event,) = parse(callback(message(**more)), me)
             assert isinstance(event, MessageReceived)
             assert event.message.author.outside
@@ -177,12 +176,12 @@ class TestWhoIsFromOutside:
     def test_an_author_of_the_bots_team_is_not_an_outside_person(
         self, more: dict[str, Any]
     ) -> None:
-        (event,) = parse(callback(message(**more)), BotIdentity(team_id=TEAM))
+        (event,) = parse(callback(message(**more)), SlackBot(team_id=TEAM))
         assert isinstance(event, MessageReceived)
         assert not event.message.author.outside
 
     def test_a_press_and_a_command_of_another_team_are_of_an_outside_person(self) -> None:
-        me = BotIdentity(team_id=TEAM)
+        me = SlackBot(team_id=TEAM)
         (ours,) = parse({**COMMAND, "team_id": TEAM}, me)
         (theirs,) = parse({**COMMAND, "team_id": "T0OTHER"}, me)
         assert isinstance(ours, CommandInvoked)
@@ -204,7 +203,7 @@ class TestAUserThatChanged:
         self, about: dict[str, Any]
     ) -> None:
         changed = {"type": "user_change", "user": {"id": ANNA, **about}, "event_ts": TS}
-        (event,) = parse(callback(changed), BotIdentity(user_id=BOT, team_id=TEAM))
+        (event,) = parse(callback(changed), SlackBot(user_id=BOT, team_id=TEAM))
         assert isinstance(event, MembershipChanged)
         assert (event.member.id, event.joined, event.is_self) == (ANNA, False, False)
         assert event.whole_workspace
@@ -212,6 +211,4 @@ class TestAUserThatChanged:
 
     @pytest.mark.parametrize("user", [{"id": ANNA}, {"deleted": True}, {}, "U0ANNA", None])
     def test_other_changes_of_people_are_ignored(self, user: object) -> None:
-        assert (
-            parse(callback({"type": "user_change", "user": user}), BotIdentity(team_id=TEAM)) == []
-        )
+        assert parse(callback({"type": "user_change", "user": user}), SlackBot(team_id=TEAM)) == []

@@ -10,7 +10,7 @@ from aiohttp import web
 
 from adapters.telegram.connection import TelegramAdapter
 from adapters.telegram.manifest import TelegramSettings
-from adapters.telegram.receive import Receiver
+from adapters.telegram.receive import TelegramReceiver
 from gateway.errors import ConfigurationError
 from gateway.immutable import replace
 from gateway.message import Outbound, Part, Place
@@ -104,7 +104,7 @@ def adapter_for(
     return TelegramAdapter(settings, context)
 
 
-def receiver_for(sink: EventRecorder, clock: Clock) -> Receiver:
+def receiver_for(sink: EventRecorder, clock: Clock) -> TelegramReceiver:
     """A receiver without an adapter around it."""
 
     def count(what: str, detail: str = "") -> None: ...
@@ -112,7 +112,7 @@ def receiver_for(sink: EventRecorder, clock: Clock) -> Receiver:
     async def answer(_: str) -> None: ...
 
     context = AdapterContext("main", "Parley", clock, MemoryState(), Listener(), count)
-    return Receiver(ME, context, sink, answer)
+    return TelegramReceiver(ME, context, sink, answer)
 
 
 @contextlib.asynccontextmanager

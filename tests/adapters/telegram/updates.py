@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from adapters.telegram.message_text import BotIdentity
+from adapters.telegram.message_text import TelegramBot
 
-ME = BotIdentity("900", "OurBot")
+ME = TelegramBot("900", "OurBot")
 ANN: dict[str, Any] = {"id": 11, "is_bot": False, "first_name": "Ann", "last_name": "Lee"}
 BOT: dict[str, Any] = {"id": 900, "is_bot": True, "first_name": "Our", "username": "OurBot"}
 PRIVATE: dict[str, Any] = {"id": 11, "type": "private", "first_name": "Ann"}

@@ -16,7 +16,6 @@ from gateway.message import (
     MessageReceived,
     Outbound,
     Part,
-    place_of,
 )
 from gateway.render import render
 from parley.http.local_listener import LocalListener
@@ -40,7 +39,7 @@ class Echo:
     async def __call__(self, event: InboundEvent) -> None:
         assert self.adapter is not None
         self.events.append(event)
-        place = place_of(event)
+        place = event.place
         if isinstance(event, MessageReceived):
             await self.adapter.typing(place, event.message.id)
             first = Outbound(event.event_id, place, Part("<p>…</p>", "…"))

@@ -5,7 +5,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from adapters.web.connection import MAX_STREAMS, STREAMS_PER_PERSON, WebAdapter
+from adapters.web.chats import MAX_STREAMS, STREAMS_PER_PERSON
+from adapters.web.connection import WebAdapter
 from adapters.web.manifest import MANIFEST, WebSettings
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput, Permanent, Transient
@@ -57,7 +58,7 @@ async def test_the_same_send_twice_is_one_message(adapter: WebAdapter) -> None:
     again = await adapter.send(answer(ADA, "<p>Hi</p>"))
     await adapter.send(answer(ADA, "<p>More</p>", key="turn-1/1"))
     assert first.message_id == again.message_id
-    assert [line.html for line in adapter.conversations.of(ADA).lines()] == [
+    assert [line.html for line in adapter.chats.conversations.of(ADA).lines()] == [
         "<p>Hi</p>",
         "<p>More</p>",
     ]
@@ -68,10 +69,10 @@ async def test_a_live_answer_grows_and_can_be_deleted(adapter: WebAdapter) -> No
     await adapter.end_live(
         Outbound("k", PLACE, Part("<p>Hi there</p>", "Hi there"), replaces=sent.message_id)
     )
-    [line] = adapter.conversations.of(ADA).lines()
+    [line] = adapter.chats.conversations.of(ADA).lines()
     assert line.html == "<p>Hi there</p>"
     await adapter.delete(PLACE, sent.message_id)
-    [line] = adapter.conversations.of(ADA).lines()
+    [line] = adapter.chats.conversations.of(ADA).lines()
     assert (line.html, line.deleted) == ("", True)
     with pytest.raises(Permanent):
         await adapter.end_live(
@@ -81,7 +82,7 @@ async def test_a_live_answer_grows_and_can_be_deleted(adapter: WebAdapter) -> No
 
 async def test_the_typing_indicator_ends_with_the_answer(adapter: WebAdapter) -> None:
     await adapter.typing(PLACE, ID)
-    conversation = adapter.conversations.of(ADA)
+    conversation = adapter.chats.conversations.of(ADA)
     assert conversation.typing_until > asyncio.get_running_loop().time()
     await adapter.send(answer(ADA, "<p>Hi</p>"))
     assert conversation.typing_until == 0.0
@@ -101,7 +102,7 @@ async def test_blocks_other_places_and_huge_answers_are_refused(adapter: WebAdap
 async def test_files_are_sent_in_both_directions_and_stay_with_their_owner(
     adapter: WebAdapter,
 ) -> None:
-    stored = adapter.files.add(ADA, "notes.txt", "text/plain", b"hello")
+    stored = adapter.chats.files.add(ADA, "notes.txt", "text/plain", b"hello")
     mine = Attachment("document", f"{ADA}/{stored.id}", "notes.txt")
     assert await adapter.fetch(mine, limit=5) == b"hello"
     with pytest.raises(BadInput):
@@ -109,9 +110,9 @@ async def test_files_are_sent_in_both_directions_and_stay_with_their_owner(
     with pytest.raises(Permanent):
         await adapter.fetch(Attachment("document", f"web-ben/{stored.id}"), limit=5)
     await adapter.send(Outbound("k", PLACE, file=OutboundFile("a.csv", "text/csv", b"1,2")))
-    [line] = adapter.conversations.of(ADA).lines()
+    [line] = adapter.chats.conversations.of(ADA).lines()
     [link] = line.files
-    assert adapter.files.get(link.id, ADA) is not None
+    assert adapter.chats.files.get(link.id, ADA) is not None
 
 
 async def test_only_displayed_buttons_can_be_pressed() -> None:
@@ -120,13 +121,13 @@ async def test_only_displayed_buttons_can_be_pressed() -> None:
     await adapter.connect(inbox)
     sent = await adapter.send(answer(ADA, "<p>?</p>", buttons=(Button("Yes", "confirm:1"),)))
     press = {"type": "button", "id": ID, "message_id": sent.message_id}
-    await adapter.act(ADA, {**press, "value": "confirm:1", "label": "forged"})
+    await adapter.chats.act(ADA, {**press, "value": "confirm:1", "label": "forged"})
     [event] = inbox.events
     assert isinstance(event, ButtonPressed)
     assert (event.value, event.label) == ("confirm:1", "Yes")
     for person, value in ((ADA, "confirm:2"), ("web-ben", "confirm:1")):
         with pytest.raises(BadInput):
-            await adapter.act(person, {**press, "value": value})
+            await adapter.chats.act(person, {**press, "value": value})
 
 
 async def test_a_message_that_was_not_stored_is_not_shown() -> None:
@@ -135,13 +136,15 @@ async def test_a_message_that_was_not_stored_is_not_shown() -> None:
     await adapter.connect(inbox)
     hello = {"type": "message", "id": ID, "text": "Hello"}
     with pytest.raises(StoreUnavailable):
-        await adapter.act(ADA, hello)
-    assert adapter.conversations.of(ADA).lines() == []
-    await adapter.act(ADA, hello)
+        await adapter.chats.act(ADA, hello)
+    assert adapter.chats.conversations.of(ADA).lines() == []
+    await adapter.chats.act(ADA, hello)
     inbox.fail = StoreUnavailable("full")
     with pytest.raises(StoreUnavailable):
-        await adapter.act(ADA, {"type": "edit", "id": "e" * 8, "message_id": ID, "text": "Bye"})
-    [line] = adapter.conversations.of(ADA).lines()
+        await adapter.chats.act(
+            ADA, {"type": "edit", "id": "e" * 8, "message_id": ID, "text": "Bye"}
+        )
+    [line] = adapter.chats.conversations.of(ADA).lines()
     assert (line.text, line.edited) == ("Hello", False)
 
 
@@ -150,7 +153,7 @@ async def test_a_reply_contains_the_replied_message() -> None:
     adapter = WebAdapter(WebSettings(enabled=True), context())
     await adapter.connect(inbox)
     sent = await adapter.send(answer(ADA, "<p>Hi</p>"))
-    await adapter.act(
+    await adapter.chats.act(
         ADA, {"type": "message", "id": ID, "text": "why?", "reply_to": sent.message_id}
     )
     [event] = inbox.events
@@ -167,7 +170,7 @@ async def test_people_cannot_change_the_lines_of_others(adapter: WebAdapter) -> 
         {"type": "delete", "id": ID, "message_id": "unknown-1"},
     ):
         with pytest.raises(BadInput):
-            await adapter.act(ADA, action)
+            await adapter.chats.act(ADA, action)
 
 
 async def test_after_disconnect_nothing_is_accepted_and_it_can_connect_again() -> None:
@@ -182,9 +185,9 @@ async def test_after_disconnect_nothing_is_accepted_and_it_can_connect_again() -
     with pytest.raises(Transient):
         await adapter.send(answer(ADA, "<p>Hi</p>"))
     with pytest.raises(Transient):
-        await adapter.act(ADA, {"type": "message", "id": ID, "text": "Hello"})
+        await adapter.chats.act(ADA, {"type": "message", "id": ID, "text": "Hello"})
     await adapter.connect(inbox)
-    await adapter.act(ADA, {"type": "message", "id": ID, "text": "Hello"})
+    await adapter.chats.act(ADA, {"type": "message", "id": ID, "text": "Hello"})
     assert len(inbox.events) == 1
 
 
@@ -193,34 +196,34 @@ async def test_one_person_can_open_few_pages_and_others_can_still_open_theirs(
 ) -> None:
     with ExitStack() as pages:
         for _ in range(STREAMS_PER_PERSON):
-            pages.enter_context(adapter.watching(ADA))
+            pages.enter_context(adapter.chats.watching(ADA))
         with pytest.raises(Transient, match="too many open pages"):
-            pages.enter_context(adapter.watching(ADA))
-        pages.enter_context(adapter.watching("web-ben"))
-    with adapter.watching(ADA) as conversation:
+            pages.enter_context(adapter.chats.watching(ADA))
+        pages.enter_context(adapter.chats.watching("web-ben"))
+    with adapter.chats.watching(ADA) as conversation:
         assert conversation.watchers == 1
 
 
 async def test_all_pages_together_leave_connections_to_the_listener(adapter: WebAdapter) -> None:
     with ExitStack() as pages:
         for number in range(MAX_STREAMS):
-            pages.enter_context(adapter.watching(f"web-{number}"))
+            pages.enter_context(adapter.chats.watching(f"web-{number}"))
         with pytest.raises(Transient, match="too many open pages"):
-            pages.enter_context(adapter.watching(ADA))
+            pages.enter_context(adapter.chats.watching(ADA))
 
 
 async def test_lines_that_are_not_stored_go_after_the_last_page_is_closed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("adapters.web.connection.UNSTORED_SECONDS", 0.0)
+    monkeypatch.setattr("adapters.web.chats.UNSTORED_SECONDS", 0.0)
     store = Stored()
     made = WebAdapter(WebSettings(enabled=True), replace(context(), own_conversations=store))
     await made.connect(Inbox())
     store.tell(1, "stored")
-    await made.lines(ADA, "")
-    await made.act(ADA, {"type": "message", "id": ID, "text": "not stored"})
-    with made.watching(ADA) as conversation:
-        with made.watching(ADA):
+    await made.chats.lines(ADA, "")
+    await made.chats.act(ADA, {"type": "message", "id": ID, "text": "not stored"})
+    with made.chats.watching(ADA) as conversation:
+        with made.chats.watching(ADA):
             pass
         await asyncio.sleep(0.01)
         assert "not stored" in [line.text for line in conversation.lines()]
@@ -230,9 +233,9 @@ async def test_lines_that_are_not_stored_go_after_the_last_page_is_closed(
 async def test_without_a_store_a_closed_page_keeps_its_lines(
     adapter: WebAdapter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.web.connection.UNSTORED_SECONDS", 0.0)
-    await adapter.act(ADA, {"type": "message", "id": ID, "text": "kept"})
-    with adapter.watching(ADA) as conversation:
+    monkeypatch.setattr("adapters.web.chats.UNSTORED_SECONDS", 0.0)
+    await adapter.chats.act(ADA, {"type": "message", "id": ID, "text": "kept"})
+    with adapter.chats.watching(ADA) as conversation:
         pass
     await asyncio.sleep(0.01)
     assert [line.text for line in conversation.lines()] == ["kept"]

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from adapters.web.page_state import Conversation, Conversations, FileStore, PageMessage
+from adapters.web.page_state import FileStore, PageChat, PageChats, PageMessage
 from gateway.errors import BadInput
 
 NOW = datetime(2026, 11, 3, tzinfo=UTC)
@@ -16,14 +16,14 @@ def line(name: str, text: str = "x") -> PageMessage:
 
 
 def test_the_oldest_lines_are_removed_first() -> None:
-    conversation = Conversation(limit=3)
+    conversation = PageChat(limit=3)
     for name in "abcde":
         conversation.put(line(name))
     assert [kept.id for kept in conversation.lines()] == ["c", "d", "e"]
 
 
 def test_since_returns_each_changed_line_once_in_the_order_of_changes() -> None:
-    conversation = Conversation(limit=10)
+    conversation = PageChat(limit=10)
     seen = conversation.put(line("a")).version
     conversation.put(line("b"))
     conversation.put(line("a", "changed"))
@@ -34,7 +34,7 @@ def test_since_returns_each_changed_line_once_in_the_order_of_changes() -> None:
 
 
 async def test_waiting_ends_at_the_next_change() -> None:
-    conversation = Conversation(limit=10)
+    conversation = PageChat(limit=10)
     waiting = asyncio.create_task(conversation.changed(5.0))
     await asyncio.sleep(0)
     conversation.put(line("a"))
@@ -43,13 +43,13 @@ async def test_waiting_ends_at_the_next_change() -> None:
 
 
 def test_versions_increase_across_a_restart() -> None:
-    before = Conversations(4, 10, first_version=1_000).of("web-a").put(line("a")).version
-    after = Conversations(4, 10, first_version=2_000).of("web-a").put(line("a")).version
+    before = PageChats(4, 10, first_version=1_000).of("web-a").put(line("a")).version
+    after = PageChats(4, 10, first_version=2_000).of("web-a").put(line("a")).version
     assert after > before
 
 
 def test_the_least_recently_used_conversation_is_deleted_unless_a_page_shows_it() -> None:
-    conversations = Conversations(max_people=2, history=10)
+    conversations = PageChats(max_people=2, history=10)
     conversations.of("web-watched").watchers = 1
     conversations.of("web-quiet").put(line("a"))
     conversations.of("web-new")

@@ -15,7 +15,6 @@ from gateway.message import (
     MessageEdited,
     MessageReceived,
     Quote,
-    author_of,
 )
 from gateway.people import Audience
 from tests.support.for_each import for_each
@@ -138,7 +137,7 @@ _payloads = st.dictionaries(_keys, _likely | _json, max_size=8)
 
 def _parses(payload: dict[str, object]) -> None:
     for event in parse(payload, ENVELOPE):
-        author = author_of(event)
+        author = event.author
         assert author is None or author.id == "web-ada"
         json.dumps(str(event))
 

@@ -2,9 +2,10 @@
 
 import pytest
 
-from adapters.web.connection import REPEAT_SECONDS, WebAdapter
+from adapters.web.chats import REPEAT_SECONDS
+from adapters.web.connection import WebAdapter
 from adapters.web.manifest import WebSettings
-from adapters.web.page_state import MAX_REPEATS, Conversation, PageMessage
+from adapters.web.page_state import MAX_REPEATS, PageChat, PageMessage
 from gateway.errors import BadInput, Transient
 from gateway.message import MessageReceived, Outbound, Part, Place
 from gateway.people import Audience
@@ -19,7 +20,7 @@ FIRST, SECOND, THIRD = (f"{number}" * 16 for number in (1, 2, 3))
 async def page() -> WebAdapter:
     made = WebAdapter(WebSettings(enabled=True), context())
     await made.connect(Inbox())
-    await made.act(ADA, {"type": "message", "id": FIRST, "text": "why?"})
+    await made.chats.act(ADA, {"type": "message", "id": FIRST, "text": "why?"})
     await made.send(reply(FIRST, "because"))
     return made
 
@@ -30,7 +31,7 @@ def reply(asked: str, text: str, supersedes: str = "") -> Outbound:
 
 
 def shown(page: WebAdapter) -> list[tuple[str, str]]:
-    lines = page.conversations.of(ADA).lines()
+    lines = page.chats.conversations.of(ADA).lines()
     return [(line.id if line.by == "person" else "", line.text) for line in lines]
 
 
@@ -44,12 +45,12 @@ async def test_a_line_of_the_assistant_that_answers_no_message_goes_with_the_que
 
 
 async def ask_again(page: WebAdapter, again: str) -> None:
-    await page.act(ADA, {"type": "regenerate", "id": again, "message_id": FIRST})
+    await page.chats.act(ADA, {"type": "regenerate", "id": again, "message_id": FIRST})
 
 
 async def test_the_message_names_the_one_that_it_replaces(page: WebAdapter) -> None:
     await ask_again(page, SECOND)
-    sink = page._sink
+    sink = page.chats.sink
     assert isinstance(sink, Inbox)
     event = sink.events[-1]
     assert isinstance(event, MessageReceived)
@@ -60,10 +61,10 @@ async def test_the_message_names_the_one_that_it_replaces(page: WebAdapter) -> N
 
 async def test_the_new_answer_replaces_the_exchange_in_its_place(page: WebAdapter) -> None:
     await ask_again(page, SECOND)
-    epoch = page.conversations.of(ADA).epoch
+    epoch = page.chats.conversations.of(ADA).epoch
     await page.send(reply(SECOND, "therefore", supersedes=FIRST))
     assert shown(page) == [(SECOND, "why?"), ("", "therefore")]
-    assert page.conversations.of(ADA).epoch > epoch  # open pages load everything again
+    assert page.chats.conversations.of(ADA).epoch > epoch  # open pages load everything again
     await page.send(reply(SECOND, "therefore", supersedes=FIRST))
     assert shown(page) == [(SECOND, "why?"), ("", "therefore")]
 
@@ -81,12 +82,12 @@ async def test_it_is_not_asked_again_while_it_is_being_answered(page: WebAdapter
     await ask_again(page, SECOND)
     with pytest.raises(BadInput, match="being answered again"):
         await ask_again(page, THIRD)
-    await page.act(ADA, {"type": "stop", "id": "4" * 16})
+    await page.chats.act(ADA, {"type": "stop", "id": "4" * 16})
     await ask_again(page, THIRD)
 
 
 async def test_a_message_that_is_not_stored_can_be_asked_again_at_once(page: WebAdapter) -> None:
-    sink = page._sink
+    sink = page.chats.sink
     assert isinstance(sink, Inbox)
     sink.fail = Transient("the store is unavailable")
     with pytest.raises(Transient):
@@ -103,7 +104,7 @@ async def test_an_answer_after_a_restart_removes_nothing_else() -> None:
 
 
 def test_repeats_are_bounded_and_end_after_a_time() -> None:
-    conversation = Conversation(10)
+    conversation = PageChat(10)
     for number in range(2 * MAX_REPEATS):
         line = PageMessage(f"m{number}", "person", NOW, "why?")
         conversation.repeat(line, PageMessage(f"n{number}", "person", NOW, "why?"), REPEAT_SECONDS)

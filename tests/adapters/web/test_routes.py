@@ -221,4 +221,4 @@ async def test_disconnect_ends_the_streams(page: Page) -> None:
         await page.adapter.disconnect()
         async with asyncio.timeout(PATIENCE):
             assert b"event: line" not in await stream.content.read()
-    assert page.adapter.conversations.of(me).watchers == 0
+    assert page.adapter.chats.conversations.of(me).watchers == 0

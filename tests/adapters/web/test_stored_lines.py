@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from adapters.web.page_state import Conversation, Conversations, FileLink, FileStore, PageMessage
+from adapters.web.page_state import FileLink, FileStore, PageChat, PageChats, PageMessage
 from adapters.web.stored_lines import MAX_TITLE, StoredLines, title_of
 from gateway.message import Button, Part, Place
 from gateway.ports.own_conversations import MessageName, OwnConversation, OwnMessage
@@ -45,10 +45,10 @@ class Page:
 
     def __init__(self, limit: int = 10) -> None:
         self.store, self.files = Stored(), FileStore(1_000)
-        self.conversations = Conversations(8, limit)
+        self.conversations = PageChats(8, limit)
         self.lines = StoredLines(self.store, "main", self.conversations, self.files, limit)
 
-    def of(self, chat: str = "") -> Conversation:
+    def of(self, chat: str = "") -> PageChat:
         return self.conversations.of(ADA, chat)
 
     async def sync(self, chat: str = "") -> list[str]:
@@ -60,7 +60,7 @@ def at_minute(number: int) -> datetime:
     return NOW + timedelta(minutes=number)
 
 
-def texts(conversation: Conversation) -> list[str]:
+def texts(conversation: PageChat) -> list[str]:
     return [line.text for line in conversation.lines()]
 
 
@@ -161,7 +161,7 @@ async def test_a_deletion_removes_commands_and_keeps_open_questions(page: Page) 
 
 
 async def test_without_a_store_nothing_is_removed() -> None:
-    conversations, files = Conversations(8, 10), FileStore(10)
+    conversations, files = PageChats(8, 10), FileStore(10)
     lines = StoredLines(None, "main", conversations, files, 10)
     conversations.of(ADA).put(page_message(1))
     lines.drop_unstored(ADA)

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.whatsapp.identity import UNCONFIRMED, Change, Identities, under_key
-from adapters.whatsapp.parse import Identity, IdentityChange
+from adapters.whatsapp.identity import UNCONFIRMED, ChangeEffect, Identities, under_key
+from adapters.whatsapp.parse import IdentityChange, PersonIds
 from gateway.message import MessageAuthor, MessageReceived
 from gateway.people import KnownIds
 from gateway.ports import kept_ids
-from gateway.stores.sqlite.adapter_states import SqliteAdapterStates
+from gateway.stores.sqlite.hot_state import SqliteAdapterStates
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
 from tests.support.messages import direct, message
@@ -32,12 +32,14 @@ class Rig:
     states: SqliteAdapterStates
 
     async def key(self, user_id: str = "", phone: str = "") -> str:
-        who = Identity(user_id, phone)
+        who = PersonIds(user_id, phone)
         key = await self.identities.key(who)
         await self.identities.store_ids(key, who)
         return key
 
-    async def moved(self, before: Identity, after: Identity, at: datetime | None = None) -> Change:
+    async def moved(
+        self, before: PersonIds, after: PersonIds, at: datetime | None = None
+    ) -> ChangeEffect:
         return await self.identities.change(IdentityChange(before, after, at))
 
     async def silence(self, time: timedelta) -> None:
@@ -92,10 +94,10 @@ async def test_a_number_alone_is_not_the_person_of_an_old_user_id(rig: Rig) -> N
 async def test_a_person_key_that_is_a_number_is_not_given_to_its_next_owner(rig: Rig) -> None:
     key = await rig.key(phone=P)
     assert await rig.key(ADA, P) == key
-    await rig.moved(Identity(ADA, P), Identity(ADA, Q))
+    await rig.moved(PersonIds(ADA, P), PersonIds(ADA, Q))
     assert await rig.key(ADA, Q) == key
     assert await rig.key(BOB, P) == BOB
-    await rig.moved(Identity(BOB, P), Identity(BOB, "4915550000003"))
+    await rig.moved(PersonIds(BOB, P), PersonIds(BOB, "4915550000003"))
     assert await rig.key(phone=P) not in (key, ADA, BOB)
 
 
@@ -109,7 +111,7 @@ async def test_a_number_with_another_user_id_is_another_person(rig: Rig) -> None
 async def test_a_change_to_a_number_alone_moves_no_person_with_a_user_id(rig: Rig) -> None:
     """The number may belong to another person before the event of the change arrives."""
     assert await rig.key(BOB, P) == BOB
-    assert await rig.moved(Identity(phone=P), Identity(ADA, Q)) is Change.UNCERTAIN
+    assert await rig.moved(PersonIds(phone=P), PersonIds(ADA, Q)) is ChangeEffect.UNCERTAIN
     assert await rig.key(ADA, Q) == ADA
     assert await rig.key(phone=Q) == ADA
 
@@ -117,18 +119,18 @@ async def test_a_change_to_a_number_alone_moves_no_person_with_a_user_id(rig: Ri
 async def test_a_change_to_the_user_id_of_another_person_is_ignored(rig: Rig) -> None:
     otto = await rig.key(phone=P)
     assert await rig.key(BOB, P) == otto
-    assert await rig.moved(Identity(ADA, Q), Identity(BOB, P)) is Change.CONFLICT
+    assert await rig.moved(PersonIds(ADA, Q), PersonIds(BOB, P)) is ChangeEffect.CONFLICT
     assert await rig.key(BOB, P) == otto
 
 
 async def test_a_change_of_number_keeps_the_person(rig: Rig) -> None:
     assert await rig.key(ADA, P) == ADA
-    assert await rig.moved(Identity(ADA, P), Identity("DE.new", Q)) is Change.KEPT
+    assert await rig.moved(PersonIds(ADA, P), PersonIds("DE.new", Q)) is ChangeEffect.KEPT
     assert await rig.key("DE.new", Q) == ADA
     only = await rig.key(phone=P)
     assert only != ADA
-    moved = await rig.moved(Identity(phone=P), Identity(phone="4915550000003"))
-    assert moved is Change.KEPT
+    moved = await rig.moved(PersonIds(phone=P), PersonIds(phone="4915550000003"))
+    assert moved is ChangeEffect.KEPT
     assert await rig.key(phone="4915550000003") == only
 
 
@@ -136,9 +138,14 @@ async def test_a_user_id_that_is_known_is_never_taken_over(rig: Rig) -> None:
     """Also one that was first seen with the person's first message, and is the key itself."""
     assert await rig.key(ADA, P) == ADA
     assert await rig.key(BOB, Q) == BOB
-    for after in (Identity(BOB, P), Identity(BOB), Identity(BOB, Q), Identity(BOB, R)):
-        assert await rig.moved(Identity(ADA, P), after) is Change.CONFLICT
-    assert await rig.moved(Identity("DE.new"), Identity(BOB)) is Change.CONFLICT
+    for after in (
+        PersonIds(BOB, P),
+        PersonIds(BOB),
+        PersonIds(BOB, Q),
+        PersonIds(BOB, R),
+    ):
+        assert await rig.moved(PersonIds(ADA, P), after) is ChangeEffect.CONFLICT
+    assert await rig.moved(PersonIds("DE.new"), PersonIds(BOB)) is ChangeEffect.CONFLICT
     assert [await rig.key(BOB), await rig.key(phone=Q)] == [BOB, BOB]
     assert [await rig.key(ADA), await rig.key(phone=P)] == [ADA, ADA]
     assert [await rig.identities.address(one) for one in (ADA, BOB)] == [ADA, BOB]
@@ -146,8 +153,8 @@ async def test_a_user_id_that_is_known_is_never_taken_over(rig: Rig) -> None:
 
 async def test_two_people_who_are_said_to_have_changed_ids_keep_their_own(rig: Rig) -> None:
     assert [await rig.key(ADA, P), await rig.key(BOB, Q)] == [ADA, BOB]
-    assert await rig.moved(Identity(ADA, P), Identity(BOB, Q)) is Change.CONFLICT
-    assert await rig.moved(Identity(BOB, Q), Identity(ADA, P)) is Change.CONFLICT
+    assert await rig.moved(PersonIds(ADA, P), PersonIds(BOB, Q)) is ChangeEffect.CONFLICT
+    assert await rig.moved(PersonIds(BOB, Q), PersonIds(ADA, P)) is ChangeEffect.CONFLICT
     assert [await rig.key(ADA), await rig.key(BOB)] == [ADA, BOB]
 
 
@@ -155,7 +162,7 @@ async def test_two_people_who_are_said_to_have_changed_ids_keep_their_own(rig: R
 @pytest.mark.parametrize("ada", [ADA, ""])
 async def test_a_number_of_two_people_is_then_of_neither(rig: Rig, ada: str, bob: str) -> None:
     first, second = await rig.key(ada, P), await rig.key(bob, Q)
-    assert await rig.moved(Identity(ada, P), Identity(ada, Q)) is Change.CONFLICT
+    assert await rig.moved(PersonIds(ada, P), PersonIds(ada, Q)) is ChangeEffect.CONFLICT
     assert await rig.key(phone=Q) not in (first, second)
     assert await rig.identities.address(first) in (ada, P)
     if ada:
@@ -167,8 +174,8 @@ async def test_a_number_of_two_people_is_then_of_neither(rig: Rig, ada: str, bob
 async def test_a_chain_of_changes_keeps_the_person(rig: Rig) -> None:
     assert await rig.key(ADA, P) == ADA
     for before, after in (("ada", "two"), ("two", "three"), ("three", "four")):
-        moved = await rig.moved(Identity(f"DE.{before}"), Identity(f"DE.{after}"))
-        assert moved is Change.KEPT
+        moved = await rig.moved(PersonIds(f"DE.{before}"), PersonIds(f"DE.{after}"))
+        assert moved is ChangeEffect.KEPT
     assert await rig.key("DE.four", Q) == ADA
     assert await rig.identities.address(ADA) == "DE.four"
 
@@ -176,11 +183,14 @@ async def test_a_chain_of_changes_keeps_the_person(rig: Rig) -> None:
 async def test_a_change_that_is_repeated_later_has_no_effect(rig: Rig) -> None:
     at = [datetime(2026, 11, day, tzinfo=UTC) for day in (1, 2)]
     assert await rig.key(ADA, P) == ADA
-    first = Identity(ADA, P), Identity("DE.two", Q)
-    assert await rig.moved(*first, at[0]) is Change.KEPT
-    assert await rig.moved(Identity("DE.two", Q), Identity("DE.three", R), at[1]) is Change.KEPT
+    first = PersonIds(ADA, P), PersonIds("DE.two", Q)
+    assert await rig.moved(*first, at[0]) is ChangeEffect.KEPT
+    assert (
+        await rig.moved(PersonIds("DE.two", Q), PersonIds("DE.three", R), at[1])
+        is ChangeEffect.KEPT
+    )
     nora = await rig.key(phone=Q)
-    assert await rig.moved(*first, at[0]) is Change.REPEATED
+    assert await rig.moved(*first, at[0]) is ChangeEffect.REPEATED
     assert await rig.identities.address(ADA) == "DE.three"
     assert nora != ADA
     assert await rig.key(phone=Q) == nora
@@ -188,15 +198,18 @@ async def test_a_change_that_is_repeated_later_has_no_effect(rig: Rig) -> None:
 
 
 async def test_a_change_before_the_first_message_makes_one_person(rig: Rig) -> None:
-    assert await rig.moved(Identity(ADA, P), Identity("DE.two", Q)) is Change.KEPT
+    assert await rig.moved(PersonIds(ADA, P), PersonIds("DE.two", Q)) is ChangeEffect.KEPT
     assert await rig.key("DE.two", Q) == await rig.key(ADA)
-    assert await rig.moved(Identity(phone=R), Identity(phone="4915550000009")) is Change.UNCERTAIN
+    assert (
+        await rig.moved(PersonIds(phone=R), PersonIds(phone="4915550000009"))
+        is ChangeEffect.UNCERTAIN
+    )
 
 
 async def test_people_of_another_account_of_the_bot_are_other_people(rig: Rig) -> None:
     shop = Identities(rig.states.of("whatsapp", "shop"))
     assert await rig.key(ADA, P) == ADA
-    assert await shop.change(IdentityChange(Identity(BOB), Identity(ADA))) is Change.KEPT
+    assert await shop.change(IdentityChange(PersonIds(BOB), PersonIds(ADA))) is ChangeEffect.KEPT
     assert await rig.key(ADA) == ADA
 
 
@@ -224,7 +237,7 @@ async def test_two_ids_of_different_people_never_become_one_person(
                 await rig.silence(UNCONFIRMED)
                 people = {id_: key for id_, key in people.items() if id_ not in (P, Q, R)}
             elif kind == "moved":
-                await rig.moved(Identity(*first), Identity(*second))
+                await rig.moved(PersonIds(*first), PersonIds(*second))
             else:
                 await rig.key(*first)
                 if first[0]:
@@ -257,9 +270,9 @@ async def test_the_ids_of_a_person_are_stored_for_lookups(rig: Rig) -> None:
 def test_former_ids_can_block_a_person_and_give_no_rights() -> None:
     event = MessageReceived("e", message("hello", at=direct(platform="whatsapp")))
     known = KnownIds((ADA, P), (Q,))
-    answer = under_key(event, ADA, Identity(ADA), known).message.author
+    answer = under_key(event, ADA, PersonIds(ADA), known).message.author
     assert (answer.id, answer.aliases, answer.former) == (ADA, (), (P, Q))
-    answer = under_key(event, ADA, Identity(ADA, P), known).message.author
+    answer = under_key(event, ADA, PersonIds(ADA, P), known).message.author
     assert isinstance(answer, MessageAuthor)
     assert (answer.aliases, answer.former) == ((P,), (Q,))
 

@@ -23,8 +23,6 @@ from gateway.message import (
     MessageEdited,
     MessageReceived,
     ReactionChanged,
-    author_of,
-    place_of,
 )
 from gateway.people import Audience
 from gateway.ports.adapter import unpacked
@@ -403,7 +401,7 @@ def test_no_person_gets_the_identity_of_another() -> None:
     stranger["from"] = "4900000"
     del stranger["from_user_id"]
     events = parse(webhook(written("text", {"body": "mine"}), stranger))
-    authors = [author_of(event) for event in events]
+    authors = [event.author for event in events]
     assert [author.id for author in authors if author] == [BSUID, "4900000"]
 
 
@@ -457,7 +455,7 @@ def test_recorded_payloads_of_other_projects_are_parsed() -> None:
     for item in json.loads(SHARED.read_text()):
         for event in parse(item["payload"]):
             kinds[event.kind] = kinds.get(event.kind, 0) + 1
-            assert place_of(event).channel_id
+            assert event.place.channel_id
         if item["kind"].startswith(("wa:message:text", "wa:message:button")):
             assert parse(item["payload"]), item["id"]
     assert {"message", "button", "reaction"} <= set(kinds)
@@ -532,10 +530,10 @@ def holds(payload: Any) -> None:
     """Check the conditions that hold for every result."""
     for event in parse(payload):
         assert 0 < len(event.event_id) <= 512
-        place = place_of(event)
+        place = event.place
         assert place.platform == "whatsapp"
         assert 0 < len(place.channel_id) <= 150
-        author = author_of(event)
+        author = event.author
         assert author is None or author.id == place.channel_id
         if isinstance(event, MessageReceived):
             reply = event.message

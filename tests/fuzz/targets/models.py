@@ -12,8 +12,8 @@ from gateway.llm.chat_completions.refusal import refusal_of
 from gateway.llm.event_stream import EventTooLong, ServerSentEvent
 from gateway.llm.model_health import MAX_MESSAGE, message_of
 from gateway.llm.openai_compatible import OpenAICompatibleProvider, translated
-from gateway.llm.overflow_figures import LARGEST
-from gateway.llm.responses.reader import ResponsesReader
+from gateway.llm.overflow import LARGEST
+from gateway.llm.responses import ResponsesReader
 from gateway.llm.served_window import LARGEST_WINDOW, window_of
 from gateway.llm.streamed_call import MAX_FIGURE, MAX_MODEL, AnswerReader, ServiceError
 from gateway.ports import ModelRequest, ToolSpec

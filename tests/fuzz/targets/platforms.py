@@ -6,13 +6,18 @@ from typing import Any, Final
 
 from adapters.discord.parse import parse as discord
 from adapters.slack.parse import parse as slack
-from adapters.telegram.message_text import BotIdentity
+from adapters.telegram.message_text import TelegramBot
 from adapters.telegram.parse import kind_of
 from adapters.telegram.parse import parse as telegram
 from adapters.web.parse import Envelope
 from adapters.web.parse import parse as web
 from adapters.whatsapp.parse import read as whatsapp
-from gateway.message import MAX_CONTENT, InboundEvent, MessageEdited, MessageReceived, place_of
+from gateway.message import (
+    MAX_CONTENT,
+    InboundEvent,
+    MessageEdited,
+    MessageReceived,
+)
 from gateway.stores.codec import event_from_json, event_to_json
 from tests.adapters.discord.payloads import EXAMPLES
 from tests.adapters.slack.payloads import EVERYTHING
@@ -20,7 +25,7 @@ from tests.adapters.telegram.updates import samples
 from tests.adapters.whatsapp.test_parse import EXAMPLES as WRITTEN
 from tests.fuzz.target import Target, on_json
 
-ME: Final = BotIdentity("900", "OurBot")
+ME: Final = TelegramBot("900", "OurBot")
 PAGE: Final = Envelope("main", "web-ada", datetime(2026, 11, 22, tzinfo=UTC))
 ON_PAGE: Final = (
     {"id": "0" * 32, "type": "message", "text": "/ask why", "reply_to": "1" * 32},
@@ -35,7 +40,7 @@ def check(events: Sequence[InboundEvent]) -> None:
     """Each event has an id and a place, a text within its bound, and survives the inbox."""
     for event in events:
         assert event.event_id
-        assert place_of(event).platform
+        assert event.place.platform
         assert event_from_json(event_to_json(event)) == event
         if isinstance(event, MessageReceived | MessageEdited):
             assert len(event.message.content) <= MAX_CONTENT

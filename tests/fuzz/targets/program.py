@@ -12,7 +12,7 @@ from pydantic_core import to_json
 from gateway.llm.json_text import parse_object
 from gateway.message import Attachment
 from gateway.turn.attachments import FetchedFile, to_content
-from gateway.turn.mcp_bounds import Refused, read_message
+from gateway.turn.mcp_bounds import UnusableAnswer, read_message
 from gateway.turn.mcp_format import MAX_RESULT, result_text, tool_spec
 from parley.config import SettingsError, from_mapping
 from parley.config.yaml_file import parse_yaml
@@ -33,7 +33,7 @@ def _result(value: Any) -> None:
     result = {"content": value, "structuredContent": value, "tools": value}
     try:
         message = read_message(to_json({"jsonrpc": "2.0", "id": 1, "result": result}))
-    except (Refused, ValueError):  # half a surrogate pair is in no message
+    except (UnusableAnswer, ValueError):  # half a surrogate pair is in no message
         return
     assert message is not None
     content = message.value["result"]["content"]

@@ -14,7 +14,7 @@ from memory.recall.dates import dates_in
 from memory.recall.query import understood
 from memory.text.similarity import jaccard, stored_keys, words
 from memory.text.terms import index_terms, query_terms
-from memory.transfer.line_format import Elsewhere, Entry, Unreadable, header_from, line_from
+from memory.transfer.line_format import Elsewhere, ImportEntry, Unreadable, header_from, line_from
 from tests.fuzz.target import Target, on_json, on_text
 
 NOW: Final = datetime(2026, 11, 22, 9, tzinfo=UTC)
@@ -43,7 +43,7 @@ def _alike(text: str) -> None:
 
 def _line(data: bytes) -> None:
     read = line_from(data)
-    assert isinstance(read, Entry | Elsewhere | Unreadable)
+    assert isinstance(read, ImportEntry | Elsewhere | Unreadable)
     try:
         header_from(data)
     except BadInput:

@@ -5,7 +5,7 @@ from typing import Final
 
 from gateway.policy.history_redaction import redact_for_history
 from gateway.turn.prompt import clean_name
-from safety.http.addresses import HostRule
+from safety.http.addresses import AllowedHost
 from safety.http.client import Forbidden, OutboundPolicy, read_target
 from safety.injection_detection.detect import detect_injection, neutralise_markers
 from safety.sanitize import sanitize
@@ -13,7 +13,7 @@ from safety.secret_detection.detect import redact_secrets
 from safety.unicode import safe_unicode
 from tests.fuzz.target import Target, on_text
 
-POLICY: Final = OutboundPolicy((HostRule("docs.example.org"),))
+POLICY: Final = OutboundPolicy((AllowedHost("docs.example.org"),))
 
 
 # The name of a tag ends with a space, "/" or ">" (HTML standard, tag name state), so `<script&` is

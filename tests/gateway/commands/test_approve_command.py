@@ -12,10 +12,9 @@ from gateway.immutable import replace
 from gateway.message import ButtonPressed
 from gateway.pairing.requests import TOO_MANY_TRIES, TRIES_PER_MINUTE, WRONG_CODE
 from gateway.pairing.texts import APPROVED
-from gateway.policy.access import AccessPolicy
+from gateway.policy.access import AccessPolicy, RolePolicy
 from gateway.policy.pairing_codes import CODE_VALID, new_pairing_code
 from gateway.policy.rate_limits import RateLimits
-from gateway.policy.roles import RolePolicy
 from gateway.ports import Capabilities
 from gateway.stores.admissions import SqlAdmissions
 from gateway.turn.access_notices import AccessNotices

@@ -22,10 +22,9 @@ from gateway.message import (
     Place,
 )
 from gateway.people import PersonId
-from gateway.policy.access import AccessPolicy
+from gateway.policy.access import AccessPolicy, RolePolicy
 from gateway.policy.decision import Decision
 from gateway.policy.rate_limits import RateLimits
-from gateway.policy.roles import RolePolicy
 from gateway.ports import Capabilities
 from gateway.ports.memory import Caller, NoMemory
 from gateway.stores.conversations import Conversations

@@ -88,6 +88,16 @@ async def test_messages_of_an_excluded_workspace_store_few_rows(
         assert g.texts == []
 
 
+async def test_a_person_who_is_blocked_by_a_former_id_stores_no_message() -> None:
+    event = received("let me in", message_id="m1", author="renamed")
+    author = replace(event.author, former=("eve",))
+    event = replace(event, message=replace(event.message, author=author))
+    async with gateway(policies=BLOCKED) as g:
+        await g.take(event)
+        assert set(await rows(g)) == {"traces"}
+        assert g.counts["turn", "refused:access"] == 1
+
+
 async def test_many_messages_over_the_limit_store_few_rows() -> None:
     async with gateway(policies=Policies(limits=RateLimits()), overlap="queue") as g:
         for number in range(MANY):

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from gateway.immutable import replace
-from gateway.llm.anthropic.cache import APART, LETTERS, pays_for_hour, shortest_prefix
-from gateway.llm.anthropic.request import to_body
+from gateway.llm.anthropic.request import APART, LETTERS, pays_for_hour, shortest_prefix, to_body
 from gateway.llm.prices import DEFAULT_PRICES
 from gateway.ports import ModelMessage, ModelRequest, TextBlock, ToolSpec
 from simulators.anthropic.checks import cache_marks, check_request

@@ -98,7 +98,7 @@ async def test_the_library_is_loaded_once_and_outside_the_loop(
     threads: list[int] = []
     make = library._client
 
-    def noted(access: library.Access) -> object:
+    def noted(access: library.AnthropicAccess) -> object:
         threads.append(threading.get_ident())
         return make(access)
 

@@ -13,7 +13,7 @@ import pytest
 from gateway.errors import ModelUnavailable
 from gateway.llm.anthropic.provider import AnthropicProvider
 from gateway.llm.openai_compatible import OpenAICompatibleProvider
-from gateway.llm.responses.provider import ResponsesProvider
+from gateway.llm.responses import ResponsesProvider
 from gateway.ports import LLMProvider
 from tests.gateway.llm.asking import ask, question
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.llm import event_stream
-from gateway.llm.event_stream import EventStream, EventTooLong, ServerSentEvent
+from gateway.llm.event_stream import EventDecoder, EventTooLong, ServerSentEvent
 
 LINES = st.sampled_from(
     [
@@ -35,7 +35,7 @@ def bodies(draw: st.DrawFn) -> bytes:
 
 
 def decoded(parts: Iterable[bytes]) -> list[ServerSentEvent]:
-    events = EventStream()
+    events = EventDecoder()
     return [event for part in parts for event in events.feed(part)]
 
 
@@ -58,7 +58,7 @@ def test_events_are_those_of_the_library_however_they_are_cut(body: bytes, size:
 
 
 def test_an_event_is_complete_with_its_empty_line() -> None:
-    events = EventStream()
+    events = EventDecoder()
     assert list(events.feed(b"event: x\ndata: 1\n")) == []
     assert list(events.feed(b"\nda")) == [ServerSentEvent(b"x", b"1")]
     assert list(events.feed(b"ta: 2\ndata: 3\r\n\r")) == []
@@ -67,6 +67,6 @@ def test_an_event_is_complete_with_its_empty_line() -> None:
 
 def test_an_event_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_stream, "MAX_EVENT", 100)
-    events = EventStream()
+    events = EventDecoder()
     with pytest.raises(EventTooLong):
         list(events.feed(b"data: " + b"x" * 100))

@@ -7,7 +7,7 @@ import pytest
 from gateway.errors import ConfigurationError
 from gateway.llm.factory import ModelChoice, _build, build_provider
 from gateway.llm.openai_compatible import OpenAICompatibleProvider
-from gateway.llm.responses.provider import ResponsesProvider
+from gateway.llm.responses import ResponsesProvider
 from gateway.ports import LLMProvider
 from simulators.anthropic import AnthropicSimulator
 from tests.gateway.llm.asking import ask, question

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from gateway.llm.offline import OfflineProvider
-from gateway.llm.offline_memory import memory_report
+from gateway.llm.offline_tools import memory_report
 from gateway.ports import (
     ModelFinished,
     ModelMessage,

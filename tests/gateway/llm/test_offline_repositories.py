@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gateway.llm.offline_repositories import NOT_FOUND, repository_call, repository_report
+from gateway.llm.offline_tools import NOT_FOUND, repository_call, repository_report
 from gateway.ports import ModelMessage, ModelRequest, TextBlock, ToolSpec
 
 TOOLS = tuple(

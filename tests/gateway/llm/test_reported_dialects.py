@@ -17,7 +17,7 @@ from gateway.errors import ModelUnavailable
 from gateway.immutable import replace
 from gateway.llm.anthropic.provider import AnthropicProvider
 from gateway.llm.anthropic.request import to_body
-from gateway.llm.responses.provider import ResponsesProvider
+from gateway.llm.responses import ResponsesProvider
 from gateway.ports import (
     ImageBlock,
     ModelMessage,

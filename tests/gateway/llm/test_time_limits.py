@@ -9,8 +9,7 @@ from gateway.errors import AnswerStalled, NoFirstToken
 from gateway.llm.anthropic.provider import AnthropicProvider
 from gateway.llm.failover import FailoverProvider
 from gateway.llm.model_health import ModelHealth
-from gateway.llm.time_limits import within
-from gateway.llm.watched_provider import WatchedModel, WatchedProvider
+from gateway.llm.watched_provider import WatchedModel, WatchedProvider, within
 from gateway.policy.time_limits import TimeLimits
 from gateway.ports import ModelEvent, ModelRequest, TextDelta, Working
 from simulators.anthropic import AnthropicSimulator

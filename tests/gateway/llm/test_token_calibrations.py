@@ -18,7 +18,7 @@ from gateway.llm.calibration import (
 )
 from gateway.llm.tokens import by_script
 from gateway.ports import AdapterState
-from gateway.stores.sqlite.adapter_states import MAX_VALUE, SqliteAdapterStates
+from gateway.stores.sqlite.hot_state import MAX_VALUE, SqliteAdapterStates
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
 from tests.support.for_each import for_each

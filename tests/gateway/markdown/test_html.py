@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from gateway.markdown.parse import parse
 from gateway.markdown.text_renderer import PLAIN
-from gateway.markdown.tree import CodeBlock, Heading, ItemList, Paragraph, Quote, Run, Table
+from gateway.markdown.tree import CodeBlock, Heading, ItemList, Paragraph, QuoteBlock, Run, Table
 from gateway.markdown.unfinished import close_unfinished
 from gateway.render import render
 from tests.gateway.render.readers import letters, read
@@ -118,7 +118,7 @@ def test_elements_of_lines_become_blocks() -> None:
         '<pre><code class="language-js">a &lt; b\n  c</code></pre>'
     )
     assert heading == Heading(2, (Run("Title"),))
-    assert quote == Quote((Paragraph((Run("Said"),)),))
+    assert quote == QuoteBlock((Paragraph((Run("Said"),)),))
     assert code == CodeBlock("a < b\n  c", "js")
 
 

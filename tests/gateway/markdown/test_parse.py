@@ -19,7 +19,7 @@ texts = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 
 
 def parsed(markdown: str) -> Document:
-    return module._Builder().build(parser(links=True).parse(markdown))
+    return module._TreeBuilder().build(parser(links=True).parse(markdown))
 
 
 @given(texts)

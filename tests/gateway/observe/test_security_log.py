@@ -72,7 +72,7 @@ async def test_no_log_level_suppresses_denials_and_limits(level: int) -> None:
 
 async def test_repeated_events_are_counted_for_an_hour() -> None:
     clock, kept = FakeClock(), Kept()
-    security = SecurityLog(clock, kept)
+    security = SecurityLog(clock, kept.keep)
     for _ in range(1_000):
         security.note(denied())
     await security.flush()
@@ -86,7 +86,7 @@ async def test_repeated_events_are_counted_for_an_hour() -> None:
 
 async def test_events_from_many_addresses_are_limited_and_hide_no_other_event() -> None:
     clock, kept = FakeClock(), Kept()
-    security = SecurityLog(clock, kept)
+    security = SecurityLog(clock, kept.keep)
     for number in range(10_000):
         security.note(denied(number))
     security.note(denied(1, "webhook_denied"))
@@ -102,7 +102,7 @@ async def test_events_from_many_addresses_are_limited_and_hide_no_other_event() 
 
 async def test_an_entry_is_hidden_neither_by_another_reason_nor_by_another_tenant() -> None:
     clock, kept = FakeClock(), Kept()
-    security = SecurityLog(clock, kept)
+    security = SecurityLog(clock, kept.keep)
     for number in range(10_000):
         security.note(denied(number))
         security.note(SecurityEvent("tool_used", "memory_store", "one", f"test:main:p{number}"))
@@ -120,7 +120,7 @@ async def test_an_entry_is_hidden_neither_by_another_reason_nor_by_another_tenan
 
 async def test_kinds_of_events_are_limited() -> None:
     clock, kept = FakeClock(), Kept()
-    security = SecurityLog(clock, kept)
+    security = SecurityLog(clock, kept.keep)
     for number in range(1_000):
         security.note(denied(event=f"event_{number}"))
     await clock.advance(WINDOW.total_seconds())
@@ -132,7 +132,7 @@ async def test_kinds_of_events_are_limited() -> None:
 
 async def test_entries_wait_while_the_database_is_unavailable() -> None:
     clock, kept = FakeClock(), Kept()
-    security = SecurityLog(clock, kept)
+    security = SecurityLog(clock, kept.keep)
     kept.away = True
     security.note(denied(1))
     await security.flush()
@@ -147,7 +147,7 @@ async def test_entries_wait_while_the_database_is_unavailable() -> None:
 
 async def test_stop_writes_the_counted_events() -> None:
     kept = Kept()
-    security = SecurityLog(sink=kept)
+    security = SecurityLog(sink=kept.keep)
     security.start()
     for _ in range(5):
         security.note(denied())
@@ -159,7 +159,7 @@ async def test_stop_writes_the_counted_events() -> None:
 
 async def test_concurrent_flushes_write_each_entry_once() -> None:
     kept = Kept()
-    security = SecurityLog(FakeClock(), kept)
+    security = SecurityLog(FakeClock(), kept.keep)
     kept.open.clear()
     for number in range(3):
         security.note(denied(number))
@@ -172,7 +172,7 @@ async def test_concurrent_flushes_write_each_entry_once() -> None:
 
 async def test_a_stop_during_a_write_writes_the_entry_once() -> None:
     clock, kept = FakeClock(), Kept()
-    security = SecurityLog(clock, kept)
+    security = SecurityLog(clock, kept.keep)
     kept.open.clear()
     security.start()
     security.note(denied())

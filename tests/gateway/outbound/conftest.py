@@ -10,7 +10,7 @@ from gateway.outbound.deliverer import Deliverer
 from gateway.outbound.pacing import Pacer
 from gateway.outbound.retry_decision import AccountSender, DeliveryRules
 from gateway.ports import SendPace
-from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.queues import SqliteOutbox
 from tests.support.adapter import RecordingAdapter
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database

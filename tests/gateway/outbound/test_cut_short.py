@@ -9,11 +9,10 @@ from gateway.immutable import replace
 from gateway.message import Outbound, Place, Receipt
 from gateway.outbound.deliverer import QUARANTINED, Deliverer
 from gateway.outbound.pacing import Pacer
-from gateway.outbound.retry_decision import AccountSender, DeliveryRules
-from gateway.outbound.send_attempt import REPEAT_NOTE
+from gateway.outbound.retry_decision import REPEAT_NOTE, AccountSender, DeliveryRules
 from gateway.ports import Capabilities, LiveStyle, LiveView, SendPace
 from gateway.ports.work_guard import WorkItem
-from gateway.stores.sqlite.inbox import SqliteInbox
+from gateway.stores.sqlite.queues import SqliteInbox
 from tests.gateway.outbound.conftest import Bench
 from tests.support.adapter import RecordingAdapter
 from tests.support.messages import direct, outbound, place

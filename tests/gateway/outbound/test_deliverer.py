@@ -20,8 +20,7 @@ from gateway.errors import (
 from gateway.immutable import replace
 from gateway.message import Button, Outbound, OutboundFile, Part, Receipt
 from gateway.outbound.deliverer import UNANNOUNCED
-from gateway.outbound.retry_decision import NOTES, REPEATS, DeliveryRules
-from gateway.outbound.send_attempt import LOST_NOTE, REPEAT_NOTE
+from gateway.outbound.retry_decision import LOST_NOTE, NOTES, REPEAT_NOTE, REPEATS, DeliveryRules
 from gateway.ports import Capabilities
 from tests.gateway.outbound.conftest import Bench
 from tests.support.messages import direct, outbound

@@ -7,7 +7,7 @@ from db.sqlite import SqliteDatabase
 from gateway.immutable import replace
 from gateway.message import Button, Outbound, Receipt
 from gateway.outbound.expiring_buttons import AT_ONCE, MAX_SHOWN, ExpiringButtons
-from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.queues import SqliteOutbox
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
 from tests.support.messages import outbound

@@ -3,7 +3,7 @@
 from gateway.errors import AddressGone
 from gateway.immutable import replace
 from gateway.message import Place
-from gateway.outbound.send_attempt import ELSEWHERE_NOTE, LOST_NOTE
+from gateway.outbound.retry_decision import ELSEWHERE_NOTE, LOST_NOTE
 from gateway.people import Audience
 from tests.gateway.outbound.conftest import Bench
 from tests.support.messages import outbound

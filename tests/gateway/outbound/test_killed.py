@@ -19,14 +19,12 @@ from gateway.message import Outbound, Part, Place, Receipt
 from gateway.outbound.deliverer import Deliverer
 from gateway.outbound.live.answer import LiveAnswer, LiveDependencies, LiveTarget
 from gateway.outbound.pacing import Pacer
-from gateway.outbound.retry_decision import AccountSender, DeliveryRules
-from gateway.outbound.send_attempt import REPEAT_NOTE
+from gateway.outbound.retry_decision import REPEAT_NOTE, AccountSender, DeliveryRules
 from gateway.platforms import discover, renderer_of
 from gateway.ports import Capabilities, LiveStyle, LiveView, SendPace
 from gateway.ports.inbox import InboxEntry
-from gateway.stores.sqlite.adapter_states import SqliteAdapterStates
-from gateway.stores.sqlite.inbox import SqliteInbox
-from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.hot_state import SqliteAdapterStates
+from gateway.stores.sqlite.queues import SqliteInbox, SqliteOutbox
 from tests.support.clock import FakeClock, InlineThreads
 from tests.support.databases import sqlite_database
 from tests.support.messages import conversation, place, received

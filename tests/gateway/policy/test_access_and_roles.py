@@ -5,8 +5,15 @@ import pytest
 from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Role
-from gateway.policy.access import AccessPolicy, decide_access
-from gateway.policy.roles import RolePolicy, ToolPolicy, ToolRule, allowed_tools, role_of
+from gateway.policy.access import (
+    AccessPolicy,
+    RolePolicy,
+    ToolPolicy,
+    ToolRule,
+    allowed_tools,
+    decide_access,
+    role_of,
+)
 from gateway.ports import ToolSpec
 from tests.support.messages import direct, place
 

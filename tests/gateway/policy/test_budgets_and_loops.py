@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.policy.bot_loops import BotLoopGuard, BotLoopLimits
-from gateway.policy.budgets import MICRO, Account, Budgets, accounts_for, decide_budget
+from gateway.policy.budgets import MICRO, BudgetAccount, Budgets, accounts_for, decide_budget
+from gateway.policy.rate_limits import BotLoopGuard, BotLoopLimits
 from tests.support.messages import place
 
 NOW = datetime(2026, 11, 21, 23, 59, tzinfo=UTC)
@@ -46,14 +46,17 @@ def test_a_new_day_starts_a_new_account() -> None:
 
 
 def test_an_exhausted_budget_is_named() -> None:
-    accounts = (Account("user_per_day", "a", MICRO), Account("workspace_per_day", "b", MICRO))
+    accounts = (
+        BudgetAccount("user_per_day", "a", MICRO),
+        BudgetAccount("workspace_per_day", "b", MICRO),
+    )
     outcome = decide_budget(accounts, (0, MICRO), 1)
     assert not outcome.decision.allowed
     assert outcome.decision.reason == "workspace_per_day"
 
 
 def test_alerts_are_sent_once_at_50_75_and_90_percent() -> None:
-    account = (Account("user_per_day", "a", 100),)
+    account = (BudgetAccount("user_per_day", "a", 100),)
     assert decide_budget(account, (40,), 10).alerts == (("user_per_day", 0.5),)
     assert decide_budget(account, (50,), 10).alerts == ()
     assert decide_budget(account, (60,), 35).alerts == (
@@ -67,7 +70,7 @@ def test_alerts_are_sent_once_at_50_75_and_90_percent() -> None:
     asks=st.lists(st.integers(0, 400), max_size=30),
 )
 def test_reservations_never_exceed_the_limit(limit: int, asks: list[int]) -> None:
-    account, used = (Account("user_per_day", "a", limit),), 0
+    account, used = (BudgetAccount("user_per_day", "a", limit),), 0
     for ask in asks:
         if decide_budget(account, (used,), ask).decision.allowed:
             used += ask

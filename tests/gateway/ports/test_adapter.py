@@ -5,7 +5,7 @@ import pytest
 from adapters.discord.messages import DiscordExtras
 from adapters.slack.messages import SlackExtras
 from adapters.telegram.messages import TelegramExtras
-from adapters.whatsapp.messages import InteractiveReply, Location, WhatsAppExtras
+from adapters.whatsapp.messages import InteractiveReply, MapLocation, WhatsAppExtras
 from gateway.immutable import replace
 from gateway.message import MessageReceived
 from gateway.ports.adapter import PlatformExtras, packed, unpacked
@@ -31,7 +31,7 @@ from tests.support.messages import direct, received
         ),
         (WhatsAppExtras(), ""),
         (
-            WhatsAppExtras(False, InteractiveReply("1", "secret"), Location(1.0, 2.0, "secret")),
+            WhatsAppExtras(False, InteractiveReply("1", "secret"), MapLocation(1.0, 2.0, "secret")),
             "reply to a button or list, location, came after the 24-hour window",
         ),
     ],

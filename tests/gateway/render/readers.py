@@ -16,7 +16,7 @@ from gateway.markdown.tree import (
     Heading,
     ItemList,
     Paragraph,
-    Quote,
+    QuoteBlock,
     Table,
 )
 from gateway.message import Part
@@ -49,7 +49,7 @@ def _visible(block: Block) -> str:
             return "".join(run.text for run in block.runs)
         case CodeBlock():
             return block.text
-        case Quote():
+        case QuoteBlock():
             return visible(block.blocks)
         case ItemList():
             return "\n".join(visible(item.blocks) for item in block.items)

@@ -11,12 +11,10 @@ from gateway.ports.outbox import Outbox
 from gateway.ports.usage import Buckets
 from gateway.stores.conversations import Conversations
 from gateway.stores.redis.hot_state import RedisHotState
-from gateway.stores.sqlite.adapter_states import SqliteAdapterStates
-from gateway.stores.sqlite.inbox import SqliteInbox
-from gateway.stores.sqlite.outbox import SqliteOutbox
-from gateway.stores.sqlite.rate_limits import SqliteBuckets
+from gateway.stores.sqlite.hot_state import SqliteAdapterStates, SqliteBuckets
+from gateway.stores.sqlite.queues import SqliteInbox, SqliteOutbox
 from gateway.stores.traces import Traces
-from gateway.stores.unit_of_work import TurnWriter
+from gateway.stores.unit_of_work import LongLivedTurns
 from gateway.stores.usage import UsageLedger
 from tests.gateway.stores.redis.support import age, clean, hot_state, new_prefix, redis_url
 from tests.support.clock import FakeClock
@@ -96,5 +94,5 @@ def traces(engine: Engine) -> Traces:
 
 
 @pytest.fixture
-def keeper(engine: Engine) -> TurnWriter:
-    return TurnWriter(engine)
+def keeper(engine: Engine) -> LongLivedTurns:
+    return LongLivedTurns(engine)

@@ -19,9 +19,8 @@ from gateway.errors import BadInput
 from gateway.ports.inbox import InboxEntry
 from gateway.stores.hot_losses import HotLosses
 from gateway.stores.sqlite.backup import back_up, restore, verify
-from gateway.stores.sqlite.inbox import SqliteInbox
 from gateway.stores.sqlite.lock import GatewayLock
-from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.queues import SqliteInbox, SqliteOutbox
 from gateway.stores.unit_of_work import Doubts
 from parley.wiring.storage import SCHEMAS
 from tests.support.clock import FakeClock

@@ -14,7 +14,7 @@ from gateway.message import Place
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
-from gateway.ports.conversation_views import MAX_COUNTED, Reader, ShownText, Wanted
+from gateway.ports.conversation_views import MAX_COUNTED, ConversationReader, ShownText, Wanted
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.history import Whose
 from gateway.ports.traces import Trace
@@ -33,7 +33,7 @@ from gateway.stores.turn_index import (
     TurnWords,
     plain_words,
 )
-from gateway.stores.unit_of_work import TurnWriter
+from gateway.stores.unit_of_work import LongLivedTurns
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
 from tests.support.messages import AT
@@ -42,8 +42,8 @@ ADA, BOB, EVE = "test:main:ada", "test:main:bob", "test:main:eve"
 ROOM = Place("test", "main", "C1", Audience.PUBLIC_ROOM, "W1")
 ADAS = Place("test", "main", "D-ada", Audience.DIRECT)
 BOBS = Place("test", "main", "D-bob", Audience.DIRECT)
-OPERATOR = Reader("t", ("test:main:olga",), operator=True)
-AS_ADA, AS_BOB, AS_EVE = (Reader("t", (one,)) for one in (ADA, BOB, EVE))
+OPERATOR = ConversationReader("t", ("test:main:olga",), operator=True)
+AS_ADA, AS_BOB, AS_EVE = (ConversationReader("t", (one,)) for one in (ADA, BOB, EVE))
 NO_FILTER = Wanted()
 
 
@@ -55,7 +55,7 @@ def views(engine: Engine) -> ConversationViews:
 class Talk:
     """Writes finished turns, one second after the other."""
 
-    def __init__(self, keeper: TurnWriter) -> None:
+    def __init__(self, keeper: LongLivedTurns) -> None:
         self._keeper = keeper
         self.number = 0
 
@@ -93,15 +93,17 @@ class Talk:
 
 
 @pytest.fixture
-def talk(keeper: TurnWriter) -> Talk:
+def talk(keeper: LongLivedTurns) -> Talk:
     return Talk(keeper)
 
 
-async def listed(views: ConversationViews, reader: Reader, wanted: Wanted = NO_FILTER) -> list[str]:
+async def listed(
+    views: ConversationViews, reader: ConversationReader, wanted: Wanted = NO_FILTER
+) -> list[str]:
     return [row.id for row in (await views.page(reader, wanted, 50)).rows]
 
 
-async def found(views: ConversationViews, reader: Reader, question: str) -> list[str]:
+async def found(views: ConversationViews, reader: ConversationReader, question: str) -> list[str]:
     page = await views.search(reader, question, NO_FILTER, 50)
     return [hit.text.text for hit in page.rows]
 
@@ -149,7 +151,7 @@ class TestSearch:
     async def test_linked_identities_find_the_texts_of_all_of_them(
         self, views: ConversationViews
     ) -> None:
-        assert len(await found(views, Reader("t", (ADA, BOB)), "GARDEN")) == 5
+        assert len(await found(views, ConversationReader("t", (ADA, BOB)), "GARDEN")) == 5
 
     async def test_all_words_have_to_occur(self, views: ConversationViews) -> None:
         assert await found(views, AS_ADA, "garden secret") == ["my secret garden"]
@@ -185,7 +187,10 @@ class TestSearch:
         steps = {"sqlite": ((two, 1), (two, 2)), "postgres": ((one, 1), (two, 2))}
         monkeypatch.setattr(conversation_views, "FINDING", steps)
         monkeypatch.setattr(conversation_views, "NEWEST_SCANNED", 3)
-        everybody, early = Reader("t", (ADA, BOB)), Wanted(until=AT + timedelta(seconds=3))
+        everybody, early = (
+            ConversationReader("t", (ADA, BOB)),
+            Wanted(until=AT + timedelta(seconds=3)),
+        )
         pages, after = [], ""
         for _ in range(4):
             page = await views.search(everybody, "garden", early, 2, after)
@@ -292,7 +297,7 @@ class TestList:
         assert await listed(views, AS_EVE) == []
         assert await listed(views, replace(AS_ADA, tenant="u")) == []
         assert await listed(views, AS_ADA, Wanted(person=BOB)) == []
-        assert await listed(views, Reader("t", ())) == []
+        assert await listed(views, ConversationReader("t", ())) == []
 
     @pytest.mark.parametrize(
         ("wanted", "ids"),
@@ -325,7 +330,7 @@ class TestList:
     async def test_pages_follow_each_other_and_name_each_conversation_once(
         self, views: ConversationViews, world: Talk
     ) -> None:
-        for reader in (OPERATOR, Reader("t", (ADA, BOB))):
+        for reader in (OPERATOR, ConversationReader("t", (ADA, BOB))):
             ids, after = [], ""
             for _ in range(4):
                 page = await views.page(reader, NO_FILTER, 1, after)
@@ -441,7 +446,7 @@ class TestMessages:
     async def test_texts_are_given_to_those_who_may_read_them(
         self, views: ConversationViews
     ) -> None:
-        async def texts(reader: Reader, place: Place, *ids: str) -> list[ShownText]:
+        async def texts(reader: ConversationReader, place: Place, *ids: str) -> list[ShownText]:
             return await views.texts(reader, str(key_of(reader.tenant, place)), ids)
 
         assert [one.text for one in await texts(AS_ADA, ADAS, "m1")] == [

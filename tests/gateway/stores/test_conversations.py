@@ -6,7 +6,7 @@ import pytest
 
 from gateway.conversation import ConversationKey
 from gateway.errors import BadInput
-from gateway.ports import Activity, ActivityLog, Usage
+from gateway.ports import ActivityLog, ProjectActivity, Usage
 from gateway.ports.traces import Trace as Traced
 from gateway.ports.usage import UsageRow
 from gateway.stores.conversations import SqlActivity
@@ -55,7 +55,7 @@ async def test_the_totals_are_of_one_project(
     refused = Traced("r", "r", "slack", "main", str(inside), "message", AT, (), "refused", 1)
     await traces.add(refused)
     result = await activity.of_project("t", "slack:main:T1", WEEK)
-    assert result == Activity(answered=3, people=2, tokens=3 * 2 * 20, micros=3 * 2 * 1_000)
+    assert result == ProjectActivity(answered=3, people=2, tokens=3 * 2 * 20, micros=3 * 2 * 1_000)
 
 
 async def test_a_room_without_a_workspace_is_its_own_project(
@@ -68,7 +68,7 @@ async def test_a_room_without_a_workspace_is_its_own_project(
 
 
 async def test_without_activity_the_totals_are_zero(activity: ActivityLog) -> None:
-    assert await activity.of_project("t", "slack:main:%_\"'", WEEK) == Activity(0, 0, 0, 0)
+    assert await activity.of_project("t", "slack:main:%_\"'", WEEK) == ProjectActivity(0, 0, 0, 0)
 
 
 @pytest.mark.parametrize("project", ["", "slack", "slack:main", "slack::T1", ":main:T1", "a:b:"])

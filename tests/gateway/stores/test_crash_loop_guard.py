@@ -22,7 +22,7 @@ from gateway.observe.correlation import correlation_id
 from gateway.ports import AdapterState
 from gateway.ports.adapter import AdapterStates
 from gateway.ports.inbox import Inbox, InboxEntry
-from gateway.ports.work_guard import UNGUARDED, Owner, WorkItem
+from gateway.ports.work_guard import UNGUARDED, WorkItem, WorkOwner
 from gateway.store_retry import StoreRetry
 from tests.support.clock import FakeClock
 from tests.support.messages import conversation, received
@@ -255,4 +255,4 @@ async def test_the_quarantine_records_the_person_and_the_tenant(world: World) ->
         crashes, guard, world.inbox, StoreRetry(world.clock), lambda _: True, nothing
     )
     await crash_loop.run([entry], nothing)
-    assert guard.quarantined == {item: Owner("tenant", "test:main:ada", "test:main:dm-ada")}
+    assert guard.quarantined == {item: WorkOwner("tenant", "test:main:ada", "test:main:dm-ada")}

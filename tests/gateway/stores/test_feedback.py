@@ -14,7 +14,7 @@ from gateway.stores.feedback import (
     message_key,
 )
 from gateway.stores.personal_data import SqlPersonalData
-from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.queues import SqliteOutbox
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
 from tests.support.messages import AT, outbound, place

@@ -10,17 +10,16 @@ from db.sqlite import SqliteDatabase
 from gateway.conversation import ConversationKey
 from gateway.immutable import replace
 from gateway.message import Receipt
-from gateway.policy.budgets import Account
+from gateway.policy.budgets import BudgetAccount
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
 from gateway.ports.inbox import Backlog, BacklogReader, Inbox, InboxEntry
-from gateway.ports.outbox import Delivery, Outbox
+from gateway.ports.outbox import Outbox, SendState
 from gateway.ports.traces import Trace
 from gateway.ports.usage import UsageRow
 from gateway.stores.redis.hot_state import RedisHotState
 from gateway.stores.redis.outbox import RedisOutbox
-from gateway.stores.sqlite.inbox import SqliteBacklog
-from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.queues import SqliteBacklog, SqliteOutbox
 from gateway.stores.traces import Traces
 from gateway.stores.usage import UsageLedger
 from tests.support.clock import FakeClock
@@ -81,7 +80,7 @@ async def test_the_largest_sums_of_a_period_are_listed(usage: UsageLedger) -> No
     sums |= {"user:t:ada:2026-11-20": 8, "workspace:t:test:main:W1:2026-11-21": 12}
     for number, (key, micros) in enumerate(sums.items()):
         row = replace(usage_row("p"), micros=micros)
-        await usage.settle(f"x{number}", (row,), (Account("name", key, 100),))
+        await usage.settle(f"x{number}", (row,), (BudgetAccount("name", key, 100),))
     assert await usage.largest("user", "2026-11-21", 5) == [("t:a:b", 7), ("t:ada", 5)]
     assert await usage.largest("user", "2026-11-21", 1) == [("t:a:b", 7)]
     assert await usage.largest("workspace", "2026-11-21", 5) == [("t:test:main:W1", 12)]
@@ -101,9 +100,9 @@ async def test_the_sends_of_a_turn_are_told_without_their_content(
     # Redis holds the time of a queued send in its stream only.
     queued_at = [None, None, queued] if isinstance(outbox, RedisOutbox) else [queued] * 3
     assert results == [
-        Delivery("x1:0", "sent", 2, "Transient: 429", queued_at[0], clock.now()),
-        Delivery("x1:1", "waiting", 0, "", queued_at[1]),
-        Delivery("x1:2", "dead", 0, "Permanent: 403", queued_at[2], clock.now()),
+        SendState("x1:0", "sent", 2, "Transient: 429", queued_at[0], clock.now()),
+        SendState("x1:1", "waiting", 0, "", queued_at[1]),
+        SendState("x1:2", "dead", 0, "Permanent: 403", queued_at[2], clock.now()),
     ]
     assert len(await outbox.deliveries("x1", 2)) == 2
     assert await outbox.deliveries("x", 10) == []

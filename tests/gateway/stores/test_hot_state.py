@@ -22,8 +22,7 @@ from gateway.ports.usage import Buckets
 from gateway.stores.codec import event_from_json, event_to_json, outbound_from_json
 from gateway.stores.codec import outbound_to_json as to_json
 from gateway.stores.redis.outbox import RedisOutbox
-from gateway.stores.sqlite.inbox import SqliteInbox
-from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.queues import SqliteInbox, SqliteOutbox
 from tests.support.clock import FakeClock
 from tests.support.events import events
 from tests.support.messages import direct, outbound, received

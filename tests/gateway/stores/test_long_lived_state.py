@@ -6,7 +6,7 @@ from datetime import timedelta
 from gateway.authorship import Material
 from gateway.conversation import ConversationKey, key_of
 from gateway.immutable import replace
-from gateway.policy.budgets import Account
+from gateway.policy.budgets import BudgetAccount
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
 from gateway.ports.conversations import StoredTurn
@@ -15,7 +15,7 @@ from gateway.ports.unit_of_work import CompletedTurn
 from gateway.ports.usage import UsageRow, UsageTotal
 from gateway.stores.conversations import Conversations
 from gateway.stores.traces import Traces
-from gateway.stores.unit_of_work import TurnWriter
+from gateway.stores.unit_of_work import LongLivedTurns
 from gateway.stores.usage import UsageLedger
 from tests.support.clock import FakeClock
 from tests.support.messages import AT, place
@@ -127,7 +127,7 @@ async def test_turns_are_cleared_and_pruned(conversations: Conversations) -> Non
     assert not await conversations.knows("t", place("C1"), ("m2",))
 
 
-ACCOUNT = (Account("user_per_day", "user:ada:2026-11-21", 100),)
+ACCOUNT = (BudgetAccount("user_per_day", "user:ada:2026-11-21", 100),)
 
 
 def row(micros: int) -> UsageRow:
@@ -156,7 +156,7 @@ async def test_the_reservation_of_a_crashed_turn_is_released(
 
 
 async def test_old_usage_is_deleted(usage: UsageLedger) -> None:
-    this = (Account("user_per_day", "user:ada:2026-11-22", 100),)
+    this = (BudgetAccount("user_per_day", "user:ada:2026-11-22", 100),)
     await usage.settle("turn-1", (row(10),), ACCOUNT)
     await usage.settle("turn-2", (replace(row(20), at=AT + timedelta(days=1)),), (*ACCOUNT, *this))
     assert await usage.prune(AT + timedelta(hours=1), AT) == 0
@@ -240,7 +240,7 @@ async def test_a_higher_reservation_replaces_the_one_of_the_turn(usage: UsageLed
 
 
 async def test_all_accounts_are_reserved_or_none(usage: UsageLedger) -> None:
-    wide = Account("workspace_per_day", "workspace:t:2026-11-21", 1_000)
+    wide = BudgetAccount("workspace_per_day", "workspace:t:2026-11-21", 1_000)
     assert not (await usage.reserve("turn-1", (wide, *ACCOUNT), 101)).decision.allowed
     assert await usage.spent((wide, *ACCOUNT)) == [0, 0]
     outcome = await usage.reserve("turn-2", (*ACCOUNT, wide), 60)
@@ -249,7 +249,7 @@ async def test_all_accounts_are_reserved_or_none(usage: UsageLedger) -> None:
 
 
 async def test_amounts_are_exact_beyond_the_precision_of_a_float(usage: UsageLedger) -> None:
-    account = (Account("workspace_per_month", "workspace:t:2026-11", 2**62),)
+    account = (BudgetAccount("workspace_per_month", "workspace:t:2026-11", 2**62),)
     await usage.settle("turn-1", (row(2**53), row(1)), account)
     assert await usage.spent(account) == [2**53 + 1]
 
@@ -271,7 +271,7 @@ def turn(turn_id: str = "x1", text: str = "q") -> CompletedTurn:
 
 
 async def test_the_end_of_a_turn_stores_turns_usage_and_trace(
-    keeper: TurnWriter, conversations: Conversations, usage: UsageLedger, traces: Traces
+    keeper: LongLivedTurns, conversations: Conversations, usage: UsageLedger, traces: Traces
 ) -> None:
     done = turn()
     await usage.reserve(done.trace.id, ACCOUNT, 50)
@@ -282,7 +282,7 @@ async def test_the_end_of_a_turn_stores_turns_usage_and_trace(
 
 
 async def test_a_turn_that_is_stored_again_changes_nothing(
-    keeper: TurnWriter, conversations: Conversations, usage: UsageLedger, traces: Traces
+    keeper: LongLivedTurns, conversations: Conversations, usage: UsageLedger, traces: Traces
 ) -> None:
     done = turn()
     await asyncio.gather(*(keeper.keep(done) for _ in range(5)))
@@ -292,7 +292,7 @@ async def test_a_turn_that_is_stored_again_changes_nothing(
 
 
 async def test_a_turn_without_messages_or_cost_stores_its_trace(
-    keeper: TurnWriter, conversations: Conversations, traces: Traces
+    keeper: LongLivedTurns, conversations: Conversations, traces: Traces
 ) -> None:
     refused = replace(turn(), turns=(), usage=(), accounts=())
     await keeper.keep(refused)
@@ -301,7 +301,7 @@ async def test_a_turn_without_messages_or_cost_stores_its_trace(
 
 
 async def test_any_text_of_a_person_can_be_stored(
-    keeper: TurnWriter, conversations: Conversations
+    keeper: LongLivedTurns, conversations: Conversations
 ) -> None:
     for number, text in enumerate(("nul \0 in it", "'; DROP TABLE turns; --", "%s {} \\", "𝔘🏳️‍🌈")):
         turns = (stored_turn(f"m{number}", text),)

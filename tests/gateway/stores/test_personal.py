@@ -13,7 +13,7 @@ from gateway.conversation import ConversationKey, key_of
 from gateway.immutable import replace
 from gateway.message import MessageAuthor, MessageReceived, Receipt
 from gateway.observe.correlation import correlation_id
-from gateway.policy.budgets import Account
+from gateway.policy.budgets import BudgetAccount
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
 from gateway.ports.adapter import AdapterStates
@@ -25,9 +25,8 @@ from gateway.ports.usage import UsageRow
 from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.stores.personal_data import HotPersonalData, SqlPersonalData
 from gateway.stores.redis.hot_state import RedisHotState
-from gateway.stores.sqlite.adapter_states import SqliteAdapterStates
-from gateway.stores.sqlite.inbox import SqliteInbox
-from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.hot_state import SqliteAdapterStates
+from gateway.stores.sqlite.queues import SqliteInbox, SqliteOutbox
 from gateway.stores.traces import Traces
 from gateway.stores.usage import UsageLedger
 from memory.model.record import Tier
@@ -84,9 +83,9 @@ def turns(person: str, number: str) -> tuple[StoredTurn, ...]:
     return turn, StoredTurn(number, "assistant", f"answer to {person}", AT)
 
 
-def accounts(person: str) -> tuple[Account, ...]:
+def accounts(person: str) -> tuple[BudgetAccount, ...]:
     days = ("2026-11-20", "2026-11-21", "2026-10", "2026-11")
-    return tuple(Account("limit", f"user:t:{person}:{day}", 100) for day in days)
+    return tuple(BudgetAccount("limit", f"user:t:{person}:{day}", 100) for day in days)
 
 
 async def fill(conversations: Conversations, usage: UsageLedger, traces: Traces) -> None:

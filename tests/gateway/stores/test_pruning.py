@@ -13,11 +13,8 @@ from gateway.ports.conversations import StoredTurn
 from gateway.ports.inbox import InboxEntry
 from gateway.ports.traces import Trace
 from gateway.stores.conversations import Conversations
-from gateway.stores.sqlite.adapter_states import SqliteAdapterStates
-from gateway.stores.sqlite.inbox import SqliteInbox
-from gateway.stores.sqlite.outbox import SqliteOutbox
-from gateway.stores.sqlite.pruning import delete_some
-from gateway.stores.sqlite.rate_limits import SqliteBuckets
+from gateway.stores.sqlite.hot_state import SqliteAdapterStates, SqliteBuckets, delete_some
+from gateway.stores.sqlite.queues import SqliteInbox, SqliteOutbox
 from gateway.stores.traces import Traces
 from tests.support.clock import FakeClock
 from tests.support.messages import outbound, place, received

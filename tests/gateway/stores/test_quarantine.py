@@ -18,13 +18,13 @@ from gateway.inbound.crash_loop_guard import (
 )
 from gateway.inbound.work_record import Crash, WorkRecord
 from gateway.ports.adapter import AdapterStates
-from gateway.ports.work_guard import Owner, Quarantined, WorkItem
+from gateway.ports.work_guard import Quarantined, WorkItem, WorkOwner
 from gateway.stores.quarantine import QuarantineStore
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
 
 DAY = timedelta(days=1)
-ADA = Owner("tenant", "telegram:main:7", "telegram:main:C1")
+ADA = WorkOwner("tenant", "telegram:main:7", "telegram:main:C1")
 POISON, CHORE = WorkItem("waiting_turn", "t1"), WorkItem("chore", "memories")
 
 
@@ -58,7 +58,7 @@ async def test_entries_expire_by_age_and_by_number(
     now = clock.now()
     for number in range(5):
         await store.add(entry(number, clock))
-    await store.add(Quarantined("chore", "memories", Owner(), 8, now))
+    await store.add(Quarantined("chore", "memories", WorkOwner(), 8, now))
     assert await store.prune(now - DAY, now - DAY, ("chore",), 100) == 0
     assert await store.prune(now - DAY, now + DAY, ("chore",), 100) == 1
     assert await store.prune(now - DAY, now - DAY, ("chore",), 3) == 2
@@ -67,7 +67,7 @@ async def test_entries_expire_by_age_and_by_number(
 
 
 async def test_any_text_can_be_an_id(store: QuarantineStore, clock: FakeClock) -> None:
-    odd = replace(entry(1, clock), id="a\u0000b'\"\U0001f600", owner=Owner("t\u0000", "p", "q"))
+    odd = replace(entry(1, clock), id="a\u0000b'\"\U0001f600", owner=WorkOwner("t\u0000", "p", "q"))
     await store.add(odd)
     (result,) = await store.listed(10)
     assert await store.remove("message", result.id, discard=True)

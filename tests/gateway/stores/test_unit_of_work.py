@@ -16,15 +16,14 @@ from gateway.ports.adapter import AdapterStates
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.inbox import Inbox, InboxEntry
 from gateway.ports.memory import WaitingTurn
-from gateway.ports.takeovers import Takeover
 from gateway.ports.traces import Trace
 from gateway.ports.unit_of_work import ERASED_TURNS, CompletedTurn
 from gateway.ports.usage import UsageRow
 from gateway.stores.personal_data import HotPersonalData
 from gateway.stores.redis.hot_state import RedisHotState
-from gateway.stores.sqlite.outbox import SqliteOutbox
-from gateway.stores.takeovers import TakeoverStore
-from gateway.stores.unit_of_work import Doubts, TurnWriter, TwoStepUnitOfWork
+from gateway.stores.sqlite.queues import SqliteOutbox
+from gateway.stores.takeovers import Takeover, TakeoverStore
+from gateway.stores.unit_of_work import Doubts, LongLivedTurns, TwoStepUnitOfWork
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
 from tests.support.messages import AT, outbound, received
@@ -48,7 +47,7 @@ def moving(
 
 @pytest.fixture
 def unit(
-    keeper: TurnWriter, inbox: Inbox, states: AdapterStates, clock: FakeClock
+    keeper: LongLivedTurns, inbox: Inbox, states: AdapterStates, clock: FakeClock
 ) -> TwoStepUnitOfWork:
     return TwoStepUnitOfWork(keeper, inbox, states.of(*ERASED_TURNS), Doubts(clock))
 

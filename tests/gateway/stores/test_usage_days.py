@@ -15,14 +15,14 @@ from db.errors import StoreUnavailable
 from gateway.conversation import ConversationKey
 from gateway.immutable import replace
 from gateway.people import Audience
-from gateway.policy.budgets import Account
+from gateway.policy.budgets import BudgetAccount
 from gateway.ports import Usage
 from gateway.ports.traces import NO_CONVERSATION, Trace
 from gateway.ports.unit_of_work import CompletedTurn
 from gateway.ports.usage import LATENCIES, UsageFilter, UsageKey, UsageRow, UsageSum
 from gateway.stores import usage_days as days_module
 from gateway.stores.personal_data import SqlPersonalData
-from gateway.stores.unit_of_work import TurnWriter, withdraw_turn
+from gateway.stores.unit_of_work import LongLivedTurns, withdraw_turn
 from gateway.stores.usage import UsageLedger
 from gateway.stores.usage_days import UsageDays
 from gateway.stores.usage_figures import MAX_NAMED, UsageFigures, quantile
@@ -78,10 +78,10 @@ class Book:
         self.ledger = UsageLedger(engine, clock)
         self.days = UsageDays(engine)
         self.figures = UsageFigures(engine)
-        self.writer = TurnWriter(engine)
+        self.writer = LongLivedTurns(engine)
         self.personal = SqlPersonalData(engine, clock)
 
-    async def store(self, turn: Turn, number: int, accounts: Sequence[Account] = ()) -> None:
+    async def store(self, turn: Turn, number: int, accounts: Sequence[BudgetAccount] = ()) -> None:
         """Store a turn as the end of a message does; without a model, only its trace."""
         await self.writer.keep(completed(turn, number, accounts))
 
@@ -104,7 +104,7 @@ class Book:
         return int((await self.engine.fetch(statement))[0][0])
 
 
-def completed(turn: Turn, number: int, accounts: Sequence[Account] = ()) -> CompletedTurn:
+def completed(turn: Turn, number: int, accounts: Sequence[BudgetAccount] = ()) -> CompletedTurn:
     at = FIRST + timedelta(hours=turn.hours, seconds=number)
     key = ConversationKey(turn.tenant, "test", "main", "W1", turn.channel)
     row = UsageRow(
@@ -228,7 +228,7 @@ async def test_usage_is_summed_by_each_key(book: Book) -> None:
 
 
 async def test_a_repeated_turn_is_charged_once_also_after_its_day_is_summed(book: Book) -> None:
-    account = (Account("user_per_day", "user:t:ada:2026-11-01", 100),)
+    account = (BudgetAccount("user_per_day", "user:t:ada:2026-11-01", 100),)
     await book.store(Turn(ADA, 1, 7), 1, account)
     await book.sum_up(LATE)
     before = await book.everything()

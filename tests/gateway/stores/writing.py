@@ -15,7 +15,7 @@ from gateway.ports.conversations import StoredTurn
 from gateway.ports.inbox import InboxEntry
 from gateway.ports.traces import Trace
 from gateway.ports.unit_of_work import CompletedTurn
-from gateway.stores.sqlite.inbox import SqliteInbox
+from gateway.stores.sqlite.queues import SqliteInbox
 from gateway.stores.unit_of_work import SqliteUnitOfWork
 from tests.support.databases import sqlite_database
 from tests.support.messages import outbound, received

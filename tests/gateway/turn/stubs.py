@@ -16,9 +16,10 @@ from gateway.ports import (
     ToolCall,
     ToolSpec,
     Usage,
+    Wait,
 )
 from gateway.ports.clock import SystemClock
-from gateway.turn.tool_loop import run_turn
+from gateway.turn.tool_loop import ToolLoop
 from gateway.turn.types import TurnLimits, TurnRequest, TurnResult
 
 Says = Callable[[ModelRequest, int], tuple[ContentBlock, ...]]
@@ -84,6 +85,7 @@ class Turn:
         self.limits = limits or TurnLimits()
         self.seen = seen
         self.pieces: list[str] = []
+        self.waited: list[Wait] = []
 
     async def ask(
         self,
@@ -94,25 +96,27 @@ class Turn:
         **changes: object,
     ) -> TurnResult:
         request = TurnRequest("Be brief.", history, (TextBlock(text),), max_tokens=500)
-        result = await run_turn(
-            replace(request, **changes),  # type: ignore[arg-type]  # fields of the request
+        loop = ToolLoop(
+            replace(request, limits=self.limits, **changes),  # type: ignore[arg-type]  # its fields
             model,  # type: ignore[arg-type]  # any provider
             tools or StubTools(),
-            self.limits,
             SystemClock(),
-            self._take,
-            self._take_back,
+            self,
         )
+        result = await loop.run()
         assert "".join(self.pieces) == result.text
         assert result.text.strip()
         return result
 
-    def _take_back(self, kept: str) -> bool:
+    def take_back(self, kept: str) -> bool:
         if not self.seen:
             assert "".join(self.pieces).startswith(kept)
             self.pieces = [kept]
         return not self.seen
 
-    async def _take(self, piece: str) -> None:
+    async def on_text(self, piece: str) -> None:
         assert piece
         self.pieces.append(piece)
+
+    def waits(self, wait: Wait) -> None:
+        self.waited.append(wait)

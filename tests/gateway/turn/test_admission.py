@@ -5,9 +5,8 @@ import pytest
 from gateway.immutable import replace
 from gateway.message import MessageAuthor, MessageReceived
 from gateway.people import Role
-from gateway.policy.access import AccessPolicy
+from gateway.policy.access import AccessPolicy, RolePolicy
 from gateway.policy.invocation import InvocationPolicy
-from gateway.policy.roles import RolePolicy
 from gateway.turn.services import Policies
 from tests.support.gateway import gateway
 from tests.support.messages import message

@@ -7,8 +7,8 @@ from gateway.people import Audience
 from gateway.ports import ContentBlock, ModelRequest
 from gateway.ports.clock import SystemClock
 from gateway.turn.prompt import PromptFacts, own_text, user_content
-from gateway.turn.tool_loop import run_turn
-from gateway.turn.types import TurnLimits, TurnRequest
+from gateway.turn.tool_loop import ToolLoop
+from gateway.turn.types import TurnRequest
 from simulators.anthropic import AnthropicSimulator
 from tests.gateway.turn.stubs import StubModel, StubTools, Turn
 from tests.support.clock import FakeClock
@@ -30,7 +30,7 @@ async def test_the_request_of_a_first_hello_is_small(
         for audience in Audience:
             facts = PromptFacts("Parley", platform, audience)
             request = TurnRequest(own_text(facts), (), user_content("hello", writer="Ana"))
-            await run_turn(request, provider, StubTools(), TurnLimits(), SystemClock())
+            await ToolLoop(request, provider, StubTools(), SystemClock()).run()
 
     assert max(call.size for call in claude.requests) < 2_000
 

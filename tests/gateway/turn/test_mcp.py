@@ -36,7 +36,7 @@ def stdio(name: str = "test", **changes: Any) -> McpServer:
 
 
 async def connected(tools: McpTools) -> McpTools:
-    tools.start()
+    await tools.start()
     await eventually(lambda: tools.connected, LAUNCH)
     return tools
 

@@ -43,7 +43,7 @@ SIGNS = mcp_bounds.MAX_SIGNS
 
 async def connected(server: McpServer) -> McpTools:
     tools = McpTools(server, HurriedClock())
-    tools.start()
+    await tools.start()
     await eventually(lambda: tools.connected, LAUNCH)
     return tools
 

@@ -37,7 +37,7 @@ async def web() -> AsyncIterator[tuple[HostileServer, McpTools]]:
     async with HostileServer.started() as server:
         server.answers["initialize"] = opened
         tools = McpTools(McpServer("far", url=server.url), HurriedClock())
-        tools.start()
+        await tools.start()
         await eventually(lambda: tools.connected, LAUNCH)
         yield server, tools
         await tools.close()

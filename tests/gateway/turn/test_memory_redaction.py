@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from gateway.authorship import Material
+from gateway.immutable import replace
 from gateway.policy import history_redaction as policy
 from gateway.policy.history_redaction import RecentSecrets
 from gateway.turn import memory
@@ -19,8 +20,8 @@ from gateway.turn.memory import (
     redact_aside,
 )
 from gateway.turn.services import Services
-from gateway.turn.turn_context import TurnContext
-from tests.support.messages import AT
+from gateway.turn.turn_context import Asked, Asker, StoredTexts, TurnContext, WrittenAnswer
+from tests.support.messages import AT, message
 
 SECRET = "my password is Xy12zz89x. "
 
@@ -33,19 +34,15 @@ class Seen:
         for name in ("redact_for_history", "redact_messages"):
             monkeypatch.setattr(memory, name, self._noted(getattr(policy, name)))
         text = (SECRET + "x " * size)[:size]
-        shown = SimpleNamespace(
-            kept=None,
-            mended=None,
-            redacted={},
+        shown = replace(message(text), id="m1", material=(Material("forwarded", text + "!"),))
+        state = SimpleNamespace(
             key="conversation",
-            person="ada",
-            contents=(text,),
-            messages=(SimpleNamespace(id="m1"),),
-            material=(Material("forwarded", text + "!"),),
-            answer=text + "?",
-            last=SimpleNamespace(id="m1"),
+            asked=Asked((), (shown,), (text,)),
+            asker=Asker(person="ada"),
+            answer=WrittenAnswer(text + "?"),
+            stored=StoredTexts(),
         )
-        self.turn = cast("TurnContext", shown)
+        self.turn = cast("TurnContext", state)
         clock = SimpleNamespace(now=lambda: AT)
         result: Any = SimpleNamespace(recent_secrets=RecentSecrets(), clock=clock)
         self.services = cast("Services", result)
@@ -60,7 +57,7 @@ class Seen:
     def kept(self) -> Sequence[str]:
         """The three texts as they are kept."""
         (message,) = kept_of(self.turn, self.services).texts
-        (piece,) = kept_material(self.turn, self.turn.material)
+        (piece,) = kept_material(self.turn, self.turn.asked.material)
         return message, piece.text, kept_answer(self.turn, self.services)
 
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from db.sqlite import SqliteDatabase
 from gateway.errors import ModelRefused
 from gateway.llm.prices import Price
-from gateway.policy.budgets import Account
+from gateway.policy.budgets import BudgetAccount
 from gateway.ports import LLMProvider, ModelMessage, ModelRequest, TextBlock, Usage
 from gateway.stores.usage import UsageLedger
 from gateway.turn.metering import Meter
@@ -25,7 +25,7 @@ async def metered(micros: int) -> AsyncIterator[tuple[Meter, Model, SqliteDataba
     database, model = sqlite_database(":memory:"), Model(name="priced")
     await database.start()
     model.open.set()
-    account = Account("user_per_day", "ada today", micros)
+    account = BudgetAccount("user_per_day", "ada today", micros)
     meter = Meter(
         model,
         UsageLedger(database, FakeClock()),

@@ -93,8 +93,8 @@ async def test_a_repeated_turn_knows_that_its_answer_may_be_shown(
     again: list[bool] = []
 
     async def interrupted(turn: TurnContext, _: object) -> Decision:
-        again.append(turn.again)
-        turn.live = cast("LiveAnswer", object()) if shows else None
+        again.append(turn.attempt.again)
+        turn.generation.live = cast("LiveAnswer", object()) if shows else None
         if len(again) == 1:
             raise StoreUnavailable("away")
         return Decision("interrupted", True, "repeated")
@@ -124,7 +124,7 @@ async def test_decisions_of_the_intake_are_not_repeated(later: Policies) -> None
         await g.take(received("!hello", at=place(thread="T1")))
         (entry,) = await g.services.stores.inbox.unfinished(10)
         turn = Pipeline(g.services.under(later)).open(entry)
-        assert (turn.contents, turn.place.thread_id) == (("hello",), "T1")
+        assert (turn.asked.contents, turn.place.thread_id) == (("hello",), "T1")
         assert [(d.stage, d.reason) for d in turn.decisions] == [("invocation", "prefix")]
         assert turn.key == turn.key.of(entry.conversation)
 

@@ -10,7 +10,7 @@ from gateway.people import Audience
 from gateway.ports.conversations import StoredTurn
 from gateway.turn.closing import closing
 from gateway.turn.history_and_summary import dialogue_turns
-from gateway.turn.program_notes import words_of_model
+from gateway.turn.render import words_of_model
 from gateway.turn.types import Outcome
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)

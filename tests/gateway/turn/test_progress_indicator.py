@@ -7,7 +7,7 @@ from structlog.testing import capture_logs
 
 from gateway.errors import DeliveryError, Permanent, Transient
 from gateway.message import Place
-from gateway.turn.progress_indicator import AFTER, AGAIN_AFTER, FIRST_AFTER, MAX_SIGNS
+from gateway.turn.generate import AFTER, AGAIN_AFTER, FIRST_AFTER, MAX_SIGNS
 from gateway.turn.services import Policies
 from gateway.turn.turn_context import TurnContext
 from tests.support.adapter import RecordingAdapter

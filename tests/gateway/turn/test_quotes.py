@@ -16,7 +16,7 @@ from gateway.policy.refusals import CANNOT_READ
 from gateway.ports import ImageBlock
 from gateway.ports.adapter import Capabilities
 from gateway.ports.conversations import StoredTurn
-from gateway.ports.takeovers import Takeover
+from gateway.stores.takeovers import Takeover
 from gateway.turn.attachments import MAX_IMAGE_BYTES
 from gateway.turn.history_and_summary import dialogue_turns, may_be_sentence
 from gateway.turn.prompt import MAX_QUOTE, UNSEEN, quotation, wordless

@@ -21,8 +21,8 @@ from gateway.ports import (
     TextDelta,
 )
 from gateway.ports.conversations import StoredTurn
-from gateway.ports.takeovers import Takeover
 from gateway.ports.unit_of_work import CompletedTurn
+from gateway.stores.takeovers import Takeover
 from gateway.turn.takeover import UNREAD
 from tests.gateway.turn.test_memory import with_diary
 from tests.support.adapter import RecordingAdapter

@@ -22,7 +22,7 @@ from gateway.ports import (
 )
 from gateway.ports.clock import SystemClock
 from gateway.turn import closing
-from gateway.turn.tool_loop import MAX_TAKEN_BACK, run_turn
+from gateway.turn.tool_loop import MAX_TAKEN_BACK, ToolLoop
 from gateway.turn.types import Outcome, TurnLimits, TurnRequest
 from simulators.anthropic import Answer, AnthropicSimulator, UseTool
 from simulators.base import Fault
@@ -365,19 +365,16 @@ async def test_each_end_has_its_sentence_with_and_without_text(
 
 
 async def test_each_wait_of_a_turn_is_reported() -> None:
-    waits: list[str] = []
-
     class Thinking(StubModel):
         async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
             yield Working()
             async for event in super().stream(request):
                 yield event
 
-    request = TurnRequest("Be brief.", (), (TextBlock("Hello"),))
-    model = Thinking(lambda *_: (TextBlock("Hi."),))
-    await run_turn(request, model, StubTools(), TurnLimits(), SystemClock(), on_wait=waits.append)
+    turn = Turn()
+    await turn.ask("Hello", Thinking(lambda *_: (TextBlock("Hi."),)))
 
-    assert waits == ["model", "working"]
+    assert turn.waited == ["model", "working"]
 
 
 async def test_streamed_text_that_turns_out_to_be_reasoning_is_no_part_of_the_answer() -> None:
@@ -390,7 +387,7 @@ async def test_streamed_text_that_turns_out_to_be_reasoning_is_no_part_of_the_an
     model = Late(lambda _, number: looks if number == 1 else (TextBlock("Done."),))
     request = TurnRequest("Be brief.", (), (TextBlock("Hello"),), max_tokens=500)
     tools = StubTools(spec("read"))
-    result = await run_turn(request, model, tools, TurnLimits(), SystemClock())
+    result = await ToolLoop(request, model, tools, SystemClock()).run()
 
     assert result.text == "I look.\n\nDone."
     assert "plan" not in str(result.messages)
@@ -489,15 +486,13 @@ async def test_cancelling_a_turn_cancels_its_work(
 
 
 async def test_an_exception_of_the_listener_is_raised(provider: AnthropicProvider) -> None:
-    heard: list[str] = []
-
-    async def refuse(piece: str) -> None:
-        heard.append(piece)
-        if len(heard) == 1:
+    class Full(Turn):
+        async def on_text(self, piece: str) -> None:
+            await super().on_text(piece)
             raise TimeoutError("the outbox is full")
 
-    request = TurnRequest("Be brief.", (), (TextBlock("Hello"),))
+    turn = Full()
 
     with pytest.raises(TimeoutError, match="the outbox is full"):
-        await run_turn(request, provider, StubTools(), TurnLimits(), SystemClock(), refuse)
-    assert len(heard) == 1
+        await turn.ask("Hello", provider)
+    assert len(turn.pieces) == 1

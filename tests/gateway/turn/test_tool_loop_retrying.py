@@ -17,11 +17,12 @@ from gateway.ports import (
     TextDelta,
     ToolCall,
     Usage,
+    Wait,
 )
 from gateway.turn import closing
 from gateway.turn.retrying import FIRST_PAUSE, LONGEST_PAUSE, MAX_ROUNDS, pause_before
-from gateway.turn.tool_loop import run_turn
-from gateway.turn.types import TurnLimits, TurnRequest, TurnResult
+from gateway.turn.tool_loop import ToolLoop
+from gateway.turn.types import TurnLimits, TurnRequest, TurnResult, Unseen
 from tests.gateway.turn.stubs import StubTools, spec
 from tests.support.clock import FakeClock
 
@@ -80,19 +81,21 @@ async def ask(
     tools: StubTools | None = None,
     direct: bool = False,
 ) -> TurnResult:
-    request = TurnRequest("Be brief.", (), (TextBlock("What is a whale?"),), max_tokens=500)
-    return await run_turn(
-        request,
-        model if direct else FailoverProvider([model], clock),
-        tools or StubTools(),
-        limits or TurnLimits(),
-        clock,
-        None,
-        lambda _: unseen,
-        (lambda wait: waits.append(clock.monotonic()) if wait == "again" else None)
-        if waits is not None
-        else None,
+    class View(Unseen):
+        def take_back(self, kept: str) -> bool:
+            return unseen
+
+        def waits(self, wait: Wait) -> None:
+            if waits is not None and wait == "again":
+                waits.append(clock.monotonic())
+
+    request = TurnRequest(
+        *("Be brief.", (), (TextBlock("What is a whale?"),)),
+        max_tokens=500,
+        limits=limits or TurnLimits(),
     )
+    provider = model if direct else FailoverProvider([model], clock)
+    return await ToolLoop(request, provider, tools or StubTools(), clock, View()).run()
 
 
 @pytest.mark.parametrize("says_first", ["", "A whale is"])
@@ -208,13 +211,8 @@ async def test_a_refusal_by_one_provider_does_not_stop_retries_of_another() -> N
     flaky = Flaky(lambda number: down() if number <= 4 else None)
     request = TurnRequest("Be brief.", (), (TextBlock("Hello"),), max_tokens=500)
 
-    result = await run_turn(
-        request,
-        FailoverProvider([refusing, flaky], clock),
-        StubTools(),
-        TurnLimits(),
-        clock,
-    )
+    provider = FailoverProvider([refusing, flaky], clock)
+    result = await ToolLoop(request, provider, StubTools(), clock).run()
 
     assert result.text == ANSWER
 

@@ -6,7 +6,7 @@ import pytest
 
 from gateway.errors import ToolError
 from gateway.people import Audience, Role
-from gateway.policy.roles import ToolPolicy, allowed_tools
+from gateway.policy.access import ToolPolicy, allowed_tools
 from gateway.ports import ToolSpec
 from gateway.turn.toolbox import MAX_TOOLS, Toolbox
 from tests.gateway.turn.stubs import StubTools, spec

@@ -4,7 +4,7 @@ import pytest
 
 from gateway.errors import BadInput, NotFound
 from gateway.immutable import replace
-from memory.agents.model import Activity, Permission, SharedScope
+from memory.agents.model import AgentActivity, Permission, SharedScope
 from memory.model.record import Draft, Kind
 from tests.memory.agents.conftest import Agents
 
@@ -38,8 +38,8 @@ async def test_a_person_sees_what_each_own_agent_gave(agents: Agents) -> None:
     overview = agents.wired.overview
     listed = await overview.agents(ada)
     assert [(one.id, one.activity) for one in listed] == [
-        (first.id, Activity(memories=1, waiting=1, shares=1, handoffs=1)),
-        (second.id, Activity()),
+        (first.id, AgentActivity(memories=1, waiting=1, shares=1, handoffs=1)),
+        (second.id, AgentActivity()),
     ]
     page = await overview.page(ada, listed[0])
     assert [record.content for record in page.written] == ["The form has two fields"]
@@ -60,7 +60,7 @@ async def test_an_unregistered_agent_is_listed_while_its_memories_are_there(
     await wrote(agents, "ada", gone.id, "The form has two fields")
     await agents.wired.registry.unregister_agent(ada, gone.id)
     (listed,) = await agents.wired.overview.agents(ada)
-    assert (listed.id, listed.agent, listed.activity) == (gone.id, None, Activity(memories=1))
+    assert (listed.id, listed.agent, listed.activity) == (gone.id, None, AgentActivity(memories=1))
     assert await agents.wired.overview.agents(await agents.request("bob")) == ()
     assert (await agents.wired.origins.take_back(ada, gone.id)).memories == 1
     assert await agents.wired.overview.agents(ada) == ()
@@ -99,7 +99,7 @@ async def test_operators_see_numbers_of_everybody_and_no_names(agents: Agents) -
     await agents.pool("ada", named)
     await wrote(agents, "ada", named.id, "The form has two fields")
     listed = {one.id: one for one in await agents.wired.overview.all_agents(root)}
-    assert listed[named.id].activity == Activity(memories=1)
+    assert listed[named.id].activity == AgentActivity(memories=1)
     shown = listed[named.id].agent
     assert shown is not None
     assert (shown.name, shown.owner) == ("", named.owner)
@@ -139,4 +139,4 @@ async def test_an_operator_takes_back_what_the_agent_of_another_person_shared(
     await agents.wired.origins.take_back(root, result.id)
     assert await agents.entries("bob", pool, reader) == []
     (still,) = await agents.wired.overview.agents(ada)
-    assert still.activity == Activity(memories=1)
+    assert still.activity == AgentActivity(memories=1)

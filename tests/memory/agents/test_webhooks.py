@@ -13,11 +13,10 @@ import pytest
 from aiohttp import web
 
 from memory.agents.model import AgentEvent, EventKind
-from memory.agents.stores.events import SqlAgentEvents
-from memory.agents.stores.webhooks import SqlWebhooks
+from memory.agents.stores.events import SqlAgentEvents, SqlWebhooks
 from memory.agents.webhook_signature import body_of, key_of
-from memory.agents.webhooks import AT_ONCE, PAUSES, EventWebhook, WebhookDelivery
-from safety.http.addresses import HostRule
+from memory.agents.webhooks import AT_ONCE, PAUSES, EventReceiver, WebhookDelivery
+from safety.http.addresses import AllowedHost
 from safety.http.client import GuardedClient, OutboundPolicy
 from tests.memory.agents.making import ADA, AT, BOB
 from tests.support.clock import FakeClock
@@ -90,9 +89,9 @@ def delivery_to(
     url = f"http://127.0.0.1:{receiver.port}/hook"
     networks = frozenset({ip_network("127.0.0.0/8")}) if private else frozenset()
     policy = OutboundPolicy(
-        (HostRule.parse(f"127.0.0.1:{receiver.port}"),), networks, max_redirects=0
+        (AllowedHost.parse(f"127.0.0.1:{receiver.port}"),), networks, max_redirects=0
     )
-    webhook = EventWebhook("ops", url, KEY, "t", **rest)
+    webhook = EventReceiver("ops", url, KEY, "t", **rest)
     clients = {"ops": GuardedClient(policy)}
     return WebhookDelivery([webhook], clients, SqlWebhooks(engine), SqlAgentEvents(engine), clock)
 

@@ -13,7 +13,7 @@ from aiohttp.test_utils import TestServer
 
 from db.errors import StoreUnavailable
 from gateway.errors import ConfigurationError
-from gateway.ports import Activity
+from gateway.ports import ProjectActivity
 from memory.brain.figure_sources import (
     PERIOD,
     GatewaySource,
@@ -270,11 +270,11 @@ class Log:
         self.asked: list[tuple[str, str, datetime]] = []
         self.away = False
 
-    async def of_project(self, tenant: str, project: str, since: datetime) -> Activity:
+    async def of_project(self, tenant: str, project: str, since: datetime) -> ProjectActivity:
         if self.away:
             raise StoreUnavailable("the database is away")
         self.asked.append((tenant, project, since))
-        return Activity(42, 5, 12_345, 1_234_567)
+        return ProjectActivity(42, 5, 12_345, 1_234_567)
 
 
 async def test_the_gateway_reports_its_last_seven_days() -> None:

@@ -8,7 +8,7 @@ from gateway.errors import BadInput
 from gateway.people import Role
 from memory.brain import lines
 from memory.brain.lines import (
-    Line,
+    DocumentLine,
     difference,
     lines_of,
     with_line_added,
@@ -25,7 +25,7 @@ def signs(before: str, after: str) -> list[tuple[str, str]]:
 
 
 def test_blank_lines_count_but_are_no_lines_of_their_own() -> None:
-    assert lines_of("one\n\n two\n") == (Line(1, "one"), Line(3, " two"))
+    assert lines_of("one\n\n two\n") == (DocumentLine(1, "one"), DocumentLine(3, " two"))
     assert lines_of("") == ()
 
 

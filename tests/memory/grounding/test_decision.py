@@ -35,7 +35,7 @@ class FakeVerifier:
     calls: int = 0
     fails: bool = False
 
-    async def verify(self, citation: Citation) -> Verification:
+    async def __call__(self, citation: Citation) -> Verification:
         self.calls += 1
         if self.fails:
             raise OSError("no network")

@@ -24,8 +24,8 @@ from memory.grounding.verifier import (
     verify_all,
 )
 from memory.grounding.web_sources import Tracker, as_text
-from memory.ports.grounding import Checked, CitationVerifier, Reason, Verification
-from safety.http.addresses import HostRule
+from memory.ports.grounding import Checked, Reason, Verification, VerifyCitation
+from safety.http.addresses import AllowedHost
 
 LOOPBACK = frozenset({ip_network("127.0.0.0/8")})
 
@@ -133,7 +133,7 @@ async def test_without_git_a_commit_is_not_verified(
 ) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     verifier = ConfiguredVerifier(GroundingSources(repositories=(repository,)))
-    assert await outcomes("commit a1b2c3d", verifier) == [(False, Reason.FAILED)]
+    assert await outcomes("commit a1b2c3d", verifier.verify) == [(False, Reason.FAILED)]
 
 
 # --- pages and trackers ---------------------------------------------------------------------------
@@ -182,14 +182,14 @@ async def site() -> AsyncIterator[Site]:
 def sources(site: Site, *templates: str) -> GroundingSources:
     base = f"http://127.0.0.1:{site.port}"
     return GroundingSources(
-        hosts=(HostRule.parse(f"127.0.0.1:{site.port}"),),
+        hosts=(AllowedHost.parse(f"127.0.0.1:{site.port}"),),
         trackers=tuple(Tracker(base + template) for template in templates),
         networks=LOOPBACK,
     )
 
 
-async def outcomes(text: str, verifier: CitationVerifier) -> list[tuple[bool, Reason]]:
-    checked = await verify_all(find_citations(text), verifier)
+async def outcomes(text: str, verify: VerifyCitation) -> list[tuple[bool, Reason]]:
+    checked = await verify_all(find_citations(text), verify)
     return [(c.verification.valid, c.verification.reason) for c in checked]
 
 
@@ -207,7 +207,7 @@ async def test_a_page_of_a_listed_host_is_requested(
     site: Site, path: str, reason: Reason, asked: list[str]
 ) -> None:
     verifier = ConfiguredVerifier(sources(site))
-    result = await outcomes(f"see http://127.0.0.1:{site.port}{path}", verifier)
+    result = await outcomes(f"see http://127.0.0.1:{site.port}{path}", verifier.verify)
     assert result == [(reason is Reason.EXISTS, reason)]
     assert site.asked == asked
 
@@ -215,7 +215,7 @@ async def test_a_page_of_a_listed_host_is_requested(
 async def test_unlisted_hosts_are_never_requested(site: Site) -> None:
     nothing = GroundingSources(networks=LOOPBACK)
     text = f"http://127.0.0.1:{site.port}/api ADR-003 commit a1b2c3d #12 acme/app#12"
-    result = await outcomes(text, ConfiguredVerifier(nothing))
+    result = await outcomes(text, ConfiguredVerifier(nothing).verify)
     assert result == [(False, Reason.NOT_LISTED)] * 5
     assert site.asked == []
 
@@ -224,24 +224,26 @@ async def test_results_are_cached(site: Site) -> None:
     now = 0.0
     verifier = ConfiguredVerifier(sources(site), now=lambda: now)
     text = f"http://127.0.0.1:{site.port}/api http://127.0.0.1:{site.port}/gone"
-    await outcomes(text, verifier)
-    await outcomes(text, verifier)
+    await outcomes(text, verifier.verify)
+    await outcomes(text, verifier.verify)
     assert sorted(site.asked) == ["HEAD /api", "HEAD /gone"]
     now = KEPT_INVALID + 1
-    await outcomes(text, verifier)
+    await outcomes(text, verifier.verify)
     assert sorted(site.asked) == ["HEAD /api", "HEAD /gone", "HEAD /gone"]
 
 
 async def test_all_requests_together_have_a_time_limit(site: Site) -> None:
     verifier = ConfiguredVerifier(sources(site))
     base = f"http://127.0.0.1:{site.port}"
-    checked = await verify_all(find_citations(f"{base}/slow {base}/api"), verifier, seconds=2.0)
+    checked = await verify_all(
+        find_citations(f"{base}/slow {base}/api"), verifier.verify, seconds=2.0
+    )
     assert [c.verification.reason for c in checked] == [Reason.FAILED, Reason.EXISTS]
 
 
 async def test_the_number_of_requests_is_limited(site: Site) -> None:
     verifier = ConfiguredVerifier(sources(site, "/repos/acme/app/issues/{number}"))
-    result = await outcomes(" ".join(f"#{n}" for n in range(10, 17)), verifier)
+    result = await outcomes(" ".join(f"#{n}" for n in range(10, 17)), verifier.verify)
     assert [valid for valid, _ in result] == [False, False, True, False, False, False, False]
     assert [reason for _, reason in result][5:] == [Reason.TOO_MANY] * 2
     assert len(site.asked) == 5
@@ -262,7 +264,7 @@ async def test_the_number_of_requests_is_limited(site: Site) -> None:
 async def test_an_issue_is_requested_from_its_tracker(
     site: Site, template: str, text: str, asked: str | None
 ) -> None:
-    result = await outcomes(text, ConfiguredVerifier(sources(site, template)))
+    result = await outcomes(text, ConfiguredVerifier(sources(site, template)).verify)
     if asked is None:
         assert (result, site.asked) == ([(False, Reason.NOT_LISTED)], [])
     else:
@@ -314,7 +316,7 @@ class Judge:
         self._answer = answer
         self.shown: list[str] = []
 
-    async def supports(self, claim: str, material: str) -> bool:
+    async def __call__(self, claim: str, material: str) -> bool:
         self.shown.append(material)
         return self._answer()
 
@@ -339,7 +341,7 @@ async def test_a_model_decides_if_configured(answer: Callable[[], bool], reason:
 async def test_a_model_is_not_asked_without_a_common_word(site: Site) -> None:
     verifier = ConfiguredVerifier(sources(site), excerpts=True)
     claim = f"Pineapples belong on pizza, http://127.0.0.1:{site.port}/api"
-    checked = await verify_all(find_citations(claim), verifier)
+    checked = await verify_all(find_citations(claim), verifier.verify)
     judge = Judge(lambda: True)
     (kept,) = await keep_relevant(claim, checked, judge)
     assert (kept.verification.reason, judge.shown) == (Reason.IRRELEVANT, [])

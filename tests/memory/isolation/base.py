@@ -19,7 +19,6 @@ from gateway.message import Reply
 from gateway.people import Role
 from gateway.ports.memory import Caller, TurnMemory, WaitingTurn
 from memory.knowledge.reader import KnowledgeReader
-from memory.knowledge.stores.readable import SqlReadable
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import Draft, Scope
 from parley.wiring.storage import MemoryStores
@@ -73,7 +72,7 @@ class Acting(RuleBasedStateMachine):
             opened.database,
             opened.clock,
             keep=opened.keep,
-            repositories=KnowledgeReader(library.searcher, SqlReadable(library.database), bound),
+            repositories=KnowledgeReader(library.searcher, library.repositories, bound),
         )
         self.number = next(NUMBERS)
         self.rig.tenant = f"t{self.number}"

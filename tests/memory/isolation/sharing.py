@@ -26,9 +26,8 @@ from memory.model.record import Draft, Kind, Scope, Trust
 from memory.model.scope import RequestScope
 from memory.ports.memories import Filter
 from memory.ports.recall import Query
-from memory.recall.retriever import Retriever
 from memory.service.handle import MemoryHandle
-from memory.turns.turn import MemoryTurn
+from memory.turns.turn import MemoryTurn, TurnRules
 from parley.wiring.agents import wire_agents
 from tests.memory.isolation.base import CITED, names, picks
 from tests.memory.isolation.deciding import Deciding
@@ -68,7 +67,6 @@ class Sharing(Deciding, Memberships):
         self.handoffs = wired.handoffs
         self.shared = Pools(self.world)
         self.versions: dict[tuple[str, str], int] = {}
-        self.retriever = Retriever(rig.stores.recall, rig.stores.memories)
         self.asked_agents = 0
         self.asked_pools = 0
 
@@ -599,11 +597,8 @@ class Sharing(Deciding, Memberships):
             assert not said.person or said.person in handle.access.persons
             shared = not said.person and one.record.scope is Scope.USER
             assert not shared or said.trust is not Trust.HIGH, "a share has high trust"
-        turn = MemoryTurn(
-            *(caller, handle, self.rig.brain, self.rig.remembrance.briefs, self.retriever),
-            shows_notes=False,
-            stores_turn=False,
-        )
+        parts, briefs = self.rig.memory._dependencies, self.rig.remembrance.briefs
+        turn = MemoryTurn(caller, handle, parts, briefs, TurnRules(episodic=False, notes=False))
         prompt = self.said(self.do(prompt_of(turn, " ".join(latest))))
         known = meant | self.world.words(agent.scene, "soul", "bible")
         assert prompt <= known, f"the prompt tells {agent} {prompt - known}"

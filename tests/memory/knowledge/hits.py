@@ -6,7 +6,7 @@ from typing import Final
 
 from gateway.immutable import replace
 from memory.knowledge.access import KnowledgeAccess, is_restricted, reads
-from memory.knowledge.model import FileKind, Hit, KnowledgeQuery, Repository
+from memory.knowledge.model import ChunkHit, FileKind, KnowledgeQuery, Repository
 
 AT: Final = datetime(2026, 11, 2, tzinfo=UTC)
 COMMIT: Final = "0123456789abcdef0123456789abcdef01234567"
@@ -23,7 +23,7 @@ REPOSITORY: Final = Repository(
     branches=(),
     created_at=AT,
 )
-HIT: Final = Hit(
+HIT: Final = ChunkHit(
     repository=REPOSITORY,
     path="docs/adrs/ADR-007-queue.md",
     branch="main",
@@ -46,11 +46,11 @@ HIT: Final = Hit(
 class GivenHits:
     """Implements `Search` and `Readable`: everything that the rule allows, whatever is asked."""
 
-    hits: list[Hit] = field(default_factory=list)
+    hits: list[ChunkHit] = field(default_factory=list)
     asked: list[KnowledgeQuery] = field(default_factory=list)
     accesses: list[KnowledgeAccess] = field(default_factory=list)
 
-    async def search(self, access: KnowledgeAccess, query: KnowledgeQuery) -> list[Hit]:
+    async def search(self, access: KnowledgeAccess, query: KnowledgeQuery) -> list[ChunkHit]:
         self.asked.append(query)
         self.accesses.append(access)
         results = [hit for hit in self.hits if reads(access, hit.repository)]
@@ -64,6 +64,6 @@ class GivenHits:
         return any(is_restricted(hit.repository) for hit in self.hits)
 
 
-def hit_of(repository: Repository, text: str, **changes: object) -> Hit:
+def hit_of(repository: Repository, text: str, **changes: object) -> ChunkHit:
     """A result from a repository."""
     return replace(HIT, repository=repository, text=text, **changes)  # type: ignore[arg-type] # named as the fields

@@ -1,7 +1,6 @@
 """The people who may read the text of a repository."""
 
 import itertools
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -22,6 +21,7 @@ from memory.knowledge.access import (
     knowledge_access_of,
     reads,
 )
+from memory.knowledge.model import Repository
 from memory.model.scope import RequestScope, project_of
 from tests.support.databases import Engine
 from tests.support.property_cases import cases
@@ -38,15 +38,17 @@ GROUP: Final = Place("telegram", "main", "-1", Audience.PRIVATE_ROOM)
 PLACES: Final = (DIRECT, GENERAL, STAFF, THREAD, CLOSED, SHARED, GROUP)
 
 
-@dataclass(frozen=True)
-class Repository:
-    """The properties of a repository that the rule reads."""
-
-    project: str = TEAM
-    private: bool = True
-    rooms: tuple[str, ...] = ()
-    tenant: str = "default"
-    id: str = "r1"
+def a_repository(
+    project: str = TEAM,
+    private: bool = True,
+    rooms: tuple[str, ...] = (),
+    tenant: str = "default",
+) -> Repository:
+    """A repository with the properties that the rule reads."""
+    return Repository(
+        *("r1", tenant, project, "api", "/srv/api", "/srv/api/.git", "", private, rooms, ()),
+        created_at=datetime(2026, 11, 2, tzinfo=UTC),
+    )
 
 
 def asking(
@@ -72,68 +74,68 @@ def may(request: RequestScope, repository: Repository, bound: str = "") -> bool:
 
 class TestARepositoryOfAProject:
     def test_reaches_the_private_rooms_of_its_project(self) -> None:
-        assert may(asking(STAFF), Repository())
-        assert may(asking(CLOSED), Repository())
+        assert may(asking(STAFF), a_repository())
+        assert may(asking(CLOSED), a_repository())
 
     def test_reaches_the_direct_messages_of_members_who_chose_the_project(self) -> None:
-        assert may(asking(DIRECT, project=TEAM), Repository())
-        assert not may(asking(DIRECT), Repository())
-        assert not may(asking(DIRECT, project=ELSEWHERE), Repository())
+        assert may(asking(DIRECT, project=TEAM), a_repository())
+        assert not may(asking(DIRECT), a_repository())
+        assert not may(asking(DIRECT, project=ELSEWHERE), a_repository())
 
     def test_does_not_reach_rooms_of_other_projects(self) -> None:
-        assert not may(asking(GROUP), Repository(private=False))
-        assert not may(asking(GENERAL), Repository(ELSEWHERE, private=False))
+        assert not may(asking(GROUP), a_repository(private=False))
+        assert not may(asking(GENERAL), a_repository(ELSEWHERE, private=False))
 
     def test_reaches_a_room_that_is_bound_to_its_project(self) -> None:
-        assert may(asking(GROUP), Repository(), bound=TEAM)
-        assert not may(asking(GROUP), Repository(), bound=ELSEWHERE)
+        assert may(asking(GROUP), a_repository(), bound=TEAM)
+        assert not may(asking(GROUP), a_repository(), bound=ELSEWHERE)
 
     def test_reaches_a_public_room_if_it_is_public_itself(self) -> None:
-        assert may(asking(GENERAL), Repository(private=False))
-        assert not may(asking(GENERAL), Repository())
+        assert may(asking(GENERAL), a_repository(private=False))
+        assert not may(asking(GENERAL), a_repository())
 
     def test_does_not_reach_a_room_with_people_of_other_companies(self) -> None:
-        assert not may(asking(SHARED), Repository(private=False))
-        assert not may(asking(SHARED), Repository(private=False), bound=TEAM)
+        assert not may(asking(SHARED), a_repository(private=False))
+        assert not may(asking(SHARED), a_repository(private=False), bound=TEAM)
 
     def test_is_private_in_a_room_with_outsiders_that_uses_its_project(self) -> None:
         request = asking(SHARED, project=TEAM)
-        assert may(request, Repository(private=False))
-        assert not may(request, Repository())
+        assert may(request, a_repository(private=False))
+        assert not may(request, a_repository())
 
 
 class TestAPrivateRepository:
     def test_reaches_a_public_room_that_is_allowed_by_name(self) -> None:
-        allowed = Repository(rooms=("slack:main:T1:C1",))
+        allowed = a_repository(rooms=("slack:main:T1:C1",))
         assert may(asking(GENERAL), allowed)
         assert may(asking(THREAD), allowed)
         assert not may(asking(replace(GENERAL, channel_id="C9")), allowed)
 
     def test_needs_the_project_in_a_room_that_is_allowed_by_name(self) -> None:
-        allowed = Repository(ELSEWHERE, rooms=("slack:main:T1:C1",))
+        allowed = a_repository(ELSEWHERE, rooms=("slack:main:T1:C1",))
         assert not may(asking(GENERAL), allowed)
 
     def test_does_not_reach_a_closed_thread_by_the_name_of_its_channel(self) -> None:
-        allowed = Repository("", rooms=("slack:main:T1:C2",))
+        allowed = a_repository("", rooms=("slack:main:T1:C2",))
         assert may(asking(STAFF), allowed)
         assert not may(asking(CLOSED), allowed)
-        assert may(asking(CLOSED), Repository("", rooms=("slack:main:T1:C2:9",)))
+        assert may(asking(CLOSED), a_repository("", rooms=("slack:main:T1:C2:9",)))
 
     def test_does_not_reach_guests(self) -> None:
-        assert not may(asking(STAFF, role=Role.GUEST), Repository())
-        assert not may(asking(DIRECT, role=Role.GUEST), Repository(""))
+        assert not may(asking(STAFF, role=Role.GUEST), a_repository())
+        assert not may(asking(DIRECT, role=Role.GUEST), a_repository(""))
 
 
 class TestARepositoryOfTheWholeTenant:
     def test_reaches_every_place_if_it_is_public(self) -> None:
-        assert all(may(asking(place), Repository("", private=False)) for place in PLACES)
+        assert all(may(asking(place), a_repository("", private=False)) for place in PLACES)
 
     def test_reaches_direct_messages_if_it_is_private(self) -> None:
-        reached = [place for place in PLACES if may(asking(place), Repository(""))]
+        reached = [place for place in PLACES if may(asking(place), a_repository(""))]
         assert reached == [DIRECT]
 
     def test_does_not_reach_another_tenant(self) -> None:
-        theirs = Repository("", private=False, tenant="other")
+        theirs = a_repository("", private=False, tenant="other")
         assert not any(may(asking(place), theirs) for place in PLACES)
 
 
@@ -143,15 +145,15 @@ def test_people_from_outside_read_only_public_repositories_of_the_whole_tenant(
 ) -> None:
     request = asking(place, project=TEAM, role=Role.OWNER, outside=True)
     rooms = ("slack:main:T1:C1", "slack:main:T1:C2", "slack:main:T1:C2:9", "telegram:main::-1")
-    assert may(request, Repository("", private=False))
-    assert not may(request, Repository("", rooms=rooms), bound=TEAM)
-    assert not may(request, Repository(TEAM, private=False), bound=TEAM)
-    assert not may(request, Repository(TEAM, rooms=rooms), bound=TEAM)
+    assert may(request, a_repository("", private=False))
+    assert not may(request, a_repository("", rooms=rooms), bound=TEAM)
+    assert not may(request, a_repository(TEAM, private=False), bound=TEAM)
+    assert not may(request, a_repository(TEAM, rooms=rooms), bound=TEAM)
 
 
 def test_a_place_that_is_not_known_to_be_private_is_public() -> None:
     assert KnowledgeAccess("default").public
-    assert not reads(KnowledgeAccess("default", member=True), Repository(""))
+    assert not reads(KnowledgeAccess("default", member=True), a_repository(""))
 
 
 def test_a_direct_message_takes_no_project_of_a_room() -> None:
@@ -185,7 +187,7 @@ accesses = st.builds(
     st.booleans(),
 )
 repositories = st.builds(
-    Repository,
+    a_repository,
     st.sampled_from(("", *PROJECTS)),
     st.booleans(),
     st.lists(st.sampled_from(ROOMS), max_size=2).map(tuple),

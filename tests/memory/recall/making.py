@@ -8,11 +8,10 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from gateway.immutable import replace
-from memory.model.recollection import Recollection
 from memory.model.record import Embedding, Kind, Record, Tier
 from memory.model.scope import AccessScope
 from memory.ports.memories import TextVector
-from memory.ports.recall import Query
+from memory.ports.recall import Query, Recollection
 from memory.recall.retriever import Retriever
 from parley.wiring.storage import MemoryStores
 from tests.memory.stores.records import AT, access, record

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.model.record import Record
-from memory.recall.neighbours import Neighbours, with_context
 from memory.recall.repeat_filter import asks
 from memory.recall.rules import Weights
+from memory.recall.scoring import Neighbours, with_context
 from tests.memory.recall.making import talk, turn
 from tests.memory.stores.records import AT, record
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.immutable import replace
-from memory.model.recollection import Recalled
 from memory.model.record import Record
+from memory.ports.recall import Recalled
 from memory.recall.repeat_filter import knows_nothing, repeats, without_repeats
 from memory.text.courtesies import words_of
 from tests.memory.recall.making import Asking, talk, turn

@@ -13,7 +13,7 @@ from memory.model.record import Embedding, Kind, Scope, Tier
 from memory.ports.memories import Filter
 from memory.ports.recall import Query
 from memory.recall import selection
-from memory.recall.rules import Limits, RecallRules, SearchRules
+from memory.recall.rules import RecallLimits, RecallRules, SearchRules
 from safety.secret_detection.detect import redact_secrets
 from tests.memory.recall.making import NOW, Asking, talk, turn
 from tests.memory.stores.records import AT, BOB, access, record
@@ -175,7 +175,7 @@ async def test_the_limits_hold_over_a_real_store(here: Asking) -> None:
     lines = [f"The spare key of shed number {number} is green" for number in range(30)]
     await here.keep(*talk(*lines))
     assert len(await here.texts(HAPPENS, limit=100)) == 10
-    few = RecallRules(limits=Limits(episodic=30, tokens=60))
+    few = RecallRules(limits=RecallLimits(episodic=30, tokens=60))
     matches = await here.recall(HAPPENS, rules=few, limit=100)
     assert 0 < matches.tokens <= 60
     assert matches.left_out == 30 - len(matches.results)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.model.record import Record, Scope
-from memory.ports.recall import Hit, Query
+from memory.ports.recall import Query, SearchHit
 from memory.recall.query import understood
 from memory.recall.rules import Fusion, SearchRules, Weights
 from memory.recall.scoring import (
@@ -28,7 +28,7 @@ from tests.memory.stores.records import AT, BOB, access, record
 
 SCORE = st.floats(-1.0, 40.0, allow_nan=False)
 HITS = st.dictionaries(st.sampled_from([f"m{n}" for n in range(12)]), SCORE, max_size=12).map(
-    lambda scores: [Hit(id_, score) for id_, score in scores.items()]
+    lambda scores: [SearchHit(id_, score) for id_, score in scores.items()]
 )
 RULES = st.builds(
     SearchRules,
@@ -41,7 +41,7 @@ RULES = st.builds(
 
 @given(words=HITS, likeness=HITS, rules=RULES, seed=st.integers(0, 99))
 def test_the_order_of_hits_and_searches_does_not_matter(
-    words: list[Hit], likeness: list[Hit], rules: SearchRules, seed: int
+    words: list[SearchHit], likeness: list[SearchHit], rules: SearchRules, seed: int
 ) -> None:
     mixed = random.Random(seed)
     other = {
@@ -53,7 +53,7 @@ def test_the_order_of_hits_and_searches_does_not_matter(
 
 @given(words=HITS, likeness=HITS, rules=RULES)
 def test_every_candidate_has_a_score_from_0_to_1(
-    words: list[Hit], likeness: list[Hit], rules: SearchRules
+    words: list[SearchHit], likeness: list[SearchHit], rules: SearchRules
 ) -> None:
     result = fused({LEXICAL: words, VECTOR: likeness}, rules)
     assert result.keys() == {hit.id for hit in (*words, *likeness)}
@@ -62,7 +62,7 @@ def test_every_candidate_has_a_score_from_0_to_1(
 
 @given(words=HITS, rules=RULES)
 def test_an_unavailable_search_gives_its_weight_to_the_other(
-    words: list[Hit], rules: SearchRules
+    words: list[SearchHit], rules: SearchRules
 ) -> None:
     alone = fused({LEXICAL: words}, rules)
     assert alone == fused({LEXICAL: words, VECTOR: []}, rules)
@@ -71,7 +71,7 @@ def test_an_unavailable_search_gives_its_weight_to_the_other(
 
 @given(hits=HITS, rules=RULES)
 def test_a_better_rank_in_one_search_never_lowers_the_score(
-    hits: list[Hit], rules: SearchRules
+    hits: list[SearchHit], rules: SearchRules
 ) -> None:
     result = scaled(LEXICAL, hits, rules)
     for one in hits:
@@ -81,8 +81,8 @@ def test_a_better_rank_in_one_search_never_lowers_the_score(
 
 
 def test_ranks_are_fused_as_specified() -> None:
-    words = [Hit("a", 7.3), Hit("b", 4.2), Hit("c", 3.1)]
-    likeness = [Hit("b", 0.92), Hit("a", 0.87), Hit("d", 0.78)]
+    words = [SearchHit("a", 7.3), SearchHit("b", 4.2), SearchHit("c", 3.1)]
+    likeness = [SearchHit("b", 0.92), SearchHit("a", 0.87), SearchHit("d", 0.78)]
     rules = SearchRules(fusion=Fusion.RANKS, lexical=1.0, vector=1.0)
     result = fused({LEXICAL: words, VECTOR: likeness}, rules)
     assert result["a"] == result["b"] == pytest.approx((1 / 61 + 1 / 62) * 61 / 2)
@@ -90,18 +90,24 @@ def test_ranks_are_fused_as_specified() -> None:
 
 
 def test_no_common_word_scores_zero_and_so_does_the_last_vector_of_a_full_list() -> None:
-    hits = [Hit("a", 0.8), Hit("b", 0.4)]
+    hits = [SearchHit("a", 0.8), SearchHit("b", 0.4)]
     assert scaled(LEXICAL, hits, SearchRules()) == {"a": 1.0, "b": 0.5}
     assert scaled(VECTOR, hits, SearchRules(depth=2)) == {"a": 1.0, "b": 0.0}
 
 
 def test_with_few_similar_memories_the_last_one_scores() -> None:
-    result = scaled(VECTOR, [Hit("a", 0.8), Hit("b", 0.5)], SearchRules(least_alike=0.2))
+    result = scaled(
+        VECTOR, [SearchHit("a", 0.8), SearchHit("b", 0.5)], SearchRules(least_alike=0.2)
+    )
     assert result == {"a": 1.0, "b": pytest.approx(0.5)}
 
 
 def test_equal_scores_have_equal_ranks() -> None:
-    assert ranks([Hit("a", 1.0), Hit("b", 2.0), Hit("c", 1.0)]) == {"b": 1, "a": 2, "c": 2}
+    assert ranks([SearchHit("a", 1.0), SearchHit("b", 2.0), SearchHit("c", 1.0)]) == {
+        "b": 1,
+        "a": 2,
+        "c": 2,
+    }
 
 
 @given(

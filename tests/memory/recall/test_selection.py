@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from gateway.immutable import replace
 from memory.model.record import Provenance, Record, Scope, SourceType, Trust
-from memory.recall.rules import Limits
+from memory.recall.rules import RecallLimits
 from memory.recall.selection import (
-    Trace,
+    SearchTrace,
     best_first,
     chosen,
     label_of,
@@ -19,7 +19,7 @@ from memory.recall.selection import (
 from tests.memory.recall.making import turn
 from tests.memory.stores.records import ADA, AT, record
 
-NOTHING = Trace({}, {})
+NOTHING = SearchTrace({}, {})
 KEY = "ghp_" + "x7Kq2mN9vB4tR8wZ1cY6pL3sD5fG0hJaQeUi"
 
 
@@ -29,7 +29,9 @@ def records(turns: int, facts: int, size: int = 5) -> list[Record]:
     ]
 
 
-def take(kept: list[Record], limits: Limits, limit: int = 100) -> tuple[list[Record], int, int]:
+def take(
+    kept: list[Record], limits: RecallLimits, limit: int = 100
+) -> tuple[list[Record], int, int]:
     scores = {one.id: 1.0 / place for place, one in enumerate(kept, start=1)}
     given_, tokens, left = chosen(
         best_first(scores, kept), scores, NOTHING, limits, limit, rough_tokens
@@ -38,7 +40,7 @@ def take(kept: list[Record], limits: Limits, limit: int = 100) -> tuple[list[Rec
 
 
 def test_ten_turns_and_twenty_memories_at_most() -> None:
-    result, _, left = take(records(30, 40), Limits())
+    result, _, left = take(records(30, 40), RecallLimits())
     assert [bool(one.role) for one in result].count(True) == 10
     assert len(result) == 30
     assert left == 40
@@ -52,7 +54,7 @@ def test_ten_turns_and_twenty_memories_at_most() -> None:
     limit=st.integers(1, 40),
 )
 def test_no_limit_is_exceeded(turns: int, facts: int, size: int, tokens: int, limit: int) -> None:
-    limits = Limits(tokens=tokens)
+    limits = RecallLimits(tokens=tokens)
     result, used, left = take(records(turns, facts, size), limits, limit)
     assert used == sum(rough_tokens(labelled_line(one)) for one in result) <= tokens
     assert len(result) <= limit
@@ -63,7 +65,7 @@ def test_no_limit_is_exceeded(turns: int, facts: int, size: int, tokens: int, li
 
 def test_a_result_that_is_too_long_is_skipped_and_shorter_ones_are_included() -> None:
     kept = [record("long " * 500, id="long"), record("short", id="short")]
-    result, _, left = take(kept, Limits(tokens=50))
+    result, _, left = take(kept, RecallLimits(tokens=50))
     assert [one.id for one in result] == ["short"]
     assert left == 1
 
@@ -90,7 +92,7 @@ def test_results_contain_no_credentials() -> None:
 @given(before=st.text("ab \n", max_size=20), after=st.text("ab \n", max_size=20))
 def test_no_result_contains_a_credential_at_any_place(before: str, after: str) -> None:
     kept = [record(f"{before} {KEY} {after}", id="x")]
-    result, _, _ = take(kept, Limits())
+    result, _, _ = take(kept, RecallLimits())
     assert KEY not in repr(result)
 
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from memory.ports.people import PersonChoices, Session
+from memory.ports.people import MemorySession, PersonChoices
 from memory.stores.people import PeopleStore
 from tests.memory.stores.records import AT
 
@@ -14,6 +14,6 @@ async def known(people: PeopleStore, tenant: str, person: str) -> PersonChoices:
 
 async def session(
     people: PeopleStore, tenant: str, person: str, conversation: str, now: datetime
-) -> Session:
+) -> MemorySession:
     """The session of a turn."""
     return (await people.start_turn(tenant, person, conversation, now)).session

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from memory.ports.links import LinkOutcome, LinkSide
+from memory.ports.people import LinkOutcome, LinkSide
 from memory.stores.links import LinkStore
 from tests.memory.stores.records import AT
 

@@ -10,7 +10,7 @@ from memory.model.record import Embedding, Kind
 from memory.ports.memories import Filter, MemoryStore, TextVector
 from memory.stores.memories import SqlMemories
 from memory.stores.postgres import vector_search
-from memory.stores.postgres.vector_search import Indexed, VectorTable
+from memory.stores.postgres.vector_search import VectorIndex, VectorTable
 from memory.stores.search import RecallStore, Searches, searches_on
 from tests.memory.stores.records import BOB, access, record
 from tests.support.clock import FakeClock
@@ -90,7 +90,7 @@ async def test_the_vector_index_is_created_on_demand_and_finds_memories(
 async def test_an_interrupted_index_is_created_again(
     pool: PostgresDatabase, table: VectorTable
 ) -> None:
-    expected = Indexed("m'1", 3)
+    expected = VectorIndex("m'1", 3)
     assert await table.index_of("m'1", 3) is None
     await table.make_index()
     invalid = "UPDATE pg_index SET indisvalid = false WHERE indexrelid = to_regclass(%s)"

@@ -9,7 +9,7 @@ import pytest
 from db import Statement
 from gateway.message import Place
 from gateway.people import Audience
-from memory.ports.links import Linked, LinkOutcome, LinkSide, LinkStep
+from memory.ports.people import Linked, LinkOutcome, LinkSide, LinkStep
 from memory.stores.links import STORED_PLACE, LinkStore, obstacle
 from memory.stores.people import PeopleStore
 from tests.memory.stores.arrivals import known

@@ -9,7 +9,7 @@ from db.sqlite import SqliteDatabase
 from memory.model.record import Scope
 from memory.ports.brain import Document
 from memory.ports.memories import MemoryStore
-from memory.ports.people import PersonChoices, Session
+from memory.ports.people import MemorySession, PersonChoices
 from memory.stores.brain import BrainStore
 from memory.stores.links import LinkStore
 from memory.stores.people import PeopleStore
@@ -116,9 +116,9 @@ async def test_a_session_ends_after_half_an_hour_without_messages(people: People
     first = await session(people, "t", ADA, "c", AT)
     assert await people.use(first.id, "stores", 20)
     soon, late = AT + timedelta(minutes=29), AT + timedelta(minutes=59)
-    assert await session(people, "t", ADA, "c", soon) == Session(first.id)
+    assert await session(people, "t", ADA, "c", soon) == MemorySession(first.id)
     second = await session(people, "t", ADA, "c", late)
-    assert second == Session(second.id)
+    assert second == MemorySession(second.id)
     assert second.id != first.id
     assert await people.use(second.id, "stores", 1), "the count begins anew"
     assert not await people.use(first.id, "stores", 20)

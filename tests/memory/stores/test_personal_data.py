@@ -8,9 +8,8 @@ import pytest
 from db import Statement
 from gateway.immutable import replace
 from memory.model.record import Embedding, Record, Scope
-from memory.ports.links import LinkSide
 from memory.ports.memories import MemoryStore
-from memory.ports.personal_data import PersonalDataStore
+from memory.ports.people import LinkSide, PersonalDataStore
 from memory.stores.brain import BrainStore
 from memory.stores.links import LinkStore
 from memory.stores.people import PeopleStore

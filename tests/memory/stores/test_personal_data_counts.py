@@ -4,7 +4,7 @@ import pytest
 
 from memory.model.record import Scope, Tier
 from memory.ports.memories import MemoryStore
-from memory.ports.personal_data import PersonCount
+from memory.ports.people import PersonCount
 from memory.stores.brain import BrainStore
 from memory.stores.people import PeopleStore
 from memory.stores.personal_data import MemoryCounts

@@ -8,7 +8,7 @@ import pytest
 from gateway.errors import BadInput
 from gateway.immutable import replace
 from memory.model.record import Record, Scope
-from memory.ports.personal_data import PersonalDataStore
+from memory.ports.people import PersonalDataStore
 from memory.service.deletion_topics import items_about
 from memory.stores.personal_data import SqlMemoryPersonalData
 from memory.stores.reviews import ReviewItem, ReviewStore, settled

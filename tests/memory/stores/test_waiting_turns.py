@@ -13,7 +13,7 @@ from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
 from gateway.ports.memory import WaitingTurn
-from gateway.ports.work_guard import Owner, Quarantined
+from gateway.ports.work_guard import Quarantined, WorkOwner
 from gateway.stores.quarantine import QuarantineStore
 from gateway.stores.unit_of_work import put_waiting_turn
 from memory.model.record import Record, Tier
@@ -168,9 +168,9 @@ async def test_a_quarantined_turn_waits_for_an_operator(
     turns = [turn(1), turn(2), turn(3)]
     await put(engine, *turns)
     for one in turns[:2]:
-        owner = Owner(one.tenant, one.person, one.channel)
+        owner = WorkOwner(one.tenant, one.person, one.channel)
         await quarantine.add(Quarantined("waiting_turn", one.id, owner, 8, AT))
-    await quarantine.add(Quarantined("message", "turn-3", Owner(), 8, AT))
+    await quarantine.add(Quarantined("message", "turn-3", WorkOwner(), 8, AT))
     messages = [id_ for one in turns for id_ in one.message_ids]
     assert await waiting.oldest(10) == turns[2:]
     assert await waiting.within(access(), 10) == turns[2:]
@@ -187,7 +187,7 @@ async def test_a_quarantined_turn_is_deleted_with_its_message_by_age_and_with_it
     turns = [turn(1), turn(2), turn(3), turn(4, BOB)]
     await put(engine, *turns)
     for one in turns:
-        owner = Owner(one.tenant, one.person, one.channel)
+        owner = WorkOwner(one.tenant, one.person, one.channel)
         await quarantine.add(Quarantined("waiting_turn", one.id, owner, 8, one.at))
     assert await waiting.discard_quarantined("t", CHANNEL, ("m1", "unknown")) == 1
     assert await waiting.discard_quarantined("other", CHANNEL, ("m2",)) == 0

@@ -15,7 +15,7 @@ from memory.transfer.line_format import (
     MAX_LINE,
     TABLES,
     Elsewhere,
-    Line,
+    ImportLine,
     Read,
     Unreadable,
     header_from,
@@ -50,7 +50,7 @@ json_values = st.recursive(
     ),
     max_leaves=8,
 )
-fields = st.sampled_from([*Line.model_fields, "trust", "embedding", "x"])
+fields = st.sampled_from([*ImportLine.model_fields, "trust", "embedding", "x"])
 
 
 async def told_of(data: bytes, tmp_path: Path) -> list[LineReport]:
@@ -154,7 +154,7 @@ def test_a_mutated_parquet_file_is_read_or_refused(data: st.DataObject) -> None:
         return
     assert isinstance(header, bytes)
     for row in rows:
-        assert isinstance(line_from(row), Line | Unreadable)
+        assert isinstance(line_from(row), ImportLine | Unreadable)
 
 
 def _parquet() -> bytes:

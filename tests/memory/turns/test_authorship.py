@@ -13,7 +13,6 @@ from memory.model.record import SourceType, Trust
 from memory.model.trust import InputKind
 from memory.ports.memories import Filter
 from memory.ports.recall import Query
-from memory.recall.retriever import Retriever
 from memory.write.external_text import ExternalText, shown_before
 from tests.memory.rig import DIRECT, ROOM, FakeVerifier, Rig, memory_rig
 from tests.memory.stores.records import ADA, record
@@ -149,7 +148,6 @@ async def test_external_text_is_recalled_as_text_of_somebody_else(rig: Rig) -> N
 
 
 async def test_recalled_external_text_is_external_text(rig: Rig) -> None:
-    rig.remembrance.retriever = Retriever(rig.stores.recall, rig.stores.memories)
     await (await rig.remembrance.turn(rig.caller(shows=(FORWARD,)))).finish("Fine.", [])
     await (await rig.handle()).read.search(Filter())  # comes after what waits
     turn = await rig.remembrance.turn(rig.caller(says="where do invoices go?"))

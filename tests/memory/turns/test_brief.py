@@ -171,7 +171,7 @@ async def test_the_brief_of_a_session_is_the_same_in_every_process_and_after_a_r
         await rig.clock.advance(61)
         await ada.write.remember(Draft("Has a cat", Kind.FACT))
 
-        elsewhere = GatewayMemory(rig.memory, rig.stores.memories, rig.brain)
+        elsewhere = GatewayMemory(rig.memory._dependencies)
         assert await (await elsewhere.turn(rig.caller("ada"))).prompt_parts() == before
         await rig.clock.advance(3_600)
         assert "Has a cat" in (await (await elsewhere.turn(rig.caller("ada"))).prompt_parts()).brief
@@ -181,7 +181,7 @@ async def test_a_brief_rebuilt_by_one_process_is_used_by_the_others() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
         gone = await ada.write.remember(Draft("Has a dog", Kind.FACT))
-        elsewhere = GatewayMemory(rig.memory, rig.stores.memories, rig.brain)
+        elsewhere = GatewayMemory(rig.memory._dependencies)
         for process in (rig.remembrance, elsewhere):
             assert (
                 "Has a dog" in (await (await process.turn(rig.caller("ada"))).prompt_parts()).brief

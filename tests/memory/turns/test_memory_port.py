@@ -9,7 +9,6 @@ from gateway.people import Role
 from memory.model.record import Draft, Kind, Tier, Trust
 from memory.model.trust import CONFIDENCE
 from memory.ports.memories import Filter
-from memory.recall.retriever import Retriever
 from memory.turns.notices import KEEP
 from memory.turns.tools import TOOLS
 from tests.memory.rig import ROOM, Rig, memory_rig
@@ -221,11 +220,6 @@ async def test_inline_suggestions_use_semantic_memories_only(typed: str) -> None
         await ada.write.remember(Draft("The other pier", Kind.FACT))
         await rig.said(ada, "t1", f"what of {text}?", "I do not know")
         suggested = rig.remembrance.suggested
-        assert await suggested(rig.caller("ada"), typed) == (), (
-            "there is nothing to look it up with"
-        )
-        rig.remembrance.retriever = Retriever(rig.stores.recall, rig.stores.memories)
-
         assert await suggested(rig.caller("ada"), typed) == [text]
         assert await suggested(rig.caller("bob"), typed) == []
         assert await suggested(rig.caller("ada", at=ROOM), typed) == []
@@ -233,7 +227,6 @@ async def test_inline_suggestions_use_semantic_memories_only(typed: str) -> None
 
 async def test_memories_omitted_from_the_brief_can_be_recalled() -> None:
     async with memory_rig() as rig:
-        rig.remembrance.retriever = Retriever(rig.stores.recall, rig.stores.memories)
         ada = await rig.handle("ada")
         await ada.write.remember(Draft("The boat is called Penelope", Kind.FACT))
         for number in range(12):

@@ -7,7 +7,6 @@ import pytest
 from gateway.authorship import Material
 from memory.model.record import Draft, Kind, Tier, short_id
 from memory.ports.memories import Filter
-from memory.recall.retriever import Retriever
 from memory.turns.short_ids import ShownIds
 from tests.memory.rig import ROOM, Keeping, Rig, memory_rig
 from tests.support.prompts import prompt_of
@@ -47,7 +46,6 @@ async def current(rig: Rig, name: str = "ada") -> list[str]:
 
 async def test_brief_and_knowledge_contain_usable_ids() -> None:
     async with memory_rig() as rig:
-        rig.remembrance.retriever = Retriever(rig.stores.recall, rig.stores.memories)
         kept = await (await rig.handle("ada")).write.remember(
             Draft("I prefer tabs", Kind.PREFERENCE)
         )

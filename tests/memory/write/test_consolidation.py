@@ -6,7 +6,7 @@ from datetime import timedelta
 from structlog.testing import capture_logs
 
 from gateway.immutable import replace
-from gateway.ports.work_guard import Owner, Quarantined
+from gateway.ports.work_guard import Quarantined, WorkOwner
 from memory.model.record import MAX_DOCUMENT, Tier
 from memory.ports.memories import Filter
 from memory.service.handle import MemoryHandle
@@ -204,7 +204,7 @@ async def test_a_deleted_message_deletes_its_quarantined_turn() -> None:
         guard = deadly("waiting_turn", "t1")
         taking = Consolidation(rig.stores.waiting, rig.path, guard)
         quarantine = rig.quarantine
-        owner = Owner(turn.tenant, turn.person, turn.channel)
+        owner = WorkOwner(turn.tenant, turn.person, turn.channel)
         entry = Quarantined("waiting_turn", "t1", owner, 8, rig.clock.now())
         await quarantine.add(entry)
         platform, account, channel = turn.channel.split(":", 2)

@@ -9,8 +9,8 @@ from memory.model.trust import InputKind
 from memory.write.prepare import (
     NOTHING_BESIDE,
     REDACTED,
+    DraftRefusal,
     Prepared,
-    Refusal,
     prepare,
     prepare_turn,
     sanitize_brain_content,
@@ -25,7 +25,7 @@ KEY = "AKIA" + "IOSFODNN7ABCDEFG"
 
 def prepared(
     content: str, way: InputKind = InputKind.EXPLICIT, **rest: object
-) -> Prepared | Refusal:
+) -> Prepared | DraftRefusal:
     kind = Kind.FACT
     return prepare(Draft(content, kind), way, kind.tier, **rest)  # type: ignore[arg-type]
 
@@ -61,14 +61,14 @@ def test_the_whole_text_is_checked_before_it_is_cut() -> None:
 
 def test_a_secret_can_cause_a_refusal() -> None:
     done = prepared(f"the key is {KEY}", fail_on_secret=True)
-    assert isinstance(done, Refusal)
+    assert isinstance(done, DraftRefusal)
     assert done.code == "secret"
 
 
 @pytest.mark.parametrize("content", [KEY, f" {KEY}. ", f'"{KEY}", "{KEY}"'])
 def test_a_memory_that_is_only_a_secret_is_refused(content: str) -> None:
     done = prepared(content)
-    assert isinstance(done, Refusal)
+    assert isinstance(done, DraftRefusal)
     assert (done.code, done.reason) == ("secret", NOTHING_BESIDE)
 
 
@@ -81,13 +81,13 @@ def test_a_turn_that_is_only_a_secret_keeps_its_placeholder() -> None:
 @pytest.mark.parametrize("content", ["", "   ", "\u202e"])
 def test_an_empty_text_is_refused(content: str) -> None:
     done = prepared(content)
-    assert isinstance(done, Refusal)
+    assert isinstance(done, DraftRefusal)
     assert done.code == "empty"
 
 
 def test_a_text_that_is_too_long_is_refused() -> None:
     done = prepared("x" * 2_001)
-    assert isinstance(done, Refusal)
+    assert isinstance(done, DraftRefusal)
     assert done.code == "too_long"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import yaml
 
 from gateway.policy.decision import Decision
-from gateway.ports.outbox import Delivery
+from gateway.ports.outbox import SendState
 from gateway.ports.traces import Trace
 from memory.ports.audit import AuditEntry, Link
 from parley.cli.why import lines_of
@@ -52,7 +52,7 @@ def after(milliseconds: float) -> datetime:
 
 
 def test_everything_stands_in_time_order_with_its_duration() -> None:
-    sends = (Delivery("t1:0", "dead", 3, "Permanent: 403", after(1_990), after(2_500)),)
+    sends = (SendState("t1:0", "dead", 3, "Permanent: 403", after(1_990), after(2_500)),)
     entry = AuditEntry("security_event", "t", "p", after(1_000), (("event", "tool_used"),))
     log = MessageLog(TRACE, sends, (Link(7, entry, "", ""),))
     head, *lines = lines_of(log)

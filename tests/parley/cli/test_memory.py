@@ -17,7 +17,7 @@ from gateway.conversation import ConversationKey
 from gateway.llm.prices import AS_OF
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
-from gateway.policy.budgets import Account
+from gateway.policy.budgets import BudgetAccount
 from gateway.ports import Usage
 from gateway.ports.clock import SystemClock
 from gateway.ports.conversations import ConversationTask, StoredTurn
@@ -101,7 +101,7 @@ async def talked(storage: Storage, name: str) -> None:
         key, ConversationTask(f"Plan {name}'s trip", person, name), now
     )
     row = UsageRow("default", person, "", "a-model", Usage(10, 5), 250_000, now)
-    day = Account("user_per_day", f"user:default:{person}:{now:%Y-%m-%d}", 1_000_000)
+    day = BudgetAccount("user_per_day", f"user:default:{person}:{now:%Y-%m-%d}", 1_000_000)
     await storage.stores.usage.settle(f"turn of {name}", (row,), (day,))
 
 

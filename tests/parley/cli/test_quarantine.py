@@ -9,7 +9,7 @@ import yaml
 
 from gateway.inbound.crash_loop_guard import CRASHES, CrashCounts
 from gateway.ports.clock import SystemClock
-from gateway.ports.work_guard import Owner, Quarantined, WorkItem
+from gateway.ports.work_guard import Quarantined, WorkItem, WorkOwner
 from parley.config import from_mapping
 from parley.wiring.storage import Storage
 from tests.parley.cli.kit import parley
@@ -26,7 +26,7 @@ def settings(tmp_path: Path) -> dict[str, object]:
     async def fill() -> None:
         storage = Storage(from_mapping(made), SystemClock())
         await storage.start()
-        owner = Owner("default", "telegram:main:\x1b[31m7", "telegram:main:C1")
+        owner = WorkOwner("default", "telegram:main:\x1b[31m7", "telegram:main:C1")
         for item in (TURN, MESSAGE):
             await storage.quarantine.add(Quarantined(item.kind, item.id, owner, 8, AT))
             await CrashCounts(storage.stores.states.of(*CRASHES)).put(item, 8)

@@ -10,7 +10,7 @@ from memory.text.similarity import JACCARD_THRESHOLD, LOWEST_THRESHOLD, VECTOR_T
 from parley.config import SettingsError
 from parley.config.memory import MEANING, PLACES, WORDS, GroundingSection
 from parley.wiring.memory_writing import grounding_sources
-from safety.http.addresses import HostRule
+from safety.http.addresses import AllowedHost
 from tests.parley.config.kit import load_text
 
 EVERYTHING = """
@@ -37,9 +37,9 @@ def test_every_configured_source_is_converted(tmp_path: Path) -> None:
     settings = load_text(tmp_path, EVERYTHING)
     sources = grounding_sources(settings.grounding)
     assert sources.hosts == (
-        HostRule("docs.example.org"),
-        HostRule("example.com", below=True),
-        HostRule("wiki.example.org", port=8443),
+        AllowedHost("docs.example.org"),
+        AllowedHost("example.com", below=True),
+        AllowedHost("wiki.example.org", port=8443),
     )
     assert sources.repositories == (Path("/srv/app"),)
     assert sources.trackers == (

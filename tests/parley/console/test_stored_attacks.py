@@ -18,8 +18,8 @@ from gateway.message import Outbound, Part, Place
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.ports.clock import SystemClock
-from gateway.ports.conversation_views import Reader
-from gateway.ports.takeovers import Takeover
+from gateway.ports.conversation_views import ConversationReader
+from gateway.stores.takeovers import Takeover
 from parley.console import playgrounds
 from parley.console.route import AnyRoute, File
 from parley.console.routes import ROUTES
@@ -31,7 +31,7 @@ from tests.parley.console.views.memory.kit import remember, waiting
 from tests.parley.demo.browser import IN_CHROMIUM, TELEPHONE, window
 
 pytestmark = IN_CHROMIUM
-READER = Reader("default", (person_named(OWNER),), operator=True)
+READER = ConversationReader("default", (person_named(OWNER),), operator=True)
 MARK = "gnp.exe"
 TRICKS = (
     f'=\u202e{MARK}\u2066"><script>window.pwned=1</script><img src=x onerror="window.pwned=1">'

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from db.errors import StoreUnavailable
 from gateway.observe.gauges import EventLoopMonitor
 from gateway.ports.work_guard import WorkItem
-from gateway.stores.sqlite.rate_limits import SqliteBuckets
+from gateway.stores.sqlite.hot_state import SqliteBuckets
 from gateway.stores.usage import UsageLedger
 from parley.app import App
 from parley.http.health_endpoints import Health

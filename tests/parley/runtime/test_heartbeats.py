@@ -13,7 +13,7 @@ from gateway.errors import BadInput, ConfigurationError
 from gateway.extensions import ExtensionRegistry
 from gateway.ports.clock import SystemClock
 from gateway.ports.work_guard import WorkItem
-from gateway.stores.sqlite.rate_limits import SqliteBuckets
+from gateway.stores.sqlite.hot_state import SqliteBuckets
 from memory.brain.figure_sources import (
     GatewaySource,
     HttpSource,

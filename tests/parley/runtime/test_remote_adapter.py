@@ -22,12 +22,11 @@ from gateway.outbound.live.answer import (
     store_handle,
 )
 from gateway.outbound.pacing import Pacer
-from gateway.outbound.retry_decision import AccountSender, DeliveryRules
-from gateway.outbound.send_attempt import REPEAT_NOTE
+from gateway.outbound.retry_decision import REPEAT_NOTE, AccountSender, DeliveryRules
 from gateway.platforms import renderer_of
 from gateway.ports import LiveStyle, LiveView, SendPace
-from gateway.stores.sqlite.adapter_states import SqliteAdapterStates
-from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.hot_state import SqliteAdapterStates
+from gateway.stores.sqlite.queues import SqliteOutbox
 from parley.runtime.remote_adapter import SIGN, Sign, handlers_of, shown
 from tests.support.adapter import MANIFEST, RecordingAdapter
 from tests.support.clock import FakeClock

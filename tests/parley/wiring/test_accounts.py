@@ -11,7 +11,7 @@ from gateway.ports.conversations import StoredTurn
 from gateway.ports.identities import CONFLICTS_SHOWN, note_conflict
 from gateway.ports.own_conversations import MessageName
 from gateway.stores.history import SqlOwnConversations
-from gateway.stores.sqlite.adapter_states import SqliteAdapterStates
+from gateway.stores.sqlite.hot_state import SqliteAdapterStates
 from parley.config import load
 from parley.wiring.accounts import MAX_SHOWN, ShownConversations, identity_conflicts
 from tests.support.clock import FakeClock

@@ -11,8 +11,8 @@ from gateway.people import Audience, PersonId, Principal, Role
 from gateway.ports.memory import Caller, NoCommands, NoMemory
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import Draft, Kind
-from memory.ports.recall import Hit
-from memory.recall.rules import Fusion, Limits, RecallRules
+from memory.ports.recall import SearchHit
+from memory.recall.rules import Fusion, RecallLimits, RecallRules
 from memory.recall.scoring import LEXICAL, VECTOR, fused
 from parley.app import App
 from parley.config import SettingsError, from_mapping
@@ -92,7 +92,7 @@ def test_recall_uses_the_measured_weights_unless_configured() -> None:
     }
     rules = recall_rules(from_mapping({"memory": {"recall": expected}}))
     assert (rules.searches.lexical, rules.searches.vector, rules.weights.recency) == (1.0, 0.5, 0.0)
-    assert rules.limits == Limits(3, 5, 800)
+    assert rules.limits == RecallLimits(3, 5, 800)
     assert rules.searches.depth == RecallRules().searches.depth
 
 
@@ -106,7 +106,10 @@ def test_the_fusion_and_the_candidates_can_be_configured() -> None:
     }
     searches = recall_rules(from_mapping({"memory": {"recall": section}})).searches
     assert (searches.depth, searches.fusion, searches.k) == (7, Fusion.RANKS, 10)
-    words, meaning = [Hit("a", 9.0), Hit("b", 8.0)], [Hit("b", 0.9), Hit("a", 0.8)]
+    words, meaning = (
+        [SearchHit("a", 9.0), SearchHit("b", 8.0)],
+        [SearchHit("b", 0.9), SearchHit("a", 0.8)],
+    )
     scores = fused({LEXICAL: words, VECTOR: meaning}, searches)
     share = {id_: score * (1.5 + 1.0) / (10 + 1) for id_, score in scores.items()}
     assert share == pytest.approx({"a": 1.5 / 11 + 1 / 12, "b": 1.5 / 12 + 1 / 11})

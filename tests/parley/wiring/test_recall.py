@@ -12,9 +12,8 @@ from pydantic import SecretStr
 from db.errors import StoreUnavailable
 from gateway.observe.metrics import RecallMeasurement
 from memory.embeddings.catalogue import EMBEDDING, RERANKING, LocalModel
-from memory.model.recollection import Recollection, Stage
 from memory.model.scope import AccessScope
-from memory.ports.recall import Query
+from memory.ports.recall import Query, RecallStage, Recollection
 from parley.config import Settings
 from parley.config.memory import EmbeddingSection, MemorySection
 from parley.config.sections import DatabaseSection
@@ -95,7 +94,7 @@ async def test_steps_and_candidates_are_reported_as_metrics() -> None:
 
     async def answer() -> Recollection:
         await clock.advance(0.5)
-        stages = (Stage("bm25", 2.0), Stage("scoring", 0.5))
+        stages = (RecallStage("bm25", 2.0), RecallStage("scoring", 0.5))
         return Recollection((), {"bm25": 3}, ("no_model",), stages)
 
     matches = await WatchedRecall(Recalling(answer), clock, seen.append).recall(

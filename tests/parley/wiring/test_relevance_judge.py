@@ -28,7 +28,7 @@ CLAIM = "Per ADR-003, PostgreSQL is used for storage"
 class Page:
     """Holds what is cited."""
 
-    async def verify(self, citation: Citation) -> Verification:
+    async def __call__(self, citation: Citation) -> Verification:
         return Verification(True, Reason.EXISTS, SAYS)
 
 
@@ -102,7 +102,7 @@ async def test_an_unrelated_citation_is_not_verified(
     claude: AnthropicSimulator, judge: ModelJudge, answer: str, code: str
 ) -> None:
     claude.script(answer)
-    grounding = Grounding(Page(), relevance=True, judge=judge)
+    grounding = Grounding(Page(), relevance=True, judge=judge.supports)
     async with memory_rig(grounding=grounding) as rig:
         ada = await rig.handle("ada", says="which database?")
         result = await ada.write.infer(Draft(CLAIM, Kind.DECISION))
@@ -113,10 +113,9 @@ async def test_an_unrelated_citation_is_not_verified(
 def test_the_model_is_asked_only_if_configured() -> None:
     from parley.wiring.memory_writing import grounding_of  # noqa: PLC0415 - what the setting leads to
 
-    class Judge:
-        async def supports(self, claim: str, material: str) -> bool:
-            return True
+    async def judge(claim: str, material: str) -> bool:
+        return True
 
     for expected, question in (("words", False), ("model", True)):
         settings = from_mapping({"grounding": {"relevance_judge": expected}})
-        assert (grounding_of(settings, Judge()).judge is not None) is question
+        assert (grounding_of(settings, judge).judge is not None) is question

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from safety.http.addresses import METADATA, HostRule, is_public, may_connect, read_host
+from safety.http.addresses import METADATA, AllowedHost, is_public, may_connect, read_host
 from tests.support.for_each import for_each
 
 PRIVATE = [
@@ -162,7 +162,7 @@ def test_a_host_has_one_normal_form(host: str, name: str, address: object) -> No
     ],
 )
 def test_a_rule_matches_its_host_and_ports(rule: str, host: str, port: int, covered: bool) -> None:
-    assert HostRule.parse(rule).covers(host, port) is covered
+    assert AllowedHost.parse(rule).covers(host, port) is covered
 
 
 @for_each(
@@ -172,4 +172,4 @@ def test_a_rule_matches_its_host_and_ports(rule: str, host: str, port: int, cove
 )  # fmt: skip
 def test_an_invalid_rule_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"should|names|is|holds"):
-        HostRule.parse(text)
+        AllowedHost.parse(text)

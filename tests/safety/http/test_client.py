@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from safety.http import client as outbound
-from safety.http.addresses import HostRule
+from safety.http.addresses import AllowedHost
 from safety.http.client import (
-    Answer,
     Forbidden,
+    GuardedAnswer,
     GuardedClient,
     OutboundPolicy,
     TimedOut,
@@ -95,7 +95,7 @@ def reply(status: int, body: bytes = b"", **headers: str) -> bytes:
 
 
 def policy(port: int, *hosts: str, **more: object) -> OutboundPolicy:
-    rules = tuple(HostRule.parse(f"{host}:{port}") for host in hosts or ("site.example",))
+    rules = tuple(AllowedHost.parse(f"{host}:{port}") for host in hosts or ("site.example",))
     return OutboundPolicy(rules, **more)  # type: ignore[arg-type]
 
 
@@ -105,7 +105,7 @@ def client(server: Server, **more: object) -> GuardedClient:
     return GuardedClient(chosen, resolver=Names(["127.0.0.1"]))
 
 
-async def fetch(server: Server, path: str, **more: object) -> Answer:
+async def fetch(server: Server, path: str, **more: object) -> GuardedAnswer:
     return await client(server, **more).request("GET", f"http://site.example:{server.port}{path}")
 
 
@@ -391,7 +391,7 @@ async def test_no_host_is_reachable_without_a_list(server: Server) -> None:
 )
 def test_an_ambiguous_address_is_refused(url: str) -> None:
     with pytest.raises(Forbidden):
-        read_target(url, OutboundPolicy((HostRule("site.example"),)))
+        read_target(url, OutboundPolicy((AllowedHost("site.example"),)))
 
 
 def test_the_reason_never_contains_the_path() -> None:
@@ -437,14 +437,14 @@ def test_no_spelling_of_an_internal_address_is_allowed(network: str, data: st.Da
     inner = data.draw(st.ip_addresses(network=network))
     assert isinstance(inner, IPv4Address)
     for spelling in _spellings(inner):
-        listed = HostRule(spelling.strip("[]").lower().rstrip("."))
-        everything = OutboundPolicy((listed, HostRule(str(inner)), *_forms(spelling)))
+        listed = AllowedHost(spelling.strip("[]").lower().rstrip("."))
+        everything = OutboundPolicy((listed, AllowedHost(str(inner)), *_forms(spelling)))
         with pytest.raises(Forbidden):
             read_target(f"http://{spelling}/", everything)
 
 
-def _forms(spelling: str) -> tuple[HostRule, ...]:
+def _forms(spelling: str) -> tuple[AllowedHost, ...]:
     try:
-        return (HostRule.parse(spelling),)
+        return (AllowedHost.parse(spelling),)
     except ValueError:
         return ()

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.safety.keys import keys
 from gateway.policy import history_redaction as kept_words
 from gateway.policy.history_redaction import redact_messages
-from safety.secret_detection.adjacent_texts import may_hold_token, may_label
+from safety.secret_detection.detect import may_hold_token, may_label
 
 EACH = 17
 """Every so-many-th text of the corpus, and of the places at which it is broken."""

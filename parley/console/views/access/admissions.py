@@ -11,7 +11,7 @@ from gateway.errors import BadInput, NotFound
 from gateway.pairing.requests import NOT_APPROVED as NO_APPROVAL
 from gateway.pairing.requests import Pairing
 from gateway.people import Role
-from gateway.policy.roles import SECRETS, SIDE_EFFECTS, ToolPolicy
+from gateway.policy.access import SECRETS, SIDE_EFFECTS, ToolPolicy
 from gateway.ports.rights import TokenScope, in_person, to_read
 from gateway.tool_spec import ToolSpec
 from gateway.turn.assemble import WEB_SEARCH

@@ -9,11 +9,11 @@ from gateway.errors import BadInput, NotFound, TenantUnknown
 from gateway.llm.prices import price_of
 from gateway.message import ChatMessage, MessageAuthor, Place, Quote
 from gateway.people import Audience, KnownIds, Principal, Role, identity_of
+from gateway.policy.access import allowed_tools
 from gateway.policy.budgets import accounts_for, decide_budget
 from gateway.policy.decision import Decision
 from gateway.policy.invocation import decide_invocation
 from gateway.policy.rate_limits import rules_for
-from gateway.policy.roles import allowed_tools
 from gateway.policy.takeover_return import decide_takeover
 from gateway.ports.rights import to_read
 from gateway.turn.admission import known_ids, role_in, served

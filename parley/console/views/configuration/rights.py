@@ -3,7 +3,7 @@
 from typing import Final
 
 from gateway.people import Role, identity_of
-from gateway.policy.roles import role_of
+from gateway.policy.access import role_of
 from gateway.turn.admission import known_ids
 from parley.config import Settings
 from parley.console.services import ConsoleServices

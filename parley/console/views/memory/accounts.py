@@ -14,7 +14,7 @@ from gateway.people import Role, identity_of
 from gateway.ports.memory import Caller
 from gateway.ports.rights import in_person, to_read
 from memory.commands.link import REFUSALS, LinkCommands
-from memory.ports.links import Linked, LinkRequest, LinkSide
+from memory.ports.people import Linked, LinkRequest, LinkSide
 from memory.service.links import LINK_VALID, Links
 from parley.console.route import AnyRoute, ConsoleRoute, Params, Result
 from parley.console.services import MEMORY_OFF, ConsoleServices

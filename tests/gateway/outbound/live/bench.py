@@ -18,8 +18,8 @@ from gateway.outbound.retry_decision import AccountSender, DeliveryRules
 from gateway.platforms import discover, renderer_of
 from gateway.ports import AdapterState, Capabilities, LiveStyle, LiveView, SendPace
 from gateway.render import render
-from gateway.stores.sqlite.adapter_states import SqliteAdapterStates
-from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.hot_state import SqliteAdapterStates
+from gateway.stores.sqlite.queues import SqliteOutbox
 from tests.support.clock import FakeClock, InlineThreads
 from tests.support.databases import sqlite_database
 from tests.support.messages import place

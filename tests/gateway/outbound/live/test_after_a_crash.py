@@ -9,8 +9,7 @@ import pytest
 from db.errors import StoreUnavailable
 from gateway.message import Outbound, Part
 from gateway.outbound.live.answer import LiveAnswer
-from gateway.outbound.retry_decision import AccountSender
-from gateway.outbound.send_attempt import REPEAT_NOTE
+from gateway.outbound.retry_decision import REPEAT_NOTE, AccountSender
 from gateway.ports import Capabilities, LiveStyle, LiveView
 from tests.gateway.outbound.live.bench import (
     PIECES,

@@ -14,7 +14,7 @@ from gateway.outbound.live.state import (
     NEXT_CHARACTERS,
     Deliver,
     LiveMessage,
-    Phase,
+    LivePhase,
     Remove,
     Show,
     Wait,
@@ -104,7 +104,7 @@ def test_a_success_resets_the_count_of_refusals() -> None:
 
 def test_the_final_answer_replaces_the_shown_text() -> None:
     state, action = shown().finish()
-    assert (state.phase, action) == (Phase.FINALISING, Deliver("m1"))
+    assert (state.phase, action) == (LivePhase.FINALISING, Deliver("m1"))
 
 
 @pytest.mark.parametrize("state", [LiveMessage(EDITED), shown(DRAFT), shown(EDITED).give_up()])
@@ -120,7 +120,7 @@ def test_a_message_that_appears_too_late_is_deleted() -> None:
     state, action = state.finish()
     assert action == Deliver("")
     state, late = state.appeared(9.0, ENOUGH, "m1")
-    assert (late, state.phase, state.handle) == (Remove("m1"), Phase.FINALISING, "")
+    assert (late, state.phase, state.handle) == (Remove("m1"), LivePhase.FINALISING, "")
 
 
 def test_an_edit_confirmed_late_deletes_nothing() -> None:
@@ -183,7 +183,7 @@ class AnyOrder(RuleBasedStateMachine):
         self.state = LiveMessage(DRAFT if fades else EDITED)
 
     @rule()
-    @precondition(lambda self: self.state.phase is Phase.IDLE and not self.requests)
+    @precondition(lambda self: self.state.phase is LivePhase.IDLE and not self.requests)
     def an_earlier_run_left_something(self) -> None:
         self.state = self.state.recall("m0")
         self.on_screen.add("m0")
@@ -248,7 +248,7 @@ class AnyOrder(RuleBasedStateMachine):
         assert self.requests <= 1
         assert len(self.finals) <= 1
         assert self.refusals <= 1
-        if self.state.phase is Phase.FINALISING:
+        if self.state.phase is LivePhase.FINALISING:
             assert len(self.finals) == 1
 
     @invariant()

@@ -16,7 +16,7 @@ from gateway.outbound.live.answer import (
     SLOW_AFTER,
     WORKING,
 )
-from gateway.outbound.send_attempt import REPEAT_NOTE
+from gateway.outbound.retry_decision import REPEAT_NOTE
 from gateway.ports import LiveStyle, LiveView, SendPace
 from gateway.render import render
 from tests.gateway.outbound.live.bench import (

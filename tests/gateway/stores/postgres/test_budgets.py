@@ -8,7 +8,7 @@ from datetime import timedelta
 import psycopg
 import pytest
 
-from gateway.policy.budgets import Account
+from gateway.policy.budgets import BudgetAccount
 from gateway.ports import Usage
 from gateway.ports.usage import UsageRow
 from gateway.stores.usage import UsageLedger
@@ -19,9 +19,9 @@ from tests.support.servers import PostgresServer
 
 pytestmark = pytest.mark.xdist_group("postgres")
 
-PERSON = Account("user_per_day", "user:ada:2026-11-21", 1_000)
-ROOM = Account("workspace_per_day", "workspace:w:2026-11-21", 700)
-MONTH = Account("workspace_per_month", "workspace:w:2026-11", 5_000)
+PERSON = BudgetAccount("user_per_day", "user:ada:2026-11-21", 1_000)
+ROOM = BudgetAccount("workspace_per_day", "workspace:w:2026-11-21", 700)
+MONTH = BudgetAccount("workspace_per_month", "workspace:w:2026-11", 5_000)
 
 
 def row(micros: int) -> UsageRow:

@@ -21,7 +21,7 @@ from gateway.ports.unit_of_work import ERASED_TURNS, CompletedTurn
 from gateway.stores.hot_losses import HotLosses
 from gateway.stores.redis.hot_state import RedisHotState
 from gateway.stores.redis.leases import StreamLeases
-from gateway.stores.unit_of_work import Doubts, TurnWriter, TwoStepUnitOfWork
+from gateway.stores.unit_of_work import Doubts, LongLivedTurns, TwoStepUnitOfWork
 from tests.gateway.stores.redis.support import LEASE, all_keys, clean, new_prefix
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
@@ -87,7 +87,7 @@ class Installation:
             HotLosses(self._engine).answered,
         )
         erased = state.states.of(*ERASED_TURNS)
-        return TwoStepUnitOfWork(TurnWriter(self._engine), state.inbox, erased, doubts)
+        return TwoStepUnitOfWork(LongLivedTurns(self._engine), state.inbox, erased, doubts)
 
 
 @pytest.fixture

@@ -14,8 +14,7 @@ from redis.exceptions import (
 
 from db.errors import StoreUnavailable
 from gateway.ports.clock import SystemClock
-from gateway.stores.redis.client import RedisClient
-from gateway.stores.redis.errors import unavailable
+from gateway.stores.redis.client import RedisClient, unavailable
 from gateway.stores.redis.hot_state import RedisHotState
 from tests.gateway.stores.redis.support import hot_state
 from tests.support.relay import relay

@@ -5,7 +5,13 @@ from datetime import UTC, datetime
 from hypothesis import strategies as st
 
 from gateway.immutable import replace
-from gateway.ports.prompt_blocks import ContextParts, DialogueTurn, KnowledgeItem, Section, Task
+from gateway.ports.prompt_blocks import (
+    BlockSection,
+    ContextParts,
+    DialogueTurn,
+    KnowledgeItem,
+    Task,
+)
 
 AT = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 OWN = "You are Parley. Be brief."
@@ -33,13 +39,13 @@ def parts(draw: st.DrawFn) -> ContextParts:
         own=OWN,
         skills=draw(st.sampled_from(["", "Remember what people tell you. " * 8])),
         personal=(
-            Section("soul", draw(texts), 0.4),
-            Section("brief", draw(texts), 0.6),
+            BlockSection("soul", draw(texts), 0.4),
+            BlockSection("brief", draw(texts), 0.6),
         ),
         project=(
-            Section("bible", draw(texts), 0.5),
-            Section("heartbeat", draw(texts), 0.2),
-            Section("shared", draw(texts), 0.3),
+            BlockSection("bible", draw(texts), 0.5),
+            BlockSection("heartbeat", draw(texts), 0.2),
+            BlockSection("shared", draw(texts), 0.3),
         ),
         task=draw(st.none() | st.builds(Task, texts, words)),
         summary=draw(texts),

@@ -13,8 +13,8 @@ from gateway.ports.prompt_blocks import (
     ANSWER_RANKS,
     CHAT_RANKS,
     BlockKind,
+    BlockSection,
     ContextParts,
-    Section,
     Task,
 )
 from gateway.turn.context import knowledge
@@ -45,8 +45,14 @@ def test_everything_that_fits_is_included_in_the_specified_order() -> None:
     made = assemble(
         ContextParts(
             own=OWN,
-            personal=(Section("soul", "Likes tea.", 0.4), Section("brief", "- [fact] Luna", 0.6)),
-            project=(Section("bible", "A bakery.", 0.5), Section("heartbeat", "142 members.", 0.2)),
+            personal=(
+                BlockSection("soul", "Likes tea.", 0.4),
+                BlockSection("brief", "- [fact] Luna", 0.6),
+            ),
+            project=(
+                BlockSection("bible", "A bakery.", 0.5),
+                BlockSection("heartbeat", "142 members.", 0.2),
+            ),
             task=Task("Bake bread", "Ada"),
             summary="They chose rye.",
             turns=dialogue("How long?", "An hour."),
@@ -84,8 +90,8 @@ def test_only_operator_text_can_be_too_long_and_the_error_states_the_excess() ->
 def test_knowledge_is_cut_first_then_history_then_task_and_never_system_or_project() -> None:
     full = ContextParts(
         own=OWN,
-        personal=(Section("soul", long("Likes tea", 350), 1.0),),
-        project=(Section("bible", long("A bakery", 700), 1.0),),
+        personal=(BlockSection("soul", long("Likes tea", 350), 1.0),),
+        project=(BlockSection("bible", long("A bakery", 700), 1.0),),
         task=Task(long("Bake bread", 350)),
         turns=dialogue(*[long("We spoke of rye", 80) for _ in range(8)]),
         knowledge=tuple(item(n, long("Rye", 140)) for n in range(10)),
@@ -142,10 +148,10 @@ def test_documents_are_cut_at_a_sentence_to_their_share_of_the_block() -> None:
         ContextParts(
             OWN,
             personal=(
-                Section("soul", long("Likes tea with milk", 2_000), 0.4),
-                Section("brief", long("Has a dog called Luna", 2_000), 0.6),
+                BlockSection("soul", long("Likes tea with milk", 2_000), 0.4),
+                BlockSection("brief", long("Has a dog called Luna", 2_000), 0.6),
             ),
-            project=(Section("bible", long("Sells bread", 9_000), 1.0),),
+            project=(BlockSection("bible", long("Sells bread", 9_000), 1.0),),
             turns=dialogue(*[long("We spoke", 200) for _ in range(20)]),
             knowledge=tuple(item(n, long("Rye", 180)) for n in range(20)),
         ),

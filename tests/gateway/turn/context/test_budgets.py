@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import astuple
 
 from gateway.llm.tokens import estimate
-from gateway.ports.prompt_blocks import BlockKind, ContextParts, Section
+from gateway.ports.prompt_blocks import BlockKind, BlockSection, ContextParts
 from gateway.turn.context.assembler import assemble
 from gateway.turn.context.budgets import TokenBudget, budget_for, figures_in, usage_data, warnings
 from tests.gateway.turn.context.making import OWN, dialogue, item, parts
@@ -82,7 +82,7 @@ def test_the_data_contains_no_content() -> None:
     made = assemble(
         ContextParts(
             OWN,
-            personal=(Section("soul", "secretly likes tea. " * 400, 1.0),),
+            personal=(BlockSection("soul", "secretly likes tea. " * 400, 1.0),),
             turns=dialogue("whisper", "hush"),
             knowledge=(item(1, "classified " * 2_000, "a talk with Bob"),),
         ),

@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 
 from gateway.immutable import replace
 from gateway.llm.tokens import estimate
-from gateway.ports.prompt_blocks import Assembled, BlockKind, ContextParts, KnowledgeItem, Section
+from gateway.ports.prompt_blocks import (
+    Assembled,
+    BlockKind,
+    BlockSection,
+    ContextParts,
+    KnowledgeItem,
+)
 from gateway.turn.context.assembler import assemble
 from gateway.turn.context.budgets import TokenBudget
 from gateway.turn.context.knowledge import assemble_deduplicated
@@ -26,7 +32,9 @@ def told_anyway(one: KnowledgeItem, made: Assembled) -> bool:
 
 def test_text_in_the_brief_or_the_history_is_not_repeated_as_knowledge() -> None:
     some = ContextParts(
-        OWN, personal=(Section("brief", "- a <b>\n- b", 1.0),), turns=dialogue("hello", "good day")
+        OWN,
+        personal=(BlockSection("brief", "- a <b>\n- b", 1.0),),
+        turns=dialogue("hello", "good day"),
     )
     results = [
         replace(item(1, "a <b>"), line="- a <b>"),

@@ -21,11 +21,11 @@ from memory.agents.stores.agents import SqlAgents
 from memory.agents.stores.events import WINDOW, SqlAgentEvents
 from memory.agents.stores.handoffs import SqlHandoffs
 from memory.agents.stores.pools import SqlPools
-from memory.agents.values import Reader
+from memory.agents.values import EventReader
 from tests.memory.agents.making import ADA, AT, BOB, EVE, agent, handoff
 from tests.support.databases import Engine
 
-OF_ADA, OF_BOB, OF_EVE = (Reader("t", (person,)) for person in (ADA, BOB, EVE))
+OF_ADA, OF_BOB, OF_EVE = (EventReader("t", (person,)) for person in (ADA, BOB, EVE))
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def event(
     return AgentEvent(kind, "t", AT, person=person, **rest)
 
 
-async def kinds(events: SqlAgentEvents, reader: Reader, after: int = 0) -> list[str]:
+async def kinds(events: SqlAgentEvents, reader: EventReader, after: int = 0) -> list[str]:
     return [one.kind.value for one in (await events.after(reader, after, 100)).events]
 
 

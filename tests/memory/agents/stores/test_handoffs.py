@@ -9,7 +9,7 @@ from db import Statement
 from gateway.immutable import replace
 from memory.agents.model import AgentLimits, EventKind, Handoff, HandoffContext, HandoffStatus
 from memory.agents.stores.handoffs import SqlHandoffs
-from memory.agents.values import Receiver
+from memory.agents.values import HandoffReceiver
 from memory.stores.personal_data import SqlMemoryPersonalData
 from tests.memory.agents.making import ADA, AT, BOB, EVE, agent, handoff
 from tests.support.databases import Engine
@@ -17,7 +17,7 @@ from tests.support.databases import Engine
 LIMITS = AgentLimits()
 MINUTE = timedelta(minutes=1)
 SOURCE, TARGET = agent(ADA), agent(BOB)
-TO_TARGET, TO_BOB = Receiver("t", TARGET.id), Receiver("t", persons=(BOB, EVE))
+TO_TARGET, TO_BOB = HandoffReceiver("t", TARGET.id), HandoffReceiver("t", persons=(BOB, EVE))
 KINDS = Statement("SELECT kind FROM agent_events ORDER BY number")
 
 
@@ -73,13 +73,13 @@ async def test_only_the_target_may_take_a_step(handoffs: SqlHandoffs) -> None:
     made = await added(handoffs, handoff(SOURCE, TARGET))
     question = await added(handoffs, handoff(SOURCE, BOB))
     others = (
-        Receiver("t", SOURCE.id),
-        Receiver("u", TARGET.id, (BOB,)),
-        Receiver("t"),
-        Receiver("t", SOURCE.id, (BOB,)),  # an agent does not answer for its person
-        Receiver("t", persons=(ADA,)),
-        Receiver("t", persons=("",)),
-        Receiver("u", persons=(BOB,)),
+        HandoffReceiver("t", SOURCE.id),
+        HandoffReceiver("u", TARGET.id, (BOB,)),
+        HandoffReceiver("t"),
+        HandoffReceiver("t", SOURCE.id, (BOB,)),  # an agent does not answer for its person
+        HandoffReceiver("t", persons=(ADA,)),
+        HandoffReceiver("t", persons=("",)),
+        HandoffReceiver("u", persons=(BOB,)),
     )
     for other in others:
         for one in (made, question):
@@ -250,7 +250,7 @@ async def test_a_person_exports_and_erases_their_handoffs(
     personal = SqlMemoryPersonalData(engine)
     sent = await added(handoffs, handoff(SOURCE, BOB))
     received = await added(handoffs, handoff(agent(EVE), ADA))
-    own = Receiver("t", persons=(ADA,))
+    own = HandoffReceiver("t", persons=(ADA,))
     assert (await handoffs.accept(own, received.id, AT)).done
     assert (await handoffs.complete(own, received.id, {"text": "private"}, AT)).done
     rows = await personal.export("t", (ADA,))

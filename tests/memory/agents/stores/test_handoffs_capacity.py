@@ -17,7 +17,7 @@ from memory.agents.stores.handoffs import (
     _of,
     _params,
 )
-from memory.agents.values import Receiver
+from memory.agents.values import HandoffReceiver
 from tests.memory.agents.making import ADA, AT, BOB, EVE, agent, handoff
 from tests.support.databases import Engine
 
@@ -28,12 +28,12 @@ WRITERS = 15
 @pytest.mark.parametrize(
     ("statement", "receiver", "index"),
     [
-        (OPEN_OF_AGENT, Receiver("t", "a1"), "agent_handoffs_open_agent"),
-        (OPEN_OF_PERSON, Receiver("t", persons=(BOB,)), "agent_handoffs_open_person"),
+        (OPEN_OF_AGENT, HandoffReceiver("t", "a1"), "agent_handoffs_open_agent"),
+        (OPEN_OF_PERSON, HandoffReceiver("t", persons=(BOB,)), "agent_handoffs_open_person"),
     ],
 )
 async def test_open_handoffs_are_found_by_an_index(
-    sqlite: SqliteDatabase, statement: Statement, receiver: Receiver, index: str
+    sqlite: SqliteDatabase, statement: Statement, receiver: HandoffReceiver, index: str
 ) -> None:
     params = statement.for_sqlite({**_of(receiver), "now": 0, "limit": 10})
     with sqlite3.connect(sqlite.path) as database:
@@ -76,5 +76,5 @@ async def test_a_hundred_handoffs_wait_for_one_target_and_no_more(engine: Engine
     made = [handoff(source, target) for _ in range(LIMITS.pending_per_target + 1)]
     outcomes = [await store.add(one, LIMITS, AT) for one in made]
     assert outcomes == ["stored"] * 100 + ["target_full"]
-    assert (await store.accept(Receiver("t", target.id), made[0].id, AT)).done
+    assert (await store.accept(HandoffReceiver("t", target.id), made[0].id, AT)).done
     assert await store.add(handoff(source, target), LIMITS, AT) == "stored"

@@ -9,8 +9,8 @@ from db import Statement
 from gateway.immutable import replace
 from memory.git.location import locate
 from memory.knowledge.ingest.ingester import Ingester, Splitter
-from memory.knowledge.ingest.limits import Limits
-from memory.knowledge.ingest.outcome import BranchOutcome, IngestOutcome, Progress
+from memory.knowledge.ingest.limits import IngestLimits
+from memory.knowledge.ingest.outcome import BranchOutcome, IngestOutcome, IngestProgress
 from memory.knowledge.model import Repository
 from memory.knowledge.stores.repositories import KnowledgeStores
 from parley.config.agent_file import read_agent_file
@@ -37,7 +37,7 @@ class Knowledge:
     git: TestRepository
     stores: Stores
     registered: Repository
-    progress: list[Progress] = field(default_factory=list)
+    progress: list[IngestProgress] = field(default_factory=list)
 
     def ingester(self, splitter: Splitter | None = None, **limits: float) -> Ingester:
         return Ingester(
@@ -45,7 +45,7 @@ class Knowledge:
             lambda content: read_agent_file(content).rules(),
             splitter or Splitter(split_lines, 1),
             lambda: AT,
-            Limits(**limits),  # type: ignore[arg-type]  # names of its fields
+            IngestLimits(**limits),  # type: ignore[arg-type]  # names of its fields
         )
 
     async def ingest(self, *, force: bool = False) -> IngestOutcome:

@@ -6,7 +6,7 @@ from db.errors import StoreUnavailable
 from db.sqlite import SqliteDatabase
 from memory.knowledge.ingest import branch
 from memory.knowledge.ingest.ingester import Splitter
-from memory.knowledge.ingest.outcome import Mode, Progress
+from memory.knowledge.ingest.outcome import IngestProgress, Mode
 from tests.memory.knowledge.ingest.conftest import Knowledge
 from tests.memory.knowledge.line_splitter import split_lines
 
@@ -24,7 +24,7 @@ async def test_the_first_ingest_reads_the_whole_commit(knowledge: Knowledge) -> 
         "src/pay.py": "def pay():|    pass",
     }
     assert (outcome.totals.files, outcome.totals.chunks, outcome.busy) == (2, 4, False)
-    assert knowledge.progress[-1] == Progress("main", 2, 2)
+    assert knowledge.progress[-1] == IngestProgress("main", 2, 2)
 
 
 async def test_nothing_is_done_where_nothing_changed(knowledge: Knowledge) -> None:

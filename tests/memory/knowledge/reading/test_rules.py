@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.knowledge.reading.rules import Candidate, Rules
+from memory.knowledge.reading.rules import NamedBy, Rules
 from parley.config.agent_file import AgentFile, read_agent_file
 from parley.config.problems import SettingsError
 
@@ -10,36 +10,36 @@ from parley.config.problems import SettingsError
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("README.md", Candidate.DOCUMENT),
-        ("docs/adrs/0001-use-x.adoc", Candidate.DOCUMENT),
-        ("docs/guide/page.md", Candidate.DOCUMENT),
-        ("src/tokenizer.py", Candidate.CODE),
-        ("src/reset_password.py", Candidate.CODE),
-        ("src/secrets_manager.go", Candidate.CODE),
-        ("Dockerfile", Candidate.CODE),
-        ("deploy/values.yaml", Candidate.CODE),
-        ("deploy/secrets.yaml", Candidate.SECRET_NAME),
-        ("deploy/db-password.yml", Candidate.SECRET_NAME),
-        ("config/production.env", Candidate.SECRET_NAME),
-        (".env", Candidate.SECRET_NAME),
-        ("docs/api-token.md", Candidate.SECRET_NAME),
-        ("docs/tokenizer.md", Candidate.DOCUMENT),
-        ("docs/TOKENIZER.md", Candidate.DOCUMENT),
-        ("deploy/apiToken.yaml", Candidate.SECRET_NAME),
-        ("deploy/APITokens.yaml", Candidate.SECRET_NAME),
-        ("deploy/awscredentials.ini", Candidate.SECRET_NAME),
-        ("deploy/tokenFile.toml", Candidate.SECRET_NAME),
-        ("src/apiToken.ts", Candidate.CODE),
-        ("docs/password.md", Candidate.NEITHER),
-        ("server.key", Candidate.NEITHER),
-        ("secrets/app.py", Candidate.NEITHER),
-        ("node_modules/left-pad/index.js", Candidate.NEITHER),
-        ("web/dist/app.js", Candidate.NEITHER),
-        ("app.min.js", Candidate.NEITHER),
-        ("photo.jpg", Candidate.NEITHER),
+        ("README.md", NamedBy.DOCUMENT),
+        ("docs/adrs/0001-use-x.adoc", NamedBy.DOCUMENT),
+        ("docs/guide/page.md", NamedBy.DOCUMENT),
+        ("src/tokenizer.py", NamedBy.CODE),
+        ("src/reset_password.py", NamedBy.CODE),
+        ("src/secrets_manager.go", NamedBy.CODE),
+        ("Dockerfile", NamedBy.CODE),
+        ("deploy/values.yaml", NamedBy.CODE),
+        ("deploy/secrets.yaml", NamedBy.SECRET_NAME),
+        ("deploy/db-password.yml", NamedBy.SECRET_NAME),
+        ("config/production.env", NamedBy.SECRET_NAME),
+        (".env", NamedBy.SECRET_NAME),
+        ("docs/api-token.md", NamedBy.SECRET_NAME),
+        ("docs/tokenizer.md", NamedBy.DOCUMENT),
+        ("docs/TOKENIZER.md", NamedBy.DOCUMENT),
+        ("deploy/apiToken.yaml", NamedBy.SECRET_NAME),
+        ("deploy/APITokens.yaml", NamedBy.SECRET_NAME),
+        ("deploy/awscredentials.ini", NamedBy.SECRET_NAME),
+        ("deploy/tokenFile.toml", NamedBy.SECRET_NAME),
+        ("src/apiToken.ts", NamedBy.CODE),
+        ("docs/password.md", NamedBy.NEITHER),
+        ("server.key", NamedBy.NEITHER),
+        ("secrets/app.py", NamedBy.NEITHER),
+        ("node_modules/left-pad/index.js", NamedBy.NEITHER),
+        ("web/dist/app.js", NamedBy.NEITHER),
+        ("app.min.js", NamedBy.NEITHER),
+        ("photo.jpg", NamedBy.NEITHER),
     ],
 )
-def test_a_path_is_in_one_of_the_lists(path: str, expected: Candidate) -> None:
+def test_a_path_is_in_one_of_the_lists(path: str, expected: NamedBy) -> None:
     assert Rules().candidate(path) is expected
 
 
@@ -53,10 +53,10 @@ def test_the_file_of_a_repository_changes_the_rules_within_the_limits() -> None:
     assert rules.max_file_bytes == 10_240 * 1_024
     assert file.rules(most_kb=800).max_file_bytes == 800 * 1_024
     assert not rules.skip_binary
-    assert rules.candidate("notes/a.txt") is Candidate.DOCUMENT
-    assert rules.candidate("old/a.py") is Candidate.NEITHER
-    assert rules.candidate("node_modules/a.py") is Candidate.NEITHER
-    assert rules.candidate("deploy/.env") is Candidate.NEITHER
+    assert rules.candidate("notes/a.txt") is NamedBy.DOCUMENT
+    assert rules.candidate("old/a.py") is NamedBy.NEITHER
+    assert rules.candidate("node_modules/a.py") is NamedBy.NEITHER
+    assert rules.candidate("deploy/.env") is NamedBy.NEITHER
     assert (file.skills.directory, file.skills.auto_discover) == (".agent/skills", False)
     assert rules.digest() != Rules().digest()
 

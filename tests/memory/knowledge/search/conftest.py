@@ -12,14 +12,14 @@ from db import Database
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
 from memory.knowledge.access import KnowledgeAccess
-from memory.knowledge.model import FileKind, Hit, KnowledgeQuery
+from memory.knowledge.model import ChunkHit, FileKind, KnowledgeQuery
 from memory.knowledge.ports.stores import Batch, NewFile
 from memory.knowledge.schema import FILE_SCHEMA
 from memory.knowledge.search import Searcher
 from memory.knowledge.splitting import split_file
 from memory.knowledge.stores.files import SqlFiles
 from memory.knowledge.stores.repositories import SqlRepositories
-from memory.knowledge.stores.word_index import WordSearch, word_index_on
+from memory.knowledge.stores.word_index import ChunkWordSearch, word_index_on
 from memory.knowledge.words import filed_words
 from tests.memory.knowledge.values import AT, repository
 from tests.support.databases import PATIENT, migrated_database
@@ -34,7 +34,7 @@ class Library:
     """Repositories that are indexed and searched."""
 
     database: Database
-    words: WordSearch
+    words: ChunkWordSearch
     repositories: SqlRepositories = field(init=False)
     files: SqlFiles = field(init=False)
     searcher: Searcher = field(init=False)
@@ -65,7 +65,7 @@ class Library:
 
     async def find(
         self, text: str, *kinds: FileKind, access: KnowledgeAccess = MEMBER, **query: Any
-    ) -> list[Hit]:
+    ) -> list[ChunkHit]:
         return await self.searcher.search(access, KnowledgeQuery(text, frozenset(kinds), **query))
 
     async def paths(self, text: str, *kinds: FileKind, **query: Any) -> list[str]:

@@ -6,17 +6,17 @@ from gateway.immutable import replace
 from memory.knowledge.model import Chunk, FileKind
 from memory.knowledge.question import understood
 from memory.knowledge.ranking import (
+    ChunkStatistics,
     FoundChunk,
     FoundFile,
     RankingRules,
-    Statistics,
     is_aside,
     ranked,
 )
 from memory.knowledge.words import filed_words
 
 OFF = RankingRules(0, 0, 0, 0, 0, 1, 1, False, 1, 0)
-KNOWN = Statistics(1_000, 20_000, {"queue": 100, "mail": 20, "=queue": 2, "=mailqueu": 1})
+KNOWN = ChunkStatistics(1_000, 20_000, {"queue": 100, "mail": 20, "=queue": 2, "=mailqueu": 1})
 
 
 def file(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from db import Statement
 from memory.knowledge.access import KnowledgeAccess
-from memory.knowledge.model import FileKind, Hit
+from memory.knowledge.model import ChunkHit, FileKind
 from tests.memory.knowledge.search.conftest import COMMIT, Library
 from tests.support.property_cases import cases
 
@@ -186,7 +186,7 @@ async def test_a_named_path_that_may_not_be_read_takes_no_place(library: Library
     assert await library.paths("queue.py", access=guest, limit=1) == ["a.py"]
 
 
-def scored(hits: list[Hit]) -> list[tuple[str, float]]:
+def scored(hits: list[ChunkHit]) -> list[tuple[str, float]]:
     return [(hit.path, hit.score) for hit in hits]
 
 

@@ -8,9 +8,9 @@ from structlog.testing import capture_logs
 from db import Statement
 from memory.knowledge.model import FileKind
 from memory.knowledge.ports.stores import Batch
-from memory.knowledge.ports.vectors import MAX_CLAIMED, Claim
+from memory.knowledge.ports.vectors import MAX_CLAIMED, ChunkClaim
+from memory.knowledge.schema import partition_of
 from memory.knowledge.stores.nearest_chunks import NearestChunks
-from memory.knowledge.stores.partitions import partition_of
 from memory.knowledge.stores.vectors import CLAIMED_FOR, SqlChunkVectors, packed
 from memory.model.record import Embedding
 from tests.memory.knowledge.search.conftest import COMMIT, Library, library
@@ -96,7 +96,7 @@ async def test_an_identical_text_is_given_out_once(library: Library) -> None:
     assert await vectors.put("m", {text: Embedding("m", vector_of("a cat"))}) == 2
 
     await library.add({"c.py": "a cat"}, id="r2")
-    assert await vectors.claim("m", claim.last, AT) == Claim((), claim.last + 1, 1)
+    assert await vectors.claim("m", claim.last, AT) == ChunkClaim((), claim.last + 1, 1)
     assert await stored(library) == [("a cat", "m")] * 3
 
 

@@ -9,8 +9,9 @@ import pytest
 from db import Statement
 from gateway.extensions import ExtensionRegistry
 from gateway.ports.clock import SystemClock
-from memory.ports.audit import AuditEntry, AuditTrail
+from memory.ports.audit import AuditEntry
 from memory.stores import audit as store
+from memory.stores.audit import SqlAuditLog
 from parley.console.views.audit import PAGE
 from parley.security.keys import audit_key
 from tests.parley.console.kit import OPERATOR, OTHER, OWNER, PERSON, Console, Sections, person_named
@@ -30,7 +31,7 @@ def console(either_console: Console) -> Console:
     return either_console
 
 
-def trail_of(console: Console) -> AuditTrail:
+def trail_of(console: Console) -> SqlAuditLog:
     return console.app.storage.memory.audit_on(audit_key(console.app.settings))
 
 

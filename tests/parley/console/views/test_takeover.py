@@ -12,7 +12,7 @@ from gateway.immutable import replace
 from gateway.message import ButtonPressed, MessageAuthor, MessageReceived, Place
 from gateway.people import PersonId
 from gateway.ports.clock import SystemClock
-from gateway.ports.takeovers import Takeover
+from gateway.stores.takeovers import Takeover
 from parley.console.views.takeover import SOMEBODY, shown_name
 from tests.parley.console.kit import (
     OPERATOR,

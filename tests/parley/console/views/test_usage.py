@@ -11,7 +11,7 @@ import pytest
 
 from gateway.message import Place
 from gateway.people import Audience
-from gateway.policy.budgets import Account
+from gateway.policy.budgets import BudgetAccount
 from gateway.policy.rate_limits import BucketRule, rules_for
 from gateway.ports import Usage
 from gateway.ports.clock import SystemClock
@@ -167,9 +167,9 @@ async def test_budgets_show_what_is_spent_and_when_they_begin_again(console: Con
     ledger = console.app.services.stores.usage
     day, month = now.strftime("%Y-%m-%d"), now.strftime("%Y-%m")
     accounts = (
-        Account("user_per_day", f"user:default:{ADA}:{day}", 10_000),
-        Account("workspace_per_month", f"workspace:default:web:main::{month}", 2_000_000),
-        Account("workspace_per_month", f"workspace:other:web:main::{month}", 2_000_000),
+        BudgetAccount("user_per_day", f"user:default:{ADA}:{day}", 10_000),
+        BudgetAccount("workspace_per_month", f"workspace:default:web:main::{month}", 2_000_000),
+        BudgetAccount("workspace_per_month", f"workspace:other:web:main::{month}", 2_000_000),
     )
     for number, account in enumerate(accounts):
         row = UsageRow("default", ADA, "W1", "m", Usage(), 2_500 * (number + 1), now)

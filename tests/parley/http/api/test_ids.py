@@ -8,7 +8,7 @@ import pytest
 from gateway.people import KnownIds, PersonId
 from gateway.ports import keep_ids
 from gateway.ports.clock import SystemClock
-from memory.ports.links import LinkSide
+from memory.ports.people import LinkSide
 from parley.app import App
 from parley.config import Settings
 from parley.http.api.authentication import Authenticator
