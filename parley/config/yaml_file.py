@@ -84,7 +84,7 @@ def parse_yaml(text: str, name: str) -> YamlDocument:
     """Parse the text of a file called `name`. Raises `SettingsError`."""
     try:
         loader = _YamlLoader(text)
-        return _TreeBuilder(loader, name).document(loader.get_single_node())
+        return _ValueBuilder(loader, name).document(loader.get_single_node())
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         origin = f"{name} line {mark.line + 1}" if mark else name
@@ -97,7 +97,7 @@ def parse_yaml(text: str, name: str) -> YamlDocument:
         raise _refused(name, f"is nested deeper than {MAX_DEPTH} levels.") from None
 
 
-class _TreeBuilder:
+class _ValueBuilder:
     """Turns nodes into values, counts them and records their lines."""
 
     def __init__(self, loader: _YamlLoader, name: str) -> None:

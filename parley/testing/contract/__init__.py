@@ -22,7 +22,6 @@ from parley.testing.contract import (
     life,
     live,
     manifests,
-    privacy,
     receiving,
     rendered,
     rooms,
@@ -31,10 +30,7 @@ from parley.testing.contract import (
 from parley.testing.marks import suite_of
 from parley.testing.stage import Stage, on_stage
 
-MODULES = (
-    *(asking, features, life, live, manifests, privacy, receiving),
-    *(rendered, rooms, sending),
-)
+MODULES = (asking, features, life, live, manifests, receiving, rendered, rooms, sending)
 """The modules of the suite."""
 
 
