@@ -9,14 +9,13 @@ import typer
 from gateway.errors import BadInput
 from gateway.pairing.owner_codes import COMMAND_LINE
 from gateway.pairing.requests import WRONG_CODE, match
-from gateway.people import PersonId, Role, identity_of
+from gateway.people import Role, identity_of
 from gateway.ports.admissions import Admission, Applicant, OwnerCode, PairingRequest
 from gateway.ports.clock import SystemClock
 from parley.cli.known_people import resolve_person
 from parley.cli.options import Config
 from parley.cli.stores import read_settings, settings_with_database, with_storage
 from parley.cli.terminal import print_lines, printable
-from parley.config import Settings
 from parley.config.sections import MEMORY
 from parley.wiring.access import AccessControl, wire_access
 from parley.wiring.extensions import load_extensions
@@ -85,40 +84,22 @@ def revoke(person: Who, config: Config = None) -> int:
 
 
 def owner_code(config: Config = None) -> int:
-    """Print a new owner code; it replaces any other one."""
+    """Print a new owner code; it replaces any other one. Creates the database if there is none
+    yet."""
     settings = read_settings(config)
-    made = new_owner_code(settings)
+    if settings.database.url == MEMORY:
+        raise BadInput(IN_MEMORY)
+
+    async def job(storage: Storage) -> OwnerCode:
+        return await wire_access(settings, storage, SystemClock()).owner_codes.create()
+
+    made = with_storage(settings, job)
     sys.stdout.write(
         f"{made.code}\n\nSend this code to your assistant in a direct message, before "
         f"{made.until:%H:%M} UTC. The first person who sends it becomes an owner: show it to nobody"
         " else.\n"
     )
     return 0
-
-
-def new_owner_code(settings: Settings) -> OwnerCode:
-    """Return a new owner code, stored in the database of a configuration. Creates the database if
-    there is none yet. Raises `BadInput` if only the running program has it."""
-
-    async def job(storage: Storage) -> OwnerCode:
-        return await wire_access(settings, storage, SystemClock()).owner_codes.create()
-
-    if settings.database.url == MEMORY:
-        raise BadInput(IN_MEMORY)
-    return with_storage(settings, job)
-
-
-def claimed_by(settings: Settings, code: OwnerCode) -> PersonId | None:
-    """Return the person who used an owner code, None while nobody has. Raises `BadInput` when it
-    can no longer be used."""
-
-    async def job(storage: Storage) -> str | None:
-        return await wire_access(settings, storage, SystemClock()).owner_codes.claimed_by(code)
-
-    person = with_storage(settings, job)
-    if person is None:
-        raise BadInput("The owner code has expired, or a newer one has replaced it.")
-    return identity_of(person) if person else None
 
 
 def _decide(code: str, config: Config, *, approves: bool) -> int:

@@ -32,7 +32,6 @@ ORDER: Final = ("web", "telegram", "discord", "slack", "whatsapp")
 """The quickest first."""
 SKIP: Final = "skip"
 REFUSED: Final = frozenset({"credential", "wrong_app"})
-TITLE: Final = "platforms"
 
 
 class Entered(Struct, frozen=True):

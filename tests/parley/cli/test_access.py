@@ -1,6 +1,5 @@
 """`parley access`, beside a running program or before its start."""
 
-import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -9,13 +8,11 @@ from typing import TypeVar
 import pytest
 import yaml
 
-from gateway.errors import BadInput
 from gateway.message import Place
 from gateway.people import Audience
 from gateway.policy.pairing_codes import hash_code, new_pairing_code
 from gateway.ports.admissions import Applicant
 from gateway.ports.clock import SystemClock
-from parley.cli.access import claimed_by, new_owner_code
 from parley.config import Settings, from_mapping
 from parley.wiring.access import AccessControl, wire_access
 from parley.wiring.storage import Storage
@@ -117,20 +114,6 @@ async def test_an_owner_code_is_printed_and_not_stored(settings: Settings, tmp_p
 
     assert await beside(settings, claim) == "claimed"
     assert await actions(settings) == [("owner_code_made", ""), ("owner_claimed", EVE.person)]
-
-
-async def test_a_program_learns_who_used_its_owner_code(settings: Settings) -> None:
-    code = await asyncio.to_thread(new_owner_code, settings)
-    assert await asyncio.to_thread(claimed_by, settings, code) is None
-
-    async def claim(access: AccessControl, storage: Storage) -> None:
-        await access.claims.claim(EVE, code.code)
-
-    await beside(settings, claim)
-    assert str(await asyncio.to_thread(claimed_by, settings, code)) == EVE.person
-    await asyncio.to_thread(new_owner_code, settings)
-    with pytest.raises(BadInput, match="a newer one has replaced it"):
-        await asyncio.to_thread(claimed_by, settings, code)
 
 
 async def test_a_database_in_memory_is_refused(tmp_path: Path) -> None:
