@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from adapters.whatsapp import send
 from adapters.whatsapp.template import WhatsAppTemplate
-from gateway.errors import WindowClosed
+from gateway.errors import Permanent, WindowClosed
 from gateway.message import Button
 from simulators.whatsapp.checks import Draft, check
 from tests.support.messages import AT
@@ -38,6 +38,20 @@ def test_choices_fit_and_keep_their_text(address: str, text: str, buttons: list[
     for button, choice in zip(buttons, draft.choices, strict=True):
         if len(button.label) <= 72:
             assert button.label in (choice.title, *[choice.description[: len(button.label)]])
+
+
+@pytest.mark.parametrize(("length", "fits"), [(send.LIST_BODY, True), (send.LIST_BODY + 1, False)])
+def test_a_text_that_is_too_long_above_a_list_is_refused(length: int, fits: bool) -> None:
+    rows = tuple(Button(f"Row {number}", str(number)) for number in range(5))
+    if fits:
+        assert isinstance(check(choices_to_ada("x" * length, rows)), Draft)
+    else:
+        with pytest.raises(Permanent, match=str(length)):
+            choices_to_ada("x" * length, rows)
+
+
+def choices_to_ada(text: str, rows: tuple[Button, ...]) -> send.Body:
+    return {**send.message_to("4915550000042"), **send.choice_message(text, rows)}
 
 
 def parameters(body: send.Body) -> object:

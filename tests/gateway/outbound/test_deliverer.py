@@ -20,7 +20,15 @@ from gateway.errors import (
 from gateway.immutable import replace
 from gateway.message import Button, Outbound, OutboundFile, Part, Receipt
 from gateway.outbound.deliverer import UNANNOUNCED
-from gateway.outbound.retry_decision import LOST_NOTE, NOTES, REPEAT_NOTE, REPEATS, DeliveryRules
+from gateway.outbound.retry_decision import (
+    LOST_NOTE,
+    NOTES,
+    REPEAT_NOTE,
+    REPEATS,
+    DeliveryRules,
+    Repetitions,
+    Send,
+)
 from gateway.ports import Capabilities
 from tests.gateway.outbound.conftest import Bench
 from tests.support.messages import direct, outbound
@@ -103,6 +111,18 @@ async def test_an_ambiguous_send_is_repeated_with_a_note(bench: Bench) -> None:
 async def test_a_platform_that_recognises_the_key_needs_no_note(bench: Bench) -> None:
     bench.adapter.failures.append(Ambiguous("no answer"))
     assert await bench.send(outbound("r:0", "a")) == ["a"]
+
+
+@pytest.mark.parametrize(
+    "bench", [{"capabilities": Capabilities(idempotent_sends=True)}], indirect=True
+)
+@pytest.mark.parametrize("restored", [False, True])
+async def test_no_platform_recognises_the_key_of_an_attempt_in_a_restored_outbox(
+    bench: Bench, restored: bool
+) -> None:
+    send = Send(outbound("r:0", "a"), 0)
+    assert Repetitions(DeliveryRules()).prepare_repetition(bench.line, send, restored=restored)
+    assert send.announced is not restored
 
 
 @pytest.mark.parametrize("bench", [{"rules": DeliveryRules(repeat_ambiguous=False)}], indirect=True)

@@ -238,6 +238,17 @@ async def test_a_line_cannot_state_its_own_origin_or_person(rig: Rig, tmp_path: 
     assert await (await rig.handle("bob")).read.search(EVERY) == []
 
 
+async def test_a_memory_that_expires_at_this_moment_has_expired(tmp_path: Path) -> None:
+    async with memory_rig() as rig:
+        ada = await rig.handle("ada")
+        lines = (
+            line(content="Spoke of lunch", kind="context", expires_at=at.isoformat())
+            for at in (ada.request.at, ada.request.at + timedelta(minutes=1))
+        )
+        answer = await taken_in(ada, write(tmp_path / "f", *lines))
+    assert [each.outcome for each in answer] == [LineOutcome.REFUSED, LineOutcome.STORED]
+
+
 async def test_the_write_path_applies_to_every_line(tmp_path: Path) -> None:
     from memory.model.plans import Plans  # noqa: PLC0415 - loaded only where it is needed
 

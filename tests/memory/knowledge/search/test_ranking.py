@@ -61,6 +61,20 @@ def test_a_rule_moves_what_it_is_for(rule: str) -> None:
         assert order(question, OFF, first, second)[0] == min(first.path, second.path)
 
 
+@pytest.mark.parametrize(("nearness", "shown"), [(0.9, 1), (0.1, 0)])
+def test_a_file_shows_its_nearest_chunk_if_vectors_say_more_of_it(
+    nearness: float, shown: int
+) -> None:
+    one, other = file("a", "queue", "letters that wait"), file("b", "queue queue")
+    one.chunks[1] = replace(one.chunks[1], nearness=nearness)
+    other.chunks[0] = replace(other.chunks[0], nearness=0.9)
+    rules = replace(OFF, nearness=RankingRules().nearness)
+    results = {
+        found.file.path: found for found in ranked(understood("queue"), [one, other], KNOWN, rules)
+    }
+    assert results["a"].chunk.number == shown
+
+
 def test_a_decision_that_ended_is_found_like_others() -> None:
     ended = file("a", "queue", kind="decision", status="deprecated")
     replaced = file("b", "queue", kind="decision", superseded_by="c")
