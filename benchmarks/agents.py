@@ -56,7 +56,7 @@ from memory.ports.memories import Filter
 from memory.stores.rows import INSERT, values_of
 from memory.stores.share_audiences import audiences_of
 from parley.wiring.agents import WiredAgents, wire_agents
-from parley.wiring.storage import memory_stores
+from parley.wiring.storage import MemoryStores
 from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import migrated_database, postgres_database, sqlite_database
@@ -154,7 +154,7 @@ class Stage:
 async def filled(engine: Engine, hot: SqliteDatabase, sizes: Sizes) -> Stage:
     """Fill an empty database."""
     clock = FakeClock()
-    rig = rig_on(memory_stores(engine, clock), hot, clock)
+    rig = rig_on(MemoryStores(engine, clock), hot, clock)
     wired = wire_agents(rig.stores, rig.people, rig.path, clock, sizes.limits)
     by_writer = (await rig.handle("ada", at=HOME)).request
     by_reader = (await rig.handle("ben", at=HOME)).request

@@ -40,7 +40,7 @@ from memory.model.trust import InputKind
 from memory.ports.memories import MemoryStore
 from memory.write.prepare import WriteRules, prepare
 from memory.write.write_path import WritePath
-from parley.wiring.storage import MemoryStores, memory_stores
+from parley.wiring.storage import MemoryStores
 from tests.support.databases import postgres_database, sqlite_database
 from tests.support.servers import postgres_server
 
@@ -157,13 +157,13 @@ async def opened(engine: str, folder: str) -> AsyncIterator[MemoryStores]:
     if engine == "sqlite":
         database = sqlite_database(Path(folder) / "parley.db")
         await database.start()
-        yield memory_stores(database, clock)
+        yield MemoryStores(database, clock)
         await database.stop()
         return
     with postgres_server(fsync=True) as server:
         pool = postgres_database(server.url)
         await pool.start()
-        yield memory_stores(pool, clock)
+        yield MemoryStores(pool, clock)
         await pool.stop()
 
 

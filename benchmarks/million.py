@@ -36,7 +36,7 @@ from memory.model.scope import AccessScope
 from memory.ports.memories import Filter
 from memory.stores.partitions import owners_within
 from memory.stores.rows import partition_lexeme
-from parley.wiring.storage import MemoryStores, memory_stores
+from parley.wiring.storage import MemoryStores
 from tests.support.databases import postgres_database
 from tests.support.servers import PostgresServer, postgres_server
 
@@ -247,7 +247,7 @@ async def run(some: Round) -> bool:
     with postgres_server() as server:
         pool = postgres_database(server.url, PoolLimits(statement=60.0))
         await pool.start()
-        stores = memory_stores(pool, SystemClock())
+        stores = MemoryStores(pool, SystemClock())
         await stores.memories.unembedded(MODEL, 1)
         seconds = await asyncio.to_thread(fill, server, some)
         line: dict[str, Any] = {"round": some.name, "memories": some.count}

@@ -35,7 +35,7 @@ from gateway.immutable import replace
 from gateway.ports.clock import SystemClock
 from memory.model.record import Embedding, Record
 from memory.ports.memories import Filter
-from parley.wiring.storage import MemoryStores, memory_stores
+from parley.wiring.storage import MemoryStores
 from tests.memory.stores.records import AT, access, record
 from tests.support.databases import postgres_database, sqlite_database
 from tests.support.servers import postgres_server
@@ -94,13 +94,13 @@ async def opened(engine: str, folder: str) -> AsyncIterator[MemoryStores]:
     if engine == "sqlite":
         database = sqlite_database(Path(folder) / "parley.db")
         await database.start()
-        yield memory_stores(database, SystemClock())
+        yield MemoryStores(database, SystemClock())
         await database.stop()
         return
     with postgres_server() as server:
         pool = postgres_database(server.url)
         await pool.start()
-        yield memory_stores(pool, SystemClock())
+        yield MemoryStores(pool, SystemClock())
         await pool.stop()
 
 

@@ -192,7 +192,7 @@ class PostgresDatabase:
             ):
                 _type_parameters(connection)
                 await connection.set_read_only(True)
-                yield _Reader(connection, self._unavailable)
+                yield _PostgresReader(connection, self._unavailable)
         except (psycopg.Error, OSError) as error:
             raise self._unavailable(error) from error
 
@@ -354,7 +354,7 @@ class _ReadOnly(_Broken):
     """The server takes no changes."""
 
 
-class _Reader:
+class _PostgresReader:
     def __init__(
         self, connection: Connection, unavailable: Callable[[Any], StoreUnavailable]
     ) -> None:

@@ -165,7 +165,7 @@ class SqliteDatabase:
         if self.path == ":memory:":
             yield _SameConnection(self)
             return
-        reader = _Reader(self.path)
+        reader = _SqliteReader(self.path)
         try:
             yield reader
         finally:
@@ -296,7 +296,7 @@ class _SameConnection:
         return await self._database.fetch(statement, params)
 
 
-class _Reader:
+class _SqliteReader:
     """A second connection to a file, which only reads.
 
     A thread whose caller was cancelled still uses the connection. It is closed after that: SQLite

@@ -345,25 +345,22 @@ class App:
             self._at_end(self.repositories.close)
         return wire_memory(
             self.settings,
-            storage.memory,
-            (*storage.personal, self._recent_secrets),
-            storage.stores.states,
-            storage.history,
+            storage,
             self._clock,
             self.models,
-            self.health.metrics.recall.recalled,
-            PlatformMembership(connected, self._clock),
-            self.guard,
-            storage.working,
-            ModelJudge(
+            watch=self.health.metrics.recall.recalled,
+            check=PlatformMembership(connected, self._clock),
+            guard=self.guard,
+            judge=ModelJudge(
                 lambda: self.services.provider,
                 storage.stores.usage,
                 lambda: self.services.prices,
                 self._clock,
             ).supports,
-            self.health.metrics.written,
-            load_backends(self.settings, self._clock, self.activity.count),
-            repository_reader(self.repositories, storage.memory.room_bindings),
+            written=self.health.metrics.written,
+            backends=load_backends(self.settings, self._clock, self.activity.count),
+            repositories=repository_reader(self.repositories, storage.memory.room_bindings),
+            more_data=[self._recent_secrets],
         )
 
     def _accounts(self, extensions: ExtensionRegistry) -> Accounts:

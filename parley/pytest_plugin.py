@@ -4,11 +4,13 @@ It acts on tests with the argument `case` only, in modules with `ADAPTER_CASES`,
 `memory_case`, in modules with `MEMORY_CASES`. It imports nothing of Parley before.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from parley.testing.case import AdapterCase
 
 CASES = "ADAPTER_CASES"
@@ -33,34 +35,35 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test of the suite once for each case of the module; those for which it is not are
     skipped with the reason."""
-    _generate_memory_tests(metafunc)
-    cases = getattr(metafunc.module, CASES, None)
-    if "case" not in metafunc.fixturenames:
-        return
-    if not isinstance(cases, tuple | list):
-        if metafunc.function.__module__.startswith(f"{SUITE}."):
-            raise pytest.Collector.CollectError(MISSING)
-        return
-    marks = list(metafunc.definition.iter_markers())
-    parameters = [pytest.param(case, marks=_skipped(case, marks), id=case.name) for case in cases]
-    metafunc.parametrize("case", parameters)
+    if (cases := _cases(metafunc, "case", CASES, SUITE, MISSING)) is not None:
+        marks = list(metafunc.definition.iter_markers())
+        metafunc.parametrize(
+            "case",
+            [pytest.param(case, marks=_skipped(case, marks), id=case.name) for case in cases],
+        )
+    memories = _cases(metafunc, "memory_case", MEMORY_CASES, MEMORY_SUITE, MEMORY_MISSING)
+    if memories is not None:
+        of_port = metafunc.function.__module__ == f"{MEMORY_SUITE}.port"
+        skip = pytest.mark.skip(reason="Parley's own memory is no backend of the port")
+        parameters = [
+            pytest.param(case, id=case.name, marks=[skip] if of_port and not case.backend else [])
+            for case in memories
+        ]
+        metafunc.parametrize("memory_case", parameters)
 
 
-def _generate_memory_tests(metafunc: pytest.Metafunc) -> None:
-    cases = getattr(metafunc.module, MEMORY_CASES, None)
-    if "memory_case" not in metafunc.fixturenames:
-        return
-    if not isinstance(cases, tuple | list):
-        if metafunc.function.__module__.startswith(f"{MEMORY_SUITE}."):
-            raise pytest.Collector.CollectError(MEMORY_MISSING)
-        return
-    of_port = metafunc.function.__module__ == f"{MEMORY_SUITE}.port"
-    skip = pytest.mark.skip(reason="Parley's own memory is no backend of the port")
-    parameters = [
-        pytest.param(case, id=case.name, marks=[skip] if of_port and not case.backend else [])
-        for case in cases
-    ]
-    metafunc.parametrize("memory_case", parameters)
+def _cases(
+    metafunc: pytest.Metafunc, argument: str, names: str, suite: str, missing: str
+) -> "Sequence[Any] | None":
+    """The cases of a module for a test with this argument; None for any other test."""
+    if argument not in metafunc.fixturenames:
+        return None
+    cases = getattr(metafunc.module, names, None)
+    if isinstance(cases, tuple | list):
+        return cases
+    if metafunc.function.__module__.startswith(f"{suite}."):
+        raise pytest.Collector.CollectError(missing)
+    return None
 
 
 def _skipped(case: "AdapterCase", marks: list[pytest.Mark]) -> list[pytest.MarkDecorator]:

@@ -16,7 +16,7 @@ from memory.model.record import Evidence, Kind, Provenance, Record, Scope, Sourc
 from memory.model.scope import AccessScope, RequestScope, access_scope_of
 from memory.ports.memories import TextVector
 from memory.ports.recall import Embedder
-from parley.wiring.storage import MemoryStores, memory_stores
+from parley.wiring.storage import MemoryStores
 from tests.support.databases import sqlite_database
 
 PROJECT: Final = "project"
@@ -77,7 +77,7 @@ async def library(corpora: Sequence[Corpus], embedder: Embedder | None) -> Async
         await database.start()
         try:
             now = max(corpus.now for corpus in corpora)
-            stores = memory_stores(database, Still(now))
+            stores = MemoryStores(database, Still(now))
             same: dict[str, str] = {}
             for corpus in corpora:
                 same |= await _fill(stores, corpus, embedder)

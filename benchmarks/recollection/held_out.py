@@ -8,6 +8,7 @@ questions is what a new collection can expect.
 import random
 import statistics
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, Final
 
 from msgspec.structs import fields
@@ -123,7 +124,8 @@ async def _each_setting(
     full: Library, embedder: Embedder | None
 ) -> list[tuple[RecallRules, list[Answered]]]:
     """The default first. Every search is asked once."""
-    stores = replace(full.stores, recall=CachedSearches(full.stores.recall))
+    stores = copy(full.stores)
+    stores.recall = CachedSearches(stores.recall)
     cached = replace(full, stores=stores)
     return [
         (rules, await answered(cached, embedder, rules))

@@ -9,7 +9,7 @@ from docs_site.reference.http_api import http_api
 from docs_site.reference.metrics import metrics
 from docs_site.reference.prices import prices
 from docs_site.reference.rights import rights
-from parley.config.reference_page import own_platforms, with_reference
+from parley.config.reference_page import with_reference
 
 ROOT: Final = Path(__file__).parents[2]
 _CONFIGURATION: Final = "docs/configuration.md"
@@ -19,7 +19,7 @@ def pages() -> dict[str, str]:
     """The text of each page, by its path in the repository."""
     configuration = (ROOT / _CONFIGURATION).read_text("utf-8")
     return {
-        _CONFIGURATION: with_reference(configuration, own_platforms()),
+        _CONFIGURATION: with_reference(configuration),
         "docs/reference/adapter-methods.md": adapter_methods(),
         "docs/reference/command-line.md": command_line(),
         "docs/reference/http-api.md": http_api(),

@@ -7,7 +7,6 @@ from typing import Final
 
 from msgspec import Struct
 
-from gateway.errors import ConfigurationError
 from gateway.ports import Usage
 
 AS_OF: Final = "2026-11"
@@ -111,32 +110,6 @@ DEFAULT_PRICES: Final[Mapping[str, Price]] = {
 
 _VARIANT: Final = re.compile(r"^(?:models|anthropic|openai|google)/|-\d{8}$|-\d{4}-\d\d-\d\d$")
 """Additions of services to the name of a model: the name of its maker, and a date."""
-_FIELDS: Final = ("input", "output", "cache_read", "cache_write", "cache_write_hour", "search")
-
-
-def prices_from(configured: Mapping[str, Mapping[str, object]]) -> dict[str, Price]:
-    """Return the defaults overridden by `budgets.prices`: model to dollars per million tokens.
-
-    Raises `ConfigurationError` for a price that is not a number from 0 on, or without input or
-    output.
-    """
-    prices = dict(DEFAULT_PRICES)
-    for model, entry in configured.items():
-        where = f"budgets.prices.{model}"
-        unknown = set(entry) - set(_FIELDS)
-        if unknown:
-            raise ConfigurationError(f"{where}.{min(unknown)}: write one of {', '.join(_FIELDS)}")
-        if "input" not in entry or "output" not in entry:
-            raise ConfigurationError(f"{where}: needs `input` and `output`, in dollars a million")
-        values = {name: _dollars(value, f"{where}.{name}") for name, value in entry.items()}
-        prices[model] = Price(**values)
-    return prices
-
-
-def _dollars(value: object, where: str) -> float:
-    if isinstance(value, int | float) and value is not True and 0 <= value < math.inf:
-        return float(value)
-    raise ConfigurationError(f"{where}: write a number from 0 on, not {value!r}")
 
 
 def price_of(model: str, prices: Mapping[str, Price] = DEFAULT_PRICES) -> Price | None:

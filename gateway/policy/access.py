@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Role
 from gateway.policy.decision import Decision
+from gateway.settings import Section
 from gateway.tool_spec import ToolSpec
 
 T = TypeVar("T")
@@ -169,16 +170,18 @@ def role_of(
     return policy.default
 
 
-class ToolRule(Struct, frozen=True):
-    """The lowest role that may use a tool, and the audiences in front of which it may be used."""
+class ToolRule(Section):
+    """The people who may use a tool, and the audiences in which it is available."""
 
     role: Role = Role.MEMBER
-    audiences: AbstractSet[Audience] = frozenset(Audience)
+    """Lowest role that may use the tool: guest, member, operator or owner."""
+    audiences: tuple[Audience, ...] = tuple(Audience)
+    """Audiences in which the tool is available: direct, private_room, public_room."""
 
 
 READ_ONLY = ToolRule()
-SIDE_EFFECTS = ToolRule(audiences=frozenset({Audience.DIRECT, Audience.PRIVATE_ROOM}))
-SECRETS = ToolRule(role=Role.OPERATOR, audiences=frozenset({Audience.DIRECT}))
+SIDE_EFFECTS = ToolRule(audiences=(Audience.DIRECT, Audience.PRIVATE_ROOM))
+SECRETS = ToolRule(role=Role.OPERATOR, audiences=(Audience.DIRECT,))
 
 
 class ToolPolicy(Struct, frozen=True):

@@ -5,12 +5,14 @@ Amounts are integers in millionths of a dollar, so that sums are exact.
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
+from pydantic import Field
 
 from gateway.message import Place
 from gateway.policy.decision import Decision
+from gateway.settings import Dollars, Section
 
 STAGE = "budget"
 MICRO = 1_000_000
@@ -18,22 +20,40 @@ ALERT_SHARES = (0.5, 0.75, 0.9)
 """Shares of a budget that are logged when spending passes them."""
 
 
-class Budgets(Struct, frozen=True):
+class Budgets(Section):
     """Limits in dollars; None is unlimited. Where a workspace has a limit and a person has none, a
     person may use `user_share` of the workspace's limit."""
 
-    user_per_day: float | None = None
-    user_per_month: float | None = None
-    workspace_per_day: float | None = None
-    workspace_per_month: float | None = None
-    user_share: float = 0.25
+    user_per_day: Dollars | None = None
+    """Maximum cost of one person in a day."""
+    user_per_month: Dollars | None = None
+    """Maximum cost of one person in a month."""
+    workspace_per_day: Dollars | None = None
+    """Maximum cost of one workspace in a day: a server, a team, or all chats without a workspace of
+    one account."""
+    workspace_per_month: Dollars | None = None
+    """Maximum cost of one workspace in a month."""
+    user_share: float = Field(default=0.25, gt=0, le=1)
+    """Share of a workspace's budget that one person may use when no limit of a person is set for
+    the same period."""
 
-    def of_user(self, own: float | None, workspace: float | None) -> float | None:
-        """Return a person's limit for a period."""
+    def in_force(self) -> dict[str, float | None]:
+        """Return the limits by name, those of a person with their share of the workspace's."""
+        day, month = self.workspace_per_day, self.workspace_per_month
+        return {
+            "user_per_day": self._of_user(self.user_per_day, day),
+            "user_per_month": self._of_user(self.user_per_month, month),
+            "workspace_per_day": day,
+            "workspace_per_month": month,
+        }
+
+    @property
+    def unlimited(self) -> bool:
+        """True when there is no limit."""
+        return all(limit is None for limit in self.in_force().values())
+
+    def _of_user(self, own: float | None, workspace: float | None) -> float | None:
         return workspace * self.user_share if own is None and workspace is not None else own
-
-
-UNLIMITED: Final = Budgets()
 
 
 class BudgetAccount(Struct, frozen=True):
@@ -64,22 +84,20 @@ def accounts_for(
 ) -> tuple[BudgetAccount, ...]:
     """Return the accounts that a call is charged to; `sender` is a `sender_key`. Days and months
     are in UTC."""
-    a_day = budgets.of_user(budgets.user_per_day, budgets.workspace_per_day)
-    a_month = budgets.of_user(budgets.user_per_month, budgets.workspace_per_month)
-    limits = (a_day, a_month, budgets.workspace_per_day, budgets.workspace_per_month)
-    if all(limit is None for limit in limits):
+    if budgets.unlimited:
         return ()
-    workspace = f"{tenant}:{place.platform}:{place.account}:{place.workspace_id}"
+    user = f"user:{tenant}:{sender}"
+    workspace = f"workspace:{tenant}:{place.platform}:{place.account}:{place.workspace_id}"
     day, month = now.strftime("%Y-%m-%d"), now.strftime("%Y-%m")
-    rows = (
-        ("user_per_day", f"user:{tenant}:{sender}:{day}", a_day),
-        ("user_per_month", f"user:{tenant}:{sender}:{month}", a_month),
-        ("workspace_per_day", f"workspace:{workspace}:{day}", budgets.workspace_per_day),
-        ("workspace_per_month", f"workspace:{workspace}:{month}", budgets.workspace_per_month),
-    )
+    keys = {
+        "user_per_day": f"{user}:{day}",
+        "user_per_month": f"{user}:{month}",
+        "workspace_per_day": f"{workspace}:{day}",
+        "workspace_per_month": f"{workspace}:{month}",
+    }
     return tuple(
-        BudgetAccount(name, key, round(limit * MICRO))
-        for name, key, limit in rows
+        BudgetAccount(name, keys[name], round(limit * MICRO))
+        for name, limit in budgets.in_force().items()
         if limit is not None
     )
 

@@ -1,14 +1,16 @@
 """Invocation: decides if a message is addressed to the assistant, from the platform's facts and
 never from names."""
 
-from collections.abc import Mapping
 from enum import StrEnum
+from typing import Annotated
 
-from msgspec import Struct, field
+from msgspec import Struct
+from pydantic import Field, StringConstraints
 
 from gateway.message import ChatMessage
 from gateway.policy.access import named_channel
 from gateway.policy.decision import Decision
+from gateway.settings import Id, Section
 
 STAGE = "invocation"
 AUTHOR_IS_BOT = "author_is_bot"
@@ -25,27 +27,35 @@ class Trigger(StrEnum):
     ALL = "all"
 
 
-DEFAULT_TRIGGERS = frozenset({Trigger.MENTION, Trigger.DIRECT_MESSAGE, Trigger.REPLY})
+Prefix = Annotated[str, StringConstraints(min_length=1, max_length=40)]
 
 
-class ChannelInvocation(Struct, frozen=True):
-    """The rules of one channel; None keeps the general rule."""
+class ChannelInvocation(Section):
+    """The triggers of an answer in one channel."""
 
-    triggers: frozenset[Trigger] | None = None
-    prefix: str | None = None
+    triggers: tuple[Trigger, ...] | None = None
+    """Replaces the general triggers in this channel; an empty list silences it."""
+    prefix: Prefix | None = None
+    """Replaces the general prefix in this channel."""
 
 
-class InvocationPolicy(Struct, frozen=True):
-    """The rules for when to answer. A set `prefix` is a trigger of its own, as in the source's
-    policy."""
+class InvocationPolicy(Section):
+    """The triggers of an answer. Other messages are discarded."""
 
-    triggers: frozenset[Trigger] = DEFAULT_TRIGGERS
-    prefix: str | None = None
+    triggers: tuple[Trigger, ...] = (Trigger.MENTION, Trigger.DIRECT_MESSAGE, Trigger.REPLY)
+    """Any of mention, direct_message, reply (to the assistant), prefix, thread (in which the
+    assistant has written), all."""
+    prefix: Prefix | None = None
+    """Start of a message, such as `!ask`, that addresses the assistant. It needs no entry in
+    `triggers`."""
     ignore_bots: bool = True
+    """Do not answer other bots."""
     ignore_if_mentions_others: bool = False
-    channels: Mapping[str, ChannelInvocation] = field(default_factory=dict)
+    """Do not answer a message that mentions other people and not the assistant."""
+    channels: dict[Id, ChannelInvocation] = Field(default={})
+    """By channel id ("platform:id" or bare): other triggers there."""
 
-    def rule_for(self, platform: str, *channel_ids: str) -> tuple[frozenset[Trigger], str | None]:
+    def rule_for(self, platform: str, *channel_ids: str) -> tuple[tuple[Trigger, ...], str | None]:
         """Return the triggers and the prefix for a channel, named "platform:id" or by its bare id,
         by the first of its ids that is named."""
         if not self.channels:

@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from msgspec import Struct
+from pydantic import Field
 
 from gateway.latest import Latest
 from gateway.message import MessageAuthor, Place
 from gateway.policy.decision import Decision
+from gateway.settings import Section
 
 STAGE = "limits"
 INLINE_PER_MINUTE = 60
@@ -24,16 +26,24 @@ INLINE_RESERVE = 6
 Level = Literal["user", "channel", "workspace", "reserve"]
 
 
-class RateLimits(Struct, frozen=True):
-    """Messages per minute (the source's defaults), requests of one person over HTTP and calls of
-    one agent; 0 disables a limit or the reserve."""
+class RateLimits(Section):
+    """Limits of questions per minute; 0 removes a limit."""
 
-    user_per_minute: int = 5
-    channel_per_minute: int = 20
-    workspace_per_minute: int = 100
-    reserve_per_minute: int = 1
-    api_per_minute: int = 120
-    agent_per_minute: int = 60
+    user_per_minute: int = Field(default=5, ge=0, le=10_000)
+    """Questions of one person."""
+    channel_per_minute: int = Field(default=20, ge=0, le=100_000)
+    """Questions in one channel."""
+    workspace_per_minute: int = Field(default=100, ge=0, le=1_000_000)
+    """Questions in one workspace. Telegram and WhatsApp have no workspaces: there only the two
+    limits above apply."""
+    reserve_per_minute: int = Field(default=1, ge=0, le=100)
+    """Questions of one person that are answered although others have used up the limit of the
+    channel or the workspace. The total is the limit plus this number for each person who writes."""
+    api_per_minute: int = Field(default=120, ge=0, le=100_000)
+    """Requests of one person to the HTTP interface (docs/api.md) and over MCP (docs/mcp.md)
+    together."""
+    agent_per_minute: int = Field(default=60, ge=0, le=100_000)
+    """Calls of tools by one agent over MCP (docs/mcp.md)."""
 
 
 class BucketRule(Struct, frozen=True):

@@ -5,8 +5,10 @@ from enum import Enum, StrEnum
 from typing import Final, Literal
 
 from msgspec import Struct, field
+from pydantic import Field
 
 from gateway.errors import BadInput
+from gateway.settings import Section
 from memory.model.record import Record
 
 SESSION_IDLE: Final = timedelta(minutes=30)
@@ -90,30 +92,50 @@ class RegistryCapacityError(BadInput):
     code = "full"
 
 
-class AgentLimits(Struct, frozen=True):
+class ConfiguredLimits(Section):
+    """The limits that the section `agents` of the configuration sets."""
+
+    agents: int = Field(default=10_000, ge=1, le=1_000_000)
+    """Registered agents."""
+    sessions: int = Field(default=50_000, ge=1, le=1_000_000)
+    """Open sessions; one ends after 30 minutes without use."""
+    pools: int = Field(default=10_000, ge=1, le=1_000_000)
+    """Pools of shared memories."""
+    pool_members: int = Field(default=1_000, ge=1, le=10_000)
+    """Agents in one pool."""
+    pool_members_per_person: int = Field(default=20, ge=1, le=10_000)
+    """Agents of one person in one pool."""
+    memberships_per_person: int = Field(default=100, ge=1, le=MOST_MEMBERSHIPS)
+    """Memberships of the agents of one person in all pools."""
+    agents_per_person: int = Field(default=100, ge=1, le=1_000_000)
+    """Registered agents of one person."""
+    sessions_per_person: int = Field(default=500, ge=1, le=1_000_000)
+    """Open sessions of the agents of one person."""
+    pools_per_person: int = Field(default=50, ge=1, le=1_000_000)
+    """Pools that one person owns."""
+    handoffs_per_person: int = Field(default=1_000, ge=1, le=1_000_000)
+    """Stored handoffs from the agents of one person."""
+    pool_memories: int = Field(default=100_000, ge=1, le=1_000_000)
+    """Memories shared in one pool."""
+    handoffs: int = Field(default=50_000, ge=1, le=1_000_000)
+    """Stored handoffs, finished ones included until they are deleted."""
+    pending_per_target: int = Field(default=100, ge=1, le=10_000)
+    """Handoffs that wait for one agent or person."""
+    query_results: int = Field(default=100, ge=1, le=1_000)
+    """Results of one query of a pool, unless the query says how many."""
+    handoff_seconds: int = Field(default=3_600, ge=60, le=604_800)
+    """Seconds after which an offered handoff expires, unless the offer says when."""
+
+
+class AgentLimits(ConfiguredLimits):
     """The limits of one installation, and of one person, so that nobody uses all of it.
 
-    The last eleven have no setting: the shortest and the longest time of a handoff, the handoffs
+    Those without a setting are the shortest and the longest time of a handoff, the handoffs
     that a person receives in an hour from the agents of one person, and in all, and those from the
     agents of one other person that wait for one receiver; the stored invitations, those that wait
     of one pool, of one owner and for one person, those of one owner for one person, answered ones
     included until the pool may invite again, and those that a person gets in an hour."""
 
-    agents: int = 10_000
-    sessions: int = 50_000
-    pools: int = 10_000
-    pool_members: int = 1_000
-    pool_memories: int = 100_000
-    pool_members_per_person: int = 20
-    memberships_per_person: int = 100
-    handoffs: int = 50_000
-    pending_per_target: int = 100
-    query_results: int = 100
-    handoff_seconds: int = 3_600
-    agents_per_person: int = 100
-    sessions_per_person: int = 500
-    pools_per_person: int = 50
-    handoffs_per_person: int = 1_000
     handoff_seconds_least: int = 60
     handoff_seconds_most: int = 604_800
     person_per_hour: int = 10

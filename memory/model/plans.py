@@ -4,28 +4,44 @@
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Self
 
 from msgspec import Struct, field
+from pydantic import Field, model_validator
 
-UNLIMITED: Final = None
+from gateway.settings import Section
+
 DEFAULT_PLAN: Final = "self_hosted"
 
 
-class Plan(Struct, frozen=True):
-    """`memories` current memories at most, None for no limit. `refusal` is the text when they are
-    used, with `{count}` and `{limit}` in it."""
+class Plan(Section):
+    """The limits of a plan."""
 
-    memories: int | None
-    refusal: str = "Memory limit reached ({count}/{limit}). Delete a memory to make room."
+    memories: int | None = Field(default=None, ge=0, le=1_000_000)
+    """Maximum number of memories of a person; empty for no limit."""
+    refusal: str = Field(
+        default="Memory limit reached ({count}/{limit}). Delete a memory to make room.",
+        min_length=1,
+        max_length=500,
+    )
+    """Text of the refusal when the limit is reached."""
+
+    @model_validator(mode="after")
+    def _refusal_can_be_said(self) -> Self:
+        try:
+            self.refusal.format(count=1, limit=1)
+        except (KeyError, IndexError, ValueError):
+            raise ValueError("refusal: only {count} and {limit} stand for something") from None
+        return self
 
 
 BUILT_IN: Final[Mapping[str, Plan]] = {
     "free": Plan(
-        3, "Memory limit reached ({count}/{limit}). Upgrade to Pro for up to 15 memories."
+        memories=3,
+        refusal="Memory limit reached ({count}/{limit}). Upgrade to Pro for up to 15 memories.",
     ),
-    "pro": Plan(15),
-    DEFAULT_PLAN: Plan(UNLIMITED),
+    "pro": Plan(memories=15),
+    DEFAULT_PLAN: Plan(),
 }
 
 

@@ -20,7 +20,7 @@ from gateway.ports import Clock
 from memory.audit import Audit
 from memory.grounding.decision import Claim, Grounding, ImportState
 from memory.model.outcome import Code, IngestionTier, Outcome, ValidationResult, WriteResult
-from memory.model.plans import UNLIMITED, Plan, Plans, refusal_of
+from memory.model.plans import Plan, Plans, refusal_of
 from memory.model.record import (
     Draft,
     Kind,
@@ -363,7 +363,7 @@ class WritePath(Struct, frozen=True):
     def _plan_of(self, access: AccessScope, record: Record) -> Plan:
         """Return the plan that a record counts towards: none for what belongs to others too."""
         own = record.scope is Scope.USER and record.current
-        return self.plans.plan_of(access.persons) if own else Plan(UNLIMITED)
+        return self.plans.plan_of(access.persons) if own else Plan()
 
     async def _full(self, access: AccessScope, record: Record, old: Record | None) -> str:
         """Return the refusal of a plan that has no room for a record, empty if it has. A memory of

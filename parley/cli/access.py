@@ -9,16 +9,15 @@ import typer
 from gateway.errors import BadInput
 from gateway.pairing.owner_codes import COMMAND_LINE
 from gateway.pairing.requests import WRONG_CODE, match
-from gateway.people import PersonId, Role, identity_of
+from gateway.people import Role, identity_of
 from gateway.ports.admissions import Admission, Applicant, OwnerCode, PairingRequest
 from gateway.ports.clock import SystemClock
 from parley.cli.known_people import resolve_person
 from parley.cli.options import Config
-from parley.cli.stores import read_settings, require_database, settings_with_database, with_storage
-from parley.cli.terminal import printable
-from parley.config import Settings
+from parley.cli.stores import read_settings, settings_with_database, with_storage
+from parley.cli.terminal import print_lines, printable
 from parley.config.sections import MEMORY
-from parley.wiring.access import Access, wire_access
+from parley.wiring.access import AccessControl, wire_access
 from parley.wiring.extensions import load_extensions
 from parley.wiring.storage import Storage
 
@@ -41,12 +40,12 @@ T = TypeVar("T")
 def show(config: Config = None) -> int:
     """Print the people who wait, the approved people, and the owners by code."""
 
-    async def job(access: Access) -> tuple[list[PairingRequest], list[Admission]]:
+    async def job(access: AccessControl) -> tuple[list[PairingRequest], list[Admission]]:
         return await access.pairing.waiting(None), await access.pairing.store.admissions(MAX_LISTED)
 
     waiting, admissions = _with_access(config, job)
-    lines = [_waiting(one) for one in waiting] + [_admitted(one) for one in admissions]
-    sys.stdout.write("\n".join(lines or ["Nobody waits, and nobody is approved."]) + "\n")
+    lines = [*map(_waiting, waiting), *map(_admitted, admissions)]
+    print_lines(lines or ["Nobody waits, and nobody is approved."])
     return 0
 
 
@@ -85,9 +84,16 @@ def revoke(person: Who, config: Config = None) -> int:
 
 
 def owner_code(config: Config = None) -> int:
-    """Print a new owner code; it replaces any other one."""
+    """Print a new owner code; it replaces any other one. Creates the database if there is none
+    yet."""
     settings = read_settings(config)
-    made = new_owner_code(settings)
+    if settings.database.url == MEMORY:
+        raise BadInput(IN_MEMORY)
+
+    async def job(storage: Storage) -> OwnerCode:
+        return await wire_access(settings, storage, SystemClock()).owner_codes.create()
+
+    made = with_storage(settings, job)
     sys.stdout.write(
         f"{made.code}\n\nSend this code to your assistant in a direct message, before "
         f"{made.until:%H:%M} UTC. The first person who sends it becomes an owner: show it to nobody"
@@ -96,33 +102,8 @@ def owner_code(config: Config = None) -> int:
     return 0
 
 
-def new_owner_code(settings: Settings) -> OwnerCode:
-    """Return a new owner code, stored in the database of a configuration. Creates the database if
-    there is none yet. Raises `BadInput` if only the running program has it."""
-
-    async def job(storage: Storage) -> OwnerCode:
-        return await wire_access(settings, storage, SystemClock()).owner_codes.create()
-
-    if settings.database.url == MEMORY:
-        raise BadInput(IN_MEMORY)
-    return with_storage(settings, job)
-
-
-def claimed_by(settings: Settings, code: OwnerCode) -> PersonId | None:
-    """Return the person who used an owner code, None while nobody has. Raises `BadInput` when it
-    can no longer be used."""
-
-    async def job(storage: Storage) -> str | None:
-        return await wire_access(settings, storage, SystemClock()).owner_codes.claimed_by(code)
-
-    person = with_storage(settings, job)
-    if person is None:
-        raise BadInput("The owner code has expired, or a newer one has replaced it.")
-    return identity_of(person) if person else None
-
-
 def _decide(code: str, config: Config, *, approves: bool) -> int:
-    async def job(access: Access) -> PairingRequest | None:
+    async def job(access: AccessControl) -> PairingRequest | None:
         request = match(await access.pairing.waiting(None), code)
         if request is None:
             raise BadInput(WRONG_CODE.replace("`/approve` lists", "`parley access list` shows"))
@@ -141,9 +122,8 @@ def _decide(code: str, config: Config, *, approves: bool) -> int:
     return 0
 
 
-def _with_access(config: Config, job: Callable[[Access], Awaitable[T]]) -> T:
-    settings = read_settings(config)
-    require_database(settings)
+def _with_access(config: Config, job: Callable[[AccessControl], Awaitable[T]]) -> T:
+    settings = settings_with_database(config)
     admission = settings.access.admission
     if admission != "approved":
         sys.stderr.write(NOT_APPROVED_MODE.format(admission=admission) + "\n")
@@ -153,16 +133,13 @@ def _with_access(config: Config, job: Callable[[Access], Awaitable[T]]) -> T:
 
 
 def _waiting(one: PairingRequest) -> str:
-    until = one.until.strftime("%H:%M UTC")
-    return f"waits     {_person(one.applicant)}  until {until}  id {one.id}"
+    return f"waits     {_person(one.applicant)}  until {one.until:%H:%M} UTC  id {one.id}"
 
 
 def _admitted(one: Admission) -> str:
-    at, state = (
-        one.at.strftime("%Y-%m-%d %H:%M UTC"),
-        "owner" if one.role is Role.OWNER else "may write",
-    )
-    return f"{state:<9} {_person(one.applicant)}  since {at}  by {printable(one.by)}"
+    state = "owner" if one.role is Role.OWNER else "may write"
+    since = f"since {one.at:%Y-%m-%d %H:%M} UTC"
+    return f"{state:<9} {_person(one.applicant)}  {since}  by {printable(one.by)}"
 
 
 def _person(applicant: Applicant) -> str:

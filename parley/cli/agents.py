@@ -1,7 +1,10 @@
-"""`parley agents list | show | register | unregister | take-back`, beside a running program."""
+"""`parley agents list | show | register | unregister | take-back` and `parley handoffs cleanup`,
+beside a running program."""
 
 import sys
-from datetime import UTC, datetime
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 
 import typer
@@ -12,11 +15,10 @@ from memory.agents.origins import TakenBack
 from memory.agents.overview import AgentPage
 from memory.agents.registry import EVER
 from memory.model.scope import RequestScope
-from parley.cli.agent_access import OpenedAgents, with_agents
-from parley.cli.memory_access import HOW_TO_NAME
-from parley.cli.memory_table import plain, show_records, show_rows
-from parley.cli.options import AsJson, Config, confirmed
-from parley.cli.terminal import print_json
+from parley.cli.memory_access import OPERATOR, OpenedAgents, check_person, with_agents
+from parley.cli.memory_table import show_records
+from parley.cli.options import AsJson, Config, OfPerson, Tenant, Yes, confirmed
+from parley.cli.terminal import plain, show, show_rows
 
 NONE: Final = "There are no agents."
 NEEDS_PERSON: Final = (
@@ -28,18 +30,24 @@ TAKE_BACK: Final = (
     "waiting for review, {shares} shares, {handoffs} open handoffs?"
 )
 COUNTS: Final = ("memories", "waiting", "shares", "handoffs")
+ENDED: Final = ("completed", "rejected", "expired")
+MAX_DAYS: Final = 3_650
+QUESTION: Final = (
+    "Delete the completed, rejected and expired handoffs of everybody{since}? Agents that have not "
+    "read a result cannot read it any more."
+)
 
-AgentId = Annotated[str, typer.Argument(metavar="ID", help="The id, or its first characters.")]
-OfPerson = Annotated[
-    str, typer.Option("--person", metavar="PLATFORM:ACCOUNT:ID", help="The agent's person.")
-]
-Tenant = Annotated[str, typer.Option(help="Only this tenant, if the program serves several.")]
-Yes = Annotated[
+OlderThan = Annotated[
     int,
     typer.Option(
-        "--yes", "-y", count=True, show_default=False, help="Do not ask for confirmation."
+        "--older-than",
+        metavar="DAYS",
+        min=0,
+        max=MAX_DAYS,
+        help="Only those that ended more than this number of days ago.",
     ),
 ]
+AgentId = Annotated[str, typer.Argument(metavar="ID", help="The id, or its first characters.")]
 
 
 def show_all(
@@ -49,17 +57,17 @@ def show_all(
 
     async def job(opened: OpenedAgents) -> list[AgentSummary]:
         if person:
-            return list(await opened.services.overview.agents(await opened.person(_named(person))))
+            request = await opened.person(check_person(person))
+            return list(await opened.services.overview.agents(request))
         return await opened.agents()
 
     agents = with_agents(config, job, tenant)
-    rows = [_row(one) for one in agents]
     names = ("id", "person", "type", "since", *COUNTS)
-    show_rows(names, rows, [_values(one) for one in agents] if as_json else None, NONE)
+    show_rows(map(_values, agents), names, map(_row, agents), NONE, as_json=as_json)
     return 0
 
 
-def show(
+def show_one(
     agent: AgentId, person: OfPerson = "", config: Config = None, as_json: AsJson = False
 ) -> int:
     """Print an agent and its pools; with --person also the latest memories that it wrote."""
@@ -70,20 +78,21 @@ def show(
         return page if person else AgentPage(page.summary, (), page.memberships)
 
     page = with_agents(config, job)
-    if as_json:
-        print_json([_values(page.summary)])
-        return 0
-    sys.stdout.write("  ".join(_row(page.summary)) + "\n")
-    for name, count in zip(COUNTS, _counts(page.summary), strict=True):
-        sys.stdout.write(f"{name}: {count}\n")
-    for one in page.memberships:
-        name = f" {plain(one.name)}" if person else ""
-        sys.stdout.write(f"pool {one.pool}{name}: {one.permission.value}, {one.shares} shares\n")
-    if person:
+    show([_values(page.summary)], _lines(page, named=bool(person)), as_json=as_json)
+    if person and not as_json:
         show_records(page.written, as_json=False, nothing="It wrote no memories.")
-    else:
-        sys.stdout.write("--person shows what it wrote.\n")
     return 0
+
+
+def _lines(page: AgentPage, *, named: bool) -> Iterator[str]:
+    yield "  ".join(_row(page.summary))
+    for name, count in zip(COUNTS, _counts(page.summary), strict=True):
+        yield f"{name}: {count}"
+    for one in page.memberships:
+        name = f" {plain(one.name)}" if named else ""
+        yield f"pool {one.pool}{name}: {one.permission.value}, {one.shares} shares"
+    if not named:
+        yield "--person shows what it wrote."
 
 
 def register(
@@ -97,7 +106,7 @@ def register(
     """Register an agent of a person, and print its id."""
 
     async def job(opened: OpenedAgents) -> Agent:
-        request = await opened.person(_named(person))
+        request = await opened.person(check_person(person))
         return await opened.services.registry.register_agent(request, type_, name=name)
 
     made = with_agents(config, job)
@@ -158,11 +167,31 @@ def take_back(
         return 1
     numbers = (taken.memories, taken.reviews, taken.shares, taken.handoffs)
     values = dict(zip(COUNTS, numbers, strict=True))
-    if as_json:
-        print_json([values])
-    else:
-        counts = ", ".join(f"{count} {name}" for name, count in values.items())
-        sys.stdout.write(f"Taken back: {counts}.\n")
+    counts = ", ".join(f"{count} {name}" for name, count in values.items())
+    show([values], [f"Taken back: {counts}."], as_json=as_json)
+    return 0
+
+
+def cleanup(
+    older_than: OlderThan = 0, yes: Yes = 0, config: Config = None, as_json: AsJson = False
+) -> int:
+    """Delete the handoffs of everybody that ended, after confirmation. The program does it by
+    itself 7 days after their end; open ones stay."""
+
+    async def job(opened: OpenedAgents) -> Counter[str] | None:
+        since = f" that ended more than {older_than} days ago" if older_than else ""
+        if not confirmed([QUESTION.format(since=since)], yes):
+            return None
+        return await opened.services.handoffs.delete_ended(
+            str(OPERATOR), timedelta(days=older_than)
+        )
+
+    deleted = with_agents(config, job)
+    if deleted is None:
+        return 1
+    numbers = {status: deleted[status] for status in ENDED}
+    counts = ", ".join(f"{count:,} {status}" for status, count in numbers.items())
+    show([numbers], [f"Deleted: {counts}."], as_json=as_json)
     return 0
 
 
@@ -172,7 +201,7 @@ async def _agent_of(
     """The request of the agent's person, and the agent as that person sees it."""
     overview = opened.services.overview
     if person:
-        request = await opened.person(_named(person))
+        request = await opened.person(check_person(person))
         return request, await overview.named(request, agent)
     try:
         summary = await opened.agent(agent)
@@ -182,12 +211,6 @@ async def _agent_of(
         raise
     request = await opened.person(_person_of(summary))
     return request, await overview.named(request, summary.id)
-
-
-def _named(person: str) -> str:
-    if person.count(":") < 2:
-        raise typer.BadParameter(HOW_TO_NAME, param_hint="--person")
-    return person
 
 
 def _person_of(one: AgentSummary) -> str:
@@ -213,7 +236,7 @@ def _values(one: AgentSummary) -> dict[str, object]:
         "id": one.id,
         "person": agent.owner if agent else None,
         "type": agent.type.value if agent else None,
-        "registered_at": agent.registered_at.isoformat() if agent else None,
+        "registered_at": agent.registered_at if agent else None,
         "capabilities": sorted(agent.capabilities) if agent else [],
         **dict(zip(COUNTS, _counts(one), strict=True)),
     }

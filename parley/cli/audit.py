@@ -7,10 +7,9 @@ from typing import Annotated
 import typer
 
 from memory.ports.audit import Link
-from parley.cli.memory_table import plain
-from parley.cli.options import AsJson, Config
+from parley.cli.options import AsJson, Config, OfPerson
 from parley.cli.stores import settings_with_database, with_storage
-from parley.cli.terminal import print_json
+from parley.cli.terminal import plain, show
 from parley.maintenance.audit_chain import ChainReport, existing_key, pages, walk
 from parley.wiring.storage import Storage
 
@@ -27,24 +26,14 @@ def verify(
     settings = settings_with_database(config)
     key = existing_key(settings)
     report = with_storage(settings, lambda storage: walk(storage.memory.audit_on(key), key, begin))
-    if as_json:
-        print_json([_as_values(report)])
-    else:
-        sys.stdout.write(f"{_as_text(report)}\n")
-        if not key:
-            sys.stderr.write(
-                "Without memory.audit_key, anyone who knows the format can forge it.\n"
-            )
+    show([_as_values(report)], [_as_text(report)], as_json=as_json)
+    if not key and not as_json:
+        sys.stderr.write("Without memory.audit_key, anyone who knows the format can forge it.\n")
     return int(report.broken > 0)
 
 
-def show(
-    person: Annotated[
-        str,
-        typer.Option(
-            "--person", metavar="PLATFORM:ACCOUNT:ID", help="Only entries of this person."
-        ),
-    ] = "",
+def show_entries(
+    person: OfPerson = "",
     limit: Annotated[int, typer.Option(min=1, max=100_000, help="Number of entries.")] = 50,
     config: Config = None,
     as_json: AsJson = False,
@@ -58,10 +47,8 @@ def show(
         return list(latest)
 
     links = with_storage(settings_with_database(config), job)
-    if as_json:
-        print_json([_link_values(link) for link in links])
-    else:
-        sys.stdout.write("\n".join([_describe(link) for link in links] or ["No entries."]) + "\n")
+    lines = [_describe(link) for link in links] or ["No entries."]
+    show(map(_link_values, links), lines, as_json=as_json)
     return 0
 
 
@@ -84,8 +71,8 @@ def _as_text(report: ChainReport) -> str:
 def _as_values(report: ChainReport) -> dict[str, object]:
     return {
         "entries": report.entries,
-        "since": report.since.isoformat() if report.since else None,
-        "until": report.until.isoformat() if report.until else None,
+        "since": report.since,
+        "until": report.until,
         "broken": report.broken or None,
         "last": report.last,
         "hash": report.hash,
@@ -96,7 +83,7 @@ def _link_values(link: Link) -> dict[str, object]:
     entry = link.entry
     return {
         "number": link.number,
-        "at": entry.at.isoformat(),
+        "at": entry.at,
         "action": entry.action,
         "tenant": entry.tenant,
         "person": entry.person,

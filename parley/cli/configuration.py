@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Final
 
 from gateway.errors import ConfigurationError
-from gateway.platforms import Discovery
 from parley.cli.chosen_configuration import chosen
 from parley.config import Settings, load
 from parley.config.sections import sqlite_file
@@ -18,11 +17,11 @@ RELATIVE: Final = (
 )
 
 
-def command_settings(config: Path | None, platforms: Discovery | None = None) -> Settings:
+def command_settings(config: Path | None) -> Settings:
     """Return the settings of `chosen`. Raises `ConfigurationError`, also where a database would be
     in somebody's repository."""
     choice = chosen(config)
-    settings = load(choice.file, os.environ, platforms)
+    settings = load(choice.file, os.environ)
     if choice.tree is not None:
         _refuse_relative(settings, choice.tree)
     return settings if choice.folder == Path.cwd() else _beginning_at(settings, choice.folder)

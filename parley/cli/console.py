@@ -8,11 +8,10 @@ import typer
 from gateway.errors import BadInput
 from gateway.people import DEFAULT_TENANT
 from gateway.ports.clock import SystemClock
-from parley.cli.known_people import resolve_person
+from parley.cli.known_people import check_account, seen_person
 from parley.cli.options import Config
 from parley.cli.running_program import address_of
 from parley.cli.stores import require_database, settings_with_database, with_storage
-from parley.cli.token import check_account
 from parley.config import Settings
 from parley.console.mount import sessions_of
 from parley.console.viewer import LOCAL_OPERATOR
@@ -21,10 +20,6 @@ from parley.wiring.extensions import load_extensions
 from parley.wiring.storage import Storage
 
 OFF: Final = "The console is off: set console.enabled."
-NOT_SEEN: Final = (
-    "No person with the id {person} has written to the assistant yet, and this platform uses "
-    "several ids for a person. Ask the person to write once, then try again."
-)
 NO_PORT: Final = "server.port is 0, so the address is unknown: set server.port, or console.url."
 
 
@@ -59,13 +54,11 @@ def link(
 
 def _for_person(settings: Settings, person: str) -> str:
     given = person_of(person)
-    check_account(settings, given.platform, given.account)
+    check_account(settings, given)
     require_database(settings, hot=True)
 
     async def job(storage: Storage) -> str:
-        known = await resolve_person(given, storage.stores.states)
-        if known is None:
-            raise BadInput(NOT_SEEN.format(person=given))
+        known = await seen_person(given, storage.stores.states)
         tenant = load_extensions(settings).tenant_of_person(known)
         return await _link(settings, storage, tenant, str(known))
 

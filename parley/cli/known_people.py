@@ -6,7 +6,7 @@ that the command line reaches the same memory as the chat.
 
 from collections.abc import Awaitable, Callable
 from importlib import import_module
-from typing import TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 from gateway.errors import BadInput
 from gateway.people import PersonId
@@ -23,6 +23,10 @@ Identify: TypeAlias = Callable[[AdapterState, str], Awaitable[tuple[str, ...]]]
 """The function that `AdapterManifest.identify` names. It returns the ids in the chat of every
 person that this id may mean; none for a person who has not written yet. Raises
 `StoreUnavailable`."""
+NOT_SEEN: Final = (
+    "No person with the id {person} has written to the assistant yet, and this platform uses "
+    "several ids for a person. Ask the person to write once, then try again."
+)
 
 
 async def resolve_person(person: PersonId, states: AdapterStates) -> PersonId | None:
@@ -41,12 +45,29 @@ async def resolve_person(person: PersonId, states: AdapterStates) -> PersonId | 
     return people[0] if people else None
 
 
-async def resolve_stored_person(person: PersonId, settings: Settings) -> PersonId | None:
+async def seen_person(person: PersonId, states: AdapterStates) -> PersonId:
+    """The same. Raises `BadInput` also for a person who has not written yet."""
+    known = await resolve_person(person, states)
+    if known is None:
+        raise BadInput(NOT_SEEN.format(person=person))
+    return known
+
+
+async def resolve_stored_person(person: PersonId, settings: Settings) -> PersonId:
     """The same, from the configured store; unchanged where only the running program can read it."""
     if _identify_of(person.platform) is None or settings.storage_url == MEMORY:
         return person
     async with opened(Storage(settings, SystemClock())) as storage:
-        return await resolve_person(person, storage.stores.states)
+        return await seen_person(person, storage.stores.states)
+
+
+def check_account(settings: Settings, person: PersonId) -> None:
+    """Raise `BadInput` for a person of an account that is not configured."""
+    ours = [f"{each.platform}:{each.name}" for each in settings.accounts()]
+    named = f"{person.platform}:{person.account}"
+    if named not in ours:
+        listed = ", ".join(ours) or "none"
+        raise BadInput(f"There is no account {named} here. The accounts are: {listed}.")
 
 
 def _identify_of(platform: str) -> Identify | None:

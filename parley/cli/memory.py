@@ -14,10 +14,19 @@ from memory.ports.recall import Query, Recollection
 from memory.service.deletion_topics import TopicMatches
 from memory.service.handle import MemoryHandle
 from memory.stores.reviews import ReviewItem
-from parley.cli.memory_access import PersonOptions, people_with_memories, with_memory
-from parley.cli.memory_table import plain, show_decided, show_people, show_records, show_waiting
-from parley.cli.options import AsJson, Config, Person, QueryText, SearchLimit, choice, confirmed
-from parley.cli.terminal import print_json
+from parley.cli.memory_access import people_with_memories, with_memory
+from parley.cli.memory_table import show_decided, show_people, show_records, show_waiting
+from parley.cli.options import (
+    AsJson,
+    Config,
+    Person,
+    QueryText,
+    SearchLimit,
+    Tenant,
+    choice,
+    confirmed,
+)
+from parley.cli.terminal import plain, show
 from parley.config import Settings
 
 What = Literal["episodic", "semantic", "all"]
@@ -48,13 +57,7 @@ MIN_ID: Final = 8
 """Characters from which the beginning of an id is enough, when it is the only one."""
 
 
-def people(
-    tenant: Annotated[
-        str, typer.Option(help="Only this tenant, if the program serves several.")
-    ] = "",
-    config: Config = None,
-    as_json: AsJson = False,
-) -> int:
+def people(tenant: Tenant = "", config: Config = None, as_json: AsJson = False) -> int:
     """Print the people with memories, with counts only."""
     show_people(people_with_memories(config, tenant), as_json=as_json)
     return 0
@@ -82,7 +85,7 @@ def list_newest(
             records = [match.record for match in await handle.read.search(own)]
         show_records(records, as_json=as_json, nothing=NO_MEMORIES)
 
-    with_memory(PersonOptions(person, config, as_json), job)
+    with_memory(person, config, job)
     return 0
 
 
@@ -100,7 +103,7 @@ def search(
         own = Filter(own_only=True, superseded=superseded)
         return await handle.read.recall(Query(query, handle.request.at, limit, filters=own))
 
-    recollection = with_memory(PersonOptions(person, config, as_json), job, load_models=True)
+    recollection = with_memory(person, config, job, load_models=True)
     records = [one.record for one in recollection.results]
     show_records(records, as_json=as_json, nothing="No memory matches.")
     if recollection.left_out and not as_json:
@@ -128,7 +131,7 @@ def clear(
             sys.stderr.write(line)
         return await handle.erasure.clear(TIERS[what]) if confirmed(questions, yes) else None
 
-    return _report(with_memory(PersonOptions(person, config, as_json), job), as_json=as_json)
+    return _report(with_memory(person, config, job), as_json=as_json)
 
 
 def forget(
@@ -153,7 +156,7 @@ def forget(
         bound = [item.refs for item in matches.items]
         return (await handle.erasure.forget(bound, handle.erasure.hashed(topic))).items
 
-    return _report(with_memory(PersonOptions(person, config, as_json), job), as_json=as_json)
+    return _report(with_memory(person, config, job), as_json=as_json)
 
 
 def _show(matches: TopicMatches) -> None:
@@ -170,10 +173,7 @@ def _report(deleted: int | None, *, as_json: bool) -> int:
     """Print how many were deleted; 1 where the user did not confirm."""
     if deleted is None:
         return 1
-    if as_json:
-        print_json([{"deleted": deleted}])
-    else:
-        sys.stdout.write(f"{deleted} deleted.\n")
+    show([{"deleted": deleted}], [f"{deleted} deleted."], as_json=as_json)
     return 0
 
 
@@ -205,7 +205,7 @@ def review(
             return 0
         return await _ask_each(handle, waiting)
 
-    return with_memory(PersonOptions(person, config, as_json), job)
+    return with_memory(person, config, job)
 
 
 async def _decide_named(
@@ -223,10 +223,8 @@ async def _decide_named(
     for pending, keep in decided:
         done, result = await _decide(handle, pending, keep=keep)
         status = status if done else 1
-        if as_json:
-            print_json([{"id": pending.id, "kept": keep and done, "result": result}])
-        else:
-            sys.stdout.write(f"{pending.id}  {result}\n")
+        values = {"id": pending.id, "kept": keep and done, "result": result}
+        show([values], [f"{pending.id}  {result}"], as_json=as_json)
     return status
 
 

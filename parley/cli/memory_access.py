@@ -1,4 +1,4 @@
-"""Opens the memory of one person for a command, also while Parley runs."""
+"""Opens the memory of one person, or the agents and pools, also while Parley runs."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -17,7 +17,10 @@ from gateway.people import DEFAULT_TENANT, Audience, KnownIds, PersonId, Princip
 from gateway.ports import MembershipStatus, kept_ids
 from gateway.ports.clock import SystemClock
 from gateway.ports.memory import Caller
+from memory.agents.model import AgentSummary, PoolSummary
+from memory.agents.overview import LEAST
 from memory.agents.services import AgentServices
+from memory.model.scope import RequestScope
 from memory.ports.people import PersonCount
 from memory.service.handle import Memory, MemoryHandle
 from parley.cli.known_people import resolve_person
@@ -40,37 +43,42 @@ OFF: Final = "Memory is switched off (memory.enabled)."
 NO_MEMORIES: Final = (
     "{person} has no memories. `parley memory people` lists the people with memories."
 )
+NO_TENANT: Final = "No account has a tenant of its own: name one with --tenant."
 HOW_TO_NAME: Final = "name a person as PLATFORM:ACCOUNT:ID, as `parley memory people` shows it"
+NO_AGENT: Final = "There is no agent {text!r}. `parley agents list` shows them."
+NO_POOL: Final = "There is no pool {text!r}. `parley pools list` shows them."
+AMBIGUOUS: Final = "Several ids begin with {text!r}. Write more of the id."
+OPERATOR: Final = PersonId(PLATFORM, "main", "operator")
 
 T = TypeVar("T")
-
-
-class PersonOptions(Struct, frozen=True):
-    """The options of a command about one person. Raises `typer.BadParameter` without a person."""
-
-    person: str
-    config: Path | None
-    as_json: bool = False
-
-    def __post_init__(self) -> None:
-        if self.person.count(":") < 2:
-            raise typer.BadParameter(HOW_TO_NAME, param_hint="--person")
 
 
 Job = Callable[[MemoryHandle, Settings], Awaitable[T]]
 
 
+def check_person(person: str) -> str:
+    """The value of `--person`. Raises `typer.BadParameter` where it names no person."""
+    if person.count(":") < 2:
+        raise typer.BadParameter(HOW_TO_NAME, param_hint="--person")
+    return person
+
+
 def with_memory(
-    options: PersonOptions, job: Job[T], *, allow_unknown: bool = False, load_models: bool = False
+    person: str,
+    config: Path | None,
+    job: Job[T],
+    *,
+    allow_unknown: bool = False,
+    load_models: bool = False,
 ) -> T:
     """The result of `job` with this person's memory; `load_models` loads the models of recall for
     it, which takes seconds.
 
-    Raises `BadInput` when memory is off. A person without memories is refused, unless
-    `allow_unknown` is set.
+    Raises `BadInput` when memory is off, `typer.BadParameter` without a person. A person without
+    memories is refused, unless `allow_unknown` is set.
     """
-    given = person_of(options.person)
-    settings = settings_with_database(options.config)
+    given = person_of(check_person(person))
+    settings = settings_with_database(config)
     extensions = load_extensions(settings)
 
     async def run() -> T:
@@ -83,7 +91,7 @@ def with_memory(
             if not has_memories and settings.memory.places != (BUILTIN,):
                 has_memories = bool(await (await memory.for_principal(caller)).read.count())
             if not has_memories:
-                raise BadInput(NO_MEMORIES.format(person=options.person))
+                raise BadInput(NO_MEMORIES.format(person=person))
             return await job(await memory.for_principal(caller), settings)
 
     return asyncio.run(run())
@@ -98,19 +106,25 @@ class AssumedMembership:
         return MembershipStatus.MEMBER
 
 
-def people_with_memories(config: Path | None, tenant: str = "") -> list[PersonCount]:
+def people_with_memories(config: Path | None, tenant: str) -> list[PersonCount]:
     """The people of a tenant with counts of their memories; without a tenant, those of all tenants
     of the configured accounts. Raises `BadInput` where these have no tenant of their own."""
     settings = settings_with_database(config)
-    tenants = [tenant] if tenant else tenants_of_accounts(settings, load_extensions(settings))
-    if not tenants:
-        raise BadInput("No account has a tenant of its own: name one with --tenant.")
+    tenants = chosen_tenants(settings, load_extensions(settings), tenant)
 
     async def run() -> list[PersonCount]:
         async with opened_memory(settings) as (storage, *_):
             return [one for each in tenants for one in await _known(storage, each)]
 
     return asyncio.run(run())
+
+
+def chosen_tenants(settings: Settings, extensions: ExtensionRegistry, tenant: str) -> list[str]:
+    """The named tenant, or those of the accounts. Raises `BadInput` where there is none."""
+    tenants = [tenant] if tenant else tenants_of_accounts(settings, extensions)
+    if not tenants:
+        raise BadInput(NO_TENANT)
+    return tenants
 
 
 def tenants_of_accounts(settings: Settings, extensions: ExtensionRegistry) -> list[str]:
@@ -136,16 +150,7 @@ async def opened_memory(
     backends = load_backends(settings, clock)
     try:
         wired = wire_memory(
-            settings,
-            storage.memory,
-            storage.personal,
-            storage.stores.states,
-            storage.history,
-            clock,
-            models,
-            check=AssumedMembership(),
-            working=storage.working,
-            backends=backends,
+            settings, storage, clock, models, check=AssumedMembership(), backends=backends
         )
         if wired.memory is None or wired.consolidation is None or wired.agents is None:
             raise BadInput(OFF)
@@ -196,3 +201,79 @@ def _caller(principal: Principal) -> Caller:
         conversation=f"{PLATFORM}/{person}",
         at=SystemClock().now(),
     )
+
+
+class OpenedAgents(Struct, frozen=True):
+    """The agents of the configured tenants, or of one."""
+
+    services: AgentServices
+    memory: Memory
+    storage: Storage
+    settings: Settings
+    extensions: ExtensionRegistry
+    tenants: tuple[str, ...]
+
+    async def agents(self) -> list[AgentSummary]:
+        """All agents, with numbers and without names."""
+        overview = self.services.overview
+        return [
+            one for each in self.tenants for one in await overview.all_agents(operator_of(each))
+        ]
+
+    async def pools(self) -> list[PoolSummary]:
+        """All pools, with numbers and without names."""
+        overview = self.services.overview
+        return [one for each in self.tenants for one in await overview.all_pools(operator_of(each))]
+
+    async def agent(self, text: str) -> AgentSummary:
+        """The agent with this id, or whose id begins so. Raises `BadInput`."""
+        agents = [one for one in await self.agents() if _fits(one.id, text)]
+        return _only(agents, text, NO_AGENT)
+
+    async def pool(self, text: str) -> PoolSummary:
+        """The pool with this id, or whose id begins so. Raises `BadInput`."""
+        pools = [one for one in await self.pools() if _fits(one.pool.id, text)]
+        return _only(pools, text, NO_POOL)
+
+    async def person(self, person: str) -> RequestScope:
+        """A request of a person. Raises `BadInput` for a person who may be several."""
+        given = person_of(person)
+        caller = await caller_for(self.settings, self.storage, self.extensions, given)
+        return (await self.memory.for_principal(caller)).request
+
+
+def with_agents(
+    config: Path | None, job: Callable[[OpenedAgents], Awaitable[T]], tenant: str = ""
+) -> T:
+    """The result of `job` with the agents. Raises `BadInput` where memory is off."""
+    settings = settings_with_database(config)
+    extensions = load_extensions(settings)
+    tenants = chosen_tenants(settings, extensions, tenant)
+
+    async def run() -> T:
+        async with opened_memory(settings) as (storage, memory, services):
+            return await job(
+                OpenedAgents(services, memory, storage, settings, extensions, tuple(tenants))
+            )
+
+    return asyncio.run(run())
+
+
+def operator_of(tenant: str) -> RequestScope:
+    """The request of the user of the terminal, who reads the numbers of a tenant."""
+    person = str(OPERATOR)
+    place = Place(PLATFORM, "main", person, Audience.DIRECT)
+    principal = Principal(tenant, OPERATOR, Role.OPERATOR)
+    return RequestScope(principal, (person,), place, SystemClock().now())
+
+
+def _fits(id_: str, text: str) -> bool:
+    return len(text) >= LEAST and id_.startswith(text.lower())
+
+
+def _only(matches: list[T], text: str, unknown: str) -> T:
+    if not matches:
+        raise BadInput(unknown.format(text=text[:40]))
+    if len(matches) > 1:
+        raise BadInput(AMBIGUOUS.format(text=text[:40]))
+    return matches[0]

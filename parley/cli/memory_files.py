@@ -17,9 +17,9 @@ from memory.transfer.encryption import MAX_KEY, check_key
 from memory.transfer.exporter import ExportOptions, Form, export
 from memory.transfer.importer import LineOutcome, LineReport, bring_in, needs_key
 from memory.write.validate import INPUT_KINDS
-from parley.cli.memory_access import PersonOptions, with_memory
+from parley.cli.memory_access import check_person, with_memory
 from parley.cli.options import AsJson, Config, Person
-from parley.cli.terminal import print_json
+from parley.cli.terminal import show
 from parley.config import Settings
 from parley.extras import missing
 
@@ -49,7 +49,7 @@ def export_memories(
     as_json: AsJson = False,
 ) -> int:
     """Write the person's own memories to a file."""
-    options = PersonOptions(person, config, as_json)
+    check_person(person)
     if form == "parquet" and (absent := missing("parquet")):
         raise LibraryMissing("--format parquet", absent, "parquet")
     key = _read_key(key_file, twice=True) if encrypt or key_file else ""
@@ -58,16 +58,12 @@ def export_memories(
     async def job(handle: MemoryHandle, _: Settings) -> int:
         return await export(handle, wish)
 
-    count = with_memory(options, job)
-    if as_json:
-        print_json([{"file": str(file), "memories": count, "encrypted": bool(key)}])
-    else:
-        access = (
-            "encrypted, readable with the key only"
-            if key
-            else "not encrypted, readable to you only"
-        )
-        sys.stdout.write(f"{count} memories are in {file} ({access}).\n")
+    count = with_memory(person, config, job)
+    access = (
+        "encrypted, readable with the key only" if key else "not encrypted, readable to you only"
+    )
+    values = {"file": str(file), "memories": count, "encrypted": bool(key)}
+    show([values], [f"{count} memories are in {file} ({access})."], as_json=as_json)
     return 0
 
 
@@ -80,7 +76,7 @@ def import_memories(
 ) -> int:
     """Add the memories of a file, each as if the person had asked for it, and print the result of
     each line; 1 when one was not stored."""
-    options = PersonOptions(person, config, as_json)
+    check_person(person)
     key = _read_key(key_file, twice=False) if needs_key(file) else ""
     counts: Counter[LineOutcome] = Counter()
 
@@ -90,7 +86,7 @@ def import_memories(
             _print_line(line, as_json=as_json)
 
     try:
-        with_memory(options, job, allow_unknown=True)
+        with_memory(person, config, job, allow_unknown=True)
     finally:
         if counts and not as_json:
             sums = ", ".join(
@@ -119,20 +115,9 @@ def _read_key(key_file: Path | None, *, twice: bool) -> str:
 
 
 def _print_line(line: LineReport, *, as_json: bool) -> None:
-    if as_json:
-        print_json(
-            [
-                {
-                    "line": line.line,
-                    "outcome": line.outcome.value,
-                    "reason": line.reason,
-                    "id": line.id,
-                }
-            ]
-        )
-    else:
-        reason = f": {line.reason}" if line.reason else ""
-        sys.stdout.write(f"line {line.line}: {line.outcome.value}{reason}\n")
+    outcome, reason = line.outcome.value, f": {line.reason}" if line.reason else ""
+    values = {"line": line.line, "outcome": outcome, "reason": line.reason, "id": line.id}
+    show([values], [f"line {line.line}: {outcome}{reason}"], as_json=as_json)
 
 
 MEANINGS: Final[Mapping[IngestionTier, str]] = {
@@ -161,11 +146,8 @@ def validate(
             raise BadInput(f"--source: {source[:40]!r} is not one of {', '.join(INPUT_KINDS)}")
         return await handle.write.try_out(text, memory_type, source)
 
-    result = with_memory(PersonOptions(person, config, as_json), job, allow_unknown=True)
-    if as_json:
-        print_json([_as_values(result)])
-    else:
-        sys.stdout.writelines(f"{line}\n" for line in _as_lines(result))
+    result = with_memory(person, config, job, allow_unknown=True)
+    show([_as_values(result)], _as_lines(result), as_json=as_json)
     return int(not result.approved)
 
 

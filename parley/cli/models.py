@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Final, Protocol
+from typing import Annotated, Final
 
 import httpx2
 import typer
@@ -22,10 +22,10 @@ from memory.embeddings.catalogue import EMBEDDING, MODELS, RERANKING, LocalModel
 from memory.embeddings.local import installed
 from parley.cli.configuration import command_settings
 from parley.cli.knowledge.repositories import with_index
-from parley.cli.knowledge.vectors import VectorModel, VectorProgress, progress_of
+from parley.cli.knowledge.standing import VectorModel, VectorProgress, progress_of
 from parley.cli.options import AsJson, Config
 from parley.cli.stores import require_database, with_storage
-from parley.cli.terminal import print_json
+from parley.cli.terminal import show
 from parley.config import Settings, SettingsError
 from parley.installation import install_command
 from parley.wiring.knowledge import knowledge_file
@@ -60,26 +60,27 @@ class _Vectors(Struct, frozen=True):
     problem: str = ""
 
 
-def show(folder: Folder = None, config: Config = None, as_json: AsJson = False) -> int:
+def show_models(folder: Folder = None, config: Config = None, as_json: AsJson = False) -> int:
     """Print every model, and how many memories have vectors."""
     settings = command_settings(config)
     models = folder or models_folder(settings)
     vectors, chunks = _vectors(settings), _chunks(settings)
-    if as_json:
-        print_json([{"model": model.name, "missing": model.missing(models)} for model in MODELS])
-        values = {"libraries": installed(), **asdict(vectors)}
-        print_json([values | ({"chunks": asdict(chunks)} if chunks else {})])
-        return 0
-    for model in MODELS:
-        sys.stdout.write(f"{model.name:<24}  {_state(model, models):<24}  for {model.purpose}\n")
-    if not installed():
-        sys.stdout.write(
-            f"The libraries that run them are not installed: {install_command('models')}\n"
-        )
-    sys.stdout.write(_progress_line(vectors))
+    state: dict[str, object] = {"libraries": installed(), **asdict(vectors)}
     if chunks is not None:
-        sys.stdout.write(f"Repositories: {chunks.text}\n")
+        state["chunks"] = asdict(chunks)
+    values = [{"model": model.name, "missing": model.missing(models)} for model in MODELS]
+    show([*values, state], _as_lines(models, vectors, chunks), as_json=as_json)
     return 0
+
+
+def _as_lines(models: Path, vectors: _Vectors, chunks: VectorProgress | None) -> Iterator[str]:
+    for model in MODELS:
+        yield f"{model.name:<24}  {_state(model, models):<24}  for {model.purpose}"
+    if not installed():
+        yield f"The libraries that run them are not installed: {install_command('models')}"
+    yield _progress_line(vectors)
+    if chunks is not None:
+        yield f"Repositories: {chunks.text}"
 
 
 def pull_models(
@@ -131,11 +132,11 @@ def _state(model: LocalModel, models: Path) -> str:
 
 def _progress_line(vectors: _Vectors) -> str:
     if vectors.problem:
-        return f"Vectors: {vectors.problem}\n"
+        return f"Vectors: {vectors.problem}"
     if not vectors.model:
-        return "Vectors: none; memories are found by their words.\n"
+        return "Vectors: none; memories are found by their words."
     share = 100 * vectors.made // max(vectors.of, 1)
-    return f"Vectors of {vectors.model}: {vectors.made:,} of {vectors.of:,} memories ({share} %).\n"
+    return f"Vectors of {vectors.model}: {vectors.made:,} of {vectors.of:,} memories ({share} %)."
 
 
 def _vectors(settings: Settings) -> _Vectors:
@@ -193,24 +194,12 @@ class DownloadFailed(Exception):
     """A file could not be downloaded; the text says why and what to do."""
 
 
-class _Digest(Protocol):
-    def update(self, data: bytes, /) -> None: ...
-    def hexdigest(self) -> str: ...
-
-
 class _Stated(Struct, frozen=True):
     """The size and the checksum that the publisher states. A SHA-256 has 64 digits; 40 are the
     SHA-1 of a git blob."""
 
     size: int
     checksum: str
-
-    def digest(self) -> _Digest:
-        if len(self.checksum) == 40:
-            digest = hashlib.sha1(usedforsecurity=False)  # the id of a git blob
-            digest.update(b"blob %d\0" % self.size)
-            return digest
-        return hashlib.sha256()
 
 
 def pull(
@@ -255,8 +244,11 @@ def _remove_old_parts(target: Path) -> None:
 
 
 def _keep(answer: httpx2.Response, part: Path, name: str, progress: Progress) -> None:
-    stated = _stated(answer)
-    digest, received = stated.digest(), 0
+    stated, received = _stated(answer), 0
+    if len(stated.checksum) == 40:
+        digest = hashlib.sha1(b"blob %d\0" % stated.size, usedforsecurity=False)
+    else:
+        digest = hashlib.sha256()
     with part.open("wb") as file:
         for data in answer.iter_bytes(CHUNK):
             received += len(data)

@@ -30,6 +30,16 @@ Person = Annotated[
         help="A person, as `parley memory people` shows it.",
     ),
 ]
+OfPerson = Annotated[
+    str, typer.Option("--person", metavar="PLATFORM:ACCOUNT:ID", help="Only of this person.")
+]
+Tenant = Annotated[str, typer.Option(help="Only this tenant, if the program serves several.")]
+Yes = Annotated[
+    int,
+    typer.Option(
+        "--yes", "-y", count=True, show_default=False, help="Do not ask for confirmation."
+    ),
+]
 SearchLimit = Annotated[int, typer.Option("--limit", min=1, max=100, help="Maximum of results.")]
 QueryText = Annotated[str, typer.Argument(metavar="QUERY", help="A question or words.")]
 NO_TERMINAL: Final = (

@@ -10,7 +10,7 @@ from gateway.ports.outbox import DeadLetter, Outbox
 from gateway.ports.traces import Trace
 from parley.cli.options import Config
 from parley.cli.stores import settings_with_database, with_storage
-from parley.cli.terminal import printable
+from parley.cli.terminal import print_lines, printable, second_of
 from parley.wiring.storage import Storage
 
 MAX_AT_ONCE: Final = 10_000
@@ -32,7 +32,7 @@ def show(
         return letters + [describe_question(trace) for trace in traces]
 
     lines = with_storage(settings_with_database(config, hot=True), job)
-    sys.stdout.write("\n".join(lines or ["Every answer was delivered."]) + "\n")
+    print_lines(lines or ["Every answer was delivered."])
     return 0
 
 
@@ -52,7 +52,7 @@ def describe(letter: DeadLetter) -> str:
     place = outbound.place
     account = "" if place.account == "main" else f"/{place.account}"
     thread = f" thread {place.thread_id}" if place.thread_id else ""
-    at = letter.at.strftime("%Y-%m-%d %H:%M:%S UTC")
+    at = second_of(letter.at)
     return (
         f"{outbound.key}  {at}  {place.platform}{account} {place.channel_id}{thread}"
         f"  {letter.entry.attempts} failed tries\n    {printable(letter.reason)}"
@@ -62,9 +62,9 @@ def describe(letter: DeadLetter) -> str:
 def describe_question(trace: Trace) -> str:
     """A question at which one process after the other died, as an operator reads it."""
     account = "" if trace.account == "main" else f"/{trace.account}"
-    at = trace.at.strftime("%Y-%m-%d %H:%M:%S UTC")
+    named = f"{trace.platform}{account} {trace.kind} {printable(trace.message_id)}"
     return (
-        f"question  {at}  {trace.platform}{account} {trace.kind} {printable(trace.message_id)}\n"
+        f"question  {second_of(trace.at)}  {named}\n"
         f"    never answered: the program crashed at each attempt (turn {trace.id})"
     )
 

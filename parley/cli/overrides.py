@@ -16,7 +16,7 @@ from gateway.ports.clock import SystemClock
 from gateway.stores.config_versions import ConfigVersion
 from parley.cli.chosen_configuration import own_configuration
 from parley.cli.options import Config
-from parley.cli.stores import read_settings, require_database, with_storage
+from parley.cli.stores import settings_with_database, with_storage
 from parley.cli.terminal import print_text
 from parley.config import Settings, SettingsError
 from parley.config.listing import as_yaml, listed
@@ -90,7 +90,7 @@ def reset(config: Config = None) -> int:
 
 def export(config: Config = None) -> int:
     """Print the configuration in force as a file, without secrets."""
-    settings = read_settings(config)
+    settings = settings_with_database(config)
     origins = load_with_origins(own_configuration(config), os.environ).origins
 
     async def job(storage: Storage) -> str:
@@ -98,7 +98,6 @@ def export(config: Config = None) -> int:
         values = list(listed(live.settings, origins, live.state.in_force))
         return as_yaml(values, SystemClock().now())
 
-    require_database(settings)
     sys.stdout.write(with_storage(settings, job))
     return 0
 
@@ -141,8 +140,7 @@ async def _done(
 def _with_configuration(
     config: Config, job: Callable[[LiveConfiguration, AuditSink], Awaitable[T]]
 ) -> T:
-    settings = read_settings(config)
-    require_database(settings)
+    settings = settings_with_database(config)
 
     async def work(storage: Storage) -> T:
         live = await stored_configuration(settings, storage)

@@ -6,11 +6,9 @@ from typing import Annotated, Final
 import typer
 
 from memory.agents.model import PoolInvitation, PoolMember, PoolSummary
-from parley.cli.agent_access import OpenedAgents, operator_of, with_agents
-from parley.cli.agents import Tenant, Yes
-from parley.cli.memory_table import plain, show_rows
-from parley.cli.options import AsJson, Config, confirmed
-from parley.cli.terminal import print_json
+from parley.cli.memory_access import OpenedAgents, operator_of, with_agents
+from parley.cli.options import AsJson, Config, Tenant, Yes, confirmed
+from parley.cli.terminal import plain, show, show_rows
 
 NONE: Final = "There are no pools."
 Page = tuple[PoolSummary, tuple[PoolMember, ...], tuple[PoolInvitation, ...]]
@@ -21,12 +19,11 @@ def show_all(tenant: Tenant = "", config: Config = None, as_json: AsJson = False
     """Print the pools, with numbers only."""
     pools = with_agents(config, lambda opened: opened.pools(), tenant)
     names = ("id", "owner", "scope", "since", "members", "memories")
-    values = [_values(one) for one in pools] if as_json else None
-    show_rows(names, [_row(one) for one in pools], values, NONE)
+    show_rows(map(_values, pools), names, map(_row, pools), NONE, as_json=as_json)
     return 0
 
 
-def show(pool: PoolId, config: Config = None, as_json: AsJson = False) -> int:
+def show_one(pool: PoolId, config: Config = None, as_json: AsJson = False) -> int:
     """Print a pool with its members and those who are invited, without names and texts."""
 
     async def job(opened: OpenedAgents) -> Page:
@@ -36,18 +33,17 @@ def show(pool: PoolId, config: Config = None, as_json: AsJson = False) -> int:
         return summary, members, await pools.invited_to(owner, summary.pool.id)
 
     summary, members, invited = with_agents(config, job)
-    if as_json:
-        listed = [{"agent": one.agent, "permission": one.permission.value} for one in members]
-        waits = [{"agent": one.agent, "until": one.until.isoformat()} for one in invited]
-        print_json([{**_values(summary), "agents": listed, "invited": waits}])
-        return 0
-    sys.stdout.write("  ".join(_row(summary)) + "\n")
-    for one in members:
-        since = one.joined_at.date()
-        sys.stdout.write(f"agent {one.agent}: {one.permission.value}, since {since}\n")
-    for asked in invited:
-        until = asked.until.date()
-        sys.stdout.write(f"invited {asked.agent}: {asked.permission.value}, until {until}\n")
+    listed = [{"agent": one.agent, "permission": one.permission.value} for one in members]
+    waits = [{"agent": one.agent, "until": one.until} for one in invited]
+    lines = ["  ".join(_row(summary))]
+    lines += [
+        f"agent {one.agent}: {one.permission.value}, since {one.joined_at.date()}"
+        for one in members
+    ]
+    lines += [
+        f"invited {one.agent}: {one.permission.value}, until {one.until.date()}" for one in invited
+    ]
+    show([{**_values(summary), "agents": listed, "invited": waits}], lines, as_json=as_json)
     return 0
 
 
@@ -85,7 +81,7 @@ def _values(one: PoolSummary) -> dict[str, object]:
         "id": pool.id,
         "owner": pool.owner,
         "scope": pool.scope.name.lower(),
-        "created_at": pool.created_at.isoformat(),
+        "created_at": pool.created_at,
         "members": one.members,
         "memories": one.memories,
     }

@@ -11,7 +11,7 @@ from gateway.inbound.crash_loop_guard import CRASHES, MAX_LISTED, CrashCounts
 from gateway.ports.work_guard import Quarantined, WorkItem, WorkKind
 from parley.cli.options import Config
 from parley.cli.stores import settings_with_database, with_storage
-from parley.cli.terminal import printable
+from parley.cli.terminal import print_lines, printable, second_of
 from parley.wiring.storage import Storage
 
 Key = Annotated[str, typer.Argument(help="A key as `parley quarantine list` shows it.")]
@@ -40,8 +40,7 @@ def show(
     entries = with_storage(
         settings_with_database(config, hot=True), lambda storage: storage.quarantine.listed(limit)
     )
-    lines = [_describe(entry) for entry in entries]
-    sys.stdout.write("\n".join(lines or ["The quarantine is empty."]) + "\n")
+    print_lines([_describe(entry) for entry in entries] or ["The quarantine is empty."])
     return 0
 
 
@@ -103,7 +102,7 @@ def _remove(keys: Sequence[str], config: Config, *, discard: bool) -> int:
 
 def _describe(entry: Quarantined) -> str:
     """One entry as an operator reads it: the work, its time, owner and place."""
-    at, owner = entry.at.strftime("%Y-%m-%d %H:%M:%S UTC"), entry.owner
+    at, owner = second_of(entry.at), entry.owner
     person = f"person {owner.person}" if owner.person else ""
     place = f"place {owner.place}" if owner.place else ""
     parts = [f"{entry.kind}:{entry.id}", at, person, place, f"weight {entry.weight}"]

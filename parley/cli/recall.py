@@ -1,15 +1,13 @@
 """`parley recall "query"`: the memories that a question finds, with their rank in each search."""
 
-import sys
 from collections.abc import Iterator, Mapping
 from typing import Final
 
 from memory.ports.recall import Query, Recalled, Recollection
 from memory.service.handle import MemoryHandle
-from parley.cli.memory_access import PersonOptions, with_memory
-from parley.cli.memory_table import plain
+from parley.cli.memory_access import with_memory
 from parley.cli.options import AsJson, Config, Person, QueryText, SearchLimit
-from parley.cli.terminal import print_json
+from parley.cli.terminal import plain, show
 from parley.config import Settings
 
 NOTHING: Final = "No memory matches."
@@ -35,12 +33,8 @@ def recall(
     async def job(handle: MemoryHandle, _: Settings) -> Recollection:
         return await handle.read.recall(Query(query, handle.request.at, limit=limit))
 
-    options = PersonOptions(person, config, as_json)
-    recollection = with_memory(options, job, load_models=True)
-    if as_json:
-        print_json([_as_values(result) for result in recollection.results])
-    else:
-        sys.stdout.writelines(f"{line}\n" for line in _as_lines(recollection))
+    recollection = with_memory(person, config, job, load_models=True)
+    show(map(_as_values, recollection.results), _as_lines(recollection), as_json=as_json)
     return 0 if recollection.results else 1
 
 
@@ -51,7 +45,7 @@ def _as_values(one: Recalled) -> Mapping[str, object]:
         "source_scores": {search: round(score, 4) for search, score in one.source_scores.items()},
         "source_ranks": dict(one.source_ranks),
         "label": one.label,
-        "at": one.record.provenance.at.isoformat(),
+        "at": one.record.provenance.at,
         "kind": one.record.kind.value,
         "content": one.record.content,
     }

@@ -1,4 +1,4 @@
-"""`parley run`."""
+"""`parley run`, and `parley demo`."""
 
 import os
 import sys
@@ -51,3 +51,20 @@ def _no_platform(path: Path | None) -> Problem:
         " the page on this machine."
     )
     return Problem("platforms", text, advice, file)
+
+
+def demo(
+    once: Annotated[
+        bool, typer.Option("--once", help="End after the scripted conversation.")
+    ] = False,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=65_535, help="Port of the page, 0 for any. Default: 8080, or the next."
+        ),
+    ] = None,
+) -> int:
+    """Run the demo; returns the exit status."""
+    from parley.demo.run import play  # noqa: PLC0415 - loads the program and the simulators
+
+    return play(once=once, port=port)

@@ -17,7 +17,7 @@ from parley.config import Settings
 from parley.config.sections import MEMORY, sqlite_file
 
 if TYPE_CHECKING:
-    from parley.wiring.storage import Storage
+    from parley.wiring.storage import LongLived, Storage
 
 IN_MEMORY: Final = "The database is in the memory of the running program: only that can read it."
 NO_DATABASE: Final = (
@@ -70,5 +70,20 @@ def with_storage(settings: Settings, job: Callable[[Storage], Awaitable[T]]) -> 
     async def run() -> T:
         async with opened(Storage(settings, SystemClock())) as storage:
             return await job(storage)
+
+    return asyncio.run(run())
+
+
+def with_database(settings: Settings, job: Callable[[LongLived], Awaitable[T]]) -> T:
+    """The result of `job` with the opened stores of `database.url` alone."""
+    from parley.wiring.storage import LongLived  # noqa: PLC0415 - slow, and for some commands only
+
+    async def run() -> T:
+        stores = LongLived(settings.database.url, SystemClock())
+        try:
+            await stores.start()
+            return await job(stores)
+        finally:
+            await stores.stop()
 
     return asyncio.run(run())

@@ -34,8 +34,7 @@ def sync(
 async def _sync(settings: Settings, project: str) -> str:
     clock = SystemClock()
     storage = Storage(settings, clock)
-    states = storage.stores.states
-    memory = wire_memory(settings, storage.memory, storage.personal, states, storage.history, clock)
+    memory = wire_memory(settings, storage, clock)
     heartbeats = wire_heartbeats(settings, storage, memory.sync, load_extensions(settings), clock)
     if heartbeats is None:
         raise BadInput("Memory is off, so no status can be written.")

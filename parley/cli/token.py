@@ -3,8 +3,7 @@
 import asyncio
 import secrets
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Annotated, Final, TypeVar
 
@@ -15,27 +14,23 @@ from gateway.ports.clock import SystemClock
 from gateway.ports.rights import EVERY_SCOPE, TokenScope
 from memory.agents.model import Agent
 from memory.stores.api_tokens import MAX_NAME, ApiToken
-from parley.cli.known_people import resolve_stored_person
+from parley.cli.known_people import check_account, resolve_stored_person
 from parley.cli.options import Config
-from parley.cli.stores import read_settings
+from parley.cli.stores import read_settings, with_database
+from parley.cli.terminal import show_rows
 from parley.config import Settings
 from parley.config.sections import MEMORY
 from parley.security.keys import token_key
 from parley.security.tokens import TokenClaims, issue, person_of
 from parley.wiring.extensions import load_extensions
-from parley.wiring.storage import MemoryStores, open_long_lived
+from parley.wiring.storage import MemoryStores
 
 MAX_DAYS: Final = 365
 ID_BYTES: Final = 6
 NO_LIST: Final = (
     "The database is in the memory of the running program: it keeps no list of tokens or agents."
 )
-NOT_SEEN: Final = (
-    "No person with the id {person} has written to the assistant yet, and this platform uses "
-    "several ids for a person. Ask the person to write once, then try again."
-)
-COLUMNS: Final = "{:<20} {:<40} {:<17} {:<11} {:<32} {}\n"
-HEADINGS: Final = ("NAME", "PERSON", "UNTIL (UTC)", "SCOPES", "AGENT", "TENANT")
+COLUMNS: Final = ("name", "person", "until", "scopes", "agent", "tenant")
 MAX_AGENTS: Final = 10_000
 LEAST: Final = 4
 """Characters of the id of an agent that have to be written."""
@@ -99,10 +94,8 @@ def _issue(
     """Print a token. Raises `BadInput` for a person of an account that is not configured, an agent
     of somebody else, and a name in use."""
     given = person_of(person)
-    check_account(settings, given.platform, given.account)
+    check_account(settings, given)
     known = asyncio.run(resolve_stored_person(given, settings))
-    if known is None:
-        raise BadInput(NOT_SEEN.format(person=given))
     tenant = load_extensions(settings).tenant_of_person(known)
     if agent:
         agent = _agent_of(settings, tenant, str(known), agent)
@@ -149,16 +142,18 @@ def _list(settings: Settings) -> None:
     """Print the tokens that have not expired, without the tokens themselves."""
     now = SystemClock().now()
     tokens = _with_stores(settings, lambda stores: stores.tokens.listed(now))
-    if not tokens:
-        sys.stdout.write("No token is in use.\n")
-        return
-    sys.stdout.write(COLUMNS.format(*HEADINGS))
-    for kept in tokens:
-        until = f"{kept.until:%Y-%m-%d %H:%M}"
-        scopes = ", ".join(sorted(kept.scopes))
-        sys.stdout.write(
-            COLUMNS.format(*(kept.name, kept.person, until, scopes, kept.agent or "-", kept.tenant))
+    rows = (
+        (
+            one.name,
+            one.person,
+            f"{one.until:%Y-%m-%d %H:%M} UTC",
+            ", ".join(sorted(one.scopes)),
+            one.agent or "-",
+            one.tenant,
         )
+        for one in tokens
+    )
+    show_rows((), COLUMNS, rows, "No token is in use.")
 
 
 def _revoke(settings: Settings, name: str) -> None:
@@ -181,21 +176,7 @@ def _with_stores(settings: Settings, job: Callable[[MemoryStores], Awaitable[T]]
     if settings.database.url == MEMORY:
         raise BadInput(NO_LIST)
 
-    async def work() -> T:
-        async with _opened(settings) as stores:
-            return await job(stores)
-
-    return asyncio.run(work())
-
-
-@asynccontextmanager
-async def _opened(settings: Settings) -> AsyncIterator[MemoryStores]:
-    lasting = open_long_lived(settings.database.url, SystemClock())
-    try:
-        await lasting.start()
-        yield lasting.memory
-    finally:
-        await lasting.stop()
+    return with_database(settings, lambda stores: job(stores.memory))
 
 
 def _checked(name: str) -> str:
@@ -204,13 +185,3 @@ def _checked(name: str) -> str:
             f"A name has at most {MAX_NAME} characters, no colon and no control characters."
         )
     return name
-
-
-def check_account(settings: Settings, platform: str, account: str) -> None:
-    """Raise `BadInput` for an account that is not configured."""
-    ours = [f"{each.platform}:{each.name}" for each in settings.accounts()]
-    if f"{platform}:{account}" not in ours:
-        listed = ", ".join(ours) or "none"
-        raise BadInput(
-            f"There is no account {platform}:{account} here. The accounts are: {listed}."
-        )

@@ -1,6 +1,5 @@
 """`parley usage`: the cost of answers, of a person or of everybody."""
 
-import sys
 from collections.abc import Iterator
 from typing import Annotated, Final
 
@@ -15,9 +14,9 @@ from gateway.policy.budgets import MICRO
 from gateway.ports.clock import SystemClock
 from gateway.stores.usage import MAX_DAYS, SpendingReader, SpendingSummary
 from parley.cli.memory_access import tenants_of_accounts
-from parley.cli.options import AsJson, Config
+from parley.cli.options import AsJson, Config, OfPerson, Tenant
 from parley.cli.stores import settings_with_database, with_storage
-from parley.cli.terminal import print_json
+from parley.cli.terminal import show
 from parley.config import Settings
 from parley.security.tokens import person_of
 from parley.wiring.extensions import load_extensions
@@ -31,15 +30,11 @@ NOTHING: Final = "Nothing was spent in this time."
 
 
 def usage(
-    person: Annotated[
-        str, typer.Option("--person", metavar="PLATFORM:ACCOUNT:ID", help="One person only.")
-    ] = "",
+    person: OfPerson = "",
     days: Annotated[
         int, typer.Option(min=1, max=MAX_DAYS, help="Number of days, the last one today.")
     ] = 30,
-    tenant: Annotated[
-        str, typer.Option(help="Only this tenant, if the program serves several.")
-    ] = "",
+    tenant: Tenant = "",
     config: Config = None,
     as_json: AsJson = False,
 ) -> int:
@@ -50,10 +45,7 @@ def usage(
     one = person_of(person) if person else None
     chosen = tenant or _tenant_of(settings, extensions, one)
     spent = with_storage(settings, lambda storage: _spent(settings, storage, chosen, one, days))
-    if as_json:
-        print_json([_as_values(spent)])
-    else:
-        sys.stdout.writelines(f"{line}\n" for line in _as_lines(spent))
+    show([_as_values(spent)], _as_lines(spent), as_json=as_json)
     return 0
 
 
@@ -101,7 +93,7 @@ async def _spent(
     settings: Settings, storage: Storage, tenant: str, person: PersonId | None, days: int
 ) -> SpendingSummary:
     clock, stores = SystemClock(), storage.stores
-    wired = wire_memory(settings, storage.memory, (), stores.states, storage.history, clock)
+    wired = wire_memory(settings, storage, clock)
     budgets = policies_of((await stored_configuration(settings, storage)).settings).budgets
     spending = SpendingReader(stores.usage, wired.identities, lambda: budgets, clock)
     if person is None:

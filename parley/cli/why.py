@@ -1,4 +1,4 @@
-"""`parley why MESSAGE_ID`, and `parley why --last`."""
+"""`parley why`, `logs` and `context`: the decisions about a message, its log, and its prompt."""
 
 import sys
 from collections.abc import Iterator
@@ -9,15 +9,17 @@ import typer
 from gateway.errors import BadInput
 from gateway.people import PersonId
 from gateway.policy.model_failures import step_of
+from gateway.ports.prompt_blocks import LeftOut
 from gateway.ports.traces import Trace
 from gateway.stores.feedback import DOWN, UP, Thumbs
+from gateway.turn.context.budgets import BlockFigures, BudgetFigures, figures_in, warnings
 from gateway.turn.types import Outcome
 from parley.cli.known_people import resolve_person
-from parley.cli.memory_table import plain
-from parley.cli.options import Config
+from parley.cli.options import AsJson, Config
 from parley.cli.stores import settings_with_database, with_storage
+from parley.cli.terminal import plain, print_lines, second_of, show
 from parley.config import Settings
-from parley.maintenance.message_log import lost_delivery
+from parley.maintenance.message_log import LogEntry, MessageLog, entries_of, lost_delivery, read_log
 from parley.refusal_steps import step_after
 from parley.security.tokens import person_of
 from parley.wiring.extensions import load_extensions
@@ -86,7 +88,33 @@ def why(
         sys.stderr.write(f"{nothing_found(message_id, person, chat)}\n")
         return 1
     texts = (describe(one, thumbs.get(one.id, Thumbs()), lost[one.id]) for one in traces)
-    sys.stdout.write("\n\n".join(texts) + "\n")
+    print_lines(["\n\n".join(texts)])
+    return 0
+
+
+def logs(
+    message_id: MessageId = None,
+    last: Last = False,
+    person: LastOfPerson = "",
+    chat: LastInChat = "",
+    config: Config = None,
+    as_json: AsJson = False,
+) -> int:
+    """Print what happened to the message, in time order; 1 when there is no record of it."""
+    check_choice(message_id, last, person, chat)
+    settings = settings_with_database(config, hot=True)
+
+    async def job(storage: Storage) -> list[MessageLog]:
+        traces = await chosen_traces(storage, settings, message_id, person, chat)
+        return [await read_log(storage, trace) for trace in sorted(traces, key=lambda t: t.at)]
+
+    message_logs = with_storage(settings, job)
+    if not message_logs:
+        sys.stderr.write(f"{nothing_found(message_id, person, chat)}\n")
+        return 1
+    values = (_as_values(one.trace, entry) for one in message_logs for entry in entries_of(one))
+    text = "\n\n".join("\n".join(lines_of(one)) for one in message_logs)
+    show(values, [text], as_json=as_json)
     return 0
 
 
@@ -94,10 +122,9 @@ def describe(trace: Trace, thumbs: Thumbs | None = None, lost: str = "") -> str:
     """One trace as people read it: the place, each decision with its reason, the outcome, and the
     feedback on the answer. `lost` says that the delivery is unknown."""
     account = "" if trace.account == "main" else f" ({trace.account})"
-    at = trace.at.strftime("%Y-%m-%d %H:%M:%S UTC")
     width = max((len(d.stage) for d in trace.decisions), default=0)
     lines = [
-        f"{trace.kind} {trace.message_id} on {trace.platform}{account}, {at}",
+        f"{trace.kind} {trace.message_id} on {trace.platform}{account}, {second_of(trace.at)}",
         f"  conversation {trace.conversation}",
         f"  turn {trace.id} (the log names it)",
     ]
@@ -179,3 +206,77 @@ def nothing_found(message_id: str | None, person: str, chat: str) -> str:
 
 async def _known(storage: Storage, person: PersonId) -> PersonId:
     return await resolve_person(person, storage.stores.states) or person
+
+
+def lines_of(log: MessageLog) -> Iterator[str]:
+    """The log as people read it."""
+    trace = log.trace
+    account = "" if trace.account == "main" else f" ({trace.account})"
+    yield f"{trace.kind} {plain(trace.message_id)} on {trace.platform}{account}, turn {trace.id}"
+    entries = entries_of(log)
+    width = max((len(entry.part) for entry in entries), default=0)
+    for entry in entries:
+        at = entry.at.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3] if entry.at else " " * 23
+        yield f"  {at}  {entry.part:<{width}}  {plain(entry.text, 300)}"
+
+
+def _as_values(trace: Trace, entry: LogEntry) -> dict[str, object]:
+    return {"turn": trace.id, "at": entry.at, "part": entry.part, **entry.values}
+
+
+def context(
+    message_id: Annotated[str, typer.Argument(help="The platform's id of the message.")],
+    config: Config = None,
+) -> int:
+    """Print the parts of the prompt for a message; 1 when there is no record of it."""
+    traces = with_storage(
+        settings_with_database(config), lambda storage: storage.stores.traces.find(message_id)
+    )
+    prompts = [(trace, figures) for trace in traces for figures in figures_of(trace)]
+    if not prompts:
+        reason = "no model answered it: see `parley why`" if traces else "see `parley why`"
+        sys.stderr.write(f"Message {message_id} has no stored prompt: {reason}.\n")
+        return 1
+    print_lines(["\n\n".join(describe_prompt(*prompt) for prompt in prompts)])
+    return 0
+
+
+def figures_of(trace: Trace) -> list[BudgetFigures]:
+    """The figures that a trace holds."""
+    kept = (decision.data for decision in trace.decisions if decision.reason == "blocks")
+    return [figures for figures in map(figures_in, kept) if figures is not None]
+
+
+def describe_prompt(trace: Trace, figures: BudgetFigures) -> str:
+    """The blocks with their budgets, what was left out and why, and warnings."""
+    at = second_of(trace.at)
+    total = sum(block.budget for block in figures.blocks)
+    lines = [
+        f"{trace.kind} {trace.message_id} on {trace.platform}, {at}, a window of {figures.window}",
+        f"  {'block':<10} {'tokens':>7} {'budget':>7} {'used':>5}",
+        *(_block_row(block) for block in figures.blocks),
+        f"  {'total':<10} {figures.tokens:>7} {total:>7}",
+        f"  reserved for question, answer and safety: {figures.reserved}; left beside the blocks: "
+        + str(figures.window - figures.tokens),
+    ]
+    for block in figures.blocks:
+        lines += [f"  missing in {block.kind}: {_missing(loss)}" for loss in block.losses]
+        lines += [f"  missing in {block.kind}: {block.more} more"] if block.more else []
+    lines += [f"  [WARNING] {warning}" for warning in warnings(figures)]
+    return "\n".join(lines)
+
+
+def _block_row(block: BlockFigures) -> str:
+    row = f"  {block.kind:<10} {block.tokens:>7} {block.budget:>7} {block.percent:>4}%"
+    if block.needed > block.tokens:
+        return f"{row}  of {block.needed} needed, {block.allotted} allotted"
+    return f"{row}  including unused budget of other blocks" if block.tokens > block.budget else row
+
+
+def _missing(loss: LeftOut) -> str:
+    words = {
+        "left_out": "omitted, it did not fit",
+        "cut": "cut at a sentence",
+        "summarised": "now in the summary",
+    }
+    return f"{loss.what.replace('_', ' ')}, {loss.tokens} tokens: {words[loss.why]}"

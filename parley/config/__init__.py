@@ -3,6 +3,14 @@
 from parley.config.load import from_mapping, load
 from parley.config.problems import Problem, SettingsError
 from parley.config.sections import MAIN
-from parley.config.settings import Account, Settings
+from parley.config.settings import ConfiguredAccount, Settings
 
-__all__ = ["MAIN", "Account", "Problem", "Settings", "SettingsError", "from_mapping", "load"]
+__all__ = [
+    "MAIN",
+    "ConfiguredAccount",
+    "Problem",
+    "Settings",
+    "SettingsError",
+    "from_mapping",
+    "load",
+]

@@ -10,6 +10,7 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field, ValidationError
 
+from gateway.settings import Section
 from memory.knowledge.reading.globs import BadPattern, Glob
 from memory.knowledge.reading.rules import (
     CODE,
@@ -25,7 +26,6 @@ from memory.knowledge.reading.rules import (
 from parley.config.explain import Explainer
 from parley.config.problems import Problem, SettingsError
 from parley.config.schema import typed
-from parley.config.sections import Section
 from parley.config.yaml_file import parse_yaml
 
 NAME: Final = ".agent/config.yaml"

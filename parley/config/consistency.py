@@ -14,7 +14,7 @@ from gateway.turn.context.budgets import budget_for
 from gateway.turn.prompt import PromptFacts, own_text
 from parley.config.problems import Problem, closest
 from parley.config.sections import MAIN
-from parley.config.settings import Account, Settings
+from parley.config.settings import ConfiguredAccount, Settings
 from parley.config.yaml_file import Value
 
 _PREFIX: Final = re.compile(r"^([a-z][a-z0-9]{1,29}):(?!//)")
@@ -32,7 +32,7 @@ def problems_of(settings: Settings, manifests: Mapping[str, AdapterManifest]) ->
     ]
 
 
-def missing_values(accounts: Iterable[Account]) -> list[Problem]:
+def missing_values(accounts: Iterable[ConfiguredAccount]) -> list[Problem]:
     """Accounts that have only some of their credentials."""
     problems = []
     for account in accounts:
@@ -45,7 +45,9 @@ def missing_values(accounts: Iterable[Account]) -> list[Problem]:
     return problems
 
 
-def valid_accounts(values: Value, manifests: Mapping[str, AdapterManifest]) -> Iterator[Account]:
+def valid_accounts(
+    values: Value, manifests: Mapping[str, AdapterManifest]
+) -> Iterator[ConfiguredAccount]:
     """The valid accounts of an invalid configuration."""
     platforms = values.get("platforms") if isinstance(values, dict) else None
     for platform, section in platforms.items() if isinstance(platforms, dict) else ():
@@ -60,7 +62,7 @@ def valid_accounts(values: Value, manifests: Mapping[str, AdapterManifest]) -> I
                 settings = manifest.settings.model_validate_json(json.dumps(keys), strict=True)
             except ValidationError:
                 continue
-            yield Account(platform, name, settings)
+            yield ConfiguredAccount(platform, name, settings)
 
 
 def port_conflict(settings: Settings) -> list[Problem]:

@@ -4,11 +4,11 @@ from typing import Literal
 
 from pydantic import Field
 
+from gateway.settings import Section
 from memory.knowledge.reading.rules import HARD_FILE_KB, MAX_FILES, MAX_MB, MAX_MINUTES, MAX_PATHS
-from parley.config.sections import Section
 
 
-class Knowledge(Section):
+class KnowledgeSection(Section):
     """Repositories as knowledge: code, documents, decision records and incident reports. `parley
     knowledge init` registers a repository."""
 

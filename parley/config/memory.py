@@ -2,7 +2,9 @@
 
 from ipaddress import ip_network
 from typing import Annotated, Final, Literal, Self
+from urllib.parse import urlsplit
 
+import pydantic
 from pydantic import (
     AfterValidator,
     Field,
@@ -11,8 +13,13 @@ from pydantic import (
     model_validator,
 )
 
-from parley.config.sections import HttpUrl, Id, LoadText, Name, Section, sqlite_file
-from safety.http.addresses import AllowedHost, check_template
+from gateway.people import DEFAULT_TENANT
+from gateway.settings import Id, Section
+from memory.agents.model import ConfiguredLimits, EventKind
+from memory.agents.webhook_signature import key_of
+from memory.model.plans import BUILT_IN, DEFAULT_PLAN, Plan
+from parley.config.sections import HttpUrl, LoadText, Name, sqlite_file
+from safety.http.addresses import AllowedHost, check_template, host_of
 
 PLACES: Final = (frozenset({"number"}), frozenset({"number", "owner", "repo"}))
 BUILTIN: Final = "builtin"
@@ -20,6 +27,8 @@ BUILTIN: Final = "builtin"
 WORDS: Final = 0.92
 MEANING: Final = 0.95
 """Similarities from which two memories count as the same."""
+MIN_KEY: Final = 24
+"""Bytes of the key of a webhook, as Standard Webhooks asks for."""
 
 
 def _host(value: str) -> str:
@@ -37,14 +46,33 @@ def _tracker(value: str) -> str:
     return value
 
 
+def _secret(value: SecretStr) -> SecretStr:
+    try:
+        key = key_of(value.get_secret_value())
+    except ValueError:
+        raise ValueError("is not base64 after whsec_") from None
+    if len(key) < MIN_KEY:
+        raise ValueError(f"is shorter than {MIN_KEY} bytes")
+    return value
+
+
+def _receiver(value: pydantic.HttpUrl) -> pydantic.HttpUrl:
+    if "@" in urlsplit(str(value)).netloc:
+        raise ValueError("must have no user name; the signature authenticates the request")
+    try:
+        host_of(str(value))
+    except ValueError as error:
+        raise ValueError(f"has a host that {error}") from None
+    return value
+
+
 Host = Annotated[str, AfterValidator(_host)]
 NetworkText = Annotated[str, AfterValidator(_network)]
 TrackerUrl = Annotated[str, AfterValidator(_tracker)]
 Folder = Annotated[str, StringConstraints(min_length=1, max_length=4_096)]
-Text = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 
 
-class Embedding(Section):
+class EmbeddingSection(Section):
     """The embedding service, for `embedding_provider: openai`."""
 
     name: str = Field(default="", max_length=200)
@@ -55,7 +83,7 @@ class Embedding(Section):
     """Address of the service, if it is not the provider's own: a proxy or a local server."""
 
 
-class Recall(Section):
+class RecallSection(Section):
     """The number of memories that recall returns, and their ranking. The defaults are measured
     (docs/recall.md); texts with many names and versions may need a higher `bm25_weight`."""
 
@@ -91,7 +119,7 @@ class Recall(Section):
 Backends = Annotated[tuple[Name, ...], Field(min_length=1, max_length=4)]
 
 
-class Memory(Section):
+class MemorySection(Section):
     """Memory beyond a conversation."""
 
     enabled: bool = True
@@ -135,7 +163,7 @@ class Memory(Section):
     """Source of the vectors for recall by meaning: `local` is a model on this machine (`parley
     models pull`; until then recall uses words only), `openai` a service, `none` turns vectors
     off."""
-    embedding: Embedding = Embedding()
+    embedding: EmbeddingSection = EmbeddingSection()
     """The embedding service, for `openai`."""
     models_folder: Annotated[str, StringConstraints(max_length=4_096)] = ""
     """Folder of the models on this machine; empty for `models` in the folder of
@@ -143,7 +171,7 @@ class Memory(Section):
     rerank: bool = False
     """Rank the results a second time with a cross-encoder (`parley models pull`). No measurement
     shows an improvement for conversations."""
-    recall: Recall = Recall()
+    recall: RecallSection = RecallSection()
     """The number of memories that recall returns, and their ranking."""
     fail_on_secret: bool = False
     """Refuse a memory with a secret, instead of storing it without the secret."""
@@ -166,28 +194,11 @@ class Memory(Section):
         return self
 
 
-class Plan(Section):
-    """The limits of a plan."""
-
-    memories: int | None = Field(default=None, ge=0, le=1_000_000)
-    """Maximum number of memories of a person; empty for no limit."""
-    refusal: Text = "Memory limit reached ({count}/{limit}). Delete a memory to make room."
-    """Text of the refusal when the limit is reached."""
-
-    @model_validator(mode="after")
-    def _refusal_can_be_said(self) -> Self:
-        try:
-            self.refusal.format(count=1, limit=1)
-        except (KeyError, IndexError, ValueError):
-            raise ValueError("refusal: only {count} and {limit} stand for something") from None
-        return self
-
-
-class Plans(Section):
+class PlansSection(Section):
     """Limits on the memories of people. `free` (3), `pro` (15) and `self_hosted` (no limit) are
     built in."""
 
-    default: Name = "self_hosted"
+    default: Name = DEFAULT_PLAN
     """Plan of everybody who is not in `people`."""
     tiers: dict[Name, Plan] = Field(default={})
     """Further plans, or other limits for the built-in ones."""
@@ -196,14 +207,14 @@ class Plans(Section):
 
     @model_validator(mode="after")
     def _plans_exist(self) -> Self:
-        known = {"free", "pro", "self_hosted", *self.tiers}
+        known = {*BUILT_IN, *self.tiers}
         unknown = {self.default, *self.people.values()} - known
         if unknown:
             raise ValueError(f"there is no plan {min(unknown)!r} under plans.tiers")
         return self
 
 
-class HeartbeatSource(Section):
+class HeartbeatSourceSection(Section):
     """The source of one project's figures."""
 
     kind: Literal["http", "sql", "gateway"] = "gateway"
@@ -234,10 +245,10 @@ class HeartbeatSource(Section):
         return self
 
 
-class Heartbeat(Section):
+class HeartbeatSection(Section):
     """The status of projects (HEARTBEAT), in a few sentences."""
 
-    sources: dict[str, HeartbeatSource] = Field(default={}, max_length=100)
+    sources: dict[str, HeartbeatSourceSection] = Field(default={}, max_length=100)
     """By project, as `/project` names it: `slack:main:T0123`."""
 
     @model_validator(mode="after")
@@ -248,7 +259,7 @@ class Heartbeat(Section):
         return self
 
 
-class Grounding(Section):
+class GroundingSection(Section):
     """Sources that can prove a claim of the assistant: a claim whose citation is found there is
     stored without a question. Other sources are never requested."""
 
@@ -310,3 +321,27 @@ class Grounding(Section):
             if not self.trackers[name].startswith("https:"):
                 raise ValueError(f"trackers.{name} needs https, because it has a token")
         return self
+
+
+class EventWebhookSection(Section):
+    """One receiver of agent events."""
+
+    url: Annotated[pydantic.HttpUrl, AfterValidator(_receiver)]
+    """Address of the receiver. It must be on the public internet, unless `networks` names its
+    network; redirects are refused."""
+    secret: Annotated[SecretStr, AfterValidator(_secret)]
+    """Signs every request: at least 24 bytes, as text, or as `whsec_` and base64."""
+    events: tuple[EventKind, ...] = Field(default=(), max_length=50)
+    """Kinds of events that are sent, such as `handoff.accepted`; an empty list stands for all."""
+    tenant: str = Field(default=DEFAULT_TENANT, min_length=1, max_length=200)
+    """The tenant whose events are sent."""
+    networks: tuple[NetworkText, ...] = Field(default=(), max_length=20)
+    """Internal networks, such as `10.1.0.0/16`, that the receiver may be in."""
+
+
+class AgentsSection(ConfiguredLimits):
+    """Limits of agents, their pools and handoffs, in all tenants together, and the receivers of
+    their events. A limit refuses what would exceed it."""
+
+    webhooks: dict[Name, EventWebhookSection] = Field(default={}, max_length=20)
+    """Receivers of [agent events](agents.md#webhooks), by a name of your choice."""

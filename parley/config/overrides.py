@@ -12,13 +12,17 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 from pydantic import Field, ValidationError
 
+from gateway.policy.access import ToolRule
+from gateway.policy.budgets import Budgets
+from gateway.policy.invocation import InvocationPolicy
+from gateway.policy.rate_limits import RateLimits
 from gateway.ports import AdapterManifest
+from gateway.settings import Section
 from parley.config import sections
 from parley.config.consistency import problems_of
 from parley.config.explain import Explainer
 from parley.config.problems import Path as KeyPath
 from parley.config.problems import Problem, SettingsError, dotted
-from parley.config.sections import Section
 from parley.config.settings import Settings
 from parley.config.yaml_file import Value
 from safety.http.shown_address import with_shown_addresses
@@ -48,21 +52,8 @@ CHANGEABLE: Final[Mapping[str, tuple[str, ...]]] = {
         "allowed_workspaces",
         "blocked_workspaces",
     ),
-    "limits": (
-        "user_per_minute",
-        "channel_per_minute",
-        "workspace_per_minute",
-        "reserve_per_minute",
-        "api_per_minute",
-        "agent_per_minute",
-    ),
-    "budgets": (
-        "user_per_day",
-        "user_per_month",
-        "workspace_per_day",
-        "workspace_per_month",
-        "user_share",
-    ),
+    "limits": tuple(RateLimits.model_fields),
+    "budgets": tuple(Budgets.model_fields),
 }
 """By section: the keys that are changed as a whole. The program reads each of them from its current
 policies, so that a change holds at once."""
@@ -85,12 +76,12 @@ Patch: TypeAlias = "dict[str, Value]"
 class ChangeableSections(Section):
     """The sections with keys that are changed while the program runs."""
 
-    assistant: sections.Assistant = sections.Assistant()
-    tools: dict[str, sections.ToolRule] = Field(default={})
-    invocation: sections.Invocation = sections.Invocation()
-    access: sections.Access = sections.Access()
-    limits: sections.Limits = sections.Limits()
-    budgets: sections.Budgets = sections.Budgets()
+    assistant: sections.AssistantSection = sections.AssistantSection()
+    tools: dict[str, ToolRule] = Field(default={})
+    invocation: InvocationPolicy = InvocationPolicy()
+    access: sections.AccessSection = sections.AccessSection()
+    limits: RateLimits = RateLimits()
+    budgets: sections.BudgetsSection = sections.BudgetsSection()
 
 
 class Override(Struct, frozen=True):

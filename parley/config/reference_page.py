@@ -53,13 +53,13 @@ class Group(Struct, frozen=True):
     keys: tuple[Key, ...]
 
 
-def groups(platforms: Discovery | None = None) -> Iterator[Group]:
+def groups(platforms: Discovery) -> Iterator[Group]:
     """All sections, in the order of the model."""
-    model = settings_model((discover() if platforms is None else platforms).manifests)
+    model = settings_model(platforms.manifests)
     yield from _groups(model, ())
 
 
-def markdown(platforms: Discovery | None = None) -> str:
+def markdown(platforms: Discovery) -> str:
     """The reference as Markdown, a table per section."""
     lines: list[str] = []
     for group in groups(platforms):
@@ -162,11 +162,11 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def with_reference(page: str, platforms: Discovery | None = None) -> str:
+def with_reference(page: str) -> str:
     """The page with a fresh reference between its markers."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n\n{markdown(platforms)}\n{END}{after}"
+    return f"{before}{BEGIN}\n\n{markdown(own_platforms())}\n{END}{after}"
 
 
 def own_platforms() -> Discovery:
@@ -178,7 +178,7 @@ def own_platforms() -> Discovery:
 def main() -> None:
     """Write the reference into docs/configuration.md, or into the file that is named."""
     page = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/configuration.md")
-    page.write_text(with_reference(page.read_text(encoding="utf-8"), own_platforms()), "utf-8")
+    page.write_text(with_reference(page.read_text(encoding="utf-8")), "utf-8")
 
 
 if __name__ == "__main__":

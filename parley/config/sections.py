@@ -10,9 +10,6 @@ from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
     Field,
     SecretStr,
     StringConstraints,
@@ -20,9 +17,9 @@ from pydantic import (
 )
 
 from gateway.llm.chat_completions.limits import Part
-from gateway.people import Audience, Role
-from gateway.policy.invocation import Trigger
+from gateway.policy.budgets import Budgets
 from gateway.policy.time_limits import BETWEEN_TOKENS_SECONDS, FIRST_TOKEN_SECONDS
+from gateway.settings import Dollars, Id, Section
 from safety.http.addresses import is_loopback_name
 
 NAME_PATTERN: Final = r"^[a-z][a-z0-9_-]{0,39}$"
@@ -46,20 +43,6 @@ def _not_main(value: str) -> str:
 
 
 AccountName = Annotated[Name, AfterValidator(_not_main)]
-
-
-def _id_as_text(value: object) -> object:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    return value
-
-
-Id = Annotated[
-    str,
-    BeforeValidator(_id_as_text),
-    StringConstraints(min_length=1, max_length=200, strip_whitespace=True),
-]
-"""An id of a platform, bare or as "platform:id"; numbers need no quotes."""
 
 
 def _http_url(value: str) -> str:
@@ -100,18 +83,11 @@ LOOPBACK: Final = ("127.0.0.0/8", "::1/128")
 
 DatabaseUrl = Annotated[str, AfterValidator(_database_url)]
 StorageUrl = Annotated[str, AfterValidator(_storage_url)]
-Dollars = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 IdList = Annotated[tuple[Id, ...], Field(min_length=1)]
 """An empty list of allowed ids is ambiguous (nobody or everybody), so it is refused."""
 
 
-class Section(BaseModel):
-    """Base of all sections: unknown keys are refused, nothing changes after loading."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-class ChannelAssistant(Section):
+class ChannelAssistantSection(Section):
     """The assistant in one channel."""
 
     persona: str | None = Field(default=None, max_length=MAX_PERSONA)
@@ -120,7 +96,7 @@ class ChannelAssistant(Section):
     """Name of the model used in this channel."""
 
 
-class Assistant(Section):
+class AssistantSection(Section):
     """The assistant that answers."""
 
     name: str = Field(default="Parley", min_length=1, max_length=80)
@@ -128,11 +104,11 @@ class Assistant(Section):
     persona: str = Field(default="", max_length=MAX_PERSONA)
     """Purpose and tone of the assistant, in your words. It follows the name in every prompt and is
     never cut; a persona that is too long for the smallest model is refused at the start."""
-    channels: dict[Id, ChannelAssistant] = {}
+    channels: dict[Id, ChannelAssistantSection] = Field(default={})
     """By channel id ("platform:id" or bare): another persona or model there."""
 
 
-class ModelChoice(Section):
+class ModelChoiceSection(Section):
     """One language model."""
 
     provider: Literal["offline", "anthropic", "openai"] = "offline"
@@ -194,7 +170,7 @@ class ModelChoice(Section):
         return self
 
 
-class Model(ModelChoice):
+class ModelSection(ModelChoiceSection):
     """The language model that answers."""
 
     turn_seconds: float = Field(default=600.0, gt=0, le=3_600)
@@ -203,25 +179,25 @@ class Model(ModelChoice):
     retry_seconds: float = Field(default=90.0, ge=0, le=3_600)
     """Seconds for which failing models are retried for one question, with growing pauses. After
     that, the reply says that there is no answer."""
-    fallbacks: tuple[ModelChoice, ...] = Field(default=(), max_length=MAX_FALLBACKS)
+    fallbacks: tuple[ModelChoiceSection, ...] = Field(default=(), max_length=MAX_FALLBACKS)
     """Models that are tried in this order when the previous one fails; the same keys, without
     `turn_seconds`, `retry_seconds` and `fallbacks`."""
 
 
-class McpServer(Section):
+class McpServerSection(Section):
     """One MCP server: a program to start (`command`), or an address (`url`)."""
 
     command: str | None = Field(default=None, min_length=1)
     """Program to start; it speaks MCP over its standard input and output."""
     args: tuple[str, ...] = ()
     """Arguments of the program."""
-    env: dict[str, SecretStr] = {}
+    env: dict[str, SecretStr] = Field(default={})
     """Environment variables of the program, in addition to a minimal set."""
     cwd: str | None = None
     """Working folder of the program."""
     url: HttpUrl | None = None
     """Address of a server that speaks MCP over streamable HTTP."""
-    headers: dict[str, SecretStr] = {}
+    headers: dict[str, SecretStr] = Field(default={})
     """Headers of every request, such as `Authorization`."""
 
     @model_validator(mode="after")
@@ -235,14 +211,14 @@ class McpServer(Section):
         return self
 
 
-class Mcp(Section):
+class McpSection(Section):
     """The MCP servers that offer tools."""
 
-    servers: dict[Name, McpServer] = {}
+    servers: dict[Name, McpServerSection] = Field(default={})
     """By a name of your choice; a server's tools are called `name__tool`."""
 
 
-class OwnMcpServer(Section):
+class OwnMcpServerSection(Section):
     """Parley as an MCP server, for coding agents and other MCP clients (docs/mcp.md)."""
 
     enabled: bool = True
@@ -257,28 +233,19 @@ LoadText = Annotated[
 """`package.module:function`."""
 
 
-class Extensions(Section):
+class ExtensionsSection(Section):
     """Packages that add tenants, tracking, audit or access (docs/extensions.md). Installed
     extensions are loaded automatically; the program does not start when one cannot be loaded."""
 
-    load: dict[Name, LoadText] = {}
+    load: dict[Name, LoadText] = Field(default={})
     """Further extensions, by a name of your choice: `package.module:function`."""
     skip: tuple[Name, ...] = ()
     """Installed extensions that are not loaded, by the name of their entry point."""
-    options: dict[Name, dict[Name, SecretStr]] = {}
+    options: dict[Name, dict[Name, SecretStr]] = Field(default={})
     """Options of each extension, by its name."""
 
 
-class ToolRule(Section):
-    """The people who may use a tool, and the audiences in which it is available."""
-
-    role: Role = Role.MEMBER
-    """Lowest role that may use the tool: guest, member, operator or owner."""
-    audiences: tuple[Audience, ...] = tuple(Audience)
-    """Audiences in which the tool is available: direct, private_room, public_room."""
-
-
-class Price(Section):
+class PriceSection(Section):
     """Dollars per million tokens of one model."""
 
     input: Dollars
@@ -295,79 +262,18 @@ class Price(Section):
     """Price of 1,000 searches of the service in the web (`model.web`); empty counts 10 dollars."""
 
 
-class Budgets(Section):
+class BudgetsSection(Budgets):
     """Hard limits on costs, in US dollars. Days and months are UTC. An empty value is no limit."""
 
-    user_per_day: Dollars | None = None
-    """Maximum cost of one person in a day."""
-    user_per_month: Dollars | None = None
-    """Maximum cost of one person in a month."""
-    workspace_per_day: Dollars | None = None
-    """Maximum cost of one workspace in a day: a server, a team, or all chats without a workspace of
-    one account."""
-    workspace_per_month: Dollars | None = None
-    """Maximum cost of one workspace in a month."""
-    user_share: float = Field(default=0.25, gt=0, le=1)
-    """Share of a workspace's budget that one person may use when no limit of a person is set for
-    the same period."""
     detail_days: int = Field(default=31, ge=31, le=400)
     """Days for which the cost of each single call is stored. The sums of each day by person,
     channel and model are stored for 400 days."""
-    prices: dict[str, Price] = {}
+    prices: dict[str, PriceSection] = Field(default={})
     """By model name. The prices of known models are built in; while a budget is set, a model
     without a price is not called."""
 
 
-class Limits(Section):
-    """Limits of questions per minute; 0 removes a limit."""
-
-    user_per_minute: int = Field(default=5, ge=0, le=10_000)
-    """Questions of one person."""
-    channel_per_minute: int = Field(default=20, ge=0, le=100_000)
-    """Questions in one channel."""
-    workspace_per_minute: int = Field(default=100, ge=0, le=1_000_000)
-    """Questions in one workspace. Telegram and WhatsApp have no workspaces: there only the two
-    limits above apply."""
-    reserve_per_minute: int = Field(default=1, ge=0, le=100)
-    """Questions of one person that are answered although others have used up the limit of the
-    channel or the workspace. The total is the limit plus this number for each person who writes."""
-    api_per_minute: int = Field(default=120, ge=0, le=100_000)
-    """Requests of one person to the HTTP interface (docs/api.md) and over MCP (docs/mcp.md)
-    together."""
-    agent_per_minute: int = Field(default=60, ge=0, le=100_000)
-    """Calls of tools by one agent over MCP (docs/mcp.md)."""
-
-
-Prefix = Annotated[str, StringConstraints(min_length=1, max_length=40)]
-
-
-class ChannelInvocation(Section):
-    """The triggers of an answer in one channel."""
-
-    triggers: tuple[Trigger, ...] | None = None
-    """Replaces the general triggers in this channel; an empty list silences it."""
-    prefix: Prefix | None = None
-    """Replaces the general prefix in this channel."""
-
-
-class Invocation(Section):
-    """The triggers of an answer. Other messages are discarded."""
-
-    triggers: tuple[Trigger, ...] = (Trigger.MENTION, Trigger.DIRECT_MESSAGE, Trigger.REPLY)
-    """Any of mention, direct_message, reply (to the assistant), prefix, thread (in which the
-    assistant has written), all."""
-    prefix: Prefix | None = None
-    """Start of a message, such as `!ask`, that addresses the assistant. It needs no entry in
-    `triggers`."""
-    ignore_bots: bool = True
-    """Do not answer other bots."""
-    ignore_if_mentions_others: bool = False
-    """Do not answer a message that mentions other people and not the assistant."""
-    channels: dict[Id, ChannelInvocation] = {}
-    """By channel id ("platform:id" or bare): other triggers there."""
-
-
-class Access(Section):
+class AccessSection(Section):
     """The people, channels and workspaces that are served, by id: "platform:id" or bare. Names have
     no effect. An `allowed` list refuses everybody else; without one, `admission` alone decides."""
 
@@ -400,7 +306,7 @@ class Access(Section):
     """Role of everybody else."""
 
 
-class Context(Section):
+class ContextSection(Section):
     """The part of a conversation that the model sees."""
 
     max_messages: int = Field(default=10, ge=1, le=200)
@@ -425,7 +331,7 @@ class Context(Section):
     told that it does not know them. Platforms: Slack and Discord."""
 
 
-class Conversation(Section):
+class ConversationSection(Section):
     """The treatment of messages that wait: while an answer is being written, or longer."""
 
     overlap: Literal["collect", "queue", "drop"] = "collect"
@@ -437,7 +343,7 @@ class Conversation(Section):
     conversation."""
 
 
-class Workers(Section):
+class WorkersSection(Section):
     """Limits of parallel work."""
 
     concurrency: int = Field(default=16, ge=1, le=1_000)
@@ -446,7 +352,7 @@ class Workers(Section):
     of pictures."""
 
 
-class Watchdog(Section):
+class WatchdogSection(Section):
     """Ends a program that hangs, so that its supervisor restarts it."""
 
     seconds: float = Field(default=20, ge=0, le=3_600)
@@ -457,7 +363,7 @@ class Watchdog(Section):
     outlive the process. Empty: the folder of the SQLite file, or without one the working folder."""
 
 
-class Delivery(Section):
+class DeliverySection(Section):
     """The delivery of answers."""
 
     chat_per_second: float | None = Field(default=None, gt=0, le=1_000)
@@ -478,7 +384,7 @@ class Delivery(Section):
     support it; empty shows none."""
 
 
-class Database(Section):
+class DatabaseSection(Section):
     """Long-lived data: conversations, memory, usage, traces."""
 
     url: DatabaseUrl = "sqlite:///data/parley.db"
@@ -490,7 +396,7 @@ class Database(Section):
     background work. `parley doctor` compares all processes with the server's max_connections."""
 
 
-class Storage(Section):
+class StorageSection(Section):
     """Short-lived data: accepted messages, answers to send, limits."""
 
     url: StorageUrl | None = None
@@ -498,7 +404,7 @@ class Storage(Section):
     `database.url` when that is a file, otherwise `sqlite:///data/parley.db`."""
 
 
-class Server(Section):
+class ServerSection(Section):
     """The local listener: pages, API, health, metrics. Not for the public network."""
 
     host: str = Field(default="127.0.0.1", min_length=1)
@@ -532,7 +438,7 @@ class Server(Section):
         return self
 
 
-class Console(Section):
+class ConsoleSection(Section):
     """The web console, on the local listener. `/console` in a direct message, or `parley console
     link`, gives a link that signs one browser in."""
 
@@ -556,7 +462,7 @@ class Console(Section):
     emergency. Each use is in the audit log, and the person is informed."""
 
 
-class Webhooks(Section):
+class WebhooksSection(Section):
     """The public listener: the platforms' webhooks and nothing else. It runs only when a platform
     needs it."""
 
@@ -569,7 +475,7 @@ class Webhooks(Section):
     and the connection limit of one sender does not apply to them."""
 
 
-class Observe(Section):
+class ObserveSection(Section):
     """Logs and traces. Metrics for Prometheus are at `/metrics` of the local listener."""
 
     log_format: Literal["auto", "text", "json"] = "auto"

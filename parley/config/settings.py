@@ -6,15 +6,24 @@ from typing import Final
 from msgspec import Struct
 from pydantic import Field, SerializeAsAny, create_model
 
+from gateway.policy.access import ToolRule
+from gateway.policy.invocation import InvocationPolicy
+from gateway.policy.rate_limits import RateLimits
 from gateway.ports import AccountSettings, AdapterManifest
+from gateway.settings import Section
 from parley.config import sections
-from parley.config.agents import Agents
-from parley.config.knowledge import Knowledge
-from parley.config.memory import Grounding, Heartbeat, Memory, Plans
-from parley.config.sections import MAIN, AccountName, Section
+from parley.config.knowledge import KnowledgeSection
+from parley.config.memory import (
+    AgentsSection,
+    GroundingSection,
+    HeartbeatSection,
+    MemorySection,
+    PlansSection,
+)
+from parley.config.sections import MAIN, AccountName
 
 
-class Account(Struct, frozen=True):
+class ConfiguredAccount(Struct, frozen=True):
     """One account of one platform, as configured."""
 
     platform: str
@@ -31,13 +40,13 @@ class Account(Struct, frozen=True):
 class Platforms(Section):
     """Base of `platforms`; loading creates a subclass with one field per platform."""
 
-    def accounts(self) -> Iterator[Account]:
+    def accounts(self) -> Iterator[ConfiguredAccount]:
         """All accounts, including those without credentials; the main one of a platform first."""
         for platform in type(self).model_fields:
             section = getattr(self, platform)
-            yield Account(platform, MAIN, section)
+            yield ConfiguredAccount(platform, MAIN, section)
             for name, settings in section.accounts.items():
-                yield Account(platform, name, settings)
+                yield ConfiguredAccount(platform, name, settings)
 
 
 DEFAULT_FILE: Final = "sqlite:///data/parley.db"
@@ -46,39 +55,39 @@ DEFAULT_FILE: Final = "sqlite:///data/parley.db"
 class Settings(Section):
     """The configuration. Immutable; secrets do not show in its repr."""
 
-    assistant: sections.Assistant = sections.Assistant()
-    model: sections.Model = sections.Model()
-    mcp: sections.Mcp = sections.Mcp()
-    mcp_server: sections.OwnMcpServer = sections.OwnMcpServer()
-    tools: dict[str, sections.ToolRule] = Field(default={})
+    assistant: sections.AssistantSection = sections.AssistantSection()
+    model: sections.ModelSection = sections.ModelSection()
+    mcp: sections.McpSection = sections.McpSection()
+    mcp_server: sections.OwnMcpServerSection = sections.OwnMcpServerSection()
+    tools: dict[str, ToolRule] = Field(default={})
     """Rules by tool name (`server__tool`) or MCP server name. Without a rule, tools that change
     something are not available in public rooms, and tools that handle secrets are for operators in
     a direct message."""
-    extensions: sections.Extensions = sections.Extensions()
-    budgets: sections.Budgets = sections.Budgets()
-    limits: sections.Limits = sections.Limits()
-    invocation: sections.Invocation = sections.Invocation()
-    access: sections.Access = sections.Access()
-    context: sections.Context = sections.Context()
-    conversation: sections.Conversation = sections.Conversation()
-    workers: sections.Workers = sections.Workers()
-    watchdog: sections.Watchdog = sections.Watchdog()
-    delivery: sections.Delivery = sections.Delivery()
-    memory: Memory = Memory()
-    plans: Plans = Plans()
-    grounding: Grounding = Grounding()
-    heartbeat: Heartbeat = Heartbeat()
-    agents: Agents = Agents()
-    knowledge: Knowledge = Knowledge()
-    database: sections.Database = sections.Database()
-    storage: sections.Storage = sections.Storage()
-    server: sections.Server = sections.Server()
-    console: sections.Console = sections.Console()
-    webhooks: sections.Webhooks = sections.Webhooks()
-    observe: sections.Observe = sections.Observe()
+    extensions: sections.ExtensionsSection = sections.ExtensionsSection()
+    budgets: sections.BudgetsSection = sections.BudgetsSection()
+    limits: RateLimits = RateLimits()
+    invocation: InvocationPolicy = InvocationPolicy()
+    access: sections.AccessSection = sections.AccessSection()
+    context: sections.ContextSection = sections.ContextSection()
+    conversation: sections.ConversationSection = sections.ConversationSection()
+    workers: sections.WorkersSection = sections.WorkersSection()
+    watchdog: sections.WatchdogSection = sections.WatchdogSection()
+    delivery: sections.DeliverySection = sections.DeliverySection()
+    memory: MemorySection = MemorySection()
+    plans: PlansSection = PlansSection()
+    grounding: GroundingSection = GroundingSection()
+    heartbeat: HeartbeatSection = HeartbeatSection()
+    agents: AgentsSection = AgentsSection()
+    knowledge: KnowledgeSection = KnowledgeSection()
+    database: sections.DatabaseSection = sections.DatabaseSection()
+    storage: sections.StorageSection = sections.StorageSection()
+    server: sections.ServerSection = sections.ServerSection()
+    console: sections.ConsoleSection = sections.ConsoleSection()
+    webhooks: sections.WebhooksSection = sections.WebhooksSection()
+    observe: sections.ObserveSection = sections.ObserveSection()
     platforms: SerializeAsAny[Platforms] = Platforms()
 
-    def accounts(self) -> tuple[Account, ...]:
+    def accounts(self) -> tuple[ConfiguredAccount, ...]:
         """The accounts that have their credentials; others are off."""
         return tuple(a for a in self.platforms.accounts() if a.settings.configured())
 

@@ -40,11 +40,11 @@ _QUOTED: Final = re.compile(r"'[^'\s,]{4,}'")
 """Parts of the file in the parser's messages, which may belong to a secret."""
 
 
-class _Loader(yaml.SafeLoader):
+class _YamlLoader(yaml.SafeLoader):
     """The safe loader with the scalars of YAML 1.2."""
 
 
-_Loader.yaml_implicit_resolvers = {}
+_YamlLoader.yaml_implicit_resolvers = {}
 for _tag, _pattern, _first in (
     ("bool", _BOOL, "tTfF"),
     ("int", _INT, "-+0123456789"),
@@ -52,7 +52,7 @@ for _tag, _pattern, _first in (
     ("null", _NULL, ["~", "n", "N", ""]),
     ("merge", _MERGE, "<"),
 ):
-    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", _pattern, list(_first))
+    _YamlLoader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", _pattern, list(_first))
 
 
 @dataclass(slots=True)
@@ -83,8 +83,8 @@ def read_yaml(path: Path) -> YamlDocument:
 def parse_yaml(text: str, name: str) -> YamlDocument:
     """Parse the text of a file called `name`. Raises `SettingsError`."""
     try:
-        loader = _Loader(text)
-        return _Builder(loader, name).document(loader.get_single_node())
+        loader = _YamlLoader(text)
+        return _ValueBuilder(loader, name).document(loader.get_single_node())
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         origin = f"{name} line {mark.line + 1}" if mark else name
@@ -97,10 +97,10 @@ def parse_yaml(text: str, name: str) -> YamlDocument:
         raise _refused(name, f"is nested deeper than {MAX_DEPTH} levels.") from None
 
 
-class _Builder:
+class _ValueBuilder:
     """Turns nodes into values, counts them and records their lines."""
 
-    def __init__(self, loader: _Loader, name: str) -> None:
+    def __init__(self, loader: _YamlLoader, name: str) -> None:
         self._loader = loader
         self._name = name
         self._left = MAX_VALUES

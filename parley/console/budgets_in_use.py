@@ -91,10 +91,8 @@ def of_tenant(name: str, services: ConsoleServices) -> bool:
 
 def limit_of(rules: Budgets, kind: Kind, period: Period) -> float | None:
     """Return a budget in dollars, None for none."""
-    workspace = rules.workspace_per_day if period == "day" else rules.workspace_per_month
-    if kind == "workspace":
-        return workspace
-    return rules.of_user(rules.user_per_day if period == "day" else rules.user_per_month, workspace)
+    name = "user" if kind == "person" else kind
+    return rules.in_force()[f"{name}_per_{period}"]
 
 
 def renewals_of(now: datetime) -> Mapping[Period, datetime]:

@@ -9,7 +9,7 @@ from gateway.people import Principal, Role, identity_of
 from gateway.ports.memory import MemoryPort
 from gateway.ports.rights import NOBODY, Proof
 from gateway.stores.console_sessions import ConsoleSession
-from parley.config.sections import Console
+from parley.config.sections import ConsoleSection
 from parley.console.sessions import Sessions
 from parley.console.viewer import LOCAL_OPERATOR, Theme, Viewer
 from parley.http.api.authentication import Authenticator
@@ -25,7 +25,7 @@ class Viewers(Struct, frozen=True):
     authenticator: Authenticator
     memory: MemoryPort
     sessions: Sessions
-    rules: Console
+    rules: ConsoleSection
 
     async def of_session(self, session: ConsoleSession) -> Viewer:
         """Return the viewer of a session. Raises `CallRefused` (401, 403) for a person who is not

@@ -236,7 +236,7 @@ class Playgrounds:
         return playground
 
     async def _answer(self, playground: Playground, one: Try, services: "Services") -> None:
-        from parley.wiring.sandbox import Progress  # noqa: PLC0415 - loaded with the first use
+        from parley.wiring.sandbox import AnswerProgress  # noqa: PLC0415 - loaded with the first use
 
         def written(text: str) -> None:
             one.written = text[:MAX_WRITTEN]
@@ -246,7 +246,7 @@ class Playgrounds:
 
         try:
             async with asyncio.timeout(SECONDS):
-                progress = Progress(written, asked)
+                progress = AnswerProgress(written, asked)
                 one.result = await playground.sandbox.ask(one.message, one.role, services, progress)
         except TimeoutError:
             one.problem = TIMED_OUT.format(SECONDS)

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from gateway.ports import Clock
 from gateway.stores.console_sessions import ConsoleSession, ConsoleSessionStore
-from parley.config.sections import Console
+from parley.config.sections import ConsoleSection
 
 PREFIX: Final = "/console"
 SIGN_IN: Final = "/sign-in"
@@ -22,7 +22,7 @@ class Sessions(Struct, frozen=True):
     Every asynchronous method raises `StoreUnavailable`."""
 
     store: ConsoleSessionStore
-    rules: Console
+    rules: ConsoleSection
     clock: Clock
     address: Callable[[], str]
 

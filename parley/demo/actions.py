@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, Field, TypeAdapter, field_validator
 
-from parley.demo.world import Refused, Seen, Where, World
+from parley.demo.world import DemoRefused, Seen, Where, World
 from simulators.base import Fault, FaultKind, SimFile, SimPerson, SimRoom
 
 MAX_TEXT: Final = 4_000
@@ -136,7 +136,7 @@ ACTIONS: Final[TypeAdapter[AnyAction]] = TypeAdapter(AnyAction)
 async def perform(world: World, action: AnyAction) -> dict[str, object]:
     """Perform an action; returns the id of the new message, or the key of the new thread.
 
-    Raises `Refused`, and `NotSupported` for actions that the platform does not have.
+    Raises `DemoRefused`, and `NotSupported` for actions that the platform does not have.
     """
     simulator = world.simulator(action.platform)
     person = world.person(action.platform, action.person)
@@ -150,11 +150,11 @@ async def perform(world: World, action: AnyAction) -> dict[str, object]:
             try:
                 await world.command(action.where, action.name, action.arguments)
             except LookupError as problem:  # Discord offers only what the bot registered
-                raise Refused(str(problem)) from problem
+                raise DemoRefused(str(problem)) from problem
         case Press():
             seen = find(world, action.where, action.message_id)
             if all(button.label != action.label for button in seen.shown.buttons):
-                raise Refused(f"there is no button {action.label!r}")
+                raise DemoRefused(f"there is no button {action.label!r}")
             await world.press(action.where, action.message_id, action.label)
         case Edit():
             _own(world, action.where, action.message_id)
@@ -176,7 +176,7 @@ async def perform(world: World, action: AnyAction) -> dict[str, object]:
 
 async def _say(world: World, action: Say, person: SimPerson, room: SimRoom) -> str:
     if not action.text.strip() and not action.files:
-        raise Refused("there is nothing to send")
+        raise DemoRefused("there is nothing to send")
     if action.reply_to:
         find(world, action.where, action.reply_to)
     return await world.simulator(action.platform).say(
@@ -195,16 +195,16 @@ def as_sent(platform: str, typed: str) -> str:
 
 
 def find(world: World, where: Where, message_id: str) -> Seen:
-    """The message, if this person can see it. Raises `Refused`."""
+    """The message, if this person can see it. Raises `DemoRefused`."""
     for seen in world.seen(where):
         if seen.shown.id == message_id and not seen.shown.deleted:
             return seen
-    raise Refused("there is no such message")
+    raise DemoRefused("there is no such message")
 
 
 def _own(world: World, where: Where, message_id: str) -> None:
     if find(world, where, message_id).author != where.person:
-        raise Refused("you can change only your own messages")
+        raise DemoRefused("you can change only your own messages")
 
 
 async def _simulate_fault(world: World, action: SimulateFault) -> None:

@@ -19,7 +19,7 @@ SECONDS: Final = 60.0
 
 
 class DemoAgents:
-    """Implements `parley.demo.player.Agents` with the MCP server of a running program."""
+    """The agents of people, by the MCP server of a running program."""
 
     def __init__(self, app: App) -> None:
         self._app = app

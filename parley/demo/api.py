@@ -26,10 +26,10 @@ from gateway.ports.http_routes import (
 )
 from gateway.ports.rights import LOCAL_PAGES
 from parley.demo.actions import ACTIONS, MAX_REQUEST, perform
-from parley.demo.player import DemoGateway
+from parley.demo.player import Decisions
 from parley.demo.story import story_place
 from parley.demo.view import room_view, world_view
-from parley.demo.world import Refused, Where, World
+from parley.demo.world import DemoRefused, Where, World
 from simulators.base import NotSupported, SimFile
 
 ASSETS: Final[Mapping[str, tuple[str, str, str]]] = {
@@ -51,11 +51,11 @@ MAX_STREAMS: Final = 32
 
 
 class DemoPages:
-    """The handlers for one world and one gateway."""
+    """The handlers for one world and one program."""
 
-    def __init__(self, world: World, gateway: DemoGateway, *, assistant: str, model: str) -> None:
+    def __init__(self, world: World, decisions: Decisions, *, assistant: str, model: str) -> None:
         self._world = world
-        self._gateway = gateway
+        self._decisions = decisions
         self._assistant = assistant
         self._model = model
         self._streams = 0
@@ -94,14 +94,14 @@ class DemoPages:
     async def _get_room(self, request: LocalRequest) -> LocalResponse:
         try:
             return json_response(await self._look(_where(request)))
-        except Refused as problem:
+        except DemoRefused as problem:
             return error_response(404, str(problem))
 
     async def _events(self, request: LocalRequest) -> LocalResponse | EventStream:
         where = _where(request)
         try:
             self._world.seen(where)
-        except Refused as problem:
+        except DemoRefused as problem:
             return error_response(404, str(problem))
         if self._streams >= MAX_STREAMS:
             return error_response(503, "too many open pages; close one")
@@ -126,7 +126,7 @@ class DemoPages:
             file = self._find_file(
                 where, request.query.get("message", ""), request.query.get("index", "0")
             )
-        except Refused as problem:
+        except DemoRefused as problem:
             return error_response(404, str(problem))
         inline = file.mime in SAFE_INLINE
         return LocalResponse(
@@ -149,19 +149,19 @@ class DemoPages:
             return error_response(413, str(problem))
         except ValidationError as problem:
             return error_response(422, _first_problem(problem))
-        except Refused as problem:
+        except DemoRefused as problem:
             return error_response(404, str(problem))
         except NotSupported as problem:
             return error_response(409, str(problem) or "this platform does not support this")
 
     async def _look(self, where: Where) -> dict[str, object]:
-        return room_view(self._world, where, await self._gateway.decisions(TRACES))
+        return room_view(self._world, where, await self._decisions(TRACES))
 
     def _find_file(self, where: Where, message_id: str, index: str) -> SimFile:
         for seen in self._world.seen(where):
             if seen.shown.id == message_id and index in map(str, range(len(seen.shown.files))):
                 return seen.shown.files[int(index)]
-        raise Refused("no such file")
+        raise DemoRefused("no such file")
 
 
 def _where(request: LocalRequest) -> Where:

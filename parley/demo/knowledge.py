@@ -61,8 +61,8 @@ Everybody writes their holidays in the common calendar.
 
 
 class DemoKnowledge:
-    """Implements `parley.demo.player.Knowledge`: makes the repositories in a folder, registers and
-    reads them, as `parley knowledge init` does beside a running program."""
+    """Makes the repositories in a folder, registers and reads them, as `parley knowledge init` does
+    beside a running program."""
 
     def __init__(self, settings: Settings, folder: Path) -> None:
         self._settings = settings

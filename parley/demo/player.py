@@ -1,8 +1,8 @@
 """Plays a story on the simulated platforms and records the outcome."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from typing import Final, Protocol
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Final
 
 from msgspec import Struct
 
@@ -11,7 +11,7 @@ from gateway.people import PersonId
 from gateway.ports.traces import Trace
 from parley.config.sections import MAIN
 from parley.demo.story import DECISION, Expect, Scene
-from parley.demo.world import Refused, Seen, Where, World
+from parley.demo.world import DemoRefused, Seen, Where, World
 from simulators.base import ApiCall
 
 ANSWER_SECONDS: Final = 45.0
@@ -22,31 +22,11 @@ LOOK_SECONDS: Final = 0.05
 TRACES: Final = 100
 
 
-class DemoGateway(Protocol):
-    """A running Parley with its latest decisions."""
-
-    async def decisions(self, limit: int) -> list[Trace]:
-        """The latest traces, newest first, those of ignored messages included."""
-        ...
+Decisions = Callable[[int], Awaitable[list[Trace]]]
+"""Returns the latest traces, at most so many, newest first, those of ignored messages included."""
 
 
-class Agents(Protocol):
-    """The agents of people."""
-
-    async def hand_over(self, person: PersonId, task: str) -> None:
-        """Hand a task over to this person."""
-        ...
-
-
-class Knowledge(Protocol):
-    """The repositories of the demo."""
-
-    async def ready(self) -> None:
-        """Let the program read them."""
-        ...
-
-
-class Outcome(Struct, frozen=True):
+class SceneOutcome(Struct, frozen=True):
     """The outcome of a scene. `traces` and `calls` are oldest first."""
 
     scene: Scene
@@ -60,33 +40,36 @@ class Outcome(Struct, frozen=True):
 
 
 class Player:
-    """Plays scenes one after the other; later ones can continue the thread of earlier ones."""
+    """Plays scenes one after the other; later ones can continue the thread of earlier ones.
+
+    `hand_over` hands a task over to a person, for scenes of agents; `read_repositories` lets the
+    program read the repositories of the demo, for scenes about them.
+    """
 
     def __init__(
         self,
         world: World,
-        gateway: DemoGateway,
-        agents: Agents | None = None,
-        knowledge: Knowledge | None = None,
+        decisions: Decisions,
+        hand_over: Callable[[PersonId, str], Awaitable[None]] | None = None,
+        read_repositories: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        """Scenes of agents need `agents`, and those of repositories `knowledge`."""
         self._world = world
-        self._gateway = gateway
-        self._agents = agents
-        self._knowledge = knowledge
+        self._decisions = decisions
+        self._hand_over = hand_over
+        self._read_repositories = read_repositories
         self._message_of: dict[str, str] = {}
 
-    async def play(self, story: Sequence[Scene]) -> AsyncIterator[Outcome]:
+    async def play(self, story: Sequence[Scene]) -> AsyncIterator[SceneOutcome]:
         """The outcome of every scene, at its end. A failed scene does not end the story."""
         for scene in story:
             yield await self._play(scene)
 
-    async def _play(self, scene: Scene) -> Outcome:
-        if scene.repositories and self._knowledge is not None:
-            await self._knowledge.ready()
+    async def _play(self, scene: Scene) -> SceneOutcome:
+        if scene.repositories and self._read_repositories is not None:
+            await self._read_repositories()
         where = await self._place(scene)
         seen_before = {one.shown.id for one in self._world.seen(where)}
-        decided_before = {trace.id for trace in await self._gateway.decisions(TRACES)}
+        decided_before = {trace.id for trace in await self._decisions(TRACES)}
         calls = self._world.simulator(where.platform).calls
         calls_before = len(calls)
         clock = asyncio.get_running_loop().time
@@ -103,7 +86,7 @@ class Player:
             if one.shown.by_bot and one.shown.id not in seen_before
         )
         traces = tuple(await self._new_traces(where, decided_before))
-        return Outcome(
+        return SceneOutcome(
             scene,
             where,
             written,
@@ -127,8 +110,8 @@ class Player:
         simulator = self._world.simulator(where.platform)
         person = self._world.person(where.platform, where.person)
         room = self._world.room(where)
-        if scene.agent and self._agents is not None:
-            await self._agents.hand_over(PersonId(where.platform, MAIN, person.id), scene.agent)
+        if scene.agent and self._hand_over is not None:
+            await self._hand_over(PersonId(where.platform, MAIN, person.id), scene.agent)
             return ()
         if scene.deliveries > 1:
             simulator.duplicate_next(scene.deliveries - 1)
@@ -166,7 +149,7 @@ class Player:
         return True
 
     async def _new_traces(self, where: Where, before: set[str]) -> list[Trace]:
-        latest = await self._gateway.decisions(TRACES)
+        latest = await self._decisions(TRACES)
         fresh = [t for t in latest if t.id not in before and t.platform == where.platform]
         return list(reversed(fresh))
 
@@ -196,8 +179,8 @@ def is_limit_notice(answer: Seen) -> bool:
 
 
 def message_with_button(seen: Sequence[Seen], label: str) -> str:
-    """The newest message with this button. Raises `Refused`."""
+    """The newest message with this button. Raises `DemoRefused`."""
     for one in reversed(seen):
         if any(button.label == label for button in one.shown.buttons):
             return one.shown.id
-    raise Refused(f"there is no button {label!r}")
+    raise DemoRefused(f"there is no button {label!r}")

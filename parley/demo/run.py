@@ -23,7 +23,7 @@ from parley.config import Settings, from_mapping
 from parley.demo.agents import DemoAgents
 from parley.demo.api import DemoPages
 from parley.demo.knowledge import DemoKnowledge
-from parley.demo.player import Agents, DemoGateway, Knowledge, Outcome, Player
+from parley.demo.player import Player, SceneOutcome
 from parley.demo.story import AGENTS, KNOWLEDGE, OPERATOR, STORY, USER_PER_MINUTE
 from parley.demo.terminal import show_outcome, show_summary
 from parley.demo.world import World
@@ -48,9 +48,9 @@ class Demo(Struct, frozen=True):
     """The running demo: `url` is the page; `problems` has the platforms that did not connect."""
 
     world: World
-    gateway: DemoGateway
-    agents: Agents
-    knowledge: Knowledge
+    app: App
+    agents: DemoAgents
+    knowledge: DemoKnowledge
     model: str
     url: str
     problems: Mapping[str, str]
@@ -69,7 +69,7 @@ async def running(port: int, env: Mapping[str, str]) -> AsyncIterator[Demo]:
         settings = demo_settings(simulators, port, Path(folder), env)
         model = model_label(settings)
         app = App(settings)
-        pages = DemoPages(world, app, assistant=ASSISTANT, model=model)
+        pages = DemoPages(world, app.decisions, assistant=ASSISTANT, model=model)
         app.local.add_routes(pages.routes())
         stack.push_async_callback(app.stop, DRAIN_SECONDS)
         await app.start()
@@ -202,9 +202,9 @@ def _cancel_on_signals() -> None:
 async def _tell(console: Console, demo: Demo) -> int:
     """Play the story; 0 when every scene went as expected, otherwise 1."""
     console.print(f"Model: {demo.model}.")
-    outcomes: list[Outcome] = []
+    outcomes: list[SceneOutcome] = []
     story = (*STORY, *AGENTS, *(KNOWLEDGE if shutil.which("git") else ()))
-    player = Player(demo.world, demo.gateway, demo.agents, demo.knowledge)
+    player = Player(demo.world, demo.app.decisions, demo.agents.hand_over, demo.knowledge.ready)
     async for outcome in player.play(story):
         show_outcome(console, outcome, ASSISTANT)
         outcomes.append(outcome)

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from gateway.policy.decision import Decision
 from gateway.ports.traces import Trace
-from parley.demo.player import Outcome
+from parley.demo.player import SceneOutcome
 from parley.demo.view import BACKGROUND, expanded_body, why_skipped
 from parley.demo.world import DIRECT, TITLES, Seen
 from simulators.base import ApiCall
@@ -33,7 +33,7 @@ MAX_PANEL_LINES: Final = 9
 TEXT_FIELDS: Final = ("content", "text", "body")
 
 
-def show_outcome(console: Console, outcome: Outcome, assistant: str) -> None:
+def show_outcome(console: Console, outcome: SceneOutcome, assistant: str) -> None:
     """Print one scene."""
     scene, platform = outcome.scene, outcome.where.platform
     colour = COLOURS.get(platform, "white")
@@ -57,7 +57,7 @@ def show_outcome(console: Console, outcome: Outcome, assistant: str) -> None:
         console.print(f"[bold red]Expected: {scene.expect.value}. The outcome was different.[/]")
 
 
-def show_summary(console: Console, outcomes: Sequence[Outcome]) -> None:
+def show_summary(console: Console, outcomes: Sequence[SceneOutcome]) -> None:
     """Print a table of the results by platform."""
     table = Table(title="Four platforms, one gateway", title_justify="left", expand=False)
     for column in ("Platform", "Scenes", "As expected", "Answers shown", "Median wait"):
@@ -95,7 +95,7 @@ def _same(answer: Seen, call: ApiCall) -> bool:
     return not answer.shown.buttons and answer.shown.text.split() == "\n".join(_texts(call)).split()
 
 
-def _room(outcome: Outcome) -> str:
+def _room(outcome: SceneOutcome) -> str:
     where = outcome.where
     if where.room == DIRECT:
         return f"direct message, {where.person}"
@@ -104,7 +104,7 @@ def _room(outcome: Outcome) -> str:
     return f"{place}, in a thread" if thread or where.thread else place
 
 
-def _action(outcome: Outcome, assistant: str) -> str:
+def _action(outcome: SceneOutcome, assistant: str) -> str:
     scene = outcome.scene
     if scene.command:
         return f"/{scene.command}"

@@ -92,7 +92,7 @@ class Interactions:
         return [Reaction(emoji, tuple(people)) for emoji, people in chosen.items()]
 
 
-class Refused(Exception):
+class DemoRefused(Exception):
     """A request for an unknown platform, room, person or message, or for nothing."""
 
 
@@ -140,16 +140,16 @@ class World:
         return list(self._simulators)
 
     def simulator(self, platform: str) -> PlatformSimulator:
-        """Raises `Refused`."""
+        """Raises `DemoRefused`."""
         try:
             return self._simulators[platform]
         except KeyError:
-            raise Refused(f"no platform {platform!r}") from None
+            raise DemoRefused(f"no platform {platform!r}") from None
 
     def person(self, platform: str, name: str) -> SimPerson:
-        """Raises `Refused`."""
+        """Raises `DemoRefused`."""
         if name not in PEOPLE:
-            raise Refused(f"nobody is called {name!r}")
+            raise DemoRefused(f"nobody is called {name!r}")
         return self.simulator(platform).person(name)
 
     def entries(self, platform: str) -> list[RoomEntry]:
@@ -166,7 +166,7 @@ class World:
         return entries
 
     def room(self, where: Where) -> SimRoom:
-        """Raises `Refused`."""
+        """Raises `DemoRefused`."""
         room = self._top(where)
         if where.thread and where.platform in THREADS_UNDER_MESSAGES and not room.thread_id:
             return replace(room, thread_id=where.thread)
@@ -175,7 +175,7 @@ class World:
     async def open_thread(self, where: Where, title: str) -> str:
         """Start a thread and return its key.
 
-        Raises `Refused`, and `NotSupported` where there are no threads, or too many.
+        Raises `DemoRefused`, and `NotSupported` where there are no threads, or too many.
         """
         if len(self._threads) >= MAX_THREADS:
             raise NotSupported(f"the demo keeps {MAX_THREADS} threads")
@@ -263,7 +263,7 @@ class World:
             return room
         thread = self._threads.get((where.platform, where.room))
         if thread is None:
-            raise Refused(f"no room {where.room!r} on {where.platform}")
+            raise DemoRefused(f"no room {where.room!r} on {where.platform}")
         return thread[1]
 
     def _with_threads(self, platform: str, shown: list[Shown]) -> list[Seen]:

@@ -17,7 +17,7 @@ from gateway.ports import (
     WebhookHandler,
 )
 from gateway.ports.clock import SystemClock
-from parley.config import Account, Settings
+from parley.config import ConfiguredAccount, Settings
 from parley.wiring.accounts import commands_of
 
 SECONDS: Final = 20.0
@@ -25,7 +25,7 @@ SECONDS: Final = 20.0
 MAX_VALUES: Final = 100
 
 
-class _State:
+class _CheckState:
     """An adapter's durable state, for the length of a check."""
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class _NoListener:
 
 
 def build(
-    account: Account,
+    account: ConfiguredAccount,
     manifest: AdapterManifest,
     assistant_name: str,
     commands: tuple[CommandSpec, ...],
@@ -60,7 +60,7 @@ def build(
         account=account.name,
         assistant_name=assistant_name,
         clock=SystemClock(),
-        state=_State(),
+        state=_CheckState(),
         webhooks=_NoListener(),
         count=lambda what, detail="": None,
         commands=commands,
@@ -69,7 +69,7 @@ def build(
 
 
 async def diagnose(
-    account: Account,
+    account: ConfiguredAccount,
     manifest: AdapterManifest,
     assistant_name: str,
     commands: tuple[CommandSpec, ...],
@@ -96,7 +96,7 @@ async def diagnose(
 
 async def diagnose_all(
     settings: Settings, platforms: Discovery
-) -> Sequence[tuple[Account, list[Check]]]:
+) -> Sequence[tuple[ConfiguredAccount, list[Check]]]:
     """The checks of all accounts, side by side."""
     accounts, name = settings.accounts(), settings.assistant.name
     commands = commands_of(settings)

@@ -25,7 +25,7 @@ from gateway.ports import (
 )
 from gateway.ports.clock import SystemClock
 from parley.config import Settings
-from parley.config.sections import ModelChoice
+from parley.config.sections import ModelChoiceSection
 from parley.maintenance.checks import Finding
 from parley.wiring.policies import choice_of, prices_of
 from safety.http.shown_address import shown_address
@@ -55,13 +55,13 @@ async def check_models(settings: Settings) -> list[Finding]:
     return [finding for findings in results for finding in findings]
 
 
-async def check_model(choice: ModelChoice) -> Finding:
+async def check_model(choice: ModelChoiceSection) -> Finding:
     """The result of the request to one model."""
     return (await check_model_fully(choice, "model", DEFAULT_PRICES))[0]
 
 
 async def check_model_fully(
-    choice: ModelChoice, section: str, prices: Mapping[str, Price]
+    choice: ModelChoiceSection, section: str, prices: Mapping[str, Price]
 ) -> list[Finding]:
     """The result of the request, then what the provider found out about the server."""
     name = f"{section}: {choice.provider}"
@@ -90,7 +90,7 @@ def _in_section(finding: Finding, section: str) -> Finding:
 
 
 async def _result(
-    name: str, choice: ModelChoice, provider: LLMProvider, prices: Mapping[str, Price]
+    name: str, choice: ModelChoiceSection, provider: LLMProvider, prices: Mapping[str, Price]
 ) -> Finding:
     clock = SystemClock()
     began = clock.monotonic()
@@ -129,7 +129,7 @@ async def _ask(provider: LLMProvider) -> ModelFinished:
     raise ModelError("the answer ended without a final event")
 
 
-def _failed(name: str, choice: ModelChoice, error: ModelError) -> Finding:
+def _failed(name: str, choice: ModelChoiceSection, error: ModelError) -> Finding:
     kind, model = kind_of(error), choice_of(choice)
     status = f"HTTP {error.status}" if error.status else words_of(kind)
     if kind in _KEY:

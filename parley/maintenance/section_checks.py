@@ -22,7 +22,7 @@ from memory.git.errors import GitMissing, NotARepository
 from memory.git.repository import opened_repository
 from memory.grounding.verifier import GroundingSources
 from parley.config import Settings, SettingsError
-from parley.config.memory import HeartbeatSource
+from parley.config.memory import HeartbeatSourceSection
 from parley.maintenance.checks import Finding
 from parley.runtime.heartbeats import AT_ONCE
 from parley.wiring.heartbeats import external_source
@@ -133,7 +133,7 @@ async def heartbeats(settings: Settings) -> list[Finding]:
     """One finding per project, `AT_ONCE` side by side."""
     slots = asyncio.Semaphore(AT_ONCE)
 
-    async def check(project: str, source: HeartbeatSource) -> Finding:
+    async def check(project: str, source: HeartbeatSourceSection) -> Finding:
         async with slots:
             return await _heartbeat(project, source)
 
@@ -142,7 +142,7 @@ async def heartbeats(settings: Settings) -> list[Finding]:
     )
 
 
-async def _heartbeat(project: str, section: HeartbeatSource) -> Finding:
+async def _heartbeat(project: str, section: HeartbeatSourceSection) -> Finding:
     name = f"heartbeat: {project}"
     try:
         source = external_source(section)

@@ -9,7 +9,7 @@ from db.errors import StoreUnavailable
 from gateway.errors import ParleyError
 from gateway.platforms import Discovery
 from gateway.ports.clock import SystemClock
-from parley.config import Account, Problem, Settings, SettingsError
+from parley.config import ConfiguredAccount, Problem, Settings, SettingsError
 from parley.maintenance.credentials import build
 from parley.wiring.accounts import commands_of
 from parley.wiring.extensions import load_extensions
@@ -82,7 +82,7 @@ def _adapters(settings: Settings, platforms: Discovery) -> Iterable[Part]:
     name = settings.assistant.name
     commands = commands_of(settings)
 
-    async def adapter(account: Account) -> None:
+    async def adapter(account: ConfiguredAccount) -> None:
         plugin = build(account, platforms.manifests[account.platform], name, commands)
         await plugin.disconnect()
 

@@ -16,7 +16,7 @@ from parley.runtime.installation import (
     START_WORKER,
     WORKERS,
     Installation,
-    PartState,
+    InstallationPart,
     installation_of,
 )
 from parley.wiring.accounts import account_names
@@ -124,7 +124,7 @@ def of_processes(everywhere: Installation) -> list[Finding]:
     return [_of_part(part, everywhere) for part in everywhere.parts]
 
 
-def _of_part(part: PartState, everywhere: Installation) -> Finding:
+def _of_part(part: InstallationPart, everywhere: Installation) -> Finding:
     name = f"account {part.account}" if part.account else WORKERS
     if part.state == MISSING:
         return Finding("broken", name, part.problem, f"{part.step}.")

@@ -1,6 +1,8 @@
-"""Background work that yields to answers: consolidation of turns, computation of vectors."""
+"""Background work: jobs that a process repeats, and those that yield to answers, such as the
+consolidation of turns and the computation of vectors."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -29,7 +31,30 @@ AFTER_FAILURE: Final = 5.0
 log = structlog.get_logger(__name__)
 
 
-class Background:
+class BackgroundJob(ABC):
+    """Work that a process repeats until it stops; `name` is the name of its task."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Start, with the first round at once."""
+        self._task = asyncio.create_task(self._run(), name=self._name)
+
+    async def stop(self) -> None:
+        """Stop; the next start continues. Safe to call twice, and before `start`."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    @abstractmethod
+    async def _run(self) -> None:
+        """Repeat the work for ever."""
+
+
+class Background(BackgroundJob):
     """Calls `step` repeatedly and yields to answers. `name` is its name in the log, `queued` the
     number of waiting messages, `answering` the number of messages that are being answered."""
 
@@ -41,23 +66,11 @@ class Background:
         queued: Callable[[], int] = lambda: 0,
         answering: Callable[[], int] = lambda: 0,
     ) -> None:
+        super().__init__(name)
         self._step = step
         self._clock = clock
-        self._name = name
         self._queued = queued
         self._answering = answering
-        self._task: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Start the job."""
-        self._task = asyncio.create_task(self._run(), name=self._name)
-
-    async def stop(self) -> None:
-        """Stop; the next start continues. Safe to call twice."""
-        task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
 
     async def _run(self) -> None:
         pause, calm, calm_at = IDLE_PAUSE, CALM, self._clock.monotonic()

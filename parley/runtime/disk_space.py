@@ -12,6 +12,7 @@ from msgspec import Struct
 from gateway.ports import Clock
 from parley.config import Settings
 from parley.config.sections import sqlite_file
+from parley.runtime.background import BackgroundJob
 from parley.runtime.watchdog import record_location
 
 MEGABYTE: Final = 1_000_000
@@ -104,13 +105,13 @@ def disks_of(folders: Iterable[Path]) -> list[DiskSpace]:
     return list(disks.values())
 
 
-class DiskMonitor:
+class DiskMonitor(BackgroundJob):
     """Looks at the disks repeatedly. `disks` is the latest look."""
 
     def __init__(self, folders: Iterable[Path], clock: Clock) -> None:
+        super().__init__("disk-watch")
         self._folders = tuple(folders)
         self._clock = clock
-        self._task: asyncio.Task[None] | None = None
         self._known: Mapping[str, bool] = {}
         self.disks: tuple[DiskSpace, ...] = ()
 
@@ -132,16 +133,9 @@ class DiskMonitor:
         self._known = now
 
     def start(self) -> None:
-        """Start to look, at once."""
+        """Start to look, at once; without folders nothing starts."""
         if self._folders:
-            self._task = asyncio.create_task(self._run(), name="disk-watch")
-
-    async def stop(self) -> None:
-        """Stop. Safe to call twice, and before `start`."""
-        task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+            super().start()
 
     async def _run(self) -> None:
         while True:

@@ -26,6 +26,7 @@ from gateway.ports.usage import Buckets
 from gateway.stores.usage import UsageLedger
 from parley.http.health_endpoints import Health, Readiness
 from parley.http.webhook_listener import WebhookListener
+from parley.runtime.background import BackgroundJob
 from parley.runtime.disk_space import DiskMonitor
 from parley.runtime.installation import Installation, last_seen
 from parley.runtime.model_problems import notes_of, problems_of, values_of
@@ -41,7 +42,7 @@ log = structlog.get_logger(__name__)
 Probe = Callable[[], Awaitable[object]]
 
 
-class StoreMonitor:
+class StoreMonitor(BackgroundJob):
     """Calls the probe of each store. `problems` has, by store, the reason why one is not
     available."""
 
@@ -49,27 +50,16 @@ class StoreMonitor:
         self, probes: Mapping[str, Probe], clock: Clock, servers: Mapping[str, str] | None = None
     ) -> None:
         """`servers`: what a store is, by its name ("Redis")."""
+        super().__init__("store-watch")
         self._probes = probes
         self._servers = servers or {}
         self._clock = clock
-        self._task: asyncio.Task[None] | None = None
         self.problems: dict[str, str] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the stores."""
         return tuple(self._probes)
-
-    def start(self) -> None:
-        """Start, with the first round at once."""
-        self._task = asyncio.create_task(self._run(), name="store-watch")
-
-    async def stop(self) -> None:
-        """Stop. Safe to call twice, and before `start`."""
-        task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
 
     async def round(self) -> None:
         """Call all probes in parallel."""

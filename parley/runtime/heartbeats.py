@@ -19,6 +19,7 @@ from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
 from memory.brain.figure_sources import SourceFailed
 from memory.brain.sync import SiteSync
 from memory.ports.brain import FigureSource
+from parley.runtime.background import BackgroundJob
 
 ROUND: Final = timedelta(minutes=5)
 """Time between two checks of a project, and before a failed sync is retried."""
@@ -38,9 +39,9 @@ class Site(Struct, frozen=True):
     every: timedelta
 
 
-class Heartbeats:
-    """Runs one task per project. A failing source is logged and retried, and does not affect the
-    others."""
+class Heartbeats(BackgroundJob):
+    """Keeps the status of each project. A failing source is logged and retried, and does not
+    affect the others."""
 
     def __init__(
         self,
@@ -50,27 +51,13 @@ class Heartbeats:
         clock: Clock,
         guard: WorkGuard = UNGUARDED,
     ) -> None:
+        super().__init__("heartbeats")
         self._sites = sites
         self._sync = sync
         self._claims = claims
         self._clock = clock
         self._guard = guard
         self._slots = asyncio.Semaphore(AT_ONCE)
-        self._tasks: list[asyncio.Task[None]] = []
-
-    def start(self) -> None:
-        """Start, with the first round at once."""
-        self._tasks = [
-            asyncio.create_task(self._keep(project, site), name=f"heartbeat-{project}")
-            for project, site in self._sites.items()
-        ]
-
-    async def stop(self) -> None:
-        """Stop."""
-        tasks, self._tasks = self._tasks, []
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
     def check(self, project: str) -> Site:
         """The configuration of a project. Raises `BadInput` for one without a source."""
@@ -106,7 +93,10 @@ class Heartbeats:
         except Exception:
             log.exception("heartbeat_crashed", project=project)
 
-    async def _keep(self, project: str, site: Site) -> None:
+    async def _run(self) -> None:
+        await asyncio.gather(*(self._keep(project) for project in self._sites))
+
+    async def _keep(self, project: str) -> None:
         while True:
             await self.round(project)
             await self._clock.sleep(ROUND.total_seconds())

@@ -1,6 +1,5 @@
 """Deletes expired data: ids, old conversations, old traces."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
@@ -9,6 +8,7 @@ import structlog
 from db.errors import StoreUnavailable
 from gateway.ports import Clock
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
+from parley.runtime.background import BackgroundJob
 
 EVERY = 300.0
 """Seconds between two rounds."""
@@ -26,7 +26,7 @@ Chore = Callable[[], Awaitable[int]]
 """Deletes a bounded number of rows, because it blocks other statements; returns how many."""
 
 
-class Housekeeping:
+class Housekeeping(BackgroundJob):
     """Runs its chores repeatedly. A failed one is retried in the next round; one that crashed the
     process is skipped for a day."""
 
@@ -39,22 +39,11 @@ class Housekeeping:
         every: float = EVERY,
     ) -> None:
         """`every`: seconds between two rounds."""
+        super().__init__("housekeeping")
         self._chores = chores
         self._clock = clock
         self._guard = guard
         self._every = every
-        self._task: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Start, with the first round at once."""
-        self._task = asyncio.create_task(self._run(), name="housekeeping")
-
-    async def stop(self) -> None:
-        """Stop."""
-        task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
 
     async def round(self) -> int:
         """Run every chore until it is done; returns the number of deleted rows."""

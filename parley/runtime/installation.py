@@ -32,7 +32,7 @@ START_WORKER: Final = "parley run --role worker"
 START_ADAPTER: Final = "parley run --role adapter"
 
 
-class PartState(Struct, frozen=True):
+class InstallationPart(Struct, frozen=True):
     """The workers (`account` is empty) or one account. `state`: `missing`, `starting`, or of the
     process that serves it. `seen` is the age of the last sign in seconds, None for none. `problem`
     says why it is not ready, `step` what to do about a missing one."""
@@ -62,7 +62,7 @@ class Installation(Struct, frozen=True):
     processes; `watched` are the seconds for which somebody has watched them. `models` fail in one
     of the processes at least, and `findings` are about the servers of models."""
 
-    parts: tuple[PartState, ...]
+    parts: tuple[InstallationPart, ...]
     workers: int
     running: int
     watched: float
@@ -151,12 +151,12 @@ def _part(
     seen: Sequence[SeenProcess],
     living: Sequence[SeenProcess],
     watched: float,
-) -> PartState:
+) -> InstallationPart:
     serving = [one for one in living if _serves(one.report, account)]
     if serving:
         age = min(one.age for one in serving)
         if not account:
-            return PartState(name, account, READY, age)
+            return InstallationPart(name, account, READY, age)
         reports = [one for each in serving for one in each.report.accounts if one.name == account]
         best = min(reports, key=lambda one: one.state != READY)
         return _of_report(name, best, age)
@@ -165,15 +165,15 @@ def _part(
     )
     age_ = last.age if last else None
     if living and min(watched, age_ if age_ is not None else watched) < MISSING_AFTER:
-        return PartState(name, account, STARTING, age_)
+        return InstallationPart(name, account, STARTING, age_)
     start = START_ADAPTER if account else START_WORKER
     died = last is not None and not last.ended
     step = f"Read its log, then start it again: `{start}`" if died else f"Start one: `{start}`"
-    return PartState(name, account, MISSING, age_, _missing(account, last), step)
+    return InstallationPart(name, account, MISSING, age_, _missing(account, last), step)
 
 
-def _of_report(name: str, report: AccountReport, age: float) -> PartState:
-    return PartState(
+def _of_report(name: str, report: AccountReport, age: float) -> InstallationPart:
+    return InstallationPart(
         name,
         report.name,
         report.state,

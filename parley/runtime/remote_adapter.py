@@ -54,7 +54,7 @@ class Sign:
 
 
 @dataclass(frozen=True)
-class Fetch:
+class FetchCall:
     """A file, and the maximum of bytes."""
 
     attachment: Attachment
@@ -62,7 +62,7 @@ class Fetch:
 
 
 @dataclass(frozen=True)
-class Reaction:
+class ReactionCall:
     """An emoji under a message of a place."""
 
     place: Place
@@ -89,8 +89,8 @@ class ThreadBefore:
 
 
 SIGN: TypeAdapter[Sign] = TypeAdapter(Sign)
-FETCH: TypeAdapter[Fetch] = TypeAdapter(Fetch)
-REACTION: TypeAdapter[Reaction] = TypeAdapter(Reaction)
+FETCH: TypeAdapter[FetchCall] = TypeAdapter(FetchCall)
+REACTION: TypeAdapter[ReactionCall] = TypeAdapter(ReactionCall)
 BELONGS: TypeAdapter[Belongs] = TypeAdapter(Belongs)
 THREAD_BEFORE: TypeAdapter[ThreadBefore] = TypeAdapter(ThreadBefore)
 THREAD: TypeAdapter[ThreadMessages] = TypeAdapter(ThreadMessages)
@@ -117,15 +117,15 @@ def handlers_of(
         deletes = adapter if isinstance(adapter, CanDelete) else None
         await _required(deletes, "deletion").delete(call.place, call.message_id)
 
-    async def react(call: Reaction) -> None:
+    async def react(call: ReactionCall) -> None:
         reactions = _required(connected.reactions, "reactions")
         await reactions.react(call.place, call.message_id, call.emoji)
 
-    async def unreact(call: Reaction) -> None:
+    async def unreact(call: ReactionCall) -> None:
         reactions = _required(connected.reactions, "reactions")
         await reactions.unreact(call.place, call.message_id, call.emoji)
 
-    async def fetch(call: Fetch) -> bytes:
+    async def fetch(call: FetchCall) -> bytes:
         return await _required(connected.files, "files").fetch(call.attachment, call.limit)
 
     async def is_member(call: Belongs) -> bytes:
@@ -271,17 +271,17 @@ class RemoteAdapter:
 
     async def fetch(self, attachment: Attachment, limit: int) -> bytes:
         """The bytes of an attachment."""
-        payload = FETCH.dump_json(Fetch(attachment, limit))
+        payload = FETCH.dump_json(FetchCall(attachment, limit))
         return await self._calls.call("fetch", payload, FETCH_SECONDS)
 
     async def react(self, place: Place, message_id: str, emoji: str) -> None:
         """Add a reaction. Raises a `DeliveryError`."""
-        payload = REACTION.dump_json(Reaction(place, message_id, emoji))
+        payload = REACTION.dump_json(ReactionCall(place, message_id, emoji))
         await self._deliver("react", payload, SIGN_SECONDS)
 
     async def unreact(self, place: Place, message_id: str, emoji: str) -> None:
         """Remove the assistant's reaction. Raises a `DeliveryError`."""
-        payload = REACTION.dump_json(Reaction(place, message_id, emoji))
+        payload = REACTION.dump_json(ReactionCall(place, message_id, emoji))
         await self._deliver("unreact", payload, SIGN_SECONDS)
 
     async def delete(self, place: Place, message_id: str) -> None:

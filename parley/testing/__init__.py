@@ -17,11 +17,9 @@ and likewise a memory backend:
 It needs the extra `parley-gateway[testing]`. The program itself does not import it.
 """
 
-from parley.testing.case import AdapterCase, HostedPlatform
+from parley.testing.case import PATIENCE, AdapterCase, HostedPlatform, MemoryCase
 from parley.testing.gateway_side import EventRecorder, MemoryState
-from parley.testing.memory_case import MemoryCase
 from parley.testing.memory_stage import MemoryStage, opened_memory
-from parley.testing.patience import PATIENCE
 from parley.testing.people import DirectPeople
 from parley.testing.platform_server import PlatformServer
 from parley.testing.stage import Stage, make_adapter, on_stage

@@ -1,4 +1,5 @@
-"""An adapter as the contract suite tests it, with the few facts that the suite cannot find out."""
+"""Adapters and memories as their contract suites test them, with the few facts that a suite cannot
+find out."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Final, Literal, Protocol, runtime_checkable
@@ -11,6 +12,7 @@ from simulators.base import PlatformSimulator, SimPerson
 
 if TYPE_CHECKING:
     import pytest
+from pathlib import Path
 
 FEATURES: Final = ("rooms", "threads", "files_out", "native_commands", "further_ids")
 """Facts of a platform that the program does not ask for; `AdapterCase.features` names them."""
@@ -102,3 +104,22 @@ class AdapterCase(Struct, frozen=True):
     def can_become_unresponsive(self) -> bool:
         """True if its connection can stop to receive, and the adapter reports that."""
         return self.holds_connection and self.has(CanCheckLiveness)
+
+
+PATIENCE: Final = 30.0
+"""Seconds after which it counts as never happening. Nothing that works takes as long, on however
+busy a machine; what does not work costs a failing test so much, and a green one nothing."""
+
+
+class MemoryCase(Struct, frozen=True):
+    """One configuration of memory.
+
+    `name` stands in the names of the tests. `settings` returns the configuration for an empty
+    folder, without `database` for a SQLite file in that folder. `backend` is the name of the memory
+    backend in `memory.backend` that is tested; empty for Parley's own memory, for which the tests
+    of the port are skipped.
+    """
+
+    name: str
+    settings: Callable[[Path], Mapping[str, object]]
+    backend: str = ""

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from gateway.message import ChatMessage, InboundEvent, MessageReceived
 from gateway.stores.codec import event_from_json, event_to_json
-from parley.testing.patience import PATIENCE
+from parley.testing.case import PATIENCE
 from simulators.base import ChangeSignal
 
 Event = TypeVar("Event")

@@ -1,4 +1,4 @@
-"""The marks of the contract suite: the adapters that a test is for.
+"""The tests of a contract suite, and their marks: the adapters that a test is for.
 
 `proves(name)`: those with an ability, a capability or a feature; `lacks(name)`: those without;
 `where(condition, reason)`: those whose case meets the condition. For others the test is skipped,
@@ -6,7 +6,9 @@ with the reason.
 """
 
 from collections.abc import Mapping
-from typing import Final
+from inspect import iscoroutinefunction
+from types import ModuleType
+from typing import Any, Final
 
 import pytest
 
@@ -69,3 +71,16 @@ def _missing(name: str) -> str:
     if name in FEATURES:
         return f"its case does not name the feature {name!r}"
     return f"its manifest does not declare the capability {name!r}"
+
+
+def suite_of(module: ModuleType) -> dict[str, Any]:
+    """The tests of a module with its marks; asynchronous ones run also where pytest-asyncio is
+    not in its automatic mode."""
+    shared = getattr(module, "pytestmark", ())
+    suite = {}
+    for name, test in vars(module).items():
+        if name.startswith("test_") and test.__module__ == module.__name__:
+            for mark in (shared,) if isinstance(shared, pytest.MarkDecorator) else shared:
+                mark(test)
+            suite[name] = pytest.mark.asyncio(test) if iscoroutinefunction(test) else test
+    return suite

@@ -22,7 +22,7 @@ from memory.model.record import Draft, Kind, Scope
 from memory.ports.memories import Filter
 from memory.service.handle import MemoryHandle
 from parley.config import from_mapping
-from parley.testing.memory_case import MemoryCase
+from parley.testing.case import MemoryCase
 from parley.wiring.memory import WiredMemory, wire_memory
 from parley.wiring.memory_backends import load_backends
 from parley.wiring.storage import Storage
@@ -143,17 +143,7 @@ async def opened_memory(case: MemoryCase, folder: Path) -> AsyncIterator[MemoryS
     clock = SystemClock()
     storage = Storage(settings, clock)
     backends = load_backends(settings, clock)
-    wired = wire_memory(
-        settings,
-        storage.memory,
-        storage.personal,
-        storage.stores.states,
-        storage.history,
-        clock,
-        check=_Members(),
-        working=storage.working,
-        backends=backends,
-    )
+    wired = wire_memory(settings, storage, clock, check=_Members(), backends=backends)
     tested = [one.backend for one in backends if one.name == case.backend]
     await storage.start(exclusive=False)
     try:

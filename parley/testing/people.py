@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 
-from parley.testing.patience import PATIENCE
+from parley.testing.case import PATIENCE
 from simulators.base import (
     ApiCall,
     ChangeSignal,

@@ -23,9 +23,8 @@ from gateway.platforms import adapter_class
 from gateway.ports import AdapterContext, PlatformAdapter
 from gateway.ports.clock import SystemClock
 from parley.http.webhook_listener import WebhookListener
-from parley.testing.case import AdapterCase, HostedPlatform
+from parley.testing.case import PATIENCE, AdapterCase, HostedPlatform
 from parley.testing.gateway_side import EventRecorder, MemoryState
-from parley.testing.patience import PATIENCE
 from simulators.base import PlatformSimulator, Shown, SimPerson, SimRoom
 
 Event = TypeVar("Event")

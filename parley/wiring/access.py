@@ -11,7 +11,7 @@ from parley.wiring.observe import AuditSink
 from parley.wiring.storage import Storage
 
 
-class Access(Struct, frozen=True):
+class AccessControl(Struct, frozen=True):
     """The parts that decide who may write."""
 
     admissions: Admissions
@@ -20,7 +20,7 @@ class Access(Struct, frozen=True):
     owner_codes: OwnerCodes
 
 
-def wire_access(settings: Settings, storage: Storage, clock: AlarmClock) -> Access:
+def wire_access(settings: Settings, storage: Storage, clock: AlarmClock) -> AccessControl:
     """Return the parts over an opened or unopened storage; every change is in the audit log."""
     store, buckets = storage.admissions, storage.stores.buckets
     links = storage.memory.links
@@ -29,7 +29,7 @@ def wire_access(settings: Settings, storage: Storage, clock: AlarmClock) -> Acce
         return [one.side.person for one in await links.linked(tenant, person)]
 
     audit, admissions = AuditSink(settings, storage, clock), Admissions(store, clock)
-    return Access(
+    return AccessControl(
         admissions,
         Pairing(store, buckets, clock, audit, admissions, linked),
         OwnerClaims(store, buckets, clock, audit, admissions),

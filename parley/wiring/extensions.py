@@ -82,7 +82,7 @@ def load_extensions(
         plain = {key: value.get_secret_value() for key, value in options.items()}
         try:
             loaded.append((each, _create(each, plain)))
-        except _Unusable as error:
+        except Unusable as error:
             problems.append(Problem(each.where, f"{each.title} {error}.", REPAIR))
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything
             reason = without_values(plain.values(), f"{type(error).__name__}: {error}")
@@ -94,8 +94,8 @@ def load_extensions(
     return _registry(loaded)
 
 
-class _Unusable(Exception):
-    """The named object is not an extension."""
+class Unusable(Exception):
+    """The object that an installed package names is not what it should be."""
 
 
 def _candidates(
@@ -127,16 +127,16 @@ def _candidates(
 
 
 def _create(candidate: _Candidate, options: Mapping[str, str]) -> Extension:
-    """The extension. Raises `_Unusable`, and anything that its code raises."""
+    """The extension. Raises `Unusable`, and anything that its code raises."""
     factory = candidate.entry.load()
     if not callable(factory):
-        raise _Unusable("is not a function that returns an Extension")
+        raise Unusable("is not a function that returns an Extension")
     extension = factory(options)
     if not isinstance(extension, Extension):
-        raise _Unusable(f"returns {type(extension).__name__}, not a gateway.extensions.Extension")
+        raise Unusable(f"returns {type(extension).__name__}, not a gateway.extensions.Extension")
     parts = {point: getattr(extension, point) for point in POINTS}
     if not any(part is not None for part in parts.values()):
-        raise _Unusable("returns an empty Extension")
+        raise Unusable("returns an empty Extension")
     for point, part in parts.items():
         if part is not None:
             _check(point, part)
@@ -144,16 +144,16 @@ def _create(candidate: _Candidate, options: Mapping[str, str]) -> Extension:
 
 
 def _check(point: str, part: object) -> None:
-    """Raises `_Unusable` for a part that would always fail."""
+    """Raises `Unusable` for a part that would always fail."""
     protocol, methods = POINTS[point]
     for name, arguments in methods.items():
         method = getattr(part, name, None)
         if not callable(method):
-            raise _Unusable(f"has a {point} without {name}(), see {protocol.__name__}")
+            raise Unusable(f"has a {point} without {name}(), see {protocol.__name__}")
         try:
             inspect.signature(method).bind(*range(arguments))
         except TypeError:
-            raise _Unusable(
+            raise Unusable(
                 f"has a {point} whose {name}() does not take {arguments} "
                 f"argument{'s' if arguments > 1 else ''}, see {protocol.__name__}"
             ) from None
@@ -161,7 +161,7 @@ def _check(point: str, part: object) -> None:
             continue  # a method in C has no signature
         if (point in WAITS) != inspect.iscoroutinefunction(method):
             kind = "has to be" if point in WAITS else "must not be"
-            raise _Unusable(f"has a {point} whose {name}() {kind} async")
+            raise Unusable(f"has a {point} whose {name}() {kind} async")
 
 
 def _tenant_conflicts(loaded: Sequence[tuple[_Candidate, Extension]]) -> list[Problem]:
@@ -181,7 +181,7 @@ def _registry(loaded: Sequence[tuple[_Candidate, Extension]]) -> ExtensionRegist
     gates = tuple(one.access_controller for one in made if one.access_controller is not None)
     return ExtensionRegistry(
         tenants[0] if tenants else SingleTenant(),
-        _one_of(trackers, NoTracking, Trackers),
+        _one_of(trackers, NoTracking, UsageTrackers),
         _one_of(audits, LocalAudit, Audits),
         _one_of(gates, AllowAll, Gates),
         tuple(candidate.name for candidate, _ in loaded),
@@ -196,7 +196,7 @@ def _one_of(
     return parts[0] if len(parts) == 1 else several(parts)
 
 
-class Trackers(Struct, frozen=True):
+class UsageTrackers(Struct, frozen=True):
     """Implements `UsageTracker` for several trackers; a failure of one does not affect the
     others."""
 

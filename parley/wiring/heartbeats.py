@@ -12,7 +12,7 @@ from memory.brain.figure_sources import GatewaySource, HttpSource, PostgresSourc
 from memory.brain.sync import SiteSync
 from memory.ports.brain import FigureSource
 from parley.config import Settings
-from parley.config.memory import HeartbeatSource
+from parley.config.memory import HeartbeatSourceSection
 from parley.config.sections import sqlite_file
 from parley.runtime.heartbeats import Heartbeats, Site
 from parley.wiring.storage import Storage
@@ -50,7 +50,7 @@ def sites_of(
     return sites
 
 
-def external_source(section: HeartbeatSource) -> FigureSource | None:
+def external_source(section: HeartbeatSourceSection) -> FigureSource | None:
     """The configured address or database; None for the gateway's own figures."""
     if section.kind == "http":
         token = section.token.get_secret_value() if section.token else ""

@@ -23,5 +23,10 @@ def ingester_of(settings: Settings, index: KnowledgeIndex, clock: Clock) -> Inge
         return read_agent_file(content).rules(settings.knowledge.max_file_size_kb)
 
     own = settings.knowledge
-    limits = IngestLimits(own.max_files, own.max_paths, own.max_total_mb, own.max_minutes)
+    limits = IngestLimits(
+        files=own.max_files,
+        paths=own.max_paths,
+        megabytes=own.max_total_mb,
+        minutes=own.max_minutes,
+    )
     return Ingester(index.stores, rules, Splitter(split_file, SPLITTING), clock.now, limits)

@@ -3,7 +3,7 @@ vectors and the index of turns."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import Struct
 
@@ -24,7 +24,7 @@ from memory.embeddings.backfill import EmbeddingBackfill
 from memory.service.links import Links
 from parley.config import Settings
 from parley.runtime import Role
-from parley.runtime.background import Background
+from parley.runtime.background import Background, BackgroundJob
 from parley.runtime.heartbeats import Heartbeats
 from parley.runtime.housekeeping import Chore, Housekeeping
 from parley.wiring.agents import webhook_delivery
@@ -46,18 +46,6 @@ LINKS_EVERY: Final = 20.0
 """Seconds between two checks for expired links."""
 
 
-class Job(Protocol):
-    """Work that a process repeats until it stops."""
-
-    def start(self) -> None:
-        """Start the work."""
-        ...
-
-    async def stop(self) -> None:
-        """Stop the work. Safe to call twice, and before `start`."""
-        ...
-
-
 class Jobs(Struct, frozen=True):
     """The jobs of one process; a job is None where it is off or belongs to other processes."""
 
@@ -74,7 +62,7 @@ class Jobs(Struct, frozen=True):
     turn_index: Background | None = None
 
     @property
-    def active(self) -> list[Job]:
+    def active(self) -> list[BackgroundJob]:
         """The jobs of this process, in the order in which they start and stop."""
         jobs = (
             self.housekeeping,

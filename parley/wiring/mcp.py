@@ -13,7 +13,6 @@ from gateway.turn.services import Services
 from memory.mcp.names import PREFIX, ServerName
 from memory.mcp.tool_definition import McpServices
 from memory.stores.api_tokens import TokenStore
-from memory.turns.brief import BriefLimits
 from parley.config import Settings
 from parley.http.api.authentication import Authenticator
 from parley.http.api.errors import UniformErrors
@@ -27,7 +26,7 @@ from parley.http.mcp_endpoint import (
 )
 from parley.installation import DISTRIBUTION
 from parley.security.keys import token_key
-from parley.wiring.memory import WiredMemory
+from parley.wiring.memory import WiredMemory, brief_limits
 
 
 class AgentTaskNotes:
@@ -86,7 +85,6 @@ def add_mcp_servers(
     if wired.memory is None or wired.brain is None or wired.agents is None:
         return
     key = token_key(settings)
-    section = settings.memory
     mcp = McpServices(
         wired.memory,
         wired.brain,
@@ -97,7 +95,7 @@ def add_mcp_servers(
         wired.agents.events,
         key.current,
         AgentRate(services).count,
-        brief=BriefLimits(section.max_brief_entries, section.max_brief_chars),
+        brief=brief_limits(settings),
         poll_seconds=poll_seconds,
         repositories=wired.repositories,
     )

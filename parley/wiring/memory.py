@@ -12,7 +12,6 @@ from gateway.observe.metrics import RecallMeasurement
 from gateway.outbound.membership import PlatformMembership
 from gateway.ports import Clock, MembershipCheck
 from gateway.ports.adapter import AdapterStates
-from gateway.ports.history import History
 from gateway.ports.identities import IdentityResolver, NoLinkedIdentities
 from gateway.ports.memory import CommandSet, MemoryPort, NoCommands, NoMemory
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
@@ -35,7 +34,7 @@ from memory.commands.privacy import Erasure
 from memory.knowledge.bindings import RoomBindings
 from memory.knowledge.reader import KnowledgeReader
 from memory.ports.grounding import JudgeRelevance
-from memory.ports.people import PersonalDataStore, WorkingMemory
+from memory.ports.people import PersonalDataStore
 from memory.ports.recall import Recall
 from memory.recall.retriever import Retriever
 from memory.recall.rules import Fusion, RecallLimits, RecallRules
@@ -56,7 +55,7 @@ from parley.wiring.agents import WiredAgents, agent_limits, share_reviews, wire_
 from parley.wiring.memory_writing import write_path_of
 from parley.wiring.recall import RecallModels, WatchedRecall
 from parley.wiring.retention import memory_chores
-from parley.wiring.storage import MemoryStores
+from parley.wiring.storage import MemoryStores, Storage
 
 log = structlog.get_logger(__name__)
 
@@ -106,39 +105,36 @@ async def close_backends(backends: Sequence[GuardedBackend]) -> None:
 
 def wire_memory(
     settings: Settings,
-    stores: MemoryStores,
-    holders: tuple[PersonalDataStore, ...],
-    states: AdapterStates,
-    history: History,
+    storage: Storage,
     clock: Clock,
     models: RecallModels | None = None,
+    *,
     watch: Callable[[RecallMeasurement], None] | None = None,
     check: MembershipCheck | None = None,
     guard: WorkGuard = UNGUARDED,
-    working: WorkingMemory | None = None,
     judge: JudgeRelevance | None = None,
     written: Callable[[str, str], None] | None = None,
     backends: Sequence[GuardedBackend] = (),
     repositories: KnowledgeReader | None = None,
+    more_data: Sequence[PersonalDataStore] = (),
 ) -> WiredMemory:
     """The memory of a configuration; without it where it is off.
 
-    `holders` are all stores with data of a person; `states` keep open questions and the figures of
-    projects; `watch` receives a measurement of every recall; `check` knows the members of a
-    project, and without it nobody can use a project in private; `judge` reads citations, where
-    that is configured; `written` receives the outcome and the code of every write. `backends` are
-    those of `load_backends`; `repositories` searches repositories in chats.
+    `watch` receives a measurement of every recall; `check` knows the members of a project, and
+    without it nobody can use a project in private; `judge` reads citations, where that is
+    configured; `written` receives the outcome and the code of every write. `backends` are those of
+    `load_backends`; `repositories` searches repositories in chats; `more_data` has data of a person
+    beside the storage.
     """
     if not settings.memory.enabled:
         return WiredMemory(NoMemory(), NoCommands())
+    states = storage.stores.states
     models = models or RecallModels()
-    stores, recall = _with_backends(settings, stores, backends, states, models, clock)
+    stores, recall = _with_backends(settings, storage.memory, backends, states, models, clock)
     recall = recall if watch is None else WatchedRecall(recall, clock, watch)
-    holders = (*map(BackendPersonalData, backends), *holders)
+    holders = (*map(BackendPersonalData, backends), *storage.personal, *more_data)
     services = _services(settings, stores, states, clock, models, check, guard, judge, written)
-    parts = _dependencies(
-        settings, stores, services, clock, recall, history, holders, working, repositories
-    )
+    parts = _dependencies(settings, storage, stores, services, clock, recall, holders, repositories)
     return _wired(settings, stores, services, clock, parts, backends)
 
 
@@ -189,13 +185,12 @@ def _services(
 
 def _dependencies(
     settings: Settings,
+    storage: Storage,
     stores: MemoryStores,
     services: _Services,
     clock: Clock,
     recall: Recall,
-    history: History,
     holders: Sequence[PersonalDataStore],
-    working: WorkingMemory | None,
     repositories: KnowledgeReader | None,
 ) -> MemoryDependencies:
     return MemoryDependencies(
@@ -209,9 +204,9 @@ def _dependencies(
         services.consolidation,
         recall,
         services.links,
-        history,
+        storage.history,
         holders,
-        working,
+        storage.working,
         shares=share_reviews(stores, services.audit, clock, agent_limits(settings)),
         repositories=repositories,
     )
@@ -315,21 +310,28 @@ def _with_backends(
     places = [by_name[name] for name in names]
     places += [] if builtin else [TurnsOnly(database)]
     combined = CombinedRecall(recall, outside, clock, rules.limits, builtin=builtin)
-    return replace(stores, memories=CombinedMemories(database, places, messages)), combined
+    return stores.with_memories(CombinedMemories(database, places, messages)), combined
 
 
 def _backend_briefs(settings: Settings, backends: Sequence[GuardedBackend]) -> BackendBriefs | None:
     writers = [one for one in backends if one.briefs]
-    return BackendBriefs(writers[0], _brief_limits(settings)) if writers else None
+    return BackendBriefs(writers[0], brief_limits(settings)) if writers else None
 
 
-def _brief_limits(settings: Settings) -> BriefLimits:
-    return BriefLimits(settings.memory.max_brief_entries, settings.memory.max_brief_chars)
+def brief_limits(settings: Settings) -> BriefLimits:
+    """The limits of the brief."""
+    section = settings.memory
+    return BriefLimits(entries=section.max_brief_entries, characters=section.max_brief_chars)
 
 
 def _turn_rules(settings: Settings, backends: Sequence[GuardedBackend]) -> TurnRules:
     section = settings.memory
-    return TurnRules(section.episodic, section.notes, _brief_limits(settings), bool(backends))
+    return TurnRules(
+        episodic=section.episodic,
+        notes=section.notes,
+        brief=brief_limits(settings),
+        has_backends=bool(backends),
+    )
 
 
 def recall_rules(settings: Settings) -> RecallRules:
@@ -347,6 +349,8 @@ def recall_rules(settings: Settings) -> RecallRules:
         ),
         weights=replace(measured.weights, recency=section.recency_weight),
         limits=RecallLimits(
-            section.max_episodic_results, section.max_semantic_results, section.max_total_tokens
+            episodic=section.max_episodic_results,
+            semantic=section.max_semantic_results,
+            tokens=section.max_total_tokens,
         ),
     )

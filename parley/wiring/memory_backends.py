@@ -17,7 +17,7 @@ from memory.backends.guard import GuardedBackend
 from parley.config import Problem, Settings, SettingsError
 from parley.config.memory import BUILTIN
 from parley.config.problems import suggestion
-from parley.wiring.extensions import without_values
+from parley.wiring.extensions import Unusable, without_values
 
 GROUP: Final = "parley.memory"
 KEY: Final = "memory.backend"
@@ -37,10 +37,6 @@ OPTIONAL: Final[Mapping[str, int]] = {"recall": 3, "brief": 2, "start": 0, "clos
 """The methods of the abilities."""
 PRIVACY: Final = ("forget", "forget_messages", "export", "erase")
 """Methods without which a person's rights cannot be granted."""
-
-
-class _Unusable(Exception):
-    """The named object is not a memory backend."""
 
 
 def load_backends(
@@ -124,7 +120,7 @@ def _loaded(
     plain = {key: value.get_secret_value() for key, value in options.items()}
     try:
         return _created(entries[0], plain)
-    except _Unusable as error:
+    except Unusable as error:
         return Problem(KEY, f"{name}: {_title(entries[0])} {error}.", REPAIR)
     except Exception as error:  # noqa: BLE001 - a plugin may raise anything
         reason = without_values(plain.values(), f"{type(error).__name__}: {error}")
@@ -133,17 +129,17 @@ def _loaded(
 
 
 def _created(entry: EntryPoint, options: Mapping[str, str]) -> MemoryBackend:
-    """The backend. Raises `_Unusable`, and anything that its code raises."""
+    """The backend. Raises `Unusable`, and anything that its code raises."""
     factory = entry.load()
     if not callable(factory):
-        raise _Unusable("is not a function that returns a MemoryBackend")
+        raise Unusable("is not a function that returns a MemoryBackend")
     backend = factory(options)
     missing = [name for name in REQUIRED if not callable(getattr(backend, name, None))]
     if missing:
         rights = ", without which a person's data cannot be exported and erased"
         why = rights if set(missing) & set(PRIVACY) else ""
         names = ", ".join(f"{name}()" for name in missing)
-        raise _Unusable(f"returns {type(backend).__name__}, which has no {names}{why}")
+        raise Unusable(f"returns {type(backend).__name__}, which has no {names}{why}")
     for name, arguments in {**REQUIRED, **OPTIONAL}.items():
         method = getattr(backend, name, None)
         if method is not None:
@@ -152,14 +148,14 @@ def _created(entry: EntryPoint, options: Mapping[str, str]) -> MemoryBackend:
 
 
 def _check(name: str, method: Callable[..., object], arguments: int) -> None:
-    """Raises `_Unusable` for a method that would always fail."""
+    """Raises `Unusable` for a method that would always fail."""
     if not inspect.iscoroutinefunction(method):
-        raise _Unusable(f"has a {name}() that is not async")
+        raise Unusable(f"has a {name}() that is not async")
     try:
         inspect.signature(method).bind(*range(arguments))
     except TypeError:
         plural = "" if arguments == 1 else "s"
-        raise _Unusable(f"has a {name}() that does not take {arguments} argument{plural}") from None
+        raise Unusable(f"has a {name}() that does not take {arguments} argument{plural}") from None
 
 
 def _brief_conflict(names: Sequence[str], backends: Sequence[GuardedBackend]) -> list[Problem]:

@@ -11,13 +11,13 @@ from memory.audit import Audit
 from memory.grounding.decision import Grounding, WritePolicy
 from memory.grounding.verifier import ConfiguredVerifier, GroundingSources
 from memory.grounding.web_sources import Tracker
-from memory.model.plans import BUILT_IN, Plan, Plans
+from memory.model.plans import BUILT_IN, Plans
 from memory.ports.grounding import JudgeRelevance
 from memory.write.prepare import WriteRules
 from memory.write.semantic_duplicates import MeaningCheck
 from memory.write.write_path import WritePath
 from parley.config import Settings
-from parley.config.memory import Grounding as GroundingSection
+from parley.config.memory import GroundingSection
 from parley.wiring.recall import RecallModels
 from parley.wiring.storage import MemoryStores
 from safety.http.addresses import AllowedHost
@@ -37,10 +37,10 @@ def write_path_of(
     configured."""
     section = settings.memory
     rules = WriteRules(
-        section.fail_on_secret,
-        timedelta(days=section.episodic_ttl_days),
-        timedelta(days=section.episodic_max_ttl_days),
-        settings.grounding.word_threshold,
+        fail_on_secret=section.fail_on_secret,
+        episodic_ttl=timedelta(days=section.episodic_ttl_days),
+        episodic_max_ttl=timedelta(days=section.episodic_max_ttl_days),
+        dedup_threshold=settings.grounding.word_threshold,
     )
     return WritePath(
         stores.memories,
@@ -62,10 +62,10 @@ def grounding_of(settings: Settings, judge: JudgeRelevance | None) -> Grounding:
     )
     return Grounding(
         verifier.verify,
-        WritePolicy(settings.memory.write_policy),
-        section.auto_approve_ai_synthesis,
-        section.verify_claim_relevance,
-        judge if section.relevance_judge == "model" else None,
+        policy=WritePolicy(settings.memory.write_policy),
+        auto_approve_ai_synthesis=section.auto_approve_ai_synthesis,
+        relevance=section.verify_claim_relevance,
+        judge=judge if section.relevance_judge == "model" else None,
     )
 
 
@@ -81,8 +81,8 @@ def _meaning(settings: Settings, stores: MemoryStores, models: RecallModels) -> 
 
 def plans_of(settings: Settings) -> Plans:
     """The plans, with the limit of each."""
-    own = {name: Plan(tier.memories, tier.refusal) for name, tier in settings.plans.tiers.items()}
-    return Plans(settings.plans.default, {**BUILT_IN, **own}, settings.plans.people)
+    section = settings.plans
+    return Plans(section.default, {**BUILT_IN, **section.tiers}, section.people)
 
 
 def grounding_sources(section: GroundingSection) -> GroundingSources:

@@ -11,7 +11,7 @@ from gateway.turn.mcp_connection import McpTools
 from gateway.turn.services import CurrentPolicies
 from gateway.turn.toolbox import Toolbox
 from parley.config import Settings
-from parley.config.sections import ModelChoice
+from parley.config.sections import ModelChoiceSection
 from parley.wiring.policies import (
     choice_of,
     mcp_servers_of,
@@ -69,11 +69,11 @@ def window_search(settings: Settings, known: KnownWindows) -> WindowSearch:
     )
 
 
-def _models(settings: Settings) -> tuple[ModelChoice, ...]:
+def _models(settings: Settings) -> tuple[ModelChoiceSection, ...]:
     return settings.model, *settings.model.fallbacks
 
 
-def _key(choice: ModelChoice) -> str:
+def _key(choice: ModelChoiceSection) -> str:
     return choice.api_key.get_secret_value() if choice.api_key else ""
 
 

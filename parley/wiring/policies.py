@@ -6,15 +6,12 @@ from typing import Final
 from gateway.conversation import ContextLimits, SummaryPolicy
 from gateway.immutable import replace
 from gateway.llm.factory import ModelChoice
-from gateway.llm.prices import Price, price_of, prices_from
+from gateway.llm.prices import DEFAULT_PRICES, Price, price_of
 from gateway.outbound.retry_decision import DeliveryRules
 from gateway.people import Role
-from gateway.policy.access import AccessPolicy, RolePolicy, ToolPolicy, ToolRule
-from gateway.policy.budgets import UNLIMITED, Budgets
-from gateway.policy.invocation import ChannelInvocation, InvocationPolicy
+from gateway.policy.access import AccessPolicy, RolePolicy, ToolPolicy
 from gateway.policy.persona import Assistant, ChannelPersona
 from gateway.policy.question_age import AgeLimits
-from gateway.policy.rate_limits import RateLimits
 from gateway.ports import SendPace
 from gateway.ports.prompt_blocks import ANSWER_RANKS, CHAT_RANKS
 from gateway.turn.external_mcp_server import McpServer
@@ -28,52 +25,37 @@ INPUT_OF_SUMMARY: Final = 4
 
 def policies_of(settings: Settings) -> Policies:
     """The policies of the gateway."""
-    access, limits, budgets = settings.access, settings.limits, settings.budgets
+    access = settings.access
     return Policies(
         assistant=assistant_of(settings),
         prices=prices_of(settings),
-        invocation=_invocation(settings.invocation),
+        invocation=settings.invocation,
         access=AccessPolicy(
             admission=access.admission,
             allowed_channels=frozenset(access.allowed_channels or ()),
-            blocked_channels=frozenset(access.blocked_channels or ()),
+            blocked_channels=frozenset(access.blocked_channels),
             allowed_users=frozenset(access.allowed_users or ()),
-            blocked_users=frozenset(access.blocked_users or ()),
+            blocked_users=frozenset(access.blocked_users),
             allowed_workspaces=frozenset(access.allowed_workspaces or ()),
-            blocked_workspaces=frozenset(access.blocked_workspaces or ()),
+            blocked_workspaces=frozenset(access.blocked_workspaces),
         ),
         roles=RolePolicy(
-            frozenset(access.owners or ()),
-            frozenset(access.operators or ()),
-            frozenset(access.members or ()),
-            Role(access.default_role),
+            owners=frozenset(access.owners),
+            operators=frozenset(access.operators),
+            members=frozenset(access.members),
+            default=Role(access.default_role),
         ),
-        tools=ToolPolicy(
-            {name: ToolRule(r.role, frozenset(r.audiences)) for name, r in settings.tools.items()}
-        ),
-        limits=RateLimits(
-            limits.user_per_minute,
-            limits.channel_per_minute,
-            limits.workspace_per_minute,
-            limits.reserve_per_minute,
-            limits.api_per_minute,
-            limits.agent_per_minute,
-        ),
-        budgets=Budgets(
-            budgets.user_per_day,
-            budgets.user_per_month,
-            budgets.workspace_per_day,
-            budgets.workspace_per_month,
-            budgets.user_share,
-        ),
+        tools=ToolPolicy(settings.tools),
+        limits=settings.limits,
+        budgets=settings.budgets,
         context=ContextLimits(
-            settings.context.max_messages,
-            settings.context.max_tokens,
-            timedelta(hours=settings.context.ttl_hours),
+            max_messages=settings.context.max_messages,
+            max_tokens=settings.context.max_tokens,
+            ttl=timedelta(hours=settings.context.ttl_hours),
         ),
         ages=AgeLimits(
-            timedelta(minutes=settings.conversation.age_note_minutes),
-            timedelta(hours=settings.conversation.answer_within_hours),
+            note_after=timedelta(minutes=settings.conversation.age_note_minutes),
+            answer_within=timedelta(hours=settings.conversation.answer_within_hours),
         ),
         summaries=SummaryPolicy(settings.context.summaries, summary_model(settings)),
         turn=TurnLimits(
@@ -108,7 +90,7 @@ def window_of(settings: Settings) -> int:
     return min(model.window for model in (settings.model, *settings.model.fallbacks))
 
 
-def model_name(choice: sections.ModelChoice) -> str:
+def model_name(choice: sections.ModelChoiceSection) -> str:
     """The name of a configured model; by default the provider's."""
     return choice_of(choice).model
 
@@ -132,14 +114,15 @@ def summary_model(settings: Settings) -> str:
     return min(known, key=lambda name: INPUT_OF_SUMMARY * known[name].input + known[name].output)
 
 
-def choice_of(choice: sections.ModelChoice) -> ModelChoice:
+def choice_of(choice: sections.ModelChoiceSection) -> ModelChoice:
     """A configured model for the provider factory."""
     return ModelChoice(
-        choice.provider,
-        choice.name,
-        choice.api_key.get_secret_value() if choice.api_key else "",
-        choice.base_url or "",
-        *_limits(choice),
+        provider=choice.provider,
+        name=choice.name,
+        api_key=choice.api_key.get_secret_value() if choice.api_key else "",
+        base_url=choice.base_url or "",
+        first_token_seconds=_seconds(choice, "first_token_seconds"),
+        between_tokens_seconds=_seconds(choice, "between_tokens_seconds"),
         window=choice.window,
         api=choice.api,
         without=choice.without,
@@ -149,32 +132,24 @@ def choice_of(choice: sections.ModelChoice) -> ModelChoice:
     )
 
 
-def _limits(choice: sections.ModelChoice) -> tuple[float, float]:
-    """The limits until the first token and between tokens; `timeout` sets those not set."""
-    named = ("first_token_seconds", "between_tokens_seconds")
-    first, between = (
-        getattr(choice, name)
-        if choice.timeout is None or name in choice.model_fields_set
-        else choice.timeout
-        for name in named
-    )
-    return first, between
+def _seconds(choice: sections.ModelChoiceSection, limit: str) -> float:
+    """The limit of this name; `timeout` sets one that is not set."""
+    own: float = getattr(choice, limit)
+    return own if choice.timeout is None or limit in choice.model_fields_set else choice.timeout
 
 
 def prices_of(settings: Settings) -> dict[str, Price]:
     """The prices of the known models, replaced or extended by the configured ones."""
-    configured = {
-        model: {name: value for name, value in price.model_dump().items() if value is not None}
-        for model, price in settings.budgets.prices.items()
-    }
-    return prices_from(configured)
+    own = settings.budgets.prices
+    configured = {name: Price(**price.model_dump(exclude_none=True)) for name, price in own.items()}
+    return {**DEFAULT_PRICES, **configured}
 
 
 def unpriced_models(settings: Settings) -> list[Problem]:
     """A problem for each model without a price, also of the fallbacks, while a budget is set."""
     policies = policies_of(settings)
     models = {*policies.assistant.models, *map(model_name, settings.model.fallbacks)}
-    if replace(policies.budgets, user_share=UNLIMITED.user_share) == UNLIMITED:
+    if policies.budgets.unlimited:
         return []
     return [
         Problem(
@@ -225,18 +200,3 @@ def mcp_servers_of(settings: Settings) -> list[McpServer]:
 def rules_for_tools_of(settings: Settings, server: str) -> frozenset[str]:
     """The tools of a server for which there are rules."""
     return frozenset(name for name in settings.tools if name.startswith(f"{server}__"))
-
-
-def _invocation(section: sections.Invocation) -> InvocationPolicy:
-    return InvocationPolicy(
-        triggers=frozenset(section.triggers),
-        prefix=section.prefix,
-        ignore_bots=section.ignore_bots,
-        ignore_if_mentions_others=section.ignore_if_mentions_others,
-        channels={
-            channel: ChannelInvocation(
-                None if own.triggers is None else frozenset(own.triggers), own.prefix
-            )
-            for channel, own in section.channels.items()
-        },
-    )

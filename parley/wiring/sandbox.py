@@ -72,7 +72,7 @@ NOT_RUN: Final = (
 NOT_SENT: Final = "a sandbox sends nothing"
 
 
-class Progress(Struct, frozen=True):
+class AnswerProgress(Struct, frozen=True):
     """Receives what happens while an answer is written: the text so far, and each request to the
     model."""
 
@@ -110,23 +110,14 @@ class Sandbox:
         """Create the tables. Raises `StoreUnavailable`."""
         await self._storage.start(exclusive=False)
         storage = self._storage
-        self._memory = wire_memory(
-            self._settings,
-            storage.memory,
-            storage.personal,
-            storage.stores.states,
-            storage.history,
-            self._clock,
-            self._models,
-            working=storage.working,
-        )
+        self._memory = wire_memory(self._settings, storage, self._clock, self._models)
 
     async def stop(self) -> None:
         """Forget everything."""
         await self._storage.stop()
 
     async def ask(
-        self, message: ChatMessage, role: Role, program: Services, progress: Progress
+        self, message: ChatMessage, role: Role, program: Services, progress: AnswerProgress
     ) -> SandboxTurn:
         """Process a message of a person with this role as the program would, with its present
         model, prompt and policies. Raises `StoreUnavailable`."""
@@ -157,20 +148,19 @@ class Sandbox:
         unit: "_UnitOfWork",
         message: ChatMessage,
         role: Role,
-        progress: Progress,
+        progress: AnswerProgress,
     ) -> Services:
         """Return the program's services on the stores of this sandbox: the model, the prompt, the
         policies, the prices and the extensions that check access are the program's own."""
         if self._memory is None:
             raise AssertionError("a sandbox is started before it is asked")
         stores = replace(self._storage.stores, unit_of_work=unit, usage=unit.ledger)
-        person, limits = message.person, program.policies.budgets
+        person, limits = message.person, program.policies.budgets.in_force()
         policies = replace(
             program.policies,
             roles=roles_of(person, role),
             budgets=Budgets(
-                limits.of_user(limits.user_per_day, limits.workspace_per_day),
-                limits.of_user(limits.user_per_month, limits.workspace_per_month),
+                user_per_day=limits["user_per_day"], user_per_month=limits["user_per_month"]
             ),
             live=False,
             acknowledge="",
@@ -182,7 +172,7 @@ class Sandbox:
             current=CurrentPolicies(policies),
             stores=stores,
             provider=_Watched(program.provider, progress),
-            toolbox=Toolbox((_ReadOnly(program.toolbox),)),
+            toolbox=Toolbox((_ReadOnlyTools(program.toolbox),)),
             connected=sandbox_accounts(),
             deliverer=Deliverer(
                 stores.outbox, {}, self._clock, DeliveryRules(), _uncounted, external_source=True
@@ -299,7 +289,7 @@ class _UnitOfWork:
 class _Watched:
     """Implements `LLMProvider`: a model whose answers are seen while they are written."""
 
-    def __init__(self, provider: LLMProvider, progress: Progress) -> None:
+    def __init__(self, provider: LLMProvider, progress: AnswerProgress) -> None:
         self._provider = provider
         self._progress = progress
         self._written = ""
@@ -332,7 +322,7 @@ class _Watched:
         """Leave the provider open: it is the program's."""
 
 
-class _ReadOnly:
+class _ReadOnlyTools:
     """Implements `ToolProvider`: the program's tools, of which only those run that change nothing
     and handle no secrets. The model sees all of them, as in a chat."""
 

@@ -2,8 +2,9 @@
 (conversations, usage, traces and memory)."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from copy import copy
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, Self, TypeVar
 from urllib.parse import parse_qs
 
 from msgspec import Struct, field
@@ -13,7 +14,6 @@ from db.errors import REDIS, StoreUnavailable
 from db.migrations import Schema
 from db.sqlite import SqliteDatabase
 from gateway.errors import ConfigurationError
-from gateway.immutable import replace
 from gateway.ports import ActivityLog, Clock
 from gateway.ports.adapter import AdapterStates
 from gateway.ports.admissions import AdmissionStore
@@ -80,6 +80,7 @@ from parley.config import Settings
 from parley.runtime.housekeeping import Chore
 
 if TYPE_CHECKING:
+    from db.postgres import PostgresDatabase
     from gateway.stores.redis.hot_state import RedisHotState
 
 
@@ -89,124 +90,6 @@ SCHEMAS: Final[tuple[Schema, ...]] = (
     memory_schema.SCHEMA,
     knowledge_schema.SCHEMA,
 )
-
-
-class Storage:
-    """The short-lived and the long-lived state; one SQLite file when both URLs are the same."""
-
-    def __init__(self, settings: Settings, clock: Clock) -> None:
-        self._clock = clock
-        self._lasting = open_long_lived(settings.database.url, clock, settings.database.connections)
-        self.hot_losses = self._lasting.hot_losses
-        same = settings.storage_url == settings.database.url
-        self.hot = open_hot(
-            settings.storage_url,
-            clock,
-            self._lasting.database if same else None,
-            self.hot_losses,
-        )
-        self._losses: tuple[DataLoss, ...] = ()
-        files = {
-            Path(database.path).resolve()
-            for database in (self._lasting.database, self.hot.database)
-            if database is not None and database.path != ":memory:"
-        }
-        self._locks = [GatewayLock(file) for file in sorted(files)]
-        self.stores = Stores(
-            inbox=self.hot.inbox,
-            outbox=self.hot.outbox,
-            buckets=self.hot.buckets,
-            states=self.hot.states,
-            conversations=self._lasting.conversations,
-            notes=self._lasting.notes,
-            usage=self._lasting.usage,
-            traces=self._lasting.traces,
-            feedback=self._lasting.feedback,
-            unit_of_work=self._unit_of_work(),
-            takeovers=self._lasting.takeovers,
-        )
-        self.memory = self._lasting.memory
-        self.history = self._lasting.history
-        self.own_conversations = self._lasting.own_conversations
-        self.conversation_views = self._lasting.conversation_views
-        self.usage_days = self._lasting.usage_days
-        self.usage_figures = self._lasting.usage_figures
-        self.quarantine = self._lasting.quarantine
-        self.admissions = self._lasting.admissions
-        self.console_sessions = self._lasting.console_sessions
-        self.takeovers = self._lasting.takeovers
-        self.text_grants = self._lasting.text_grants
-        self.config_versions = self._lasting.config_versions
-        self.long_lived_states = self._lasting.states
-        self.activity = self._lasting.activity
-        self.working = self._lasting.personal
-        self.personal = (self.memory.personal, self.working, self.hot.personal)
-        """Every store with data of a person."""
-
-    @property
-    def long_lived(self) -> SqliteDatabase:
-        """The SQLite database of the long-lived state. Raises `LookupError` where that is
-        PostgreSQL."""
-        if self._lasting.database is None:
-            raise LookupError("database.url is not SQLite")
-        return self._lasting.database
-
-    @property
-    def on_postgres(self) -> bool:
-        """True where the long-lived state is in PostgreSQL."""
-        return self._lasting.database is None
-
-    @property
-    def unwritten(self) -> int:
-        """The number of writes that wait for an SQLite file."""
-        databases = {self._lasting.database, self.hot.database} - {None}
-        return sum(database.waiting for database in databases if database is not None)
-
-    async def start(self, *, exclusive: bool = True) -> None:
-        """Open everything; `exclusive` for a gateway, which locks its SQLite files against other
-        gateways. A command connects to Redis when it needs it: most need only the database. Raises
-        `StoreUnavailable`."""
-        if exclusive:
-            for lock in self._locks:
-                lock.acquire()
-        await self._lasting.start()
-        if exclusive or self.hot.shared is None:
-            await self.hot.start()
-        if exclusive:
-            await self.refresh_losses()
-
-    async def stop(self) -> None:
-        """Close everything. Safe to call twice."""
-        await self.hot.stop()
-        await self._lasting.stop()
-        for lock in self._locks:
-            lock.release()
-
-    @property
-    def losses(self) -> tuple[DataLoss, ...]:
-        """The losses of the hot state in the last days, the latest first."""
-        return self._losses if self.hot.shared is None else self.hot.shared.epoch.losses
-
-    async def refresh_losses(self) -> None:
-        """Check that the hot state has what was written to it, and read its losses. Raises
-        `StoreUnavailable`."""
-        if self.hot.shared is not None:
-            await self.hot.shared.epoch.check()
-        else:
-            self._losses = await self.hot_losses.since(self._clock.now() - REPEATABLE_FOR)
-
-    def _unit_of_work(self) -> UnitOfWork:
-        database, shared = self._lasting.database, self.hot.shared
-        doubts = Doubts(
-            self._clock,
-            lambda: self.losses,
-            (lambda: shared.epoch.id) if shared is not None else str,
-            self.hot_losses.answered if shared is not None else None,
-        )
-        if database is not None and database is self.hot.database:
-            return SqliteUnitOfWork(database, self._clock, TURN_WORDS, doubts)
-        erased = self.hot.states.of(*ERASED_TURNS)
-        return TwoStepUnitOfWork(self._lasting.keeper, self.hot.inbox, erased, doubts)
 
 
 class HotState(Struct, frozen=True):
@@ -230,8 +113,8 @@ class HotState(Struct, frozen=True):
 def open_hot(
     url: str,
     clock: Clock,
-    same: SqliteDatabase | None = None,
-    losses: HotLosses | None = None,
+    same: SqliteDatabase | None,
+    losses: HotLosses,
 ) -> HotState:
     """The stores behind `storage.url`; nothing is opened yet. `same` is the database to use when
     the long-lived state lives in the same file; `losses` is what the database knows of Redis."""
@@ -260,7 +143,7 @@ def open_hot(
     )
 
 
-def _redis(url: str, clock: Clock, losses: HotLosses | None) -> HotState:
+def _redis(url: str, clock: Clock, losses: HotLosses) -> HotState:
     from gateway.stores.redis.hot_state import RedisHotState  # noqa: PLC0415 - only where configured
 
     shared = RedisHotState(url, clock, record=losses)
@@ -282,125 +165,106 @@ async def _nothing() -> None:
     """Do nothing: the long-lived state opens and closes the shared file."""
 
 
-class MemoryStores(Struct, frozen=True):
-    """The stores of memory. `audit_on` takes the key that seals the audit; `personal` exports and
-    erases the data of a person, `counts` counts; `chores` are the chores without settings."""
+class MemoryStores:
+    """The stores of memory in an opened or unopened database. `chores` are those without
+    settings."""
 
-    memories: MemoryStore
-    recall: RecallStore
-    people: PeopleStore
-    links: LinkStore
-    reviews: ReviewStore
-    waiting: WaitingTurns
-    brain: BrainStore
-    audit_on: Callable[[bytes], SqlAuditLog]
-    personal: PersonalDataStore
-    counts: MemoryCounts
-    tokens: TokenStore
-    agents: SqlAgents
-    pools: SqlPools
-    handoffs: SqlHandoffs
-    direct_places: SqlDirectPlaces
-    agent_events: SqlAgentEvents
-    event_signal: EventSignal
-    webhooks: SqlWebhooks
-    origins: SqlOrigins
-    invitations: SqlInvitations
-    agent_overview: SqlAgentOverview
-    room_bindings: RoomBindingStore
-    chores: Mapping[str, Chore]
-
-
-def memory_stores(database: Database, clock: Clock) -> MemoryStores:
-    """The stores of memory in an opened or unopened database."""
-    searches = searches_on(database)
-    people, tokens = PeopleStore(database, clock), TokenStore(database)
-    signal = EventSignal()
-    return MemoryStores(
-        memories=SqlMemories(database, clock, searches),
-        recall=RecallStore(database, clock, searches),
-        people=people,
-        links=LinkStore(database),
-        reviews=ReviewStore(database),
-        waiting=WaitingTurns(database),
-        brain=BrainStore(database),
-        audit_on=lambda key: SqlAuditLog(database, key),
-        personal=SqlMemoryPersonalData(database),
-        counts=MemoryCounts(database),
-        tokens=tokens,
-        agents=SqlAgents(database, signal),
-        pools=SqlPools(database, signal),
-        handoffs=SqlHandoffs(database, signal),
-        direct_places=SqlDirectPlaces(database),
-        agent_events=SqlAgentEvents(database, signal),
-        event_signal=signal,
-        webhooks=SqlWebhooks(database),
-        origins=SqlOrigins(database, signal),
-        invitations=SqlInvitations(database, signal),
-        agent_overview=SqlAgentOverview(database),
-        room_bindings=RoomBindingStore(database),
-        chores={
-            "people": lambda: people.prune(clock.now()),
-            "tokens": lambda: tokens.prune(clock.now()),
+    def __init__(self, database: Database, clock: Clock) -> None:
+        searches, signal = searches_on(database), EventSignal()
+        self._database = database
+        self.memories: MemoryStore = SqlMemories(database, clock, searches)
+        self.recall = RecallStore(database, clock, searches)
+        self.people = PeopleStore(database, clock)
+        self.links = LinkStore(database)
+        self.reviews = ReviewStore(database)
+        self.waiting = WaitingTurns(database)
+        self.brain = BrainStore(database)
+        self.personal: PersonalDataStore = SqlMemoryPersonalData(database)
+        self.counts = MemoryCounts(database)
+        self.tokens = TokenStore(database)
+        self.agents = SqlAgents(database, signal)
+        self.pools = SqlPools(database, signal)
+        self.handoffs = SqlHandoffs(database, signal)
+        self.direct_places = SqlDirectPlaces(database)
+        self.agent_events = SqlAgentEvents(database, signal)
+        self.event_signal = signal
+        self.webhooks = SqlWebhooks(database)
+        self.origins = SqlOrigins(database, signal)
+        self.invitations = SqlInvitations(database, signal)
+        self.agent_overview = SqlAgentOverview(database)
+        self.room_bindings = RoomBindingStore(database)
+        self.chores: Mapping[str, Chore] = {
+            "people": lambda: self.people.prune(clock.now()),
+            "tokens": lambda: self.tokens.prune(clock.now()),
             "memory_index": searches.maintain,
-        },
-    )
+        }
+
+    def audit_on(self, key: bytes) -> SqlAuditLog:
+        """The audit, sealed with this key."""
+        return SqlAuditLog(self._database, key)
+
+    def with_memories(self, memories: MemoryStore) -> Self:
+        """The same stores, with learned memories elsewhere."""
+        changed = copy(self)
+        changed.memories = memories
+        return changed
 
 
 TURN_WORDS: Final = TurnWords(
     lambda text: index_terms(text).split(), lambda text: [term.text for term in query_terms(text)]
 )
-Step = Callable[[], Awaitable[None]]
 
 
-class LongLived(Struct, frozen=True):
-    """An engine and the stores on it. `database` is set for SQLite only."""
-
-    conversations: Conversations
-    conversation_views: ConversationViews
-    notes: ConversationNoteStore
-    history: History
-    own_conversations: SqlOwnConversations
-    usage: UsageLedger
-    usage_days: UsageDays
-    usage_figures: UsageFigures
-    traces: Traces
-    feedback: FeedbackStore
-    activity: ActivityLog
-    keeper: LongLivedTurns
-    quarantine: QuarantineStore
-    admissions: AdmissionStore
-    console_sessions: ConsoleSessionStore
-    takeovers: TakeoverStore
-    text_grants: TextGrantStore
-    config_versions: ConfigVersions
-    hot_losses: HotLosses
-    states: LongLivedStates
-    memory: MemoryStores
-    personal: WorkingMemory
-    start: Callable[[], Awaitable[None]]
-    stop: Callable[[], Awaitable[None]]
-    database: SqliteDatabase | None = None
-
-
-def open_long_lived(url: str, clock: Clock, connections: int = 10) -> LongLived:
+class LongLived:
     """The stores behind `database.url`; nothing is opened yet. `connections` are those of this
-    process to PostgreSQL for its work."""
-    if url.startswith("postgresql://"):
-        # Loaded only where it is configured: the library costs memory and start-up time.
-        from db.postgres import (  # noqa: PLC0415 - loaded only where it is needed
-            PoolLimits,
-            PostgresDatabase,
-        )
+    process to PostgreSQL for its work. `database` is set for SQLite only."""
 
-        try:
-            server = PostgresDatabase(url, SCHEMAS, PoolLimits(connections))
-        except AddressInvalid as error:
-            raise ConfigurationError(str(error)) from None
-        return _stores(server, clock, server.start, server.stop)
-    file = open_database(url)
-    stores = _stores(file, clock, file.start, file.stop)
-    return replace(stores, database=file)
+    def __init__(self, url: str, clock: Clock, connections: int = 10) -> None:
+        engine = _engine(url, connections)
+        self._engine = engine
+        self.database = engine if isinstance(engine, SqliteDatabase) else None
+        self.conversations = Conversations(engine, TURN_WORDS)
+        self.conversation_views = ConversationViews(engine, TURN_WORDS)
+        self.notes = ConversationNoteStore(engine)
+        self.history: History = SqlHistory(engine)
+        self.own_conversations = SqlOwnConversations(engine)
+        self.usage = UsageLedger(engine, clock)
+        self.usage_days = UsageDays(engine)
+        self.usage_figures = UsageFigures(engine)
+        self.traces = Traces(engine)
+        self.feedback = FeedbackStore(engine)
+        self.activity: ActivityLog = SqlActivity(engine)
+        self.keeper = LongLivedTurns(engine, TURN_WORDS)
+        self.quarantine = QuarantineStore(engine)
+        self.admissions: AdmissionStore = SqlAdmissions(engine)
+        self.console_sessions = ConsoleSessionStore(engine)
+        self.takeovers = TakeoverStore(engine)
+        self.text_grants = TextGrantStore(engine)
+        self.config_versions = ConfigVersions(engine)
+        self.hot_losses = HotLosses(engine)
+        self.long_lived_states = LongLivedStates(engine, clock)
+        self.memory = MemoryStores(engine, clock)
+        self.working: WorkingMemory = SqlPersonalData(engine, clock)
+
+    async def start(self) -> None:
+        """Open everything. Raises `StoreUnavailable`."""
+        await self._engine.start()
+
+    async def stop(self) -> None:
+        """Close everything. Safe to call twice."""
+        await self._engine.stop()
+
+
+def _engine(url: str, connections: int) -> "SqliteDatabase | PostgresDatabase":
+    if not url.startswith("postgresql://"):
+        return open_database(url)
+    # Loaded only where it is configured: the library costs memory and start-up time.
+    from db.postgres import PoolLimits, PostgresDatabase  # noqa: PLC0415 - see above
+
+    try:
+        return PostgresDatabase(url, SCHEMAS, PoolLimits(connections))
+    except AddressInvalid as error:
+        raise ConfigurationError(str(error)) from None
 
 
 def open_database(url: str) -> SqliteDatabase:
@@ -415,33 +279,106 @@ def open_database(url: str) -> SqliteDatabase:
     return SqliteDatabase(Path(path), SCHEMAS, synchronous="FULL" if full else "NORMAL")
 
 
-def _stores(database: Database, clock: Clock, start: Step, stop: Step) -> LongLived:
-    return LongLived(
-        conversations=Conversations(database, TURN_WORDS),
-        conversation_views=ConversationViews(database, TURN_WORDS),
-        notes=ConversationNoteStore(database),
-        history=SqlHistory(database),
-        own_conversations=SqlOwnConversations(database),
-        usage=UsageLedger(database, clock),
-        usage_days=UsageDays(database),
-        usage_figures=UsageFigures(database),
-        traces=Traces(database),
-        feedback=FeedbackStore(database),
-        activity=SqlActivity(database),
-        keeper=LongLivedTurns(database, TURN_WORDS),
-        quarantine=QuarantineStore(database),
-        admissions=SqlAdmissions(database),
-        console_sessions=ConsoleSessionStore(database),
-        takeovers=TakeoverStore(database),
-        text_grants=TextGrantStore(database),
-        config_versions=ConfigVersions(database),
-        hot_losses=HotLosses(database),
-        states=LongLivedStates(database, clock),
-        memory=memory_stores(database, clock),
-        personal=SqlPersonalData(database, clock),
-        start=start,
-        stop=stop,
-    )
+class Storage(LongLived):
+    """The short-lived and the long-lived state; one SQLite file when both URLs are the same."""
+
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        super().__init__(settings.database.url, clock, settings.database.connections)
+        self._clock = clock
+        same = settings.storage_url == settings.database.url
+        self.hot = open_hot(
+            settings.storage_url,
+            clock,
+            self.database if same else None,
+            self.hot_losses,
+        )
+        self._losses: tuple[DataLoss, ...] = ()
+        files = {
+            Path(database.path).resolve()
+            for database in (self.database, self.hot.database)
+            if database is not None and database.path != ":memory:"
+        }
+        self._locks = [GatewayLock(file) for file in sorted(files)]
+        self.stores = Stores(
+            inbox=self.hot.inbox,
+            outbox=self.hot.outbox,
+            buckets=self.hot.buckets,
+            states=self.hot.states,
+            conversations=self.conversations,
+            notes=self.notes,
+            usage=self.usage,
+            traces=self.traces,
+            feedback=self.feedback,
+            unit_of_work=self._unit_of_work(),
+            takeovers=self.takeovers,
+        )
+        self.personal = (self.memory.personal, self.working, self.hot.personal)
+        """Every store with data of a person."""
+
+    @property
+    def long_lived(self) -> SqliteDatabase:
+        """The SQLite database of the long-lived state. Raises `LookupError` where that is
+        PostgreSQL."""
+        if self.database is None:
+            raise LookupError("database.url is not SQLite")
+        return self.database
+
+    @property
+    def on_postgres(self) -> bool:
+        """True where the long-lived state is in PostgreSQL."""
+        return self.database is None
+
+    @property
+    def unwritten(self) -> int:
+        """The number of writes that wait for an SQLite file."""
+        databases = {self.database, self.hot.database} - {None}
+        return sum(database.waiting for database in databases if database is not None)
+
+    async def start(self, *, exclusive: bool = True) -> None:
+        """Open everything; `exclusive` for a gateway, which locks its SQLite files against other
+        gateways. A command connects to Redis when it needs it: most need only the database. Raises
+        `StoreUnavailable`."""
+        if exclusive:
+            for lock in self._locks:
+                lock.acquire()
+        await super().start()
+        if exclusive or self.hot.shared is None:
+            await self.hot.start()
+        if exclusive:
+            await self.refresh_losses()
+
+    async def stop(self) -> None:
+        """Close everything. Safe to call twice."""
+        await self.hot.stop()
+        await super().stop()
+        for lock in self._locks:
+            lock.release()
+
+    @property
+    def losses(self) -> tuple[DataLoss, ...]:
+        """The losses of the hot state in the last days, the latest first."""
+        return self._losses if self.hot.shared is None else self.hot.shared.epoch.losses
+
+    async def refresh_losses(self) -> None:
+        """Check that the hot state has what was written to it, and read its losses. Raises
+        `StoreUnavailable`."""
+        if self.hot.shared is not None:
+            await self.hot.shared.epoch.check()
+        else:
+            self._losses = await self.hot_losses.since(self._clock.now() - REPEATABLE_FOR)
+
+    def _unit_of_work(self) -> UnitOfWork:
+        database, shared = self.database, self.hot.shared
+        doubts = Doubts(
+            self._clock,
+            lambda: self.losses,
+            (lambda: shared.epoch.id) if shared is not None else str,
+            self.hot_losses.answered if shared is not None else None,
+        )
+        if database is not None and database is self.hot.database:
+            return SqliteUnitOfWork(database, self._clock, TURN_WORDS, doubts)
+        erased = self.hot.states.of(*ERASED_TURNS)
+        return TwoStepUnitOfWork(self.keeper, self.hot.inbox, erased, doubts)
 
 
 async def read_hot(reading: Awaitable[T], otherwise: T) -> tuple[T, str]:

@@ -2,15 +2,10 @@
 
 import importlib
 import zlib
-from typing import Protocol
+from collections.abc import Callable
 
-
-class Compressor(Protocol):
-    """One stream per connection."""
-
-    def __call__(self, text: str) -> bytes | str:
-        """The message as it goes over the wire."""
-        ...
+Compressor = Callable[[str], bytes | str]
+"""Makes of each message of a connection what goes over the wire."""
 
 
 def compressor(kind: str) -> Compressor:

@@ -4,6 +4,7 @@ import json
 import math
 import subprocess
 import sys
+from copy import copy
 from pathlib import Path
 
 import pytest
@@ -96,8 +97,9 @@ def test_the_same_settings_are_drawn_each_time() -> None:
 async def test_searches_that_are_asked_once_give_the_same_results() -> None:
     corpora = own()[:1]
     async with library(corpora, None) as full:
-        cached = CachedSearches(full.stores.recall)
-        once = replace(full, stores=replace(full.stores, recall=cached))
+        stores = copy(full.stores)
+        stores.recall = CachedSearches(stores.recall)
+        once = replace(full, stores=stores)
         plain = await answered(full, None, RecallRules())
         for _ in range(2):
             again = await answered(once, None, RecallRules())

@@ -12,11 +12,9 @@ from msgspec.structs import fields
 from gateway.platforms import GROUP
 from gateway.ports import Capabilities
 from parley.config.sections import OWN_PLATFORMS
-from parley.testing.case import FEATURES
+from parley.testing.case import FEATURES, PATIENCE
 from parley.testing.contract import MODULES, TESTS
-from parley.testing.marks import PROTOCOLS, unfit
-from parley.testing.patience import PATIENCE
-from parley.testing.suites import suite_of
+from parley.testing.marks import PROTOCOLS, suite_of, unfit
 from tests.contract.cases import CASES
 
 HEAVY: Final = (

@@ -8,7 +8,7 @@ import pytest
 
 from deploy.check.linters import UNIT, lint_unit
 from gateway.ports.error_table import UNUSABLE_CONFIGURATION
-from parley.config.sections import Watchdog
+from parley.config.sections import WatchdogSection
 from tests.deploy.known_arguments import is_known
 
 FAILED = 1
@@ -41,7 +41,7 @@ def test_it_starts_parley_and_has_no_rights() -> None:
 def test_systemd_waits_for_the_program_and_longer_than_its_own_watchdog() -> None:
     service = unit()["Service"]
     assert service["Type"] == "notify"
-    assert float(service["WatchdogSec"]) > 2 * Watchdog().seconds
+    assert float(service["WatchdogSec"]) > 2 * WatchdogSection().seconds
     assert str(UNUSABLE_CONFIGURATION) in service["RestartPreventExitStatus"].split()
 
 

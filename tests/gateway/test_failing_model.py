@@ -17,7 +17,9 @@ from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, received
 
 PLACES = 16
-POLICIES = Policies(limits=RateLimits(0, 0, 0))
+POLICIES = Policies(
+    limits=RateLimits(user_per_minute=0, channel_per_minute=0, workspace_per_minute=0)
+)
 
 
 def question_from(person: str, text: str = "dead?", number: int = 0) -> MessageReceived:

@@ -62,7 +62,11 @@ async def test_a_shutdown_during_the_save_leaves_it_complete(
 
 
 async def test_a_person_over_the_limit_can_still_stop_a_turn() -> None:
-    async with gateway(policies=Policies(limits=RateLimits(1, 20, 100))) as g:
+    async with gateway(
+        policies=Policies(
+            limits=RateLimits(user_per_minute=1, channel_per_minute=20, workspace_per_minute=100)
+        )
+    ) as g:
         g.model.open.clear()
         await g.take(received("a long story"))
         await g.take(STOP)
@@ -71,7 +75,11 @@ async def test_a_person_over_the_limit_can_still_stop_a_turn() -> None:
 
 
 async def test_a_stop_without_a_turn_counts_towards_the_limits() -> None:
-    async with gateway(policies=Policies(limits=RateLimits(1, 20, 100))) as g:
+    async with gateway(
+        policies=Policies(
+            limits=RateLimits(user_per_minute=1, channel_per_minute=20, workspace_per_minute=100)
+        )
+    ) as g:
         stops = [
             CommandInvoked(f"stop{n}", direct(), MessageAuthor("ada", "Ada"), "stop")
             for n in range(3)

@@ -21,7 +21,7 @@ from gateway.turn.services import Policies
 from tests.support.gateway import gateway
 from tests.support.messages import direct, place, received
 
-LIFTED = RateLimits(0, 0, 0)
+LIFTED = RateLimits(user_per_minute=0, channel_per_minute=0, workspace_per_minute=0)
 
 
 async def test_a_denied_person_gets_no_answer_and_the_trace_gives_the_reason() -> None:
@@ -35,7 +35,12 @@ async def test_a_denied_person_gets_no_answer_and_the_trace_gives_the_reason() -
 
 
 async def test_a_limit_is_announced_once_in_its_window_and_takes_no_token() -> None:
-    async with gateway(policies=Policies(limits=RateLimits(1, 20, 100)), overlap="queue") as g:
+    async with gateway(
+        policies=Policies(
+            limits=RateLimits(user_per_minute=1, channel_per_minute=20, workspace_per_minute=100)
+        ),
+        overlap="queue",
+    ) as g:
         await g.take(*(received(f"q{n}", message_id=f"m{n}") for n in range(4)))
         assert g.texts == ["answer", "Rate limit exceeded. Try again in 60s."]
         await g.clock.advance(61)
@@ -45,7 +50,8 @@ async def test_a_limit_is_announced_once_in_its_window_and_takes_no_token() -> N
 
 async def test_limits_apply_to_operators() -> None:
     policies = Policies(
-        limits=RateLimits(1, 20, 100), roles=RolePolicy(operators=frozenset({"ada"}))
+        limits=RateLimits(user_per_minute=1, channel_per_minute=20, workspace_per_minute=100),
+        roles=RolePolicy(operators=frozenset({"ada"})),
     )
     async with gateway(policies=policies, overlap="queue") as g:
         await g.take(received("q1", message_id="m1"), received("q2", message_id="m2"))
@@ -130,7 +136,8 @@ async def test_two_bots_are_stopped() -> None:
 
 async def test_a_bot_gets_no_error_message() -> None:
     policies = Policies(
-        invocation=InvocationPolicy(ignore_bots=False), limits=RateLimits(1, 20, 100)
+        invocation=InvocationPolicy(ignore_bots=False),
+        limits=RateLimits(user_per_minute=1, channel_per_minute=20, workspace_per_minute=100),
     )
     async with gateway(policies=policies, overlap="queue") as g:
         for n in range(3):

@@ -38,7 +38,7 @@ from tests.support.gateway import gateway
 from tests.support.messages import direct, message, place, received
 from tests.support.patience import PATIENCE
 
-LIFTED = RateLimits(0, 0, 0)
+LIFTED = RateLimits(user_per_minute=0, channel_per_minute=0, workspace_per_minute=0)
 ADA = MessageAuthor("ada", "Ada")
 
 
@@ -140,7 +140,12 @@ async def test_a_channel_has_its_own_persona_and_model() -> None:
 
 async def test_in_a_thread_messages_without_a_mention_are_answered_if_configured() -> None:
     policies = Policies(
-        invocation=InvocationPolicy(triggers=frozenset({Trigger.MENTION, Trigger.THREAD}))
+        invocation=InvocationPolicy(
+            triggers=(
+                Trigger.MENTION,
+                Trigger.THREAD,
+            )
+        )
     )
     async with gateway(policies=policies) as g:
         thread = place(thread="T1")

@@ -20,7 +20,9 @@ from gateway.turn.services import Policies
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import AT, direct, message, place, received
 
-LIFTED = Policies(limits=RateLimits(0, 0, 0))
+LIFTED = Policies(
+    limits=RateLimits(user_per_minute=0, channel_per_minute=0, workspace_per_minute=0)
+)
 ADA = MessageAuthor("ada", "Ada")
 HOURS = timedelta(hours=1)
 

@@ -44,7 +44,10 @@ STOP = CommandInvoked("stop", direct(), MessageAuthor("ada", "Ada"), "stop")
 
 
 def policies(dollars: float) -> Policies:
-    return Policies(budgets=Budgets(user_per_day=dollars), limits=RateLimits(0, 0, 0))
+    return Policies(
+        budgets=Budgets(user_per_day=dollars),
+        limits=RateLimits(user_per_minute=0, channel_per_minute=0, workspace_per_minute=0),
+    )
 
 
 async def spent(g: Gateway) -> int:
@@ -264,7 +267,7 @@ async def test_without_budget_for_a_summary_the_original_words_are_used() -> Non
     """The third question fills the window, and while it is answered nothing is left for more."""
     question = Policies(
         budgets=Budgets(user_per_day=0.0028),
-        limits=RateLimits(0, 0, 0),
+        limits=RateLimits(user_per_minute=0, channel_per_minute=0, workspace_per_minute=0),
         context=ContextLimits(max_messages=4, max_tokens=500),
     )
     async with gateway(policies=question, assistant=ASSISTANT, prices=PRICES) as g:

@@ -10,7 +10,7 @@ from gateway.ports.memory import WaitingTurn
 from gateway.stores.unit_of_work import put_waiting_turn
 from memory.model.plans import Plans
 from memory.write.prepare import WriteRules
-from parley.wiring.storage import memory_stores
+from parley.wiring.storage import MemoryStores
 from tests.memory.rig import Rig, memory_rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
@@ -55,5 +55,5 @@ async def rig_of(
     async def keep(turn: WaitingTurn) -> None:
         await pool.run(lambda: put_waiting_turn(turn))
 
-    yield rig_on(memory_stores(pool, clock), database, clock, keep=keep, plans=plans, rules=rules)
+    yield rig_on(MemoryStores(pool, clock), database, clock, keep=keep, plans=plans, rules=rules)
     await asyncio.gather(pool.stop(), database.stop())

@@ -46,7 +46,7 @@ from memory.write.consolidation import Consolidation, TurnText, waiting_turn
 from memory.write.prepare import WriteRules
 from memory.write.write_path import WritePath
 from parley.wiring.agents import share_reviews, wire_agents
-from parley.wiring.storage import MemoryStores, memory_stores
+from parley.wiring.storage import MemoryStores
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
 
@@ -235,7 +235,7 @@ async def memory_rig(
     """A memory that is empty; `key` seals its audit and signs its exports."""
     clock, database = FakeClock(), sqlite_database(":memory:")
     await database.start()
-    stores = memory_stores(database, clock)
+    stores = MemoryStores(database, clock)
     yield rig_on(stores, database, clock, plans=plans, rules=rules, grounding=grounding, key=key)
     await database.stop()
 

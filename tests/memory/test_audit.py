@@ -95,10 +95,9 @@ async def audited(url: str) -> AsyncIterator[Audited]:
     storage = Storage(expected, clock)
     await storage.start()
     try:
-        states = storage.stores.states
         yield Audited(
             storage,
-            wire_memory(expected, storage.memory, storage.personal, states, storage.history, clock),
+            wire_memory(expected, storage, clock),
             clock,
         )
     finally:

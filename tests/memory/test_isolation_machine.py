@@ -16,7 +16,7 @@ from gateway.ports.memory import WaitingTurn
 from gateway.stores.unit_of_work import put_waiting_turn
 from memory.knowledge.schema import FILE_SCHEMA
 from memory.knowledge.stores.word_index import word_index_on
-from parley.wiring.storage import memory_stores
+from parley.wiring.storage import MemoryStores
 from tests.memory.isolation.base import Opened
 from tests.memory.isolation.directed import WALKS, Walk
 from tests.memory.isolation.machine import Isolation
@@ -88,7 +88,7 @@ def on_sqlite(folder: Path) -> Iterator[Opened]:
         async def keep(turn: WaitingTurn) -> None:
             await database.run(lambda: put_waiting_turn(turn))
 
-        stores = memory_stores(database, clock)
+        stores = MemoryStores(database, clock)
         index = SqliteDatabase(folder / "knowledge.db", (FILE_SCHEMA,))
         runner.run(index.start())
         library = Library(index, word_index_on(index))
@@ -113,7 +113,7 @@ def on_postgres(server: PostgresServer) -> Iterator[Opened]:
         async def keep(turn: WaitingTurn) -> None:
             await pool.run(lambda: put_waiting_turn(turn))
 
-        stores = memory_stores(pool, clock)
+        stores = MemoryStores(pool, clock)
         library = Library(pool, word_index_on(pool))
         yield Opened(runner, stores, database, clock, waiting, keep, library)
         runner.run(pool.stop())

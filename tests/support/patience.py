@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from parley.testing.patience import PATIENCE
+from parley.testing.case import PATIENCE
 
 __all__ = ["LAUNCH", "PATIENCE"]
 

@@ -1,20 +1,32 @@
 """`parley init`: asks for a working configuration, writes it, and starts the assistant."""
 
+import asyncio
 import os
 import sys
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
+from db.errors import StoreUnavailable
 from gateway.errors import BadInput
+from gateway.people import PersonId, identity_of
 from gateway.platforms import discover
+from gateway.policy.pairing_codes import OWNER_CODE_VALID
+from gateway.ports.admissions import OwnerCode
+from gateway.ports.clock import SystemClock
 from parley.cli.chosen_configuration import DEFAULT_CONFIG, own_configuration
 from parley.cli.init import model, options, people, platforms
 from parley.cli.init.files import Answers, assigned, read
-from parley.cli.init.session import Given, Session, complain
-from parley.cli.init.start import may_start, start, starts_unasked
+from parley.cli.init.guide import guidance_for
+from parley.cli.init.session import Given, InitSession, complain
 from parley.cli.init.terminal import Stopped, Terminal
-from parley.config import SettingsError
+from parley.config import Settings, SettingsError, load
 from parley.config.settings import settings_model
+from parley.wiring.access import AccessControl, wire_access
+from parley.wiring.libraries import missing_libraries
+
+if TYPE_CHECKING:
+    from parley.app import App
 
 MAX_SECRETS: Final = 64 * 1024
 """Bytes of the secrets on standard input."""
@@ -22,6 +34,8 @@ NO_TERMINAL: Final = (
     "The questions need a terminal. Without one, use --yes with options: parley init --help lists"
     " them."
 )
+LOOK_SECONDS: Final = 1.0
+MINUTES: Final = round(OWNER_CODE_VALID.total_seconds() / 60)
 INTERRUPTED: Final = 130
 
 
@@ -54,7 +68,7 @@ def init(
     path = config or own_configuration(None) or DEFAULT_CONFIG
     answers = Answers() if fresh else read(path)
     answers.merge(assigned(assign or (), settings_model(discovery.manifests)))
-    session = Session(Terminal(), path, given, env, discovery, answers)
+    session = InitSession(Terminal(), path, given, env, discovery, answers)
     try:
         return _run(session)
     except (Stopped, KeyboardInterrupt) as stopped:
@@ -77,7 +91,7 @@ def _secrets_from_stdin(enabled: bool, *, yes: bool) -> Mapping[str, str]:
     return {key: value for key, value in values.items() if value}
 
 
-def _run(session: Session) -> int:
+def _run(session: InitSession) -> int:
     _welcome(session)
     platforms.drop_unset_credentials(session)
     _check_existing(session)
@@ -103,7 +117,7 @@ def _run(session: Session) -> int:
     return _finish(session)
 
 
-def _check_existing(session: Session) -> None:
+def _check_existing(session: InitSession) -> None:
     """Raises `SettingsError` for values that no question replaces, before any question."""
     try:
         session.validated()
@@ -116,7 +130,7 @@ def _check_existing(session: Session) -> None:
         raise error from None
 
 
-def _welcome(session: Session) -> None:
+def _welcome(session: InitSession) -> None:
     if session.given.yes:
         return
     exists = session.config.exists()
@@ -129,7 +143,7 @@ def _welcome(session: Session) -> None:
     session.say()
 
 
-def _say_written(session: Session) -> None:
+def _say_written(session: InitSession) -> None:
     session.say()
     for path in session.written:
         note = " (readable by you alone)" if path == session.env_file else ""
@@ -142,7 +156,7 @@ def _say_written(session: Session) -> None:
             session.say(f"- {item}", 2, hang=2)
 
 
-def _finish(session: Session) -> int:
+def _finish(session: InitSession) -> int:
     """Start now, or say how."""
     option = session.option
     status = 1 if session.broken else 0
@@ -162,7 +176,7 @@ def _finish(session: Session) -> int:
     return status
 
 
-def _say_stopped(session: Session, stopped: BaseException) -> int:
+def _say_stopped(session: InitSession, stopped: BaseException) -> int:
     """Say what is kept and what is open; the exit status."""
     interrupted = isinstance(stopped, KeyboardInterrupt) or (
         isinstance(stopped, Stopped) and stopped.interrupted
@@ -180,3 +194,88 @@ def _say_stopped(session: Session, stopped: BaseException) -> int:
     else:
         complain("Nothing was written.")
     return INTERRUPTED if interrupted else 1
+
+
+def may_start(session: InitSession) -> bool:
+    """True when a start would succeed; otherwise the reason is printed."""
+    settings = session.validated()
+    if not settings.accounts():
+        session.say("No platform is set up, so there is nothing to start.")
+        return False
+    problems = missing_libraries(settings)
+    for problem in problems:
+        session.say(f"Before the start: {problem}")
+    return not problems
+
+
+def starts_unasked(session: InitSession) -> bool:
+    """True where `parley init` starts the assistant without a question: at a terminal, after a
+    first configuration in which nothing is broken."""
+    changes = session.copy is not None or (session.config.exists() and not session.written)
+    return session.given.start is None and sys.stdin.isatty() and not changes and not session.broken
+
+
+def start(session: InitSession) -> int:
+    """Run until Ctrl-C; returns the exit status. Raises a `ParleyError` when it cannot start."""
+    if not may_start(session):
+        return 1
+    from parley.cli import serve  # noqa: PLC0415 - loads the whole program
+
+    env = {name: text for name, text in os.environ.items() if name not in session.secrets}
+    settings = load(session.config, env, session.platforms)
+    session.say()
+    session.say("Starting ...")
+    return serve.run(settings, beside=partial(welcome_owner, session), quiet=True)
+
+
+async def welcome_owner(session: InitSession, app: "App") -> None:
+    """Show an owner code, unless there is an owner already, and say who used it."""
+    settings = app.settings
+    access = wire_access(settings, app.storage, SystemClock())
+    try:
+        owners = [*settings.access.owners, *(p for _, p in await access.pairing.store.owners())]
+        if owners:
+            session.say(f"Owners: {', '.join(owners[:5])}. Ctrl-C ends the program.")
+            return
+        code = await access.owner_codes.create()
+        _show(session, settings, code, app.pages())
+        person = await _claimed(access, code)
+    except StoreUnavailable as error:
+        session.say(f"{error}. {_later(session)}")
+        return
+    if person is None:
+        session.say(f"Nobody used the code, and it has expired. {_later(session)}")
+        return
+    name = settings.assistant.name
+    session.say()
+    session.say(f"The setup is complete. {person} is the owner.")
+    session.say(f"Next: write a question to {name}. Ctrl-C ends the program, and"
+                f" `parley run{session.option}` starts it again.")  # fmt: skip
+
+
+def _later(session: InitSession) -> str:
+    return f"`parley access owner-code{session.option}` prints a new code."
+
+
+def _show(session: InitSession, settings: Settings, code: OwnerCode, pages: Sequence[str]) -> None:
+    session.say()
+    session.say("To become the owner, send a message that contains only this code:")
+    session.say()
+    session.say(code.code, 4)
+    session.say()
+    for name in dict.fromkeys(account.platform for account in settings.accounts()):
+        manifest = session.platforms.manifests[name]
+        where = guidance_for(manifest).write_to or " ".join(pages)
+        session.say(f"- {manifest.title}: {where}", 2, hang=2)
+    session.say("The first person who sends the code becomes the owner. The code is valid for"
+                f" {MINUTES} minutes.")  # fmt: skip
+
+
+async def _claimed(access: AccessControl, code: OwnerCode) -> PersonId | None:
+    """The person who used the code; None when it can no longer be used. Raises
+    `StoreUnavailable`."""
+    person = await access.owner_codes.claimed_by(code)
+    while person == "":  # at most until the code expires
+        await asyncio.sleep(LOOK_SECONDS)
+        person = await access.owner_codes.claimed_by(code)
+    return identity_of(person) if person else None

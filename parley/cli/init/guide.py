@@ -8,14 +8,14 @@ from msgspec import Struct
 from pydantic import SecretStr
 
 from gateway.ports import AccountSettings, AdapterManifest
-from parley.cli.init.credential_format import FORMATS, Format
+from parley.cli.init.credential_format import FORMATS, CredentialFormat
 from parley.config.reference_page import documented
 from parley.config.schema import shapes
 
 MANIFEST_FILE: Final = "slack-app.yaml"
 
 
-class Credential(Struct, frozen=True):
+class CredentialQuestion(Struct, frozen=True):
     """A value to ask for, under the question `title`. `checks` are the names of the platform's
     checks that fail when it is wrong. An `own_word` is not asked for but generated."""
 
@@ -37,7 +37,7 @@ class Guidance(Struct, frozen=True):
 
     summary: str
     steps: tuple[str, ...] = ()
-    credentials: tuple[Credential, ...] = ()
+    credentials: tuple[CredentialQuestion, ...] = ()
     write_to: str = "a direct message to the bot"
     afterwards: tuple[str, ...] = ()
 
@@ -53,7 +53,7 @@ GUIDANCE: Final[Mapping[str, Guidance]] = {
             "In Telegram, open a chat with @BotFather and send /newbot.",
             "Choose a name, and a user name that ends in bot. BotFather answers with the token.",
         ),
-        (Credential("bot_token", "Bot token", ("bot token",)),),
+        (CredentialQuestion("bot_token", "Bot token", ("bot token",)),),
         "a direct message to your bot, after Start",
         (
             (
@@ -68,7 +68,7 @@ GUIDANCE: Final[Mapping[str, Guidance]] = {
             "Open https://discord.com/developers/applications and choose New Application.",
             "On the page Bot, switch on Message Content Intent and save, then press Reset Token.",
         ),
-        (Credential("token", "Bot token", ("token",)),),
+        (CredentialQuestion("token", "Bot token", ("token",)),),
         "a direct message to the bot: click its name in the list of members of your server",
     ),
     "slack": Guidance(
@@ -85,8 +85,8 @@ GUIDANCE: Final[Mapping[str, Guidance]] = {
             ),
         ),
         (
-            Credential("bot_token", "Bot token (xoxb-…)", ("Slack bot token",)),
-            Credential("app_token", "App token (xapp-…)", ("Slack app token", "Slack app")),
+            CredentialQuestion("bot_token", "Bot token (xoxb-…)", ("Slack bot token",)),
+            CredentialQuestion("app_token", "App token (xapp-…)", ("Slack app token", "Slack app")),
         ),
         "a direct message to the app, under Apps in the sidebar",
         (
@@ -113,15 +113,17 @@ GUIDANCE: Final[Mapping[str, Guidance]] = {
             ),
         ),
         (
-            Credential("access_token", "Access token (EAA…)", ("access token",)),
-            Credential("app_secret", "App secret, from App settings > Basic", ("app secret",)),
-            Credential(
+            CredentialQuestion("access_token", "Access token (EAA…)", ("access token",)),
+            CredentialQuestion(
+                "app_secret", "App secret, from App settings > Basic", ("app secret",)
+            ),
+            CredentialQuestion(
                 "phone_number_id",
                 "Phone number ID, from WhatsApp > API Setup (not the number)",
                 ("phone number id",),
                 secret=False,
             ),
-            Credential("verify_token", "Verify token", own_word=True),
+            CredentialQuestion("verify_token", "Verify token", own_word=True),
         ),
         "a message to the business number",
         (
@@ -143,7 +145,7 @@ def guidance_for(manifest: AdapterManifest) -> Guidance:
     return Guidance("from another package", credentials=tuple(_secrets(manifest.settings)))
 
 
-def format_of(platform: str, key: str) -> Format | None:
+def format_of(platform: str, key: str) -> CredentialFormat | None:
     """The known format of a credential."""
     return FORMATS.get((platform, key))
 
@@ -153,10 +155,10 @@ def variable(platform: str, key: str) -> str:
     return f"{platform}_{key}".upper()
 
 
-def _secrets(settings: type[AccountSettings]) -> list[Credential]:
+def _secrets(settings: type[AccountSettings]) -> list[CredentialQuestion]:
     texts = documented(settings)
     return [
-        Credential(name, texts.get(name, "") or name.replace("_", " "))
+        CredentialQuestion(name, texts.get(name, "") or name.replace("_", " "))
         for name, field in settings.model_fields.items()
         if SecretStr in shapes(field.annotation)
     ]

@@ -7,15 +7,15 @@ from pydantic import ValidationError
 
 from gateway.platforms import choices_of
 from gateway.ports import AdapterManifest, Check
-from parley.cli.init.guide import Credential, variable
-from parley.cli.init.session import Session
-from parley.cli.init.terminal import Option
+from parley.cli.init.guide import CredentialQuestion, variable
+from parley.cli.init.session import InitSession
+from parley.cli.init.terminal import MenuOption
 
 
 def looked_up(
-    session: Session,
+    session: InitSession,
     manifest: AdapterManifest,
-    credential: Credential,
+    credential: CredentialQuestion,
     credentials: Mapping[str, str],
 ) -> tuple[str, tuple[Check, ...]]:
     """The value of a credential that the platform lists, chosen by the person where there are
@@ -36,9 +36,9 @@ def looked_up(
 
 
 def _chosen(
-    session: Session,
+    session: InitSession,
     manifest: AdapterManifest,
-    credential: Credential,
+    credential: CredentialQuestion,
     values: tuple[tuple[str, str], ...],
 ) -> str:
     if len(values) == 1:
@@ -53,5 +53,5 @@ def _chosen(
         listed = ", ".join(f"{value} ({title})" for value, title in values)
         session.say(f"There are several: {listed}. Set {name}.", 2)
         return ""
-    options = [Option(value, value, title) for value, title in values]
+    options = [MenuOption(value, value, title) for value, title in values]
     return session.terminal.choose(f"  {credential.name.capitalize()}", options, values[0][0])

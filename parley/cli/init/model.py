@@ -15,7 +15,7 @@ from parley.cli.init.credential_format import (
     ANTHROPIC,
     OPENAI,
     OPENROUTER,
-    Format,
+    CredentialFormat,
     cleaned,
     problem_of,
 )
@@ -26,9 +26,9 @@ from parley.cli.init.model_server import (
     models_of,
     server_address,
 )
-from parley.cli.init.session import Session
-from parley.cli.init.terminal import MAX_TRIES, Option, Stopped, one_of
-from parley.config.sections import ModelChoice
+from parley.cli.init.session import InitSession
+from parley.cli.init.terminal import MAX_TRIES, MenuOption, Stopped, one_of
+from parley.config.sections import ModelChoiceSection
 from parley.config.yaml_file import Value
 from parley.maintenance.model_check import check_model
 
@@ -50,7 +50,7 @@ class Preset(Struct, frozen=True):
     hint: str
     address: str = ""
     variable: str = "OPENAI_API_KEY"
-    format: Format | None = None
+    format: CredentialFormat | None = None
     start: str = "Start the server, or correct the address."
     fill: str = "Load a model into it."
 
@@ -86,13 +86,13 @@ NO_MODEL: Final = (
     " then no language model is set up"
 )
 OPTIONS: Final = (
-    Option("anthropic", "Anthropic", "Claude; needs an API key"),
-    *(Option(key, preset.title, preset.hint) for key, preset in PRESETS.items()),
-    Option("offline", "no model", "fixed answers, to try the other features"),
+    MenuOption("anthropic", "Anthropic", "Claude; needs an API key"),
+    *(MenuOption(key, preset.title, preset.hint) for key, preset in PRESETS.items()),
+    MenuOption("offline", "no model", "fixed answers, to try the other features"),
 )
 
 
-def ask_for_model(session: Session) -> None:
+def ask_for_model(session: InitSession) -> None:
     """Choose and check a model. Raises `Stopped`, `ConfigurationError` for unusable options."""
     provider, address = _provider(session)
     for _ in range(MAX_TRIES):
@@ -114,7 +114,7 @@ def ask_for_model(session: Session) -> None:
     raise Stopped("No model could be set up.")
 
 
-def model_name(session: Session) -> str:
+def model_name(session: InitSession) -> str:
     """The name of the model that answers."""
     section = session.answers.section("model")
     default = DEFAULT_MODEL if section.get("provider") == "anthropic" else ""
@@ -131,7 +131,7 @@ def choice_of(text: str) -> tuple[str, str]:
     return next(known, "other"), address
 
 
-def _provider(session: Session) -> tuple[str, str]:
+def _provider(session: InitSession) -> tuple[str, str]:
     """The key of an option; with it an address that was typed instead, otherwise empty."""
     keys = [option.key for option in OPTIONS]
     given, present = session.given.provider, _present(session)
@@ -145,7 +145,7 @@ def _provider(session: Session) -> tuple[str, str]:
     return session.terminal.choose("Model", OPTIONS, present or "anthropic", choice_of)
 
 
-def _present(session: Session) -> str:
+def _present(session: InitSession) -> str:
     """The choice that the existing configuration has made; empty for none."""
     section = session.answers.section("model")
     provider, address = str(section.get("provider", "")), section.get("base_url")
@@ -156,7 +156,7 @@ def _present(session: Session) -> str:
     return provider or ("anthropic" if section.get("api_key") else "")
 
 
-def _set_up_anthropic(session: Session) -> bool:
+def _set_up_anthropic(session: InitSession) -> bool:
     section = dict(session.answers.section("model"))
     if section.get("provider", "anthropic") != "anthropic":
         section = {}
@@ -195,12 +195,12 @@ def _set_up_anthropic(session: Session) -> bool:
     return False
 
 
-def _check_key(session: Session, name: str, key: str, address: str) -> str | None:
+def _check_key(session: InitSession, name: str, key: str, address: str) -> str | None:
     """None when the service accepts the key and knows the model; otherwise the problem."""
     if not session.given.check:
         return None
     session.say("Asking the service ...", 2)
-    choice = ModelChoice(
+    choice = ModelChoiceSection(
         provider="anthropic", name=name, api_key=SecretStr(key), base_url=address or None
     )
     finding = asyncio.run(check_model(choice))
@@ -210,7 +210,7 @@ def _check_key(session: Session, name: str, key: str, address: str) -> str | Non
     return None
 
 
-def _say_missing(session: Session, variable: str) -> None:
+def _say_missing(session: InitSession, variable: str) -> None:
     """Say where the key comes from; without a `variable`, that the address is missing."""
     if not variable:
         session.say("The address of the server is missing: choose it with --base-url URL.", 2)
@@ -219,7 +219,7 @@ def _say_missing(session: Session, variable: str) -> None:
                 " or, with --secrets-stdin, from standard input.", 2)  # fmt: skip
 
 
-def _key(session: Session, expected: Format | None, variable: str) -> str:
+def _key(session: InitSession, expected: CredentialFormat | None, variable: str) -> str:
     if session.given.yes:
         return ""
 
@@ -238,7 +238,7 @@ def _key(session: Session, expected: Format | None, variable: str) -> str:
     return session.terminal.read(f"  API key (stored as {variable})", parse, hidden=True)
 
 
-def _set_up_compatible(session: Session, preset: Preset, typed: str) -> bool:
+def _set_up_compatible(session: InitSession, preset: Preset, typed: str) -> bool:
     """Set up a model of a server with OpenAI's interface, at an address that was `typed` already
     unless it is empty; False to choose again."""
     section = dict(session.answers.section("model"))
@@ -281,7 +281,7 @@ def _key_of(preset: Preset) -> str:
     return next(key for key, each in PRESETS.items() if each is preset)
 
 
-def _address(session: Session, preset: Preset, present: str) -> str:
+def _address(session: InitSession, preset: Preset, present: str) -> str:
     if session.given.base_url:
         return server_address(session.given.base_url)
     if preset.address or session.given.yes:
@@ -290,7 +290,7 @@ def _address(session: Session, preset: Preset, present: str) -> str:
 
 
 def _load_models(
-    session: Session, preset: Preset, address: str, key: str
+    session: InitSession, preset: Preset, address: str, key: str
 ) -> tuple[str, str, list[ServedModel]] | None:
     """The address and the key that work, with the models; None to choose another model."""
     for _ in range(MAX_TRIES):
@@ -328,7 +328,7 @@ def _load_models(
     return None
 
 
-def _corrected(session: Session, text: str) -> str:
+def _corrected(session: InitSession, text: str) -> str:
     try:
         return server_address(text) if text else ""
     except BadInput as error:
@@ -336,7 +336,7 @@ def _corrected(session: Session, text: str) -> str:
         return ""
 
 
-def _model(session: Session, models: Sequence[ServedModel], present: str) -> str:
+def _model(session: InitSession, models: Sequence[ServedModel], present: str) -> str:
     names = [model.name for model in models]
     given = session.given.model
     if given and (not names or given in names):

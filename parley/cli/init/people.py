@@ -10,8 +10,8 @@ from gateway.llm.prices import DEFAULT_PRICES, Price, cost, price_of
 from gateway.ports import Usage
 from parley import extras
 from parley.cli.init.model import model_name
-from parley.cli.init.session import Session
-from parley.cli.init.terminal import Option, one_of
+from parley.cli.init.session import InitSession
+from parley.cli.init.terminal import MenuOption, one_of
 from parley.config.sections import MAX_PERSONA
 from parley.config.yaml_file import Value
 from parley.installation import install_command
@@ -80,13 +80,13 @@ ASSISTANT: Final = "assistant"
 MAX_NAME: Final = 80
 ADMISSIONS: Final = {"me": "owners", "approved": "approved", "everybody": "everybody"}
 WHO_OPTIONS: Final = (
-    Option("me", "only me"),
-    Option("approved", "people I approve", "a stranger gets a code, which you approve"),
-    Option("everybody", "everybody", "all who can reach the bot, at your cost"),
+    MenuOption("me", "only me"),
+    MenuOption("approved", "people I approve", "a stranger gets a code, which you approve"),
+    MenuOption("everybody", "everybody", "all who can reach the bot, at your cost"),
 )
 
 
-def ask_who(session: Session) -> None:
+def ask_who(session: InitSession) -> None:
     """Set `access.admission`. Raises `Stopped`, `ConfigurationError`."""
     section, given = session.answers.section("access"), session.given
     present = next((w for w, value in ADMISSIONS.items() if section.get("admission") == value), "")
@@ -102,7 +102,7 @@ def ask_who(session: Session) -> None:
     session.save(WHO)
 
 
-def ask_for_budget(session: Session) -> None:
+def ask_for_budget(session: InitSession) -> None:
     """Set a monthly budget, where the model costs money. Raises `Stopped`, `ConfigurationError`."""
     section, name = session.answers.section("budgets"), model_name(session)
     present = section.get("workspace_per_month")
@@ -119,7 +119,7 @@ def ask_for_budget(session: Session) -> None:
     session.save(BUDGET)
 
 
-def _say_free(session: Session, provider: Value) -> None:
+def _say_free(session: InitSession, provider: Value) -> None:
     if session.given.yes:
         return
     session.say()
@@ -128,7 +128,7 @@ def _say_free(session: Session, provider: Value) -> None:
     session.say(f"4. Budget: not needed, because {reason}.")
 
 
-def _own_price(session: Session, name: str) -> dict[str, Price]:
+def _own_price(session: InitSession, name: str) -> dict[str, Price]:
     """The price that the server or the existing configuration names."""
     if session.prices is not None:
         return {name: Price(*session.prices)}
@@ -141,7 +141,7 @@ def _own_price(session: Session, name: str) -> dict[str, Price]:
 
 
 def _set_budget(
-    session: Session, section: dict[str, Value], price: Price | None, present: Value
+    session: InitSession, section: dict[str, Value], price: Price | None, present: Value
 ) -> None:
     asks = not session.given.budget
     if asks:
@@ -164,7 +164,7 @@ def _set_budget(
     _apply(session, section, amount, price)
 
 
-def _set_priced_budget(session: Session, section: dict[str, Value], *, asks: bool) -> None:
+def _set_priced_budget(session: InitSession, section: dict[str, Value], *, asks: bool) -> None:
     """Set a budget for a model whose price is not known: the answer names both."""
     name = model_name(session)
     budget = None
@@ -189,7 +189,7 @@ def _given_amount(text: str) -> float:
         raise ConfigurationError(f"--budget {text}: {error}") from error
 
 
-def _apply(session: Session, section: dict[str, Value], amount: float, price: Price) -> None:
+def _apply(session: InitSession, section: dict[str, Value], amount: float, price: Price) -> None:
     """Set the budget of a workspace; where only the owner writes, they may use all of it."""
     section.pop("workspace_per_month", None)
     section.pop("user_per_month", None)
@@ -207,7 +207,7 @@ def _apply(session: Session, section: dict[str, Value], amount: float, price: Pr
                     " (budgets.workspace_per_month).", 2)  # fmt: skip
 
 
-def ask_for_memory(session: Session) -> None:
+def ask_for_memory(session: InitSession) -> None:
     """Switch memory on or off. Raises `Stopped`."""
     section = session.answers.section("memory")
     present = section.get("enabled", True) is not False
@@ -231,7 +231,7 @@ def ask_for_memory(session: Session) -> None:
     session.save(MEMORY)
 
 
-def ask_for_assistant(session: Session) -> None:
+def ask_for_assistant(session: InitSession) -> None:
     """Set the assistant's name and purpose. Raises `Stopped`, `ConfigurationError`."""
     section, given = session.answers.section("assistant"), session.given
     name, persona = session.assistant_name, given.persona

@@ -13,16 +13,16 @@ from parley.cli.file_writing import write_beside
 from parley.cli.init.credential_format import cleaned, problem_of
 from parley.cli.init.guide import (
     MANIFEST_FILE,
-    Credential,
+    CredentialQuestion,
     Guidance,
     format_of,
     guidance_for,
     variable,
 )
 from parley.cli.init.lookup import looked_up
-from parley.cli.init.session import Session
-from parley.cli.init.terminal import MAX_TRIES, Option
-from parley.config import Account, SettingsError, from_mapping
+from parley.cli.init.session import InitSession
+from parley.cli.init.terminal import MAX_TRIES, MenuOption
+from parley.config import ConfiguredAccount, SettingsError, from_mapping
 from parley.config.problems import suggestion
 from parley.config.yaml_file import Value
 from parley.maintenance.credentials import diagnose
@@ -32,7 +32,6 @@ ORDER: Final = ("web", "telegram", "discord", "slack", "whatsapp")
 """The quickest first."""
 SKIP: Final = "skip"
 REFUSED: Final = frozenset({"credential", "wrong_app"})
-TITLE: Final = "platforms"
 
 
 class Entered(Struct, frozen=True):
@@ -43,7 +42,7 @@ class Entered(Struct, frozen=True):
     refused: tuple[Check, ...] = ()
 
 
-def ask_for_platforms(session: Session) -> None:
+def ask_for_platforms(session: InitSession) -> None:
     """Set up each chosen platform. Raises `ConfigurationError` for an unknown name, `Stopped`."""
     for name in _chosen(session):
         manifest = session.platforms.manifests[name]
@@ -55,7 +54,7 @@ def ask_for_platforms(session: Session) -> None:
             session.say(f"{_title(manifest)} is not set up.", 2)
 
 
-def drop_unset_credentials(session: Session) -> None:
+def drop_unset_credentials(session: InitSession) -> None:
     """Forget references of the existing configuration to variables that are not set, so that they
     are asked for again."""
     for name, manifest in session.platforms.manifests.items():
@@ -68,7 +67,7 @@ def drop_unset_credentials(session: Session) -> None:
                 del section[key]
 
 
-def enabled(session: Session) -> list[str]:
+def enabled(session: InitSession) -> list[str]:
     """The platforms that the answers switch on."""
     return [
         name
@@ -77,7 +76,7 @@ def enabled(session: Session) -> list[str]:
     ]
 
 
-def _chosen(session: Session) -> list[str]:
+def _chosen(session: InitSession) -> list[str]:
     manifests = session.platforms.manifests
     for name in session.given.platforms:
         if name not in manifests:
@@ -97,7 +96,9 @@ def _chosen(session: Session) -> list[str]:
             ]
             session.say(f"No platform is set up: none of {', '.join(expected)} is set.")
         return ready
-    options = [Option(n, _title(manifests[n]), guidance_for(manifests[n]).summary) for n in names]
+    options = [
+        MenuOption(n, _title(manifests[n]), guidance_for(manifests[n]).summary) for n in names
+    ]
     session.say("1. On which platforms may people write to the assistant? You can write several"
                 " numbers: 1 2.")  # fmt: skip
     chosen = session.terminal.choose_many("Platforms", options, present or ["web"])
@@ -107,7 +108,7 @@ def _chosen(session: Session) -> list[str]:
     return chosen
 
 
-def _switch_off(session: Session, manifest: AdapterManifest) -> None:
+def _switch_off(session: InitSession, manifest: AdapterManifest) -> None:
     """Take the credentials out of the configuration; their variables stay in `.env`."""
     section, guidance = (
         session.answers.section("platforms", manifest.platform),
@@ -126,13 +127,13 @@ def _title(manifest: AdapterManifest) -> str:
     )  # fmt: skip
 
 
-def _from_environment(session: Session, manifest: AdapterManifest) -> dict[str, str]:
+def _from_environment(session: InitSession, manifest: AdapterManifest) -> dict[str, str]:
     keys = [c.key for c in guidance_for(manifest).credentials]
     texts = {k: session.env.get(variable(manifest.platform, k), "").strip() for k in keys}
     return {key: text for key, text in texts.items() if text}
 
 
-def _set_up(session: Session, manifest: AdapterManifest) -> bool:
+def _set_up(session: InitSession, manifest: AdapterManifest) -> bool:
     """Ask until the platform accepts the credentials; False when the person gives up."""
     guidance = guidance_for(manifest)
     if not guidance.credentials:
@@ -163,7 +164,7 @@ def _set_up(session: Session, manifest: AdapterManifest) -> bool:
     return False
 
 
-def _explain(session: Session, manifest: AdapterManifest, guidance: Guidance) -> None:
+def _explain(session: InitSession, manifest: AdapterManifest, guidance: Guidance) -> None:
     session.say()
     if session.given.yes:
         session.say(_title(manifest))
@@ -178,7 +179,7 @@ def _explain(session: Session, manifest: AdapterManifest, guidance: Guidance) ->
         session.say(f"{number}. {step.format(manifest=path)}", 2, hang=3)
 
 
-def _known(session: Session, manifest: AdapterManifest, guidance: Guidance) -> dict[str, str]:
+def _known(session: InitSession, manifest: AdapterManifest, guidance: Guidance) -> dict[str, str]:
     """The values of the environment, then those of the existing configuration."""
     section = session.answers.section("platforms", manifest.platform)
     known = {c.key: session.resolved(section.get(c.key)) for c in guidance.credentials}
@@ -198,7 +199,7 @@ def _known(session: Session, manifest: AdapterManifest, guidance: Guidance) -> d
 
 
 def _entered(
-    session: Session,
+    session: InitSession,
     manifest: AdapterManifest,
     guidance: Guidance,
     known: Mapping[str, str],
@@ -229,7 +230,7 @@ def _entered(
     return Entered(credentials) if complete or manifest.platform not in ORDER else None
 
 
-def _reported(session: Session, entered: Entered) -> list[Check] | None:
+def _reported(session: InitSession, entered: Entered) -> list[Check] | None:
     """The failed checks of a look-up, printed; None without one."""
     _print(session, entered.refused)
     return list(entered.refused) or None
@@ -239,7 +240,7 @@ def _own_word() -> str:
     return secrets.token_urlsafe(24)
 
 
-def _ask(session: Session, manifest: AdapterManifest, credential: Credential) -> str:
+def _ask(session: InitSession, manifest: AdapterManifest, credential: CredentialQuestion) -> str:
     expected = format_of(manifest.platform, credential.key)
 
     def parse(text: str) -> str:
@@ -259,7 +260,7 @@ def _ask(session: Session, manifest: AdapterManifest, credential: Credential) ->
 
 
 def _checked(
-    session: Session, manifest: AdapterManifest, credentials: Mapping[str, str]
+    session: InitSession, manifest: AdapterManifest, credentials: Mapping[str, str]
 ) -> list[Check] | None:
     """None when the platform accepts the credentials; otherwise the failed checks."""
     section = {**session.answers.section("platforms", manifest.platform), **credentials}
@@ -275,7 +276,7 @@ def _checked(
     return failed or None
 
 
-def _print(session: Session, checks: Sequence[Check]) -> None:
+def _print(session: InitSession, checks: Sequence[Check]) -> None:
     for check in checks:
         status = "ok    " if check.ok else "BROKEN"
         session.say(f"{status}  {check.name}: {check.detail}", 2, hang=8)
@@ -292,14 +293,14 @@ def _wrong_keys(guidance: Guidance, failed: Sequence[Check]) -> set[str]:
     return wrong
 
 
-def _wait_for_change(session: Session) -> bool:
+def _wait_for_change(session: InitSession) -> bool:
     """True when the person has changed something and wants another check."""
     question = "  Press Enter to check again, or write skip to keep the values for later"
     return session.terminal.ask(question).lower() != SKIP
 
 
 def _keep_although_failed(
-    session: Session,
+    session: InitSession,
     manifest: AdapterManifest,
     credentials: Mapping[str, str],
     failed: Sequence[Check],
@@ -316,8 +317,8 @@ def _keep_although_failed(
 
 
 def _account(
-    session: Session, manifest: AdapterManifest, section: Value
-) -> tuple[Account | None, list[Check]]:
+    session: InitSession, manifest: AdapterManifest, section: Value
+) -> tuple[ConfiguredAccount | None, list[Check]]:
     """The account of a section, or the problems that the configuration's rules find."""
     whole = {"platforms": {manifest.platform: section or {}}}
     own = {k: v for k, v in session.variables().items() if not k.startswith("PARLEY_")}
@@ -331,7 +332,7 @@ def _account(
 
 
 def _store(
-    session: Session,
+    session: InitSession,
     manifest: AdapterManifest,
     guidance: Guidance,
     credentials: Mapping[str, str],

@@ -39,7 +39,7 @@ class Given(Struct, frozen=True):
 
 
 @dataclass(slots=True)
-class Session:
+class InitSession:
     """The options, the environment, and the answers so far. `secrets` are the variables that are
     new or changed; `prices` those of the chosen model, in dollars per million tokens."""
 

@@ -28,7 +28,7 @@ class Stopped(Exception):
         self.interrupted = interrupted
 
 
-class Option(Struct, frozen=True):
+class MenuOption(Struct, frozen=True):
     """One line of a choice; `key` is what a person may type instead of its number."""
 
     key: str
@@ -76,15 +76,15 @@ class Terminal:
         return self.read(f"{question} {'[Y/n]' if default else '[y/N]'}", _yes_or_no(default))
 
     @overload
-    def choose(self, question: str, options: Sequence[Option], default: str) -> str: ...
+    def choose(self, question: str, options: Sequence[MenuOption], default: str) -> str: ...
     @overload
     def choose(
-        self, question: str, options: Sequence[Option], default: str, parse: Callable[[str], T]
+        self, question: str, options: Sequence[MenuOption], default: str, parse: Callable[[str], T]
     ) -> T: ...
     def choose(
         self,
         question: str,
-        options: Sequence[Option],
+        options: Sequence[MenuOption],
         default: str,
         parse: Callable[[str], T] | None = None,
     ) -> T | str:
@@ -94,13 +94,13 @@ class Terminal:
         return self.read(question, read, _shown(options, [default]))
 
     def choose_many(
-        self, question: str, options: Sequence[Option], default: Sequence[str]
+        self, question: str, options: Sequence[MenuOption], default: Sequence[str]
     ) -> list[str]:
         """The keys of at least one option, in the order of the list. Raises `Stopped`."""
         self._list(options)
         return self.read(question, lambda text: some_of(text, options), _shown(options, default))
 
-    def _list(self, options: Sequence[Option]) -> None:
+    def _list(self, options: Sequence[MenuOption]) -> None:
         widest = max(len(option.title) for option in options)
         for number, option in enumerate(options, 1):
             line = f"{number:>3}  {option.title:<{widest}}  {option.hint}".rstrip()
@@ -152,7 +152,7 @@ def _yes_or_no(default: bool) -> Callable[[str], bool]:
     return parse
 
 
-def one_of(text: str, options: Sequence[Option]) -> str:
+def one_of(text: str, options: Sequence[MenuOption]) -> str:
     """The key that a number, a key, a title or an unambiguous beginning means. Raises
     `BadInput`."""
     word = text.strip().lower()
@@ -174,7 +174,7 @@ def one_of(text: str, options: Sequence[Option]) -> str:
     raise BadInput(f"{reason} Please write a number from 1 to {len(options)}.")
 
 
-def some_of(text: str, options: Sequence[Option]) -> list[str]:
+def some_of(text: str, options: Sequence[MenuOption]) -> list[str]:
     """The keys of several options, separated by spaces or commas. Raises `BadInput`."""
     try:
         return [one_of(text, options)]
@@ -186,6 +186,6 @@ def some_of(text: str, options: Sequence[Option]) -> list[str]:
     return [option.key for option in options if option.key in chosen]
 
 
-def _shown(options: Sequence[Option], keys: Sequence[str]) -> str:
+def _shown(options: Sequence[MenuOption], keys: Sequence[str]) -> str:
     numbers = [str(n) for n, option in enumerate(options, 1) if option.key in keys]
     return " ".join(numbers)

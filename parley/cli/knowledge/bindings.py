@@ -1,6 +1,5 @@
 """`parley knowledge bind | unbind | bindings`: the channels that are bound to a project."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Final, TypeVar
 
@@ -12,12 +11,12 @@ from gateway.ports.clock import SystemClock
 from memory.audit import Audit
 from memory.knowledge.bindings import RoomBindings
 from parley.cli.options import Config
-from parley.cli.stores import read_settings
-from parley.cli.terminal import print_text
+from parley.cli.stores import read_settings, with_database
+from parley.cli.terminal import print_text, show_rows
 from parley.config import Settings
 from parley.config.sections import MEMORY
 from parley.security.keys import audit_key
-from parley.wiring.storage import open_long_lived
+from parley.wiring.storage import LongLived
 
 T = TypeVar("T")
 Channel = Annotated[
@@ -28,7 +27,6 @@ Tenant = Annotated[str, typer.Option("--tenant", help="The tenant of the channel
 NOT_KEPT: Final = (
     "The database is in the memory of the running program. Bind a channel there: `/project bind`."
 )
-ROW: Final = "{:<40} {:<30} {}\n"
 
 
 def bind(
@@ -55,12 +53,8 @@ def unbind(channel: Channel, tenant: Tenant = DEFAULT_TENANT, config: Config = N
 def show(tenant: Tenant = DEFAULT_TENANT, config: Config = None) -> int:
     """List the bound channels of a tenant."""
     bound = _with_bindings(read_settings(config), lambda some: some.all(tenant))
-    if not bound:
-        print_text("No channel is bound.\n")
-        return 0
-    print_text(ROW.format("CHANNEL", "PROJECT", "SINCE (UTC)"))
-    for one in bound:
-        print_text(ROW.format(one.channel, one.project, f"{one.at:%Y-%m-%d %H:%M}"))
+    rows = ((one.channel, one.project, f"{one.at:%Y-%m-%d %H:%M} UTC") for one in bound)
+    show_rows((), ("channel", "project", "since"), rows, "No channel is bound.")
     return 0
 
 
@@ -68,17 +62,9 @@ def _with_bindings(settings: Settings, job: Callable[[RoomBindings], Awaitable[T
     if settings.database.url == MEMORY:
         raise BadInput(NOT_KEPT)
     clock, key = SystemClock(), audit_key(settings)
-    lasting = open_long_lived(settings.database.url, clock)
-    stores = lasting.memory
-    bindings = RoomBindings(
-        stores.room_bindings, Audit(stores.audit_on(key).append, key, clock), clock
-    )
 
-    async def work() -> T:
-        try:
-            await lasting.start()
-            return await job(bindings)
-        finally:
-            await lasting.stop()
+    async def work(stores: LongLived) -> T:
+        audit = Audit(stores.memory.audit_on(key).append, key, clock)
+        return await job(RoomBindings(stores.memory.room_bindings, audit, clock))
 
-    return asyncio.run(work())
+    return with_database(settings, work)

@@ -30,7 +30,7 @@ IN_WORK_TREE: Final = (
 )
 
 
-class Action(StrEnum):
+class HookAction(StrEnum):
     """The actions of the command; the hooks themselves call `run`."""
 
     INSTALL = "install"
@@ -40,22 +40,24 @@ class Action(StrEnum):
 
 
 def hooks(
-    action: Annotated[Action, typer.Argument(help="install, remove or status.", metavar="ACTION")],
+    action: Annotated[
+        HookAction, typer.Argument(help="install, remove or status.", metavar="ACTION")
+    ],
     repo: Annotated[
         Path, typer.Argument(metavar="[REPO]", help="A folder with a git repository.")
     ] = Path(),
     config: Config = None,
 ) -> int:
     """Install, remove or show git hooks that update the index after a commit."""
-    if action is Action.RUN:
+    if action is HookAction.RUN:
         return _run(repo, config)
     where = find_hooks(repo.expanduser().absolute())
-    if action is Action.REMOVE:
+    if action is HookAction.REMOVE:
         count = remove(where, HookCommand((), Path(), where.git_dir))
         print_text(f"{count} hooks removed.\n" if count else "No hooks were installed.\n")
         return 0
     command = command_of(where, config)
-    if action is Action.INSTALL:
+    if action is HookAction.INSTALL:
         _registered(where, read_settings(config))
         for one in install(where, command):
             print_text(_installed(one))

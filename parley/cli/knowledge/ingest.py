@@ -26,7 +26,7 @@ from parley.cli.knowledge.registered import find_some, lost_hooks_line, lost_hoo
 from parley.cli.knowledge.repositories import SomeRepository, Tenant, with_index
 from parley.cli.options import AsJson, Config
 from parley.cli.stores import read_settings
-from parley.cli.terminal import escaped, print_json, print_text
+from parley.cli.terminal import escaped, print_text, show
 from parley.config import Settings
 from parley.wiring.ingest import ingester_of
 from parley.wiring.knowledge import KnowledgeIndex
@@ -83,11 +83,8 @@ async def ingest_all(
             print_text(FORGOTTEN.format(name=repository.name), sys.stderr)
             continue
         lost = lost_hooks_of(repository)
-        if as_json:
-            print_json([_as_json(repository, outcome, lost)])
-        else:
-            text = f"{_as_text(repository, outcome)}{lost_hooks_line(repository, lost)}"
-            print_text(text)
+        text = f"{_as_text(repository, outcome)}{lost_hooks_line(repository, lost)}"
+        show([_as_json(repository, outcome, lost)], [text.rstrip("\n")], as_json=as_json)
     return failed
 
 

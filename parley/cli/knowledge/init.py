@@ -1,4 +1,4 @@
-"""`parley knowledge init REPO`."""
+"""`parley knowledge init REPO` and `parley knowledge forget REPO`."""
 
 import uuid
 from pathlib import Path
@@ -13,11 +13,12 @@ from gateway.ports.clock import SystemClock
 from memory.git.refs import is_branch
 from memory.git.repository import GitRepository, opened_repository
 from memory.knowledge.bindings import check_channel, check_project
+from memory.knowledge.ingest.work_tree import clear_state
 from memory.knowledge.model import MAX_BRANCHES, MAX_NAME, Repository
 from parley.cli.knowledge.ingest import ingest_all
-from parley.cli.knowledge.registered import described
-from parley.cli.knowledge.repositories import with_index
-from parley.cli.options import Config
+from parley.cli.knowledge.registered import described, find_one
+from parley.cli.knowledge.repositories import OneRepository, Tenant, with_index
+from parley.cli.options import Config, Yes, confirmed
 from parley.cli.stores import read_settings
 from parley.cli.terminal import print_text
 from parley.wiring.knowledge import KnowledgeIndex
@@ -54,7 +55,7 @@ Branches = Annotated[
         "--branch", help="A branch to read. Repeatable. Default: the one that is checked out."
     ),
 ]
-Tenant = Annotated[str, typer.Option("--tenant", help="The tenant of the repository.")]
+OfTenant = Annotated[str, typer.Option("--tenant", help="The tenant of the repository.")]
 Later = Annotated[bool, typer.Option("--later", help="Register it without reading it now.")]
 
 
@@ -65,7 +66,7 @@ def init(
     private: Private = None,
     room: Rooms = None,
     branch: Branches = None,
-    tenant: Tenant = DEFAULT_TENANT,
+    tenant: OfTenant = DEFAULT_TENANT,
     later: Later = False,
     config: Config = None,
 ) -> int:
@@ -159,3 +160,27 @@ def _branches(given: list[str]) -> tuple[str, ...]:
     if len(given) > MAX_BRANCHES:
         raise BadInput(f"At most {MAX_BRANCHES} branches of a repository are read.")
     return tuple(dict.fromkeys(given))
+
+
+def forget(
+    repo: OneRepository,
+    yes: Yes = 0,
+    tenant: Tenant = None,
+    config: Config = None,
+) -> int:
+    """Delete a repository from the index, with everything that was read from it. The repository
+    itself stays."""
+    settings = read_settings(config)
+
+    async def job(index: KnowledgeIndex) -> int:
+        store = index.stores.repositories
+        repository = await find_one(store, repo, tenant)
+        question = f"Delete {repository.name} ({repository.folder}) from the index?"
+        if not confirmed([question], yes):
+            return 1
+        await store.forget(repository.id)
+        clear_state(Path(repository.folder))
+        print_text(f"{repository.name} is forgotten.\n")
+        return 0
+
+    return with_index(settings, job)

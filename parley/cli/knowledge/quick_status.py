@@ -29,8 +29,7 @@ from memory.knowledge.stores.repositories import SqlRepositories
 from memory.knowledge.stores.vectors import SqlChunkVectors
 from parley.cli.chosen_configuration import Chosen, choice_of, say_recorded, state_file
 from parley.cli.file_writing import make_folder, replace_file
-from parley.cli.knowledge.standing import Indexed, status_text
-from parley.cli.knowledge.vectors import VectorModel
+from parley.cli.knowledge.standing import IndexStores, VectorModel, status_text
 from parley.cli.terminal import print_text
 
 NOTES: Final = "parley/knowledge-status.json"
@@ -63,15 +62,15 @@ class _Arguments(Struct, frozen=True):
     as_json: bool = False
 
 
-def quick_status(arguments: Sequence[str], env: Mapping[str, str] = os.environ) -> bool:
+def quick_status(arguments: Sequence[str]) -> bool:
     """Print the status; return False, with nothing printed, if the configuration has to be read,
     or if something is wrong."""
-    asked = _parsed(arguments, env)
+    asked = _parsed(arguments)
     if asked is None:
         return False
     try:
         choice, recorded = choice_of(asked.config)
-        note = _valid_note(choice, env)
+        note = _valid_note(choice)
         if note is None:
             return False
         with plain_reader(Path(note.index)) as reader:
@@ -92,18 +91,17 @@ def note_configuration(
     index: Path,
     model: VectorModel,
     models: Path,
-    env: Mapping[str, str] = os.environ,
 ) -> None:
     """Note where a configuration leads. Without a home folder nothing happens."""
-    path, (choice, _) = state_file(env, NOTES), choice_of(config)
+    path, (choice, _) = state_file(os.environ, NOTES), choice_of(config)
     configuration = _configuration(choice)
     if path is None or _has_references(configuration):
         return
-    key = _key(choice, env)
+    key = _key(choice)
     files = (*configuration, *_libraries(), *_files_of_model(models))
     signatures = {str(file): _signature(file) for file in files}
     note = Note(key, str(index.absolute()), model.name, model.problem, signatures)
-    others = [one for one in _notes(env) if one.key != key]
+    others = [one for one in _notes() if one.key != key]
     try:
         make_folder(path.parent)
         text = json.dumps([asdict(one) for one in (note, *others[: MAX_NOTES - 1])])
@@ -112,7 +110,7 @@ def note_configuration(
         return
 
 
-def _parsed(arguments: Sequence[str], env: Mapping[str, str]) -> _Arguments | None:
+def _parsed(arguments: Sequence[str]) -> _Arguments | None:
     """The arguments of the command; None for any that the whole command has to explain."""
     values: dict[str, str] = {}
     names = {"--config": "config", "-c": "config", "--tenant": "tenant"}
@@ -128,7 +126,7 @@ def _parsed(arguments: Sequence[str], env: Mapping[str, str]) -> _Arguments | No
         if name in values or not value or value.startswith("-"):
             return None
         values[name] = value
-    config = values.get("config") or env.get("PARLEY_CONFIG")
+    config = values.get("config") or os.environ.get("PARLEY_CONFIG")
     return _Arguments(
         values.get("repo"),
         values.get("tenant"),
@@ -137,24 +135,24 @@ def _parsed(arguments: Sequence[str], env: Mapping[str, str]) -> _Arguments | No
     )
 
 
-def _indexed(database: Database) -> Indexed:
+def _indexed(database: Database) -> IndexStores:
     words = NoWords()
-    return Indexed(
+    return IndexStores(
         SqlRepositories(database, words), SqlFiles(database, words), SqlChunkVectors(database)
     )
 
 
-def _valid_note(choice: Chosen, env: Mapping[str, str]) -> Note | None:
-    key = _key(choice, env)
-    for note in _notes(env):
+def _valid_note(choice: Chosen) -> Note | None:
+    key = _key(choice)
+    for note in _notes():
         if note.key == key:
             same = all(_signature(Path(file)) == was for file, was in note.files.items())
             return note if same else None
     return None
 
 
-def _notes(env: Mapping[str, str]) -> list[Note]:
-    path = state_file(env, NOTES)
+def _notes() -> list[Note]:
+    path = state_file(os.environ, NOTES)
     try:
         with open(path or os.devnull, "rb") as file:
             values = json.loads(file.read(MAX_BYTES))
@@ -163,11 +161,11 @@ def _notes(env: Mapping[str, str]) -> list[Note]:
         return []
 
 
-def _key(choice: Chosen, env: Mapping[str, str]) -> str:
+def _key(choice: Chosen) -> str:
     """The name of a configuration with the folder, the environment and the program that read it."""
     parts = [str(choice.file and choice.file.absolute()), str(choice.folder), str(choice.tree)]
     parts += [os.getcwd(), __file__, sys.executable]
-    parts += sorted(f"{name}={value}" for name, value in env.items() if name not in CHANGING)
+    parts += sorted(f"{name}={value}" for name, value in os.environ.items() if name not in CHANGING)
     return blake2b("\0".join(parts).encode("utf-8", "surrogateescape"), digest_size=32).hexdigest()
 
 

@@ -17,7 +17,7 @@ from parley.cli.knowledge.registered import NONE
 from parley.cli.knowledge.repositories import Tenant, with_index
 from parley.cli.options import AsJson, Config
 from parley.cli.stores import read_settings
-from parley.cli.terminal import print_json, print_text
+from parley.cli.terminal import show
 from parley.config import Settings
 from parley.wiring.knowledge import KnowledgeIndex
 from parley.wiring.recall import embedding_problem, recall_models, vector_model
@@ -63,13 +63,8 @@ def search(
             return await Searcher(index.database, words, nearness=nearness).search(access, asked)
 
     hits = with_index(settings, job)
-    for hit in hits:
-        if as_json:
-            print_json([_as_json(hit)])
-        else:
-            print_text(_as_text(hit))
-    if not hits and not as_json:
-        print_text("Nothing found.\n")
+    texts = [_as_text(hit) for hit in hits] or ["Nothing found."]
+    show(map(_as_json, hits), texts, as_json=as_json)
     return 0
 
 
@@ -107,7 +102,7 @@ def _as_text(hit: ChunkHit) -> str:
     told += [f"  {text}" for text in [", ".join(one for one in about if one), link_of(hit)] if text]
     shown = [line.rstrip() for line in hit.text.splitlines() if line.strip()]
     told += [f"    {line[:100]}" for line in shown[:LINES_SHOWN]]
-    return "".join(f"{line}\n" for line in told)
+    return "\n".join(told)
 
 
 def _as_json(hit: ChunkHit) -> dict[str, object]:

@@ -1,4 +1,5 @@
-"""The standing of a repository: its branches in the index beside those of git.
+"""The standing of a repository: its branches in the index beside those of git, and the progress of
+its vectors.
 
 Imports no library, for `parley.cli.knowledge.quick_status`.
 """
@@ -11,15 +12,55 @@ from memory.git.errors import NotARepository
 from memory.git.location import locate
 from memory.git.refs import head, tips
 from memory.knowledge.model import BranchState, Repository, Totals
+from memory.knowledge.ports.vectors import ENOUGH
 from memory.knowledge.stores.files import SqlFiles
 from memory.knowledge.stores.repositories import SqlRepositories
 from memory.knowledge.stores.vectors import SqlChunkVectors
 from parley.cli.knowledge.registered import described, find_some, lost_hooks_line, lost_hooks_of
-from parley.cli.knowledge.vectors import VectorModel, VectorProgress, progress_of
 from parley.cli.terminal import json_line
 
 
-class Indexed(Struct, frozen=True):
+class VectorModel(Struct, frozen=True):
+    """The configured model, and the reason why it makes no vectors of repositories; each may be
+    empty."""
+
+    name: str
+    problem: str
+
+
+class VectorProgress(Struct, frozen=True):
+    """The numbers of chunks with a vector of the configured model, and of all; `problem` says why
+    no more of them get one."""
+
+    model: str = ""
+    made: int = 0
+    of: int = 0
+    problem: str = ""
+
+    @property
+    def text(self) -> str:
+        """The progress in one line, with what a search uses."""
+        told = f"{self.made:,} of {self.of:,} chunks have a vector"
+        if self.model:
+            told += f" of {self.model}"
+        if self.made < ENOUGH * self.of or not self.model:
+            told += "; a search uses words only"
+        return f"{told}; no more are made, because {self.problem}" if self.problem else told
+
+
+async def progress_of(
+    model: VectorModel, vectors: SqlChunkVectors, repository: Repository | None = None, of: int = 0
+) -> VectorProgress:
+    """The progress of all repositories, or of one with `of` chunks. Raises `StoreUnavailable`."""
+    if repository is None:
+        made, of = await vectors.embedded(model.name)
+    else:
+        made = await vectors.embedded_of(model.name, repository.id)
+    problem = model.problem or await vectors.problem(model.name)
+    return VectorProgress(model.name, made, of, problem)
+
+
+class IndexStores(Struct, frozen=True):
     """The stores of an index that its status is read from."""
 
     repositories: SqlRepositories
@@ -44,7 +85,7 @@ class _Standing(Struct, frozen=True):
 
 
 async def status_text(
-    index: Indexed, model: VectorModel, repo: str | None, tenant: str | None, *, as_json: bool
+    index: IndexStores, model: VectorModel, repo: str | None, tenant: str | None, *, as_json: bool
 ) -> str:
     """The status of the repositories that an argument means. Raises `BadInput`."""
     texts = []
@@ -109,7 +150,7 @@ def _as_json(
             "state": one.text,
             "commit": one.state.commit,
             "latest": one.commit,
-            "ingested_at": one.state.ingested_at.isoformat() if one.state.ingested_at else None,
+            "ingested_at": one.state.ingested_at,
         }
         for one in standings
     ]

@@ -2,8 +2,7 @@
 
 from parley.cli.knowledge.quick_status import note_configuration
 from parley.cli.knowledge.repositories import SomeRepository, Tenant, with_index
-from parley.cli.knowledge.standing import Indexed, status_text
-from parley.cli.knowledge.vectors import VectorModel
+from parley.cli.knowledge.standing import IndexStores, VectorModel, status_text
 from parley.cli.options import AsJson, Config
 from parley.cli.stores import read_settings
 from parley.cli.terminal import print_text
@@ -22,7 +21,7 @@ def status(
     model = VectorModel(vector_model(settings), embedding_problem(settings))
 
     async def job(index: KnowledgeIndex) -> str:
-        stores = Indexed(index.stores.repositories, index.stores.files, index.vectors)
+        stores = IndexStores(index.stores.repositories, index.stores.files, index.vectors)
         return await status_text(stores, model, repo, tenant, as_json=as_json)
 
     print_text(with_index(settings, job))

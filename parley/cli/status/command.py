@@ -1,6 +1,5 @@
 """`parley status`: the state of the program on one screen, or as JSON."""
 
-import sys
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, Final
@@ -12,7 +11,6 @@ from db.errors import StoreUnavailable
 from gateway.errors import BadInput
 from gateway.policy.budgets import MICRO
 from gateway.ports.clock import SystemClock
-from parley.cli.memory_table import plain
 from parley.cli.options import Config
 from parley.cli.running_program import address_of
 from parley.cli.status.report import (
@@ -26,7 +24,7 @@ from parley.cli.status.report import (
     stored_state,
 )
 from parley.cli.stores import read_settings, require_database, with_storage
-from parley.cli.terminal import print_json
+from parley.cli.terminal import plain, second_of, show
 from parley.config import Settings
 from parley.runtime.disk_space import disks_of, written_folders
 from parley.wiring.accounts import account_names
@@ -50,10 +48,7 @@ def status(
     settings = read_settings(config)
     report = _report(settings)
     needs = attention(report)
-    if as_json:
-        print_json([_as_values(report, needs)])
-    else:
-        sys.stdout.writelines(f"{line}\n" for line in lines_of(report, needs))
+    show([_as_values(report, needs)], lines_of(report, needs), as_json=as_json)
     return int(bool(needs))
 
 
@@ -129,8 +124,7 @@ def _stored_lines(stored: StoredState, now: datetime) -> Iterator[str]:
         yield _line("", f"{one.budget}: {plain(one.account)} used {used}")
     yield _line("quarantine", counted(stored.quarantined, "entry"))
     for number, problem in enumerate(stored.problems):
-        at = problem.at.strftime("%Y-%m-%d %H:%M:%S UTC")
-        text = plain(f"{at}  {problem.where}: {problem.text}", 200)
+        text = plain(f"{second_of(problem.at)}  {problem.where}: {problem.text}", 200)
         yield _line("" if number else "last errors", text)
     if not stored.problems:
         yield _line("last errors", "none")
@@ -157,26 +151,19 @@ def _as_values(report: StatusReport, needs: list[str]) -> dict[str, object]:
     """The report for programs: times in ISO 8601, money in millionths of a dollar."""
     stored = report.stored
     return {
-        "at": report.at.isoformat(),
+        "at": report.at,
         "running": report.live is not None if report.has_port else None,
         "ready": report.live.ready if report.live else None,
-        "platforms": [_plain_values(asdict(one)) for one in report.platforms],
+        "platforms": [asdict(one) for one in report.platforms],
         "parts": dict(report.live.parts) if report.live else {},
         "models": list(report.live.models) if report.live else [],
         "workers": report.installation.workers if report.installation else None,
         "memory": list(report.memory),
-        "queue": _plain_values(asdict(stored.backlog)) if stored else None,
+        "queue": asdict(stored.backlog) if stored else None,
         "cost_today_micros": stored.micros if stored else None,
         "budgets": [asdict(one) for one in stored.budgets] if stored else [],
         "quarantined": stored.quarantined if stored else None,
-        "last_errors": [_plain_values(asdict(one)) for one in stored.problems] if stored else [],
+        "last_errors": [asdict(one) for one in stored.problems] if stored else [],
         "stores": report.unreadable or READABLE,
         "attention": needs,
-    }
-
-
-def _plain_values(values: dict[str, object]) -> dict[str, object]:
-    return {
-        name: value.isoformat() if isinstance(value, datetime) else value
-        for name, value in values.items()
     }

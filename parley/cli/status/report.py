@@ -24,7 +24,7 @@ from parley.runtime.installation import (
     STORE_STEP,
     STORES,
     Installation,
-    PartState,
+    InstallationPart,
     installation_of,
     unserved,
 )
@@ -151,7 +151,7 @@ class StatusReport(Struct, frozen=True):
         return tuple(AccountStatus(name, state, None, latest.get(name)) for name in self.accounts)
 
 
-def account_elsewhere(part: PartState, now: datetime) -> AccountStatus:
+def account_elsewhere(part: InstallationPart, now: datetime) -> AccountStatus:
     """The state of an account that another process serves, or none."""
     connected, last = (
         None if seconds is None else now - timedelta(seconds=seconds)
@@ -287,22 +287,13 @@ def _undelivered(letter: DeadLetter) -> RecentProblem:
 
 async def _budgets(usage: UsageLedger, budgets: Budgets, now: datetime) -> Sequence[BudgetStatus]:
     """Of each configured budget the account that spent most of it."""
-    day, month = now.strftime("%Y-%m-%d"), now.strftime("%Y-%m")
-    limits = (
-        ("user_per_day", day, budgets.of_user(budgets.user_per_day, budgets.workspace_per_day)),
-        (
-            "user_per_month",
-            month,
-            budgets.of_user(budgets.user_per_month, budgets.workspace_per_month),
-        ),
-        ("workspace_per_day", day, budgets.workspace_per_day),
-        ("workspace_per_month", month, budgets.workspace_per_month),
-    )
+    periods = {"day": now.strftime("%Y-%m-%d"), "month": now.strftime("%Y-%m")}
     statuses = []
-    for name, period, limit in limits:
+    for name, limit in budgets.in_force().items():
         if limit is None:
             continue
-        for account, spent in await usage.largest(name.partition("_")[0], period, 1):
+        kind, _, period = name.partition("_per_")
+        for account, spent in await usage.largest(kind, periods[period], 1):
             statuses.append(BudgetStatus(name, account, spent, round(limit * MICRO)))
     return statuses
 

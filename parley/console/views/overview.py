@@ -20,7 +20,7 @@ from parley.console.route import AnyRoute, ConsoleRoute
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.runtime.installation import MISSING, STARTING, STORE_STEP, STORES
-from parley.runtime.installation import PartState as Served
+from parley.runtime.installation import InstallationPart as Served
 from parley.wiring.accounts import identity_conflicts
 from parley.wiring.storage import read_hot
 

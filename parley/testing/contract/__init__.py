@@ -5,6 +5,8 @@ true.
 names its adapters in `ADAPTER_CASES`.
 """
 
+from collections.abc import AsyncIterator
+
 try:
     import pytest as pytest
     import pytest_asyncio as pytest_asyncio
@@ -13,26 +15,37 @@ except ImportError as error:
         "parley.testing needs pytest and pytest-asyncio: pip install 'parley-gateway[testing]'"
     ) from error
 
+from parley.testing.case import AdapterCase
 from parley.testing.contract import (
     asking,
     features,
     life,
     live,
     manifests,
-    privacy,
     receiving,
     rendered,
     rooms,
     sending,
 )
-from parley.testing.contract.fixtures import stage, unhurried
-from parley.testing.suites import suite_of
+from parley.testing.marks import suite_of
+from parley.testing.stage import Stage, on_stage
 
-MODULES = (
-    *(asking, features, life, live, manifests, privacy, receiving),
-    *(rendered, rooms, sending),
-)
+MODULES = (asking, features, life, live, manifests, receiving, rendered, rooms, sending)
 """The modules of the suite."""
+
+
+@pytest_asyncio.fixture
+async def stage(case: AdapterCase) -> AsyncIterator[Stage]:
+    """The connected adapter on its own platform."""
+    async with on_stage(case) as made:
+        yield made
+
+
+@pytest.fixture
+def unhurried(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prevent redeliveries on a slow machine."""
+    if stage.case.unhurried is not None:
+        stage.case.unhurried(stage.platform, monkeypatch)
 
 
 TESTS = {name: test for module in MODULES for name, test in suite_of(module).items()}

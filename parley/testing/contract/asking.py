@@ -17,8 +17,8 @@ from gateway.ports import (
     CanAnswerInline,
     CanClearButtons,
 )
+from parley.testing.case import PATIENCE
 from parley.testing.marks import lacks, proves
-from parley.testing.patience import PATIENCE
 from parley.testing.stage import Stage, buttons, by_bot
 from simulators.base import SimPerson, SimRoom
 

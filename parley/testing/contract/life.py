@@ -20,10 +20,9 @@ from gateway.ports import (
     PlatformAdapter,
 )
 from parley.http.webhook_listener import WebhookListener
-from parley.testing.case import AdapterCase, HostedPlatform
+from parley.testing.case import PATIENCE, AdapterCase, HostedPlatform
 from parley.testing.gateway_side import EventRecorder
 from parley.testing.marks import where
-from parley.testing.patience import PATIENCE
 from parley.testing.stage import Stage, make_adapter, on_stage
 
 

@@ -7,7 +7,7 @@ import pytest
 from gateway.errors import DeliveryError, Permanent
 from gateway.message import Part, Place
 from gateway.ports import CanDelete, CanShowLive, LiveView
-from parley.testing.patience import PATIENCE
+from parley.testing.case import PATIENCE
 from parley.testing.stage import Stage, buttons
 
 proves = pytest.mark.proves

@@ -13,9 +13,8 @@ from pydantic import SecretStr
 from gateway.platforms import GROUP, adapter_class, renderer_of
 from gateway.ports import REMOTE_ABILITIES, AccountSettings, CanShowLive, PlatformAdapter
 from gateway.render import render_with
-from parley.testing.case import AdapterCase
+from parley.testing.case import PATIENCE, AdapterCase
 from parley.testing.marks import lacks, proves, where
-from parley.testing.patience import PATIENCE
 from parley.testing.stage import Stage
 from simulators.base import Fault
 

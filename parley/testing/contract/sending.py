@@ -8,8 +8,8 @@ import pytest
 from gateway.errors import Ambiguous, FormatRejected, Permanent, Transient
 from gateway.immutable import replace
 from gateway.message import Part
+from parley.testing.case import PATIENCE
 from parley.testing.marks import where
-from parley.testing.patience import PATIENCE
 from parley.testing.stage import Stage, by_bot
 from simulators.base import Fault, FaultKind
 

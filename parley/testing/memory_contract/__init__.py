@@ -5,6 +5,9 @@ delete it.
 then names its configurations in `MEMORY_CASES`.
 """
 
+from collections.abc import AsyncIterator
+from pathlib import Path
+
 try:
     import pytest as pytest
     import pytest_asyncio as pytest_asyncio
@@ -13,12 +16,21 @@ except ImportError as error:
         "parley.testing needs pytest and pytest-asyncio: pip install 'parley-gateway[testing]'"
     ) from error
 
-from parley.testing.memory_contract import deleting, isolation, port, remembering, secrets
-from parley.testing.memory_contract.fixtures import memory
-from parley.testing.suites import suite_of
+from parley.testing.case import MemoryCase
+from parley.testing.marks import suite_of
+from parley.testing.memory_contract import deleting, isolation, port, remembering
+from parley.testing.memory_stage import MemoryStage, opened_memory
 
-MODULES = (remembering, isolation, deleting, secrets, port)
+MODULES = (remembering, isolation, deleting, port)
 """The modules of the suite; `port` tests a backend without the gateway's checks around it."""
+
+
+@pytest_asyncio.fixture
+async def memory(memory_case: MemoryCase, tmp_path: Path) -> AsyncIterator[MemoryStage]:
+    """An opened, empty memory."""
+    async with opened_memory(memory_case, tmp_path) as stage:
+        yield stage
+
 
 TESTS = {name: test for module in MODULES for name, test in suite_of(module).items()}
 """Every test by name."""

@@ -5,7 +5,7 @@ from typing import Final
 
 from gateway.people import Role
 from memory.model.record import Draft, Kind, Scope, Tier
-from parley.testing.memory_case import MemoryCase
+from parley.testing.case import MemoryCase
 from parley.testing.memory_stage import ROOM, MemoryStage, opened_memory
 
 STATEMENT: Final = "My locker has number twelve."

@@ -7,7 +7,7 @@ from typing import Final
 from gateway.ports.memory_backend import MAX_PAGE
 from memory.model.outcome import Outcome
 from memory.model.record import MAX_MEMORY, Draft, Kind
-from parley.testing.memory_case import MemoryCase
+from parley.testing.case import MemoryCase
 from parley.testing.memory_stage import MemoryStage, opened_memory
 
 STATEMENT: Final = "The gate of the red bridge opens at seven."

@@ -25,7 +25,9 @@ from tests.support.messages import direct, message, place, received
 POLICIES = Policies(
     access=AccessPolicy(admission="approved"),
     roles=RolePolicy(owners=frozenset({"olga"}), operators=frozenset({"otto"})),
-    limits=RateLimits(0, 0, 0, 0),
+    limits=RateLimits(
+        user_per_minute=0, channel_per_minute=0, workspace_per_minute=0, reserve_per_minute=0
+    ),
 )
 CODE = re.compile(r"[A-Z0-9]{3}-[A-Z0-9]{3}-[A-Z0-9]{3}")
 

@@ -27,7 +27,9 @@ from tests.support.messages import direct, message, place, received
 
 KEY = ConversationKey("default", "test", "main", "W1", "C1")
 BY = ConversationTask("", "test:main:ada", "Ada", "m1")
-POLICIES = Policies(limits=RateLimits(0, 0, 0))
+POLICIES = Policies(
+    limits=RateLimits(user_per_minute=0, channel_per_minute=0, workspace_per_minute=0)
+)
 
 
 async def kept(g: Gateway, key: ConversationKey = KEY) -> ConversationTask | None:

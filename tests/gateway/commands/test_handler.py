@@ -35,7 +35,7 @@ from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, message, place, received
 from tests.support.patience import PATIENCE
 
-LIFTED = RateLimits(0, 0, 0)
+LIFTED = RateLimits(user_per_minute=0, channel_per_minute=0, workspace_per_minute=0)
 ADA = MessageAuthor("ada", "Ada")
 
 

@@ -215,7 +215,11 @@ class OneHuman:
 
 
 async def test_linked_identities_share_one_bucket() -> None:
-    async with gateway(policies=Policies(limits=RateLimits(3, 0, 0))) as g:
+    async with gateway(
+        policies=Policies(
+            limits=RateLimits(user_per_minute=3, channel_per_minute=0, workspace_per_minute=0)
+        )
+    ) as g:
         services = replace(g.services, identities=OneHuman())
         pipeline = Pipeline(services)
         allowed = []

@@ -1,7 +1,6 @@
 """The cost of a call."""
 
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 from genai_prices import data_snapshot
@@ -9,8 +8,7 @@ from genai_prices.types import ModelPrice, TieredPrices
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.errors import ConfigurationError
-from gateway.llm.prices import DEFAULT_PRICES, Price, cost, price_of, prices_from, reserve
+from gateway.llm.prices import DEFAULT_PRICES, Price, cost, price_of, reserve
 from gateway.ports import Usage
 
 TOKENS = st.integers(0, 2_000_000)
@@ -94,30 +92,6 @@ def theirs_of(prices: ModelPrice, kind: str, size: int) -> float:
     return float(beyond[-1] if beyond else value.base)
 
 
-def test_configured_prices_override_the_defaults() -> None:
-    prices = prices_from({"local": {"input": 0, "output": 0.5}})
-
-    assert price_of("local", prices) == Price(0, 0.5)
-    assert price_of("claude-sonnet-5-5", prices) == DEFAULT_PRICES["claude-sonnet-5-5"]
-
-
-@pytest.mark.parametrize(
-    ("entry", "path"),
-    [
-        ({"input": -1, "output": 1}, r"budgets\.prices\.m\.input"),
-        ({"input": "1", "output": 1}, r"budgets\.prices\.m\.input"),
-        ({"input": True, "output": 1}, r"budgets\.prices\.m\.input"),
-        ({"input": float("nan"), "output": 1}, r"budgets\.prices\.m\.input"),
-        ({"input": float("inf"), "output": 1}, r"budgets\.prices\.m\.input"),
-        ({"input": 1}, r"budgets\.prices\.m: needs"),
-        ({"input": 1, "output": 1, "cached": 1}, r"budgets\.prices\.m\.cached"),
-    ],
-)
-def test_an_invalid_price_is_refused_with_its_path(entry: dict[str, Any], path: str) -> None:
-    with pytest.raises(ConfigurationError, match=path):
-        prices_from({"m": entry})
-
-
 @given(TOKENS, TOKENS, TOKENS, TOKENS, st.sampled_from(sorted(DEFAULT_PRICES)))
 def test_a_reservation_is_never_below_the_cost(
     fresh: int, said: int, read: int, written: int, model: str
@@ -135,7 +109,7 @@ def test_tokens_kept_for_an_hour_and_searches_have_prices_of_their_own() -> None
     assert cost(Usage(0, 0, 0, 100), price) == 250
     assert cost(Usage(0, 0, 0, 100, cache_hour_tokens=60), price) == 40 * 2.5 + 60 * 4
     assert cost(Usage(searches=3), price) == 30_000  # 10 dollars for 1,000
-    dear = prices_from({"m": {"input": 2, "output": 10, "cache_write_hour": 9, "search": 20}})["m"]
+    dear = Price(2, 10, cache_write_hour=9, search=20)
     assert cost(Usage(0, 0, 0, 100, 100, searches=1), dear) == 900 + 20_000
 
 

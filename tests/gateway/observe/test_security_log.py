@@ -52,7 +52,12 @@ async def test_no_log_level_suppresses_denials_and_limits(level: int) -> None:
     log = io.StringIO()
     configure_logs("json", level, stream=log)
     blocked = AccessPolicy(blocked_users=frozenset({"eve"}))
-    async with gateway(policies=Policies(access=blocked, limits=RateLimits(1, 20, 100))) as g:
+    async with gateway(
+        policies=Policies(
+            access=blocked,
+            limits=RateLimits(user_per_minute=1, channel_per_minute=20, workspace_per_minute=100),
+        )
+    ) as g:
         await g.take(received("let me in: hunter2", message_id="m1", author="eve"))
         for number in (2, 3):
             await g.take(received("psst: hunter2", message_id=f"m{number}"))

@@ -217,12 +217,14 @@ def test_tools_with_secrets_are_for_operators_in_a_direct_message() -> None:
 
 def test_guests_get_no_tools_without_a_rule() -> None:
     assert allowed_tools(ALL, Role.GUEST, Audience.DIRECT, ToolPolicy()) == frozenset()
-    policy = ToolPolicy({"kb": ToolRule(Role.GUEST)})
+    policy = ToolPolicy({"kb": ToolRule(role=Role.GUEST)})
     assert allowed_tools(ALL, Role.GUEST, Audience.PUBLIC_ROOM, policy) == {"kb__search"}
 
 
 def test_a_rule_for_a_tool_overrides_one_for_its_server() -> None:
-    policy = ToolPolicy({"tracker": ToolRule(Role.GUEST), "tracker__close": ToolRule(Role.OWNER)})
+    policy = ToolPolicy(
+        {"tracker": ToolRule(role=Role.GUEST), "tracker__close": ToolRule(role=Role.OWNER)}
+    )
     assert allowed_tools((WRITES,), Role.MEMBER, Audience.DIRECT, policy) == frozenset()
 
 

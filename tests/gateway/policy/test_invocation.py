@@ -67,17 +67,17 @@ def test_a_reply_to_the_assistant_needs_no_mention() -> None:
 def test_a_thread_is_followed_only_if_the_assistant_wrote_in_it(
     takes_part: bool, expected: tuple[bool, str]
 ) -> None:
-    policy = InvocationPolicy(triggers=frozenset({Trigger.THREAD}))
+    policy = InvocationPolicy(triggers=(Trigger.THREAD,))
     assert reason(message(at=place(thread="T1")), policy, bot_takes_part=takes_part) == expected
 
 
 def test_outside_a_thread_participation_has_no_effect() -> None:
-    policy = InvocationPolicy(triggers=frozenset({Trigger.THREAD}))
+    policy = InvocationPolicy(triggers=(Trigger.THREAD,))
     assert reason(message(at=place()), policy, bot_takes_part=True) == (False, "not_addressed")
 
 
 def test_a_message_to_others_is_not_answered_if_configured() -> None:
-    policy = InvocationPolicy(triggers=frozenset({Trigger.ALL}), ignore_if_mentions_others=True)
+    policy = InvocationPolicy(triggers=(Trigger.ALL,), ignore_if_mentions_others=True)
     assert reason(message(at=place(), mentions_others=True), policy) == (False, "meant_for_others")
     both = message(at=place(), mentions_others=True, mentions_bot=True)
     assert reason(both, InvocationPolicy(ignore_if_mentions_others=True)) == (True, "mention")
@@ -85,13 +85,13 @@ def test_a_message_to_others_is_not_answered_if_configured() -> None:
 
 @pytest.mark.parametrize("name", ["test:C1", "C1"])
 def test_a_channel_can_have_its_own_triggers(name: str) -> None:
-    policy = InvocationPolicy(channels={name: ChannelInvocation(frozenset({Trigger.ALL}))})
+    policy = InvocationPolicy(channels={name: ChannelInvocation(triggers=(Trigger.ALL,))})
     assert reason(message(at=place("C1")), policy) == (True, "all")
     assert reason(message(at=place("C2")), policy) == (False, "not_addressed")
 
 
 def test_an_empty_list_of_triggers_silences_a_channel() -> None:
-    policy = InvocationPolicy(channels={"C1": ChannelInvocation(frozenset())})
+    policy = InvocationPolicy(channels={"C1": ChannelInvocation(triggers=())})
     assert reason(message(at=place("C1"), mentions_bot=True), policy) == (False, "not_addressed")
 
 

@@ -24,7 +24,7 @@ from tests.support.messages import message, place
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 HERE = place()
 ADA = PersonId("test", "main", "ada")
-ALL = Budgets(1, 1, 1, 1)
+ALL = Budgets(user_per_day=1, user_per_month=1, workspace_per_day=1, workspace_per_month=1)
 
 ELSEWHERE = [
     replace(HERE, platform="other"),

@@ -62,8 +62,29 @@ def test_a_refusal_at_one_level_takes_no_token_at_the_others() -> None:
 
 
 def test_zero_removes_a_limit() -> None:
-    assert rules_for("t", ADA, direct(), RateLimits(0, 0, 0)) == ()
-    assert rules_for("t", ADA, direct(), RateLimits(0, 0, 0, 5)) == ()
+    assert (
+        rules_for(
+            "t",
+            ADA,
+            direct(),
+            RateLimits(user_per_minute=0, channel_per_minute=0, workspace_per_minute=0),
+        )
+        == ()
+    )
+    assert (
+        rules_for(
+            "t",
+            ADA,
+            direct(),
+            RateLimits(
+                user_per_minute=0,
+                channel_per_minute=0,
+                workspace_per_minute=0,
+                reserve_per_minute=5,
+            ),
+        )
+        == ()
+    )
 
 
 def test_two_people_have_separate_buckets_and_share_the_channel() -> None:
@@ -148,14 +169,19 @@ def test_names_of_which_one_person_can_have_many_are_one_sender() -> None:
 
 
 @given(
-    limits=st.tuples(st.integers(1, 10), st.integers(1, 20), st.integers(1, 40), st.integers(1, 3)),
+    bounds=st.builds(
+        RateLimits,
+        user_per_minute=st.integers(1, 10),
+        channel_per_minute=st.integers(1, 20),
+        workspace_per_minute=st.integers(1, 40),
+        reserve_per_minute=st.integers(1, 3),
+    ),
     asked=st.lists(st.tuples(st.integers(0, 7), st.floats(0, 20)), max_size=150),
     workspace=st.sampled_from(["", "W1"]),
 )
 def test_nobody_is_refused_below_the_reserve_and_the_total_is_limited(
-    limits: tuple[int, int, int, int], asked: list[tuple[int, float]], workspace: str
+    bounds: RateLimits, asked: list[tuple[int, float]], workspace: str
 ) -> None:
-    bounds = RateLimits(*limits)
     room = Room(place(workspace=workspace), bounds)
     now, passed = 0.0, dict.fromkeys(range(8), 0)
     last: dict[int, float] = {}

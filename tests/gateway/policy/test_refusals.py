@@ -18,7 +18,9 @@ from tests.support.gateway import gateway
 from tests.support.immutable import force
 from tests.support.messages import direct, place, received
 
-ONE = Policies(limits=RateLimits(1, 20, 100))
+ONE = Policies(
+    limits=RateLimits(user_per_minute=1, channel_per_minute=20, workspace_per_minute=100)
+)
 THREADS = Capabilities(answers_open_threads=True, joins_threads=True, ephemeral=True)
 
 
@@ -122,7 +124,10 @@ async def test_a_refusal_in_a_room_is_shown_to_its_person() -> None:
 
 
 async def test_bots_that_open_a_thread_per_message_are_a_loop() -> None:
-    policies = Policies(invocation=InvocationPolicy(ignore_bots=False), limits=RateLimits(0, 0, 0))
+    policies = Policies(
+        invocation=InvocationPolicy(ignore_bots=False),
+        limits=RateLimits(user_per_minute=0, channel_per_minute=0, workspace_per_minute=0),
+    )
     async with gateway(policies=policies, capabilities=THREADS) as g:
         for number in range(15):
             message = received(
@@ -149,7 +154,8 @@ class Audit:
 async def test_every_refusal_is_audited_and_a_failing_audit_changes_nothing(broken: bool) -> None:
     audit = Audit(broken=broken)
     policies = Policies(
-        access=AccessPolicy(blocked_users=frozenset({"eve"})), limits=RateLimits(1, 20, 100)
+        access=AccessPolicy(blocked_users=frozenset({"eve"})),
+        limits=RateLimits(user_per_minute=1, channel_per_minute=20, workspace_per_minute=100),
     )
     async with gateway(
         policies=policies, extensions=ExtensionRegistry(audit_logger=audit), overlap="queue"

@@ -36,7 +36,9 @@ from tests.support.immutable import force
 from tests.support.messages import AT, direct, place, received
 from tests.support.patience import PATIENCE
 
-LIFTED = Policies(limits=RateLimits(0, 0, 0))
+LIFTED = Policies(
+    limits=RateLimits(user_per_minute=0, channel_per_minute=0, workspace_per_minute=0)
+)
 RYE = KnowledgeItem("k1", "Rye needs <b>time</b>.", "ADR-007", 0.9, at=AT)
 WHEAT = KnowledgeItem("k2", "Wheat does not.", "memory of 2026-11-02", 0.7, label="from file")
 

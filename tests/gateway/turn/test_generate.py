@@ -141,7 +141,11 @@ async def test_the_stored_text_has_a_limit() -> None:
 
 
 async def test_collected_messages_stay_in_the_inbox_until_their_answer_is_stored() -> None:
-    async with gateway(policies=Policies(limits=RateLimits(0, 0, 0))) as g:
+    async with gateway(
+        policies=Policies(
+            limits=RateLimits(user_per_minute=0, channel_per_minute=0, workspace_per_minute=0)
+        )
+    ) as g:
         g.model.open.clear()
         await g.take(*(received(f"line {n}", message_id=f"m{n}") for n in range(3)))
         g.model.open.set()

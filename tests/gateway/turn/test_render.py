@@ -38,7 +38,9 @@ WHISPERS = Capabilities(joins_threads=True, ephemeral=True, max_buttons=3)
 SHOWS_ALL = Capabilities(joins_threads=True, max_buttons=3)
 UNDO = Button("Undo", "memory:undo:mem-1")
 NOTE = AnswerFooter("_Noted: “likes kites”_", (UNDO,), typed="_Noted: “likes kites” · `/undo`_")
-POLICIES = Policies(limits=RateLimits(0, 0, 0))
+POLICIES = Policies(
+    limits=RateLimits(user_per_minute=0, channel_per_minute=0, workspace_per_minute=0)
+)
 
 
 def test_the_first_part_replies_the_last_has_the_buttons_and_files_follow() -> None:

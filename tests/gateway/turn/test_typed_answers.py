@@ -29,7 +29,9 @@ from tests.support.messages import direct, message, place, received
 
 ADA = MessageAuthor("ada", "Ada")
 BOB = MessageAuthor("bob", "Bob")
-POLICIES = Policies(limits=RateLimits(0, 0, 0))
+POLICIES = Policies(
+    limits=RateLimits(user_per_minute=0, channel_per_minute=0, workspace_per_minute=0)
+)
 BUTTONS = (
     Button("Sell 2", "shop:sell", typed="yes"),
     Button("Cancel", "shop:leave", typed="no"),

@@ -24,7 +24,7 @@ from memory.model.record import Draft, Kind, Scope
 from memory.model.scope import RequestScope
 from memory.service.handle import MemoryHandle
 from parley.wiring.agents import WiredAgents, wire_agents
-from parley.wiring.storage import memory_stores
+from parley.wiring.storage import MemoryStores
 from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine, sqlite_database, started
@@ -118,7 +118,7 @@ class Agents:
 @pytest.fixture
 async def agents(engine: Engine, clock: FakeClock) -> AsyncIterator[Agents]:
     async with started(sqlite_database(":memory:")) as hot:
-        stores = memory_stores(engine, clock)
+        stores = MemoryStores(engine, clock)
         rig = rig_on(stores, hot, clock)
         wired = wire_agents(stores, rig.people, rig.path, clock, AgentLimits())
         yield Agents(rig, wired, engine, clock)

@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Mapping
 from datetime import timedelta
 
 import pytest
-from msgspec.structs import asdict
 
 from db import Statement, Work, execute
 from memory.agents.model import (
@@ -16,7 +15,7 @@ from memory.agents.model import (
     SharedScope,
 )
 from memory.agents.stores.handoffs import ADD, _params
-from parley.config.agents import Agents as AgentsSection
+from parley.config.memory import AgentsSection
 from tests.memory.agents.conftest import Agents
 from tests.memory.agents.making import handoff
 
@@ -99,7 +98,7 @@ async def refused(attempt: Awaitable[object], sentence: str) -> None:
 
 def test_every_limit_is_a_default_of_the_configuration() -> None:
     defaults = AgentsSection().model_dump()
-    limits = asdict(LIMITS)
+    limits = LIMITS.model_dump()
     expected = SPECIFIED | OF_ONE_PERSON
     assert {name: defaults[name] for name in expected} == expected
     assert {name: limits[name] for name in expected} == expected

@@ -23,7 +23,7 @@ from memory.ports.memories import Filter
 from memory.service.erasure import MAX_MATCHES as MAX_FOUND
 from memory.stores.memories import SqlMemories
 from memory.stores.personal_data import SqlMemoryPersonalData
-from parley.wiring.storage import memory_stores
+from parley.wiring.storage import MemoryStores
 from tests.memory.commands.test_command_set import press, say
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, memories_about, rig_on
 from tests.support.clock import FakeClock
@@ -44,7 +44,7 @@ async def kept(
     clock, database = FakeClock(), sqlite_database(tmp_path / "test.db")
     await database.start()
     if request.param == "sqlite":
-        yield rig_on(memory_stores(database, clock), database, clock), Conversations(database)
+        yield rig_on(MemoryStores(database, clock), database, clock), Conversations(database)
     else:
         server: PostgresServer = request.getfixturevalue("postgres")
         pool = postgres_database(migrated_database(server), PATIENT)
@@ -54,7 +54,7 @@ async def kept(
             await pool.run(lambda: put_waiting_turn(turn))
 
         rig = rig_on(
-            memory_stores(pool, clock), database, clock, keep=keep, history=SqlHistory(pool)
+            MemoryStores(pool, clock), database, clock, keep=keep, history=SqlHistory(pool)
         )
         yield rig, Conversations(pool)
         await pool.stop()

@@ -10,7 +10,7 @@ from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Role
 from memory.knowledge.reader import KnowledgeReader
-from parley.wiring.storage import memory_stores
+from parley.wiring.storage import MemoryStores
 from tests.memory.knowledge.hits import HIT, REPOSITORY, GivenHits
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, rig_on
 from tests.support.clock import FakeClock
@@ -25,7 +25,7 @@ async def rig(tmp_path: Path) -> AsyncIterator[Rig]:
     """A memory, and one private repository of the project TEAM."""
     clock, database = FakeClock(), sqlite_database(tmp_path / "test.db")
     await database.start()
-    stores = memory_stores(database, clock)
+    stores = MemoryStores(database, clock)
     result = GivenHits([replace(HIT, repository=replace(REPOSITORY, project=TEAM, private=True))])
     reader = KnowledgeReader(result, stores.room_bindings)
     yield rig_on(stores, database, clock, repositories=reader)

@@ -13,7 +13,7 @@ from memory.model.scope import AccessScope
 from memory.ports.memories import TextVector
 from memory.ports.recall import Query, Recollection
 from memory.recall.retriever import Retriever
-from parley.wiring.storage import MemoryStores, memory_stores
+from parley.wiring.storage import MemoryStores
 from tests.memory.stores.records import AT, access, record
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
@@ -95,7 +95,7 @@ async def asking() -> AsyncIterator[Asking]:
     """An empty store."""
     clock, database = FakeClock(), sqlite_database(":memory:")
     await database.start()
-    yield Asking(memory_stores(database, clock), clock)
+    yield Asking(MemoryStores(database, clock), clock)
     await database.stop()
 
 

@@ -23,7 +23,7 @@ from memory.service.handle import MemoryHandle
 from memory.transfer.exporter import personal_file
 from memory.transfer.importer import LineOutcome, bring_in
 from memory.write.external_text import ExternalText
-from parley.wiring.storage import memory_stores
+from parley.wiring.storage import MemoryStores
 from tests.memory.knowledge.hits import HIT, REPOSITORY, GivenHits
 from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock
@@ -59,7 +59,7 @@ def index() -> Index:
 async def rig(tmp_path: Path, index: Index) -> AsyncIterator[Rig]:
     clock, database = FakeClock(), sqlite_database(tmp_path / "test.db")
     await database.start()
-    stores = memory_stores(database, clock)
+    stores = MemoryStores(database, clock)
     yield rig_on(
         stores,
         database,

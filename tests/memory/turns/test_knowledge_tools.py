@@ -16,7 +16,7 @@ from memory.knowledge.citation import citation_of, link_of
 from memory.knowledge.model import FileKind
 from memory.knowledge.reader import KnowledgeReader
 from memory.turns.knowledge_tools import SKILL
-from parley.wiring.storage import memory_stores
+from parley.wiring.storage import MemoryStores
 from tests.memory.knowledge.hits import COMMIT, HIT, REPOSITORY, GivenHits, hit_of
 from tests.memory.rig import CLOSED, DIRECT, Rig, memories_about, rig_on
 from tests.support.clock import FakeClock
@@ -35,7 +35,7 @@ def found() -> GivenHits:
 async def rig(tmp_path: Path, found: GivenHits) -> AsyncIterator[Rig]:
     clock, database = FakeClock(), sqlite_database(tmp_path / "test.db")
     await database.start()
-    stores = memory_stores(database, clock)
+    stores = MemoryStores(database, clock)
     reader = KnowledgeReader(found, stores.room_bindings)
     yield rig_on(stores, database, clock, repositories=reader)
     await database.stop()

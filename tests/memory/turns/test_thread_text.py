@@ -8,7 +8,7 @@ import pytest
 
 from gateway.authorship import Material
 from gateway.ports.memory import TurnMemory
-from parley.wiring.storage import memory_stores
+from parley.wiring.storage import MemoryStores
 from tests.memory.rig import Rig, memories_about, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
@@ -23,7 +23,7 @@ WORDING = {"type": "fact", "content": "Bob earns 90 thousand since May"}
 async def rig(tmp_path: Path) -> AsyncIterator[Rig]:
     clock, database = FakeClock(), sqlite_database(tmp_path / "test.db")
     await database.start()
-    yield rig_on(memory_stores(database, clock), database, clock)
+    yield rig_on(MemoryStores(database, clock), database, clock)
     await database.stop()
 
 

@@ -13,7 +13,7 @@ from db.sqlite import SqliteDatabase
 from memory.model.outcome import Outcome
 from memory.model.record import Draft, Kind
 from memory.ports.memories import Filter
-from parley.wiring.storage import MemoryStores, memory_stores
+from parley.wiring.storage import MemoryStores
 from tests.memory.rig import rig_on
 from tests.memory.stores.writing import text_of
 from tests.support.clock import FakeClock
@@ -30,7 +30,7 @@ async def sqlite(folder: Path) -> AsyncIterator[list[MemoryStores]]:
     opened = [sqlite_database(folder / "memory.db") for _ in range(WRITERS)]
     for database in opened:
         await database.start()
-    yield [memory_stores(database, CLOCK) for database in opened]
+    yield [MemoryStores(database, CLOCK) for database in opened]
     for database in opened:
         await database.stop()
 
@@ -42,7 +42,7 @@ async def postgres_pools(server: PostgresServer) -> AsyncIterator[list[MemorySto
     opened = [postgres_database(url, PATIENT) for _ in range(WRITERS)]
     for pool in opened:
         await pool.start()
-    yield [memory_stores(pool, CLOCK) for pool in opened]
+    yield [MemoryStores(pool, CLOCK) for pool in opened]
     for pool in opened:
         await pool.stop()
 

@@ -1,6 +1,5 @@
 """`parley access`, beside a running program or before its start."""
 
-import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -9,15 +8,13 @@ from typing import TypeVar
 import pytest
 import yaml
 
-from gateway.errors import BadInput
 from gateway.message import Place
 from gateway.people import Audience
 from gateway.policy.pairing_codes import hash_code, new_pairing_code
 from gateway.ports.admissions import Applicant
 from gateway.ports.clock import SystemClock
-from parley.cli.access import claimed_by, new_owner_code
 from parley.config import Settings, from_mapping
-from parley.wiring.access import Access, wire_access
+from parley.wiring.access import AccessControl, wire_access
 from parley.wiring.storage import Storage
 from tests.parley.cli.kit import parley
 
@@ -38,7 +35,7 @@ def settings(tmp_path: Path) -> Settings:
     return from_mapping(made)
 
 
-async def beside(settings: Settings, job: Callable[[Access, Storage], Awaitable[T]]) -> T:
+async def beside(settings: Settings, job: Callable[[AccessControl, Storage], Awaitable[T]]) -> T:
     """Do something in the database of the program."""
     storage = Storage(settings, SystemClock())
     await storage.start(exclusive=False)
@@ -52,7 +49,7 @@ async def waits(settings: Settings) -> str:
     """Eve asks; her code."""
     code = new_pairing_code()
 
-    async def ask(access: Access, storage: Storage) -> None:
+    async def ask(access: AccessControl, storage: Storage) -> None:
         await storage.admissions.request(EVE, "abc123", hash_code(code), SystemClock().now())
 
     await beside(settings, ask)
@@ -62,7 +59,7 @@ async def waits(settings: Settings) -> str:
 async def actions(settings: Settings) -> list[tuple[object, object]]:
     """The actions in the audit log, with their people."""
 
-    async def read(access: Access, storage: Storage) -> list[tuple[object, object]]:
+    async def read(access: AccessControl, storage: Storage) -> list[tuple[object, object]]:
         links = await storage.memory.audit_on(b"").links(0, 100)
         entries = [link.entry for link in links]
         return [
@@ -111,26 +108,12 @@ async def test_an_owner_code_is_printed_and_not_stored(settings: Settings, tmp_p
     files = [file for file in tmp_path.iterdir() if file.is_file()]
     assert not [file for file in files if match[0].encode() in file.read_bytes()]
 
-    async def claim(access: Access, storage: Storage) -> str:
+    async def claim(access: AccessControl, storage: Storage) -> str:
         made = await access.claims.claim(EVE, match[0])
         return "" if made is None else made.outcome
 
     assert await beside(settings, claim) == "claimed"
     assert await actions(settings) == [("owner_code_made", ""), ("owner_claimed", EVE.person)]
-
-
-async def test_a_program_learns_who_used_its_owner_code(settings: Settings) -> None:
-    code = await asyncio.to_thread(new_owner_code, settings)
-    assert await asyncio.to_thread(claimed_by, settings, code) is None
-
-    async def claim(access: Access, storage: Storage) -> None:
-        await access.claims.claim(EVE, code.code)
-
-    await beside(settings, claim)
-    assert str(await asyncio.to_thread(claimed_by, settings, code)) == EVE.person
-    await asyncio.to_thread(new_owner_code, settings)
-    with pytest.raises(BadInput, match="a newer one has replaced it"):
-        await asyncio.to_thread(claimed_by, settings, code)
 
 
 async def test_a_database_in_memory_is_refused(tmp_path: Path) -> None:

@@ -11,8 +11,7 @@ import yaml
 
 from memory.agents.model import AgentType, Permission, SharedScope
 from memory.model.record import Draft, Kind
-from parley.cli.agent_access import OPERATOR, OpenedAgents, with_agents
-from parley.cli.memory_access import caller_for
+from parley.cli.memory_access import OPERATOR, OpenedAgents, caller_for, with_agents
 from parley.security.tokens import person_of
 from parley.wiring.storage import Storage
 from tests.parley.cli.kit import parley

@@ -6,7 +6,7 @@ from pathlib import Path
 from gateway.policy.decision import Decision
 from gateway.ports.clock import SystemClock
 from gateway.ports.traces import Trace
-from parley.cli.context import describe, figures_of
+from parley.cli.why import describe_prompt, figures_of
 from parley.config import from_mapping
 from parley.wiring.storage import Storage
 from tests.parley.cli.kit import parley
@@ -59,7 +59,7 @@ ANSWERED = Trace(
 def test_the_blocks_are_shown_with_missing_parts_and_warnings() -> None:
     (figures,) = figures_of(ANSWERED)
 
-    assert describe(ANSWERED, figures).splitlines() == [
+    assert describe_prompt(ANSWERED, figures).splitlines() == [
         "message 4711 on telegram, 2026-11-21 09:30:00 UTC, a window of 8192",
         "  block       tokens  budget  used",
         "  system         412     500   82%",
@@ -94,6 +94,9 @@ async def test_the_figures_are_read_from_the_database(tmp_path: Path) -> None:
     unknown = await parley("context", "4712", cwd=tmp_path)
     await storage.stop()
 
-    assert (known.status, known.out) == (0, describe(ANSWERED, figures_of(ANSWERED)[0]) + "\n")
+    assert (known.status, known.out) == (
+        0,
+        describe_prompt(ANSWERED, figures_of(ANSWERED)[0]) + "\n",
+    )
     assert unknown.status == 1
     assert "Message 4712 has no stored prompt" in unknown.err

@@ -3,43 +3,36 @@
 import shlex
 from pathlib import Path
 
-from parley.cli.help_pages import EXAMPLES, SECTIONS
-from parley.cli.main import COMMANDS, GROUPS, LazyCommand, app
+from parley.cli.commands import COMMANDS, CommandEntry
+from parley.cli.main import LazyCommand, app
 from tests.parley.cli.kit import parley
 from tests.support.for_each import for_each
 
-NAMES = {
-    *COMMANDS,
-    *GROUPS,
-    *(f"{group} {name}" for group, (_, commands) in GROUPS.items() for name in commands),
-}
+SECTIONS = list(dict.fromkeys(one.section for one in COMMANDS))
 
 
-def test_every_command_is_in_one_section_and_has_an_example() -> None:
-    listed = [name for names in SECTIONS.values() for name in names]
-    assert sorted(listed) == sorted({*COMMANDS, *GROUPS})
-    assert set(EXAMPLES) == NAMES
+def test_every_command_has_a_name_of_its_own_a_section_and_an_example() -> None:
+    assert len({one.name for one in COMMANDS}) == len(COMMANDS)
+    assert [one for one in COMMANDS if not (one.section and one.help and one.example)] == []
 
 
 def test_every_line_is_one_sentence() -> None:
-    lines = [text for _, text in COMMANDS.values()]
-    for text, commands in GROUPS.values():
-        lines += [text, *(line for _, line in commands.values())]
+    lines = [one.help for one in COMMANDS]
     assert [line for line in lines if not (line[0].isupper() and line.endswith("."))] == []
 
 
-@for_each("name", sorted(EXAMPLES))
-def test_an_example_is_a_valid_command_line(name: str) -> None:
-    program, *words = shlex.split(EXAMPLES[name])
+@for_each("named", COMMANDS)
+def test_an_example_is_a_valid_command_line(named: CommandEntry) -> None:
+    program, *words = shlex.split(named.example)
     assert program == "parley"
-    if name not in GROUPS:
-        assert " ".join(words).startswith(name)
+    if named.function:
+        assert " ".join(words).startswith(named.name)
     command = app.get_command(None, words.pop(0))  # type: ignore[arg-type]  # it reads no context
     if words and not isinstance(command, LazyCommand):
         assert command is not None
         command = command.get_command(None, words.pop(0))  # type: ignore[attr-defined]
     assert isinstance(command, LazyCommand)
-    context = command.make_context(name, words)
+    context = command.make_context(named.name, words)
     assert context.command.epilog is not None, "the help shows the example"
 
 
@@ -48,7 +41,7 @@ async def test_the_help_has_sections_and_no_line_is_shortened(tmp_path: Path) ->
     titles = [line[:-1] for line in ended.out.splitlines() if line.endswith(":") and line[0] != " "]
     assert titles == ["Options", *SECTIONS]
     text = " ".join(ended.out.split())
-    assert [line for _, line in COMMANDS.values() if line not in text] == []
+    assert [one for one in COMMANDS if " " not in one.name and one.help not in text] == []
 
 
 async def test_the_help_of_a_command_shows_an_example(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from gateway.policy.decision import Decision
 from gateway.ports.outbox import SendState
 from gateway.ports.traces import Trace
 from memory.ports.audit import AuditEntry, Link
-from parley.cli.logs import lines_of
+from parley.cli.why import lines_of
 from parley.maintenance.message_log import MessageLog, entries_of
 from simulators.base import Fault
 from simulators.telegram import TelegramSimulator

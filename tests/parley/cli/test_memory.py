@@ -77,9 +77,7 @@ async def filled(folder: Path, url: str) -> Path:
     expected = from_mapping(sections | {"database": {"url": absolute}})
     storage, clock = Storage(expected, SystemClock()), SystemClock()
     await storage.start()
-    memory = wire_memory(
-        expected, storage.memory, storage.personal, storage.stores.states, storage.history, clock
-    ).memory
+    memory = wire_memory(expected, storage, clock).memory
     assert memory is not None
     for name in ("ada", "bob"):
         handle = await memory.for_principal(caller(name))

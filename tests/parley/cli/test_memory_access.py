@@ -13,9 +13,9 @@ from gateway.ports import keep_ids
 from gateway.ports.admissions import Applicant
 from gateway.ports.clock import SystemClock
 from memory.service.handle import MemoryHandle
-from parley.cli.memory_access import PersonOptions, with_memory
+from parley.cli.memory_access import with_memory
 from parley.config import Settings, load
-from parley.wiring.access import Access, wire_access
+from parley.wiring.access import AccessControl, wire_access
 from parley.wiring.storage import Storage
 from tests.support.databases import migrated_database
 
@@ -42,7 +42,7 @@ def config(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return path
 
 
-async def beside(config: Path, job: Callable[[Access, Storage], Awaitable[object]]) -> None:
+async def beside(config: Path, job: Callable[[AccessControl, Storage], Awaitable[object]]) -> None:
     """Do something in the database, as the running program does."""
     settings = load(config, {})
     storage = Storage(settings, SystemClock())
@@ -57,18 +57,17 @@ async def role_of_ada(config: Path) -> Role:
     async def job(handle: MemoryHandle, _: Settings) -> Role:
         return handle.request.principal.role
 
-    options = PersonOptions(ADA.person, config)
-    return await asyncio.to_thread(with_memory, options, job, allow_unknown=True)
+    return await asyncio.to_thread(with_memory, ADA.person, config, job, allow_unknown=True)
 
 
-async def claims(access: Access, storage: Storage) -> None:
+async def claims(access: AccessControl, storage: Storage) -> None:
     made = await access.owner_codes.create()
     claim = await access.claims.claim(ADA, made.code)
     assert claim is not None
     assert claim.outcome == "claimed"
 
 
-async def empty(_: Access, __: Storage) -> None:
+async def empty(_: AccessControl, __: Storage) -> None:
     """Leave a database with its tables behind."""
 
 
@@ -82,7 +81,7 @@ async def test_an_owner_by_code_is_an_owner_until_it_is_revoked(config: Path) ->
 
 
 async def test_a_list_that_names_another_id_of_the_person_counts(config: Path) -> None:
-    async def keep(_: Access, storage: Storage) -> None:
+    async def keep(_: AccessControl, storage: Storage) -> None:
         state = storage.stores.states.of("telegram", "main")
         await keep_ids(state, "7", KnownIds(("an-older-id",)))
 

@@ -48,7 +48,7 @@ async def test_one_token_is_listed_and_revoked_by_its_name(tmp_path: Path) -> No
     taken = await parley("token", "web:main:eve", "--name", "phone", "-c", config, cwd=tmp_path)
     assert (taken.status, "already" in taken.err) == (1, True)
     listed = await parley("token", "list", "-c", config, cwd=tmp_path)
-    assert [line.split()[:2] for line in listed.out.splitlines()[1:]] == [
+    assert [line.split()[:2] for line in listed.out.splitlines()] == [
         ["phone", "web:main:ada"],
         ["laptop", "web:main:ada"],
     ]
@@ -58,7 +58,7 @@ async def test_one_token_is_listed_and_revoked_by_its_name(tmp_path: Path) -> No
     )
     assert "can read as this person" in made.err
     listed = await parley("token", "list", "-c", config, cwd=tmp_path)
-    assert {line.split()[0]: "write" in line for line in listed.out.splitlines()[1:]} == {
+    assert {line.split()[0]: "write" in line for line in listed.out.splitlines()} == {
         "r": False,
         "phone": True,
         "laptop": True,
@@ -118,7 +118,7 @@ async def test_the_token_of_an_agent_is_for_its_person_only(tmp_path: Path) -> N
     for person, text in (("eve", agent), ("ada", "0" * 32), ("ada", agent[:3])):
         refused = await run("token", f"web:main:{person}", "--agent", text)
         assert (refused.status, "parley agents register" in refused.err) == (1, True)
-    listed = (await run("token", "list")).out.splitlines()[1:]
+    listed = (await run("token", "list")).out.splitlines()
     assert {line.split()[0]: agent in line for line in listed} == {"laptop": True, "own": False}
     assert (await run("agents", "unregister", agent, "--yes")).status == 0
     left = (await run("token", "list")).out

@@ -8,7 +8,7 @@ import pytest
 from memory.grounding.web_sources import TRACKER_PLACES, Tracker
 from memory.text.similarity import JACCARD_THRESHOLD, LOWEST_THRESHOLD, VECTOR_THRESHOLD
 from parley.config import SettingsError
-from parley.config.memory import MEANING, PLACES, WORDS, Grounding
+from parley.config.memory import MEANING, PLACES, WORDS, GroundingSection
 from parley.wiring.memory_writing import grounding_sources
 from safety.http.addresses import AllowedHost
 from tests.parley.config.kit import load_text
@@ -27,7 +27,7 @@ grounding:
 
 
 def test_without_configuration_nothing_is_requested() -> None:
-    grounding = Grounding()
+    grounding = GroundingSection()
     sources = grounding_sources(grounding)
     assert (sources.hosts, sources.repositories, sources.trackers) == ((), (), ())
     assert (grounding.word_threshold, grounding.meaning_threshold) == (0.92, None)
@@ -74,9 +74,9 @@ def test_an_invalid_value_is_refused_with_its_path(tmp_path: Path, line: str, pa
 
 
 def test_a_configured_threshold_applies_to_the_chosen_method() -> None:
-    words = Grounding(dedup_threshold=0.9)
+    words = GroundingSection(dedup_threshold=0.9)
     assert (words.word_threshold, words.meaning_threshold) == (0.9, None)
-    meaning = Grounding(dedup_method="vector", dedup_threshold=0.9)
+    meaning = GroundingSection(dedup_method="vector", dedup_threshold=0.9)
     assert (meaning.word_threshold, meaning.meaning_threshold) == (0.92, 0.9)
 
 
@@ -88,5 +88,5 @@ def test_a_token_is_never_sent_over_http(tmp_path: Path) -> None:
 
 def test_the_settings_and_the_memory_package_have_the_same_defaults() -> None:
     assert (WORDS, MEANING) == (JACCARD_THRESHOLD, VECTOR_THRESHOLD)
-    assert Grounding.model_fields["dedup_threshold"].metadata[0].ge == LOWEST_THRESHOLD
+    assert GroundingSection.model_fields["dedup_threshold"].metadata[0].ge == LOWEST_THRESHOLD
     assert PLACES == TRACKER_PLACES

@@ -88,6 +88,14 @@ def test_an_incomplete_account_is_reported_beside_other_problems(tmp_path: Path)
         ),
         ("budgets: {user_per_day: -1}", "budgets.user_per_day", "should be at least 0."),
         ("budgets: {prices: {m: {input: 1}}}", "budgets.prices.m.output", "is missing."),
+        ("budgets: {prices: {m: {input: -1, output: 1}}}", "budgets.prices.m.input", "at least 0"),
+        ("budgets: {prices: {m: {input: .nan, output: 1}}}", "budgets.prices.m.input", "a number"),
+        ("budgets: {prices: {m: {input: .inf, output: 1}}}", "budgets.prices.m.input", "a number"),
+        (
+            "budgets: {prices: {m: {input: 1, output: 1, cached: 1}}}",
+            "budgets.prices.m.cached",
+            "key",
+        ),
     ],
 )
 def test_each_mistake_has_its_own_message(

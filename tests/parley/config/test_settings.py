@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.people import Audience, Role
-from gateway.policy.invocation import DEFAULT_TRIGGERS, Trigger
+from gateway.policy.invocation import Trigger
 from gateway.policy.rate_limits import RateLimits
 from parley.config import Settings, SettingsError, from_mapping, load
 from parley.config.problems import closest, dotted
@@ -22,11 +22,9 @@ def test_without_configuration_the_defaults_and_the_offline_model_apply() -> Non
     settings = load(None, {}, PLATFORMS)
     assert settings.model.provider == "offline"
     assert settings.accounts() == ()
-    limits = settings.limits
-    assert RateLimits() == RateLimits(
-        limits.user_per_minute, limits.channel_per_minute, limits.workspace_per_minute
-    )
-    assert frozenset(settings.invocation.triggers) == DEFAULT_TRIGGERS
+    assert settings.limits == RateLimits()
+    assert settings.limits.user_per_minute == 5
+    assert settings.invocation.triggers == (Trigger.MENTION, Trigger.DIRECT_MESSAGE, Trigger.REPLY)
     assert (settings.context.max_messages, settings.context.max_tokens) == (10, 2000)
     assert settings.context.ttl_hours == 24
     assert settings.storage_url == settings.database.url == "sqlite:///data/parley.db"

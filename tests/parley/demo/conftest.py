@@ -61,7 +61,7 @@ def paper() -> PaperDemo:
 
 @pytest.fixture
 async def served(paper: PaperDemo) -> AsyncIterator[Served]:
-    pages = DemoPages(paper.world, paper.gateway, assistant="Parley", model="Paper model")
+    pages = DemoPages(paper.world, paper.gateway.decisions, assistant="Parley", model="Paper model")
     listener = LocalListener()
     listener.add_routes(pages.routes())
     await listener.start()

@@ -208,7 +208,7 @@ async def test_html_in_messages_is_shown_as_text_or_by_its_meaning(demo: Demo) -
 
 
 async def test_the_first_view_is_a_place_of_the_story(demo: Demo) -> None:
-    async for outcome in Player(demo.world, demo.gateway).play(STORY[:1]):
+    async for outcome in Player(demo.world, demo.app.decisions).play(STORY[:1]):
         assert outcome.ok
     async with window(demo.url, TELEPHONE) as opened:
         await opened.page.goto(demo.url)

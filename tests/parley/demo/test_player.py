@@ -5,10 +5,10 @@ import io
 import pytest
 from rich.console import Console
 
-from parley.demo.player import Outcome, Player, as_expected
+from parley.demo.player import Player, SceneOutcome, as_expected
 from parley.demo.story import DECISION, STORY, Expect, Scene
 from parley.demo.terminal import clip, show_outcome, show_summary
-from parley.demo.world import TITLES, Refused, Seen, Where
+from parley.demo.world import TITLES, DemoRefused, Seen, Where
 from simulators.base import Shown
 from tests.parley.demo.conftest import PaperDemo
 from tests.support.for_each import for_each
@@ -22,8 +22,8 @@ def scene(expect: Expect) -> Scene:
     return Scene("s", "about", Where("telegram", "direct", "Ada"), "hi", expect=expect)
 
 
-async def played(paper: PaperDemo) -> list[Outcome]:
-    return [outcome async for outcome in Player(paper.world, paper.gateway).play(STORY)]
+async def played(paper: PaperDemo) -> list[SceneOutcome]:
+    return [outcome async for outcome in Player(paper.world, paper.gateway.decisions).play(STORY)]
 
 
 async def test_every_scene_of_the_story_succeeds(paper: PaperDemo) -> None:
@@ -44,15 +44,15 @@ async def test_a_gateway_without_answers_fails_the_scene_and_not_the_story(
 ) -> None:
     monkeypatch.setattr("parley.demo.player.ANSWER_SECONDS", 2.0)
     paper.simulators["telegram"].listeners.clear()
-    player = Player(paper.world, paper.gateway)
+    player = Player(paper.world, paper.gateway.decisions)
     outcomes = [outcome async for outcome in player.play(STORY[:3])]
     assert [outcome.ok for outcome in outcomes] == [False, True, True]
 
 
 async def test_a_missing_button_is_reported(paper: PaperDemo) -> None:
     press = Scene("p", "about", Where("telegram", "direct", "Ada"), press="Delete")
-    with pytest.raises(Refused, match="Delete"):
-        async for _ in Player(paper.world, paper.gateway).play([press]):
+    with pytest.raises(DemoRefused, match="Delete"):
+        async for _ in Player(paper.world, paper.gateway.decisions).play([press]):
             pass
 
 

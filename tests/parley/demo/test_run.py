@@ -61,7 +61,7 @@ async def test_the_web_page_is_a_platform_of_the_program() -> None:
         async with client.get(f"{chat}/api/history") as response:
             lines = (await response.json())["lines"]
         assert [line["by"] for line in lines] == ["person", "assistant"]
-        [trace] = [t for t in await demo.gateway.decisions(10) if t.platform == "web"]
+        [trace] = [t for t in await demo.app.decisions(10) if t.platform == "web"]
         assert trace.outcome == "answered"
 
 

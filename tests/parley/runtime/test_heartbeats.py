@@ -25,7 +25,7 @@ from parley.app import App
 from parley.config import SettingsError, from_mapping
 from parley.runtime.heartbeats import EARLY, ROUND, Heartbeats, Site
 from parley.wiring.heartbeats import sites_of
-from parley.wiring.storage import Storage, memory_stores
+from parley.wiring.storage import MemoryStores, Storage
 from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
@@ -54,7 +54,7 @@ class Source:
 async def shop() -> AsyncIterator[tuple[Rig, SqliteDatabase]]:
     clock, database = FakeClock(), sqlite_database(":memory:")
     await database.start()
-    yield rig_on(memory_stores(database, clock), database, clock), database
+    yield rig_on(MemoryStores(database, clock), database, clock), database
     await database.stop()
 
 

@@ -263,7 +263,7 @@ async def test_the_command_line_uses_the_tenant_of_the_person(
         )
         assert made.status == 0, made.err
     listed = await parley("token", "list", cwd=tmp_path, env=with_example)
-    tenant_of = {line.split()[0]: line.split()[-1] for line in listed.out.splitlines()[1:]}
+    tenant_of = {line.split()[0]: line.split()[-1] for line in listed.out.splitlines()}
     assert tenant_of == {"ada": "acme", "ben": "umbrella"}
     nobodys = await parley("token", "web:main:eve", cwd=tmp_path, env=with_example)
     assert nobodys.status == 1

@@ -15,16 +15,16 @@ from memory.embeddings.catalogue import EMBEDDING, RERANKING, LocalModel
 from memory.model.scope import AccessScope
 from memory.ports.recall import Query, RecallStage, Recollection
 from parley.config import Settings
-from parley.config.memory import Embedding, Memory
-from parley.config.sections import Database
+from parley.config.memory import EmbeddingSection, MemorySection
+from parley.config.sections import DatabaseSection
 from parley.wiring.recall import WatchedRecall, advice_for, models_folder, problem_of, recall_models
 from tests.memory.stores.records import AT, access
 from tests.support.clock import FakeClock
 
 
 def settings(folder: Path, **memory: Any) -> Settings:
-    database = Database(url=f"sqlite:///{folder}/parley.db")
-    return Settings(database=database, memory=Memory(**memory))
+    database = DatabaseSection(url=f"sqlite:///{folder}/parley.db")
+    return Settings(database=database, memory=MemorySection(**memory))
 
 
 def put(model: LocalModel, models: Path) -> None:
@@ -59,7 +59,9 @@ async def test_installed_models_are_used_and_the_reranker_only_if_enabled(tmp_pa
 
 
 async def test_an_embedding_service_is_identified_by_its_model(tmp_path: Path) -> None:
-    service = Embedding(name="nomic", api_key=SecretStr("k"), base_url="http://localhost:1/v1")
+    service = EmbeddingSection(
+        name="nomic", api_key=SecretStr("k"), base_url="http://localhost:1/v1"
+    )
     chosen = settings(tmp_path, embedding_provider="openai", embedding=service)
     models = recall_models(chosen)
     assert models.embedder is not None
@@ -73,7 +75,7 @@ def test_models_are_in_the_folder_of_the_database_or_in_the_configured_one(
     monkeypatch.setenv("HOME", str(tmp_path))
     assert models_folder(settings(tmp_path)) == tmp_path / "models"
     assert models_folder(settings(tmp_path, models_folder="~/m")) == tmp_path / "m"
-    elsewhere = Settings(database=Database(url="postgresql://u@h/d"))
+    elsewhere = Settings(database=DatabaseSection(url="postgresql://u@h/d"))
     assert models_folder(elsewhere) == Path("data/models")
 
 

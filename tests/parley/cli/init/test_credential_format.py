@@ -12,7 +12,7 @@ from parley.cli.init.credential_format import (
     SLACK_APP,
     SLACK_BOT,
     TELEGRAM,
-    Format,
+    CredentialFormat,
     cleaned,
     problem_of,
 )
@@ -37,12 +37,12 @@ RIGHT = {
 
 
 @for_each("wanted", list(RIGHT))
-def test_a_credential_of_the_right_form_is_accepted(wanted: Format) -> None:
+def test_a_credential_of_the_right_form_is_accepted(wanted: CredentialFormat) -> None:
     assert problem_of(RIGHT[wanted], wanted) == ""
 
 
 @for_each("wanted", list(RIGHT))
-def test_a_credential_of_another_kind_is_named_and_not_repeated(wanted: Format) -> None:
+def test_a_credential_of_another_kind_is_named_and_not_repeated(wanted: CredentialFormat) -> None:
     for kind, value in RIGHT.items():
         if kind is wanted or wanted.pattern.fullmatch(value):
             continue
@@ -71,7 +71,7 @@ def test_a_credential_of_another_kind_is_named_and_not_repeated(wanted: Format) 
     ],
 )
 def test_the_message_names_the_kind_of_credential_that_was_entered(
-    value: str, wanted: Format, said: str
+    value: str, wanted: CredentialFormat, said: str
 ) -> None:
     assert said in problem_of(value, wanted)
 

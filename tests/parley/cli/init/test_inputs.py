@@ -10,7 +10,7 @@ import pytest
 from _pytest.mark.structures import ParameterSet
 
 from parley.cli.init import command
-from parley.cli.init.session import Session
+from parley.cli.init.session import InitSession
 from parley.cli.init.terminal import Terminal
 from parley.config import load
 from simulators.anthropic import AnthropicSimulator
@@ -76,7 +76,7 @@ class Typist(Terminal):
         os.close(controller)
 
 
-def started(session: Session) -> int:
+def started(session: InitSession) -> int:
     """The start, which does not happen here."""
     return 0
 

@@ -14,9 +14,9 @@ from gateway.platforms import discover
 from gateway.ports.admissions import Applicant
 from gateway.ports.clock import SystemClock
 from parley.app import App
+from parley.cli.init.command import may_start, welcome_owner
 from parley.cli.init.files import Answers
-from parley.cli.init.session import Given, Session
-from parley.cli.init.start import may_start, welcome_owner
+from parley.cli.init.session import Given, InitSession
 from parley.cli.init.terminal import Terminal
 from parley.config import Settings, from_mapping
 from parley.config.yaml_file import Value
@@ -40,8 +40,8 @@ class Running:
         return ["http://127.0.0.1:1/chat/"]
 
 
-def session_with(folder: Path, values: dict[str, Value]) -> Session:
-    return Session(Terminal(), folder / "parley.yaml", Given(), {}, discover(), Answers(values))
+def session_with(folder: Path, values: dict[str, Value]) -> InitSession:
+    return InitSession(Terminal(), folder / "parley.yaml", Given(), {}, discover(), Answers(values))
 
 
 Said = Callable[[], str]

@@ -6,13 +6,13 @@ import os
 import pytest
 
 from gateway.errors import BadInput
-from parley.cli.init.terminal import MAX_ANSWER, Option, Stopped, Terminal, one_of, some_of
+from parley.cli.init.terminal import MAX_ANSWER, MenuOption, Stopped, Terminal, one_of, some_of
 
 OPTIONS = (
-    Option("web", "Web page"),
-    Option("telegram", "Telegram"),
-    Option("discord", "Discord"),
-    Option("slack", "Slack"),
+    MenuOption("web", "Web page"),
+    MenuOption("telegram", "Telegram"),
+    MenuOption("discord", "Discord"),
+    MenuOption("slack", "Slack"),
 )
 
 
@@ -49,7 +49,7 @@ def test_a_mistyped_name_is_recognised() -> None:
 
 
 def test_an_ambiguous_beginning_names_its_meanings() -> None:
-    options = (Option("openai", "OpenAI"), Option("openrouter", "OpenRouter"))
+    options = (MenuOption("openai", "OpenAI"), MenuOption("openrouter", "OpenRouter"))
     with pytest.raises(BadInput, match="open can mean openai or openrouter"):
         one_of("open", options)
 

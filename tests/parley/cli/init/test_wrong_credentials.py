@@ -16,7 +16,7 @@ from gateway.platforms import discover
 from parley.cli.init.files import Answers
 from parley.cli.init.model import ask_for_model
 from parley.cli.init.platforms import ask_for_platforms
-from parley.cli.init.session import Given, Session
+from parley.cli.init.session import Given, InitSession
 from parley.cli.init.terminal import Terminal
 from parley.config.yaml_file import Value
 from simulators.anthropic import AnthropicSimulator
@@ -65,11 +65,11 @@ async def said_by(
     values: dict[str, Value],
     folder: Path,
     capsys: pytest.CaptureFixture[str],
-    step: Callable[[Session], None],
+    step: Callable[[InitSession], None],
 ) -> str:
     """Everything that one step says, on one line."""
     config, result = folder / "parley.yaml", discover()
-    session = Session(Terminal(), config, given, env, result, Answers(values))
+    session = InitSession(Terminal(), config, given, env, result, Answers(values))
     await asyncio.to_thread(step, session)
     assert not config.exists()
     return " ".join(capsys.readouterr().out.split())

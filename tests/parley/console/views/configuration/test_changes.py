@@ -256,14 +256,14 @@ async def test_entries_are_set_removed_and_returned_to_the_file(tmp_path: Path) 
         assert unknown.status == 422
         silent = {"name": "web:quiet", "own": "true", "based_on": "5"}
         assert (await oona.post("/configuration/triggers", silent)).status == 200
-        assert services.policies.invocation.rule_for("web", "quiet")[0] == frozenset()
+        assert services.policies.invocation.rule_for("web", "quiet")[0] == ()
         price = {"name": "m", "input": "1", "output": "2.5", "cache_read": "", "based_on": "6"}
         price |= {"cache_write_hour": "4", "search": "14"}
         assert (await oona.post("/configuration/price", price)).status == 200
         assert services.prices["m"] == Price(1, 2.5, cache_write_hour=4, search=14)
         words = {"key": "invocation.triggers", "words": "mention", "based_on": "7"}
         assert (await oona.post("/configuration/choices", words)).status == 200
-        assert services.policies.invocation.triggers == {"mention"}
+        assert services.policies.invocation.triggers == ("mention",)
 
 
 async def test_a_change_is_in_the_audit_without_its_value(console: Console) -> None:
