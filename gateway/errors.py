@@ -201,7 +201,7 @@ class TakenOver(ParleyError):
 class BadInput(ParleyError):
     """Input cannot be used; the text says what is wrong, and where.
 
-    `code` names the case for programs: `gateway.ports.error_table` says how each face answers it.
+    `code` names the case for programs: `gateway.ports.error_codes` says how each face answers it.
     `where` is the wrong part of a request, such as `body.text`; empty if the text says it.
     """
 

@@ -10,12 +10,12 @@ from db.migrations import Schema
 from db.statements import BY_KEY, NUMBERED, either
 from gateway.ports.traces import GAVE_UP
 from gateway.stores import (
+    break_glass,
     config_versions,
     conversations,
     hot_losses,
     long_lived_states,
     takeovers,
-    text_grants,
     turn_index,
     usage_days,
 )
@@ -205,13 +205,13 @@ SCHEMA: Final = Schema(
         (*turn_index.SCHEMA, *VIEWS),
         takeovers.SCHEMA,
         usage_days.SCHEMA,
-        text_grants.SCHEMA,
+        break_glass.SCHEMA,
         config_versions.SCHEMA,
         (f"CREATE INDEX traces_given_up ON traces (at) WHERE outcome = '{GAVE_UP}'",),
         turn_index.LATER,
         usage_days.QUARTERS,
         hot_losses.SCHEMA,
-        (*takeovers.LATER, *text_grants.LATER),
+        (*takeovers.LATER, *break_glass.LATER),
         conversations.LATER,
         CRASHES,
         long_lived_states.SCHEMA,

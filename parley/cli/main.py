@@ -132,7 +132,7 @@ def main() -> None:
 def _run() -> None:
     from db.errors import StoreUnavailable  # noqa: PLC0415 - loaded only where it is needed
     from gateway.errors import LibraryMissing, ParleyError  # noqa: PLC0415 - loaded only where it is needed
-    from gateway.ports.error_table import exit_status_of  # noqa: PLC0415 - loaded only where it is needed
+    from gateway.ports.error_codes import exit_status_of  # noqa: PLC0415 - loaded only where it is needed
 
     try:
         app(prog_name="parley")

@@ -10,10 +10,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.ports.action import Input, Nothing
 from gateway.ports.rights import Credential
-from parley.console.app import check_csrf, with_id
+from parley.console.app import with_id
 from parley.console.identity import Viewers
 from parley.console.route import AnyRoute
-from parley.console.security import session_secret
+from parley.console.security import check_csrf, session_secret
 from parley.console.services import ConsoleServices
 from parley.console.sessions import csrf_of
 from parley.console.viewer import Viewer

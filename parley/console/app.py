@@ -27,6 +27,7 @@ from parley.console.notices import add_notice, drop_notice, taken_notice
 from parley.console.pages import Frame, PageTemplates, menu_of, palette_of
 from parley.console.route import AnyRoute, Done, File, ItemParams, RefusedWithResult
 from parley.console.security import (
+    check_csrf,
     cookie_name,
     new_nonce,
     page_headers,
@@ -37,7 +38,6 @@ from parley.console.security import (
 from parley.console.services import ConsoleServices
 from parley.console.sessions import SIGN_IN, csrf_of
 from parley.console.viewer import Viewer
-from parley.http.access import same_secret
 from parley.http.api.errors import CallRefused, as_refused
 from parley.http.api.operations import read_query
 from parley.http.asgi import (
@@ -54,7 +54,6 @@ HOME: Final = "/overview"
 MAX_FORM: Final = 256 * 1024
 MAX_FIELDS: Final = 500
 KEPT: Final = {"Cache-Control": "public, max-age=31536000, immutable"}
-EXPIRED: Final = "The form belongs to another session. Open the page again, then repeat the action."
 BAD_LINK: Final = (
     "This link does not work: it was used, is too old, or is incomplete. Write /console to the "
     "assistant in a direct message to get a new one."
@@ -341,13 +340,6 @@ class _Errors(Struct, frozen=True):
         page = await self.console.page("error.html", frame, refused.status, refused=refused)
         page.headers.update(refused.headers)
         return page
-
-
-def check_csrf(scope: Scope, fields: Sequence[tuple[str, str]], token: str) -> None:
-    """Raise `CallRefused` (403) for a form that is not a form of this session."""
-    given = dict(fields).get("csrf", "") or headers_of(scope).get("x-csrf-token", "")
-    if not same_secret(given, token):
-        raise CallRefused("strange_form", EXPIRED)
 
 
 def with_id(params: Input, scope: Scope) -> Input:

@@ -10,8 +10,8 @@ from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.ports.action import Output
 from gateway.ports.conversation_views import ConversationReader, ShownText
+from gateway.stores.break_glass import TextGrant
 from gateway.stores.takeovers import Takeover
-from gateway.stores.text_grants import TextGrant
 from gateway.turn.context.budgets import allot
 from parley.console.viewer import TextSource, Viewer, may_read_text
 

@@ -1,15 +1,18 @@
-"""The headers and cookies of the console's pages."""
+"""The headers and cookies of the console's pages, and the check that a form is its own (CSRF)."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from starlette.types import Scope
 
 from parley.console.sessions import PREFIX
-from parley.http.asgi import cookies_of, is_encrypted
+from parley.http.access import same_secret
+from parley.http.api.errors import CallRefused
+from parley.http.asgi import cookies_of, headers_of, is_encrypted
 
 NAME: Final = "parley_console"
+EXPIRED: Final = "The form belongs to another session. Open the page again, then repeat the action."
 _POLICY: Final = (
     "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
@@ -69,3 +72,10 @@ def set_cookie(scope: Scope, secret: str, seconds: int) -> str:
 def path_to(path: str) -> str:
     """Return the path of a page as the browser asks for it."""
     return f"{PREFIX}{path}"
+
+
+def check_csrf(scope: Scope, fields: Sequence[tuple[str, str]], token: str) -> None:
+    """Raise `CallRefused` (403) for a form that is not a form of this session."""
+    given = dict(fields).get("csrf", "") or headers_of(scope).get("x-csrf-token", "")
+    if not same_secret(given, token):
+        raise CallRefused("strange_form", EXPIRED)

@@ -25,6 +25,7 @@ from gateway.ports.unit_of_work import ERASED_TURNS, UnitOfWork
 from gateway.ports.usage import Buckets
 from gateway.stores import schema as gateway_schema
 from gateway.stores.admissions import SqlAdmissions
+from gateway.stores.break_glass import TextGrantStore
 from gateway.stores.config_versions import ConfigVersions
 from gateway.stores.console_sessions import ConsoleSessionStore
 from gateway.stores.conversation_views import ConversationViews
@@ -39,7 +40,6 @@ from gateway.stores.sqlite.hot_state import SqliteAdapterStates, SqliteBuckets
 from gateway.stores.sqlite.lock import GatewayLock
 from gateway.stores.sqlite.queues import SqliteBacklog, SqliteInbox, SqliteOutbox
 from gateway.stores.takeovers import TakeoverStore
-from gateway.stores.text_grants import TextGrantStore
 from gateway.stores.traces import Traces
 from gateway.stores.turn_index import TurnWords
 from gateway.stores.unit_of_work import (

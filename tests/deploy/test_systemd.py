@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from deploy.check.linters import UNIT, lint_unit
-from gateway.ports.error_table import UNUSABLE_CONFIGURATION
+from gateway.ports.error_codes import UNUSABLE_CONFIGURATION
 from parley.config.sections import WatchdogSection
 from tests.deploy.known_arguments import is_known
 

@@ -15,12 +15,12 @@ from gateway.inbound.crash_loop_guard import CRASHES as STORED
 from gateway.inbound.crash_loop_guard import CrashCounts
 from gateway.ports.clock import SystemClock
 from gateway.ports.work_guard import WorkItem
+from gateway.stores.break_glass import LATER as GRANTS
+from gateway.stores.break_glass import TextGrantStore
 from gateway.stores.schema import CRASHES
 from gateway.stores.schema import SCHEMA as GATEWAY
 from gateway.stores.sqlite.hot_state import SqliteAdapterStates
 from gateway.stores.takeovers import TakeoverStore
-from gateway.stores.text_grants import LATER as GRANTS
-from gateway.stores.text_grants import TextGrantStore
 from memory.agents.schema import INVITATIONS
 from memory.agents.stores.invitations import SqlInvitations
 from memory.schema import SCHEMA as MEMORY

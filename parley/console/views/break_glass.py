@@ -19,7 +19,7 @@ from gateway.ports.action import Input, Output
 from gateway.ports.memory import Caller
 from gateway.ports.rights import in_person
 from gateway.render import address, render_off_loop
-from gateway.stores.text_grants import TextGrant
+from gateway.stores.break_glass import TextGrant
 from memory.model.record import Record
 from parley.console.reading import Excerpt, audience_of, excerpts
 from parley.console.route import AnyRoute, ConsoleRoute, Done, ItemParams

@@ -20,8 +20,8 @@ from gateway.ports.action import Output
 from gateway.ports.conversation_views import ShownText, StoredExchange
 from gateway.ports.outbox import SendState
 from gateway.ports.rights import to_read
+from gateway.stores.break_glass import TextGrant
 from gateway.stores.takeovers import Takeover
-from gateway.stores.text_grants import TextGrant
 from parley.console.reading import (
     Cursor,
     Excerpt,

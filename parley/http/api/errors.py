@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput, MemoryUnavailable
 from gateway.ports.action import Output
-from gateway.ports.error_table import status_of
+from gateway.ports.error_codes import status_of
 from gateway.ports.http_routes import json_response
 from parley.http.asgi import ClientGone, RequestTooLarge, exchange_of
 from parley.http.starlette_routes import as_http

@@ -8,9 +8,9 @@ from gateway.conversation import key_of
 from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience
+from gateway.stores.break_glass import TextGrant, TextGrantStore
 from gateway.stores.personal_data import SqlPersonalData
 from gateway.stores.takeovers import Takeover, TakeoverStore
-from gateway.stores.text_grants import TextGrant, TextGrantStore
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine
 from tests.support.messages import AT

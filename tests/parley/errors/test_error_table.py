@@ -19,7 +19,7 @@ from gateway.errors import (
 )
 from gateway.message import Place
 from gateway.people import Audience
-from gateway.ports.error_table import INVALID, STATUSES, code_of, exit_status_of, status_of
+from gateway.ports.error_codes import INVALID, STATUSES, code_of, exit_status_of, status_of
 from memory.model.record import Draft, Kind
 from memory.model.scope import NO_PROJECT
 from parley.http.api.errors import CallRefused
