@@ -1,11 +1,13 @@
-"""Changed copies of both kinds of immutable values."""
+"""Changed copies of each kind of immutable values."""
 
 from dataclasses import FrozenInstanceError, dataclass
+from typing import TypeAlias
 
 import pytest
 from msgspec import Struct
 
 from gateway.immutable import replace
+from gateway.settings import Section
 
 
 class Place(Struct, frozen=True):
@@ -23,17 +25,26 @@ class Stored:
     channel: str = "general"
 
 
-@pytest.mark.parametrize("kind", [Place, Stored])
-def test_a_copy_has_the_changed_fields_and_the_original_none(kind: type[Place | Stored]) -> None:
-    first = kind("slack")
-    assert replace(first, channel="random") == kind("slack", "random")
-    assert first == kind("slack")
+class Configured(Section):
+    platform: str
+    channel: str = "general"
 
 
-@pytest.mark.parametrize("kind", [Place, Stored])
-def test_an_unknown_field_is_refused(kind: type[Place | Stored]) -> None:
+Kind: TypeAlias = type[Place | Stored | Configured]
+KINDS = (Place, Stored, Configured)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_copy_has_the_changed_fields_and_the_original_none(kind: Kind) -> None:
+    first = kind(platform="slack")
+    assert replace(first, channel="random") == kind(platform="slack", channel="random")
+    assert first == kind(platform="slack")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_unknown_field_is_refused(kind: Kind) -> None:
     with pytest.raises(TypeError):
-        replace(kind("slack"), room="random")  # type: ignore[call-arg]  # wrong on purpose
+        replace(kind(platform="slack"), room="random")  # type: ignore[call-arg]  # wrong on purpose
 
 
 def test_a_copy_is_checked_as_a_new_value() -> None:

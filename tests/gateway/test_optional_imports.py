@@ -12,7 +12,7 @@ from tests.support.patience import PATIENCE
 
 UNUSED: Final = (
     *("anthropic", "cryptography", "greenlet", "httpx2", "mcp", "openai", "rich"),
-    *("memory.knowledge.ingest", "memory.knowledge.search", "parley.http.api.models"),
+    *("memory.knowledge.ingest", "memory.knowledge.search", "parley.http.api.addresses"),
 )
 """Modules that a start does not load."""
 

@@ -11,7 +11,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:  # the program is loaded only where it is needed
+    from gateway.turn.services import Services
+    from gateway.turn.turn_context import TurnContext
 
 POISON: Final = "poison"
 BEGUN: Final = "hangs"
@@ -38,13 +42,13 @@ def in_front(owner: ModuleType | type, name: str, first: Callable[..., Any] = ha
     setattr(owner, name, both)
 
 
-def in_stage(first: Callable[[Any], Any]) -> None:
+def in_stage(first: Callable[["TurnContext"], Any]) -> None:
     """Await what `first` returns for a turn before the turn reads its history."""
     from gateway.turn import pipeline  # noqa: PLC0415 - loaded only where it is needed
     from gateway.turn.history_and_summary import read_history  # noqa: PLC0415 - loaded only where it is needed
 
     @functools.wraps(read_history)
-    async def both(turn: Any, services: Any) -> Any:
+    async def both(turn: "TurnContext", services: "Services") -> Any:
         await first(turn)
         return await read_history(turn, services)
 
@@ -55,15 +59,15 @@ def in_stage(first: Callable[[Any], Any]) -> None:
 def in_turn() -> None:
     """While an answer is made."""
 
-    async def here(turn: Any) -> None:
-        hang(turn.contents)
+    async def here(turn: "TurnContext") -> None:
+        hang(turn.asked.contents)
 
     in_stage(here)
 
 
 def in_thread() -> None:
     """On another thread, while an answer is made."""
-    in_stage(lambda turn: asyncio.to_thread(hang, turn.contents))
+    in_stage(lambda turn: asyncio.to_thread(hang, turn.asked.contents))
 
 
 def in_opening() -> None:
@@ -97,8 +101,8 @@ def in_memory() -> None:
 def asleep() -> None:
     """While an answer is made, without computing anything."""
 
-    async def sleep(turn: Any) -> None:
-        if POISON in repr(turn.contents):
+    async def sleep(turn: "TurnContext") -> None:
+        if POISON in repr(turn.asked.contents):
             time.sleep(600)
 
     in_stage(sleep)

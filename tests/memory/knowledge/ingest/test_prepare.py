@@ -17,12 +17,12 @@ from tests.support.waiting import eventually
 
 PROGRAM = """
 import asyncio, sys
-from memory.knowledge.ingest.prepare import RawFile, Workers
+from memory.knowledge.ingest.prepare import FileWorkers, RawFile
 from tests.memory.knowledge.line_splitter import split_slowly
 
 async def main():
     files = [RawFile(path, "1" * 40, sys.argv[1].encode()) for path in ("slow.md", "a.md", "b.md")]
-    with Workers(split_slowly, True, always=True) as workers:
+    with FileWorkers(split_slowly, True, always=True) as workers:
         await workers.prepare(files)
 
 asyncio.run(main())
