@@ -18,7 +18,7 @@ else:
 
     def replace(value, /, **changes):
         """Return a copy of `value` with other values of some fields, as `copy.replace` of Python
-        3.13; raises TypeError for an unknown field. A section's changed values are not validated."""
+        3.13; raises TypeError for an unknown field. Nothing validates a section's values."""
         if isinstance(value, Struct):
             return structs.replace(value, **changes)
         if dataclasses.is_dataclass(value):
