@@ -44,6 +44,8 @@ MAX_PROCESSES: Final = 64
 """Files of one installation in one folder, and so the processes that share it."""
 MAX_STACK: Final = 16_384
 """Bytes of a stack that the next process reads."""
+MAX_FRAMES: Final = 6
+"""Frames of each thread in it."""
 RETRY_SECONDS: Final = 5.0
 """Pause between two attempts to write a file that the disk refused."""
 KINDS: Final = frozenset(get_args(WorkKind))
@@ -299,8 +301,14 @@ def _stack(path: Path) -> str:
         text = os.read(descriptor, MAX_STACK).decode(errors="replace").strip("\0\n ")
     finally:
         os.close(descriptor)
-    threads = text.split("\n\n")  # the oldest, such as the main thread, is the last one
-    return "\n\n".join(reversed(threads))
+    *others, main = text.split("\n\n")  # the newest thread first, the main thread last
+    return "\n\n".join(_innermost(thread) for thread in (main, *others))
+
+
+def _innermost(thread: str) -> str:
+    """Return the head of a thread and its innermost frames: a log line has room for a few threads,
+    and any of them may be the one that hangs."""
+    return "\n".join(thread.splitlines()[: 1 + MAX_FRAMES])
 
 
 def _items(content: bytes | mmap.mmap) -> tuple[tuple[WorkItem, ...], tuple[WorkItem, ...]]:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from gateway.inbound.work_record import MAX_PROCESSES, SIZE, SLOTS, WorkRecord, open_record
+from gateway.observe.logs import MAX_VALUE
 from gateway.ports.work_guard import MAX_ID, WorkItem
 from tests.support.small_disk import small_disk
 
@@ -88,6 +89,19 @@ def test_a_recorded_stack_means_a_hang(tmp_path: Path) -> None:
     record, (crash,) = open_record(tmp_path, "p")
     record.close()
     assert (crash.hung, crash.stack, crash.in_work) == (True, "Timeout!\n  File x", ())
+
+
+def test_a_stack_that_is_logged_names_what_runs_in_each_thread(tmp_path: Path) -> None:
+    def thread(name: str, frames: int) -> str:
+        lines = [f'  File "/srv/parley/{name}.py", line 1 in {name}{n}' for n in range(frames)]
+        return "\n".join([f"Thread 0x{name} (most recent call first):", *lines])
+
+    dumped = "\n\n".join([thread("hanging", 10), thread("idle", 4), thread("main", 40)])
+    (tmp_path / "p.in-work.stack").write_text(dumped)
+    record, (crash,) = open_record(tmp_path, "p")
+    record.close()
+    assert crash.stack.startswith("Thread 0xmain")
+    assert all(f"in {name}0" in crash.stack[:MAX_VALUE] for name in ("main", "hanging", "idle"))
 
 
 def test_a_symbolic_link_or_a_special_file_is_refused(tmp_path: Path) -> None:
