@@ -1,4 +1,4 @@
-"""What people do on the page: each action is shown at once and passed on to the gateway."""
+"""Actions of people on the page: each is shown at once and passed on to the gateway."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What belongs to the running turn: its correlation id, which logs, traces and the outbox have too,
+"""The facts of the running turn: its correlation id, which logs, traces and the outbox have too,
 the person for whom models are called, and the durations of its stages and calls."""
 
 import hashlib

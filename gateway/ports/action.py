@@ -29,14 +29,14 @@ PROGRAMS: Final = frozenset({Credential.TOKEN})
 
 
 class Effect(StrEnum):
-    """What an action does to stored data. A token that only reads calls nothing but `READS`."""
+    """The effect of an action on stored data. A token that only reads calls nothing but `READS`."""
 
     READS = "reads"
     WRITES = "writes"
 
 
 class Input(BaseModel):
-    """What an action takes, or one of its addresses: unknown fields and other types are refused."""
+    """The input of an action or of an address: unknown fields and other types are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
@@ -46,7 +46,7 @@ class Nothing(Input):
 
 
 class Output(BaseModel):
-    """What an action returns, or one of its addresses."""
+    """The output of an action, or of one of its addresses."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 

@@ -58,7 +58,7 @@ MAX_LOOKED_UP = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is asked; set when the turn is opened, and when turns are merged.
+    """The question; set when the turn is opened, and when turns are merged.
 
     `messages` are of one author, oldest first, and `contents` their own words; several when they
     were collected. `joints` are what stands before each message that continues the one before it,
@@ -169,7 +169,7 @@ class Asker:
 
 @dataclass(slots=True)
 class Inputs:
-    """What the prompt is assembled from; filled by the stages from `open_memory` to `recall`.
+    """The inputs of the prompt; filled by the stages from `open_memory` to `recall`.
 
     `opened` is the history. `thread` are earlier messages of the thread, for this question alone,
     `thread_files` the files in them that the model gets; `thread_note` tells the model about those

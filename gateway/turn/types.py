@@ -9,7 +9,7 @@ from gateway.ports import ContentBlock, ModelMessage, Usage, Wait
 
 
 class AnswerView(Protocol):
-    """What people see of an answer while it is written."""
+    """The view that people have of an answer while it is written."""
 
     async def on_text(self, piece: str) -> None:
         """Take a piece of the answer; all pieces joined are exactly `TurnResult.text`, except for

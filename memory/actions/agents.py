@@ -1,4 +1,4 @@
-"""What people and their programs do with their agents, sessions and handoffs."""
+"""Actions of people and their programs on their agents, sessions and handoffs."""
 
 from datetime import datetime
 from typing import Annotated, Final, Literal

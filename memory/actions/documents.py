@@ -1,4 +1,4 @@
-"""What people, their programs and their agents do with SOUL, BIBLE and HEARTBEAT.
+"""Actions of people, their programs and their agents on SOUL, BIBLE and HEARTBEAT.
 
 Where a person may not change a document, the change is proposed to those who may. Every action
 raises `BadInput` with words for the person where the document is not available.

@@ -1,4 +1,4 @@
-"""What people, their programs and their agents do with memories: search, read, store, delete."""
+"""Actions of people, their programs and their agents on memories: search, read, store, delete."""
 
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal

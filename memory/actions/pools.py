@@ -1,4 +1,4 @@
-"""What people, their programs and their agents do with pools, shares and invitations."""
+"""Actions of people, their programs and their agents on pools, shares and invitations."""
 
 from datetime import datetime
 from typing import Annotated, Final, Literal, cast

@@ -1,4 +1,4 @@
-"""What people and their programs decide about what waits for review."""
+"""Decisions of people and their programs about entries that wait for review."""
 
 from datetime import datetime
 from typing import Annotated, Literal
