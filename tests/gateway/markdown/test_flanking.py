@@ -282,7 +282,7 @@ def test_no_letter_is_lost_and_signs_vanish_in_pairs_only(text: str) -> None:
 @pytest.mark.parametrize(
     "seed", ["*", "**a", "*a ", "a*b", "_", "__a", "~~a", "||a", "*a。", "是**“", "**/", " *5"]
 )
-def test_a_hundred_thousand_signs_are_read_in_linear_time(seed: str) -> None:
-    long = (seed * 100_000)[:100_000]
-    limit = max(40 * seconds(lambda: parse(long[:10_000])), 1)
+def test_many_signs_are_read_in_linear_time(seed: str) -> None:
+    long = (seed * 40_000)[:40_000]
+    limit = max(40 * seconds(lambda: parse(long[:4_000])), 1)
     assert seconds(lambda: parse(long), limit) < limit

@@ -178,7 +178,7 @@ def test_the_held_back_text_is_limited() -> None:
     ],
 )
 def test_the_time_grows_linearly_with_the_answer(seed: str) -> None:
-    short, long = 8_000, 48_000
+    short, long = 4_000, 24_000
     limit = 3 * long / short * seconds(lambda: filtered(seed, short))
     assert seconds(lambda: filtered(seed, long), limit) < limit
 
