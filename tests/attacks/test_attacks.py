@@ -17,7 +17,7 @@ from tests.attacks.report import PROPERTY
 from tests.attacks.rows.every import ATTACKS
 from tests.attacks.scene import GotThrough, Scene
 from tests.attacks.table import Attack
-from tests.support.by_day import ENGINES, one_of
+from tests.support.by_day import BY_DAY, ENGINES, one_of
 
 BOTH: Final = ("open", "repositories")
 Record = Callable[[str, object], None]
@@ -25,7 +25,7 @@ Record = Callable[[str, object], None]
 
 def _by_day(attack: Attack) -> tuple[str, str]:
     """The platform and the engine on which a row is tried for each change."""
-    engine = one_of(ENGINES, f"{attack.id} engine") if attack.kind in BOTH else "sqlite"
+    engine = one_of(BY_DAY, f"{attack.id} engine") if attack.kind in BOTH else "sqlite"
     return one_of(attack.on, attack.id), engine
 
 
