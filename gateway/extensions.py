@@ -1,22 +1,28 @@
-"""The extension points: an open default for each of the four protocols, and a registry that is
-passed along.
+"""The extension points: an open default for each of the four protocols, a registry that is passed
+along, and the tenants of each place.
 
 Other packages implement them; `parley` loads these by entry point or by setting, and the rest of
 the program neither knows nor imports them. `docs/extensions.md` is for their authors.
 """
 
+import asyncio
+import hashlib
+import json
 import re
 import time
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Final
 
 import structlog
 from msgspec import Struct, field
 
 from gateway.errors import TenantUnknown
+from gateway.latest import Latest
 from gateway.message import Place
 from gateway.people import DEFAULT_TENANT, Audience, PersonId
 from gateway.policy.decision import Decision
+from gateway.ports import AdapterState
 from gateway.ports.extensions import AccessController, AuditLogger, TenantProvider, UsageTracker
 from gateway.ports.usage import UsageRow
 
@@ -141,3 +147,55 @@ class ExtensionRegistry(Struct, frozen=True):
                 f"The tenant of {person} cannot be determined: {error}. Report this to the authors "
                 f"of {loaded}."
             ) from error
+
+
+REMEMBERED: Final = timedelta(days=3650)
+MAX_TENANTS: Final = 64
+"""Stored tenants of one place, the latest."""
+MAX_KNOWN: Final = 10_000
+"""Places whose tenants this process has stored already."""
+
+
+class PlaceTenants:
+    """Stores the tenants of each place under its hash, so that it holds no id of a person."""
+
+    def __init__(self, extensions: ExtensionRegistry, state: AdapterState) -> None:
+        self._extensions = extensions
+        self._state = state
+        self._known: Latest[tuple[str, str], None] = Latest(MAX_KNOWN)
+        self._writing = asyncio.Lock()
+
+    async def note(self, place: Place, tenant: str) -> None:
+        """Record that a person of this tenant wrote there. Raises `StoreUnavailable`."""
+        if not self._extensions.has_tenants:
+            return
+        name = _hash_of(place)
+        if (name, tenant) not in self._known:
+            async with self._writing:  # two concurrent writers would overwrite each other
+                kept = [one for one in await self._kept(name) if one != tenant]
+                await self._state.put(name, json.dumps([*kept, tenant][-MAX_TENANTS:]), REMEMBERED)
+        self._known[name, tenant] = None
+
+    async def of(self, place: Place) -> tuple[str, ...]:
+        """Return the place's own tenant, if it has one, and those of all people who wrote there.
+        Raises `TenantUnknown` if there is none, and `StoreUnavailable`."""
+        unknown: TenantUnknown | None = None
+        tenants: list[str] = []
+        try:
+            tenants.append(self._extensions.tenant_of(place, None))
+        except TenantUnknown as error:
+            unknown = error
+        if self._extensions.has_tenants:
+            tenants += await self._kept(_hash_of(place))
+        if not tenants and unknown is not None:
+            raise unknown
+        return tuple(dict.fromkeys(tenants))
+
+    async def _kept(self, name: str) -> list[str]:
+        kept = await self._state.get(name)
+        return [str(one) for one in json.loads(kept)] if kept else []
+
+
+def _hash_of(place: Place) -> str:
+    identity = json.dumps([place.platform, place.account, place.channel_id]).encode()
+    return hashlib.blake2b(identity, digest_size=16).hexdigest()

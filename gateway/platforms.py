@@ -1,4 +1,5 @@
-"""Finds the installed platforms: Parley's own and those of plugins.
+"""Finds the installed platforms, Parley's own and those of plugins, and what the adapter of a
+connected account can do.
 
 A package provides a platform by an entry point of the group `parley.adapters` that names an
 `AdapterManifest`. A package that cannot be loaded is reported and does not affect the others.
@@ -10,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from msgspec import Struct, field
 
@@ -20,6 +21,15 @@ from gateway.ports import (
     AccountSettings,
     AdapterContext,
     AdapterManifest,
+    CanAnswerInline,
+    CanCheckMembership,
+    CanClearButtons,
+    CanFetchFiles,
+    CanMarkRead,
+    CanReact,
+    CanReadThread,
+    CanShowLive,
+    CanType,
     PlatformAdapter,
     SettingChoices,
 )
@@ -168,3 +178,39 @@ def _settle(
         return own[0], f'Several packages offer the platform "{platform}" ({packages}). {rest}'
     rest = "None of them is used; uninstall all but one."
     return None, f'Several packages offer the platform "{platform}" ({packages}). {rest}'
+
+
+class ConnectedAccount(Struct, frozen=True):
+    """An account with the facts of its platform and the optional abilities of its adapter."""
+
+    manifest: AdapterManifest
+    adapter: PlatformAdapter
+    renderer: Renderer = plain_parts
+    typing: CanType | None = None
+    read_marks: CanMarkRead | None = None
+    files: CanFetchFiles | None = None
+    live: CanShowLive | None = None
+    inline: CanAnswerInline | None = None
+    members: CanCheckMembership | None = None
+    reactions: CanReact | None = None
+    threads: CanReadThread | None = None
+    clears_buttons: bool = False
+
+    @classmethod
+    def of(cls, manifest: AdapterManifest, adapter: PlatformAdapter) -> Self:
+        """Record the abilities of the adapter once, because a Protocol check at each use is slow.
+        Raises `ConfigurationError` if the platform's renderer cannot be imported."""
+        return cls(
+            manifest,
+            adapter,
+            renderer=renderer_of(manifest),
+            typing=adapter if isinstance(adapter, CanType) else None,
+            read_marks=adapter if isinstance(adapter, CanMarkRead) else None,
+            files=adapter if isinstance(adapter, CanFetchFiles) else None,
+            live=adapter if isinstance(adapter, CanShowLive) else None,
+            inline=adapter if isinstance(adapter, CanAnswerInline) else None,
+            members=adapter if isinstance(adapter, CanCheckMembership) else None,
+            reactions=adapter if isinstance(adapter, CanReact) else None,
+            threads=adapter if isinstance(adapter, CanReadThread) else None,
+            clears_buttons=isinstance(adapter, CanClearButtons),
+        )

@@ -24,7 +24,7 @@ from gateway.message import (
 from gateway.observe.correlation import correlated, correlation_id
 from gateway.people import PersonId
 from gateway.ports.clock import AlarmClock, SystemClock
-from gateway.ports.inbox import InboxEntry
+from gateway.ports.queues import InboxEntry
 from gateway.turn.slots import Slots
 
 Overlap = Literal["collect", "queue", "drop"]

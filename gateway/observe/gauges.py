@@ -11,7 +11,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from gateway.ports import Liveness, ModelFailure, ServerState
-from gateway.ports.inbox import QueueDepths
+from gateway.ports.queues import QueueDepths
 
 EVERY: Final = 0.25
 """Seconds between two measurements."""

@@ -13,7 +13,7 @@ from pydantic_core import to_jsonable_python
 from gateway.message import Extras, InboundEvent, Outbound, Place, Receipt, TextCut
 from gateway.ports.abilities import Check, LiveStyle
 from gateway.ports.clock import Clock
-from gateway.ports.history import OwnConversations
+from gateway.ports.conversations import OwnConversations
 from gateway.ports.http_routes import WebhookRoutes
 from gateway.ports.rights import Allowed
 from gateway.ports.work_guard import UNGUARDED, WorkGuard

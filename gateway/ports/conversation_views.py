@@ -11,9 +11,6 @@ from gateway.ports.traces import Trace
 MAX_COUNTED: Final = 100
 """Messages of a conversation that a list counts."""
 
-OutcomeKind = Literal["answered", "refused", "failed", "other"]
-"""The groups of outcomes: "other" are, among others, collected, dropped and deleted messages."""
-
 
 class ConversationReader(Struct, frozen=True):
     """The identities of the person who reads. An `operator` sees the messages of everybody in the
@@ -32,7 +29,8 @@ class ConversationReader(Struct, frozen=True):
 class Wanted(Struct, frozen=True):
     """The filters of a list of conversations; empty ones are off. A conversation is listed if one
     of its messages fits all. `person` is a `str(PersonId)`, `micros` the least cost of a message in
-    millionths of a dollar, `outcome` an `OutcomeKind`."""
+    millionths of a dollar, `outcome` a group of outcomes: "answered",
+    "refused", "failed", or "other" for, among others, collected, dropped and deleted messages."""
 
     platform: str = ""
     channel: str = ""

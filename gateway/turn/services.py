@@ -8,7 +8,6 @@ from functools import partial
 from msgspec import Struct
 
 from gateway.background_tasks import BackgroundTasks
-from gateway.connected_account import ConnectedAccount
 from gateway.conversation import ContextLimits, SummaryPolicy
 from gateway.extensions import ExtensionRegistry
 from gateway.immutable import replace
@@ -17,9 +16,9 @@ from gateway.llm.known_windows import KnownWindows
 from gateway.llm.prices import DEFAULT_PRICES, Price
 from gateway.observe.security_log import SecurityLog
 from gateway.outbound.deliverer import Deliverer
-from gateway.pairing.admissions import Admissions
-from gateway.pairing.owner_codes import OwnerClaims
+from gateway.pairing.admissions import Admissions, OwnerClaims
 from gateway.pairing.requests import Pairing
+from gateway.platforms import ConnectedAccount
 from gateway.policy.access import AccessPolicy, RolePolicy, ToolPolicy
 from gateway.policy.budgets import Budgets
 from gateway.policy.history_redaction import RecentSecrets
@@ -34,11 +33,10 @@ from gateway.ports import (
 )
 from gateway.ports.adapter import AdapterStates
 from gateway.ports.identities import IdentityResolver, NoLinkedIdentities
-from gateway.ports.inbox import Inbox
 from gateway.ports.memory import CommandSet, MemoryPort, NoCommands, NoMemory
 from gateway.ports.observer import CombinedObserver, Observer
-from gateway.ports.outbox import Outbox
 from gateway.ports.prompt_blocks import CHAT_RANKS, BlockKind
+from gateway.ports.queues import Inbox, Outbox
 from gateway.ports.traces import Trace
 from gateway.ports.unit_of_work import UnitOfWork
 from gateway.ports.usage import Buckets
@@ -49,10 +47,10 @@ from gateway.stores.feedback import FeedbackStore
 from gateway.stores.takeovers import TakeoverStore
 from gateway.stores.traces import Traces
 from gateway.stores.usage import UsageLedger
+from gateway.turn.model_turn import TurnLimits
 from gateway.turn.slots import Slots, StorePlaces
 from gateway.turn.thread_failures import ThreadFailures
-from gateway.turn.toolbox import Toolbox
-from gateway.turn.types import TurnLimits
+from gateway.turn.tools import Toolbox
 
 
 class Stores(Struct, frozen=True):

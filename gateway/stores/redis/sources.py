@@ -21,8 +21,7 @@ from pydantic import ValidationError
 
 from db.errors import StoreUnavailable
 from gateway.immutable import replace
-from gateway.ports.inbox import InboxEntry
-from gateway.ports.outbox import OutboxEntry
+from gateway.ports.queues import InboxEntry, OutboxEntry
 from gateway.stores.redis.client import LONGEST_WAIT, RedisClient, Script, quoted
 from gateway.stores.redis.epoch import CURRENT, STALE, Epoch
 from gateway.stores.redis.inbox import WORK, parse_entry

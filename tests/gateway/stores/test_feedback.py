@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from gateway.message import Receipt
-from gateway.ports.outbox import KEEP_RECEIPTS, Outbox
+from gateway.ports.queues import KEEP_RECEIPTS, Outbox
 from gateway.stores.feedback import (
     Feedback,
     FeedbackStore,

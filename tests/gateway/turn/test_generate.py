@@ -20,8 +20,8 @@ from gateway.turn.attachments import FILE_LIMITS
 from gateway.turn.context.assembler import assemble
 from gateway.turn.context.budgets import budget_for
 from gateway.turn.history_and_summary import dialogue_turns
+from gateway.turn.model_turn import TurnLimits
 from gateway.turn.services import Policies
-from gateway.turn.types import TurnLimits
 from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import Gateway, Model, gateway
 from tests.support.immutable import force
