@@ -74,9 +74,13 @@ class Extension(Struct, frozen=True):
     """The extension points that one package implements; None for the others."""
 
     tenant_provider: TenantProvider | None = None
+    """Assigns tenants."""
     usage_tracker: UsageTracker | None = None
+    """Receives the usage of every turn."""
     audit_logger: AuditLogger | None = None
+    """Receives security-relevant events."""
     access_controller: AccessController | None = None
+    """Decides about access, beside the lists."""
 
 
 class ExtensionRegistry(Struct, frozen=True):
@@ -84,9 +88,13 @@ class ExtensionRegistry(Struct, frozen=True):
     display."""
 
     tenant_provider: TenantProvider = field(default_factory=SingleTenant)
+    """Assigns tenants."""
     usage_tracker: UsageTracker = field(default_factory=NoTracking)
+    """Receives the usage of every turn."""
     audit_logger: AuditLogger = field(default_factory=LocalAudit)
+    """Receives security-relevant events."""
     access_controller: AccessController = field(default_factory=AllowAll)
+    """Decides about access, beside the lists."""
     names: tuple[str, ...] = ()
 
     @property

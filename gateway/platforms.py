@@ -46,7 +46,9 @@ class Discovery(Struct, frozen=True):
     """The platforms by name, and one sentence about each package that cannot be used."""
 
     manifests: Mapping[str, AdapterManifest] = field(default_factory=dict)
+    """The manifests by the name of the platform."""
     problems: tuple[str, ...] = ()
+    """A sentence for each package that cannot be used."""
 
 
 def discover(installed: Iterable[EntryPoint] | None = None) -> Discovery:
@@ -184,17 +186,28 @@ class ConnectedAccount(Struct, frozen=True):
     """An account with the facts of its platform and the optional abilities of its adapter."""
 
     manifest: AdapterManifest
+    """The facts of the platform."""
     adapter: PlatformAdapter
     renderer: Renderer = plain_parts
+    """The renderer that the manifest names, or plain text."""
     typing: CanType | None = None
+    """Shows that an answer is being written."""
     read_marks: CanMarkRead | None = None
+    """Marks messages as read."""
     files: CanFetchFiles | None = None
+    """Fetches attachments."""
     live: CanShowLive | None = None
+    """Shows an answer while it grows."""
     inline: CanAnswerInline | None = None
+    """Answers inline queries."""
     members: CanCheckMembership | None = None
+    """Tells who is a member of a channel."""
     reactions: CanReact | None = None
+    """Adds and removes reactions."""
     threads: CanReadThread | None = None
+    """Reads the earlier messages of a thread."""
     clears_buttons: bool = False
+    """True if the adapter removes the buttons of a sent message."""
 
     @classmethod
     def of(cls, manifest: AdapterManifest, adapter: PlatformAdapter) -> Self:

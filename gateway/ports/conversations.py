@@ -31,9 +31,12 @@ class StoredTurn(NamedTuple):
     `files` came with the message. A tuple, because a message reads many of them."""
 
     message_id: str
+    """The platform's id of the message; for an answer, that of the answered one."""
     role: Literal["user", "assistant"]
+    """The writer: a person, or the assistant."""
     text: str
     at: datetime
+    """The time of the message, in UTC."""
     person: str = ""
     speaker: str = ""
     material: tuple[Material, ...] = ()
@@ -56,6 +59,7 @@ class QuotedTurn(NamedTuple):
     answer, None for a message of a person."""
 
     turn: StoredTurn
+    """The message."""
     part: int | None = None
 
 
@@ -64,6 +68,7 @@ class ConversationTask(Struct, frozen=True):
     `message_id` is the message that it comes from, empty for a task set by a command."""
 
     text: str
+    """The task, at most `MAX_TASK` characters."""
     person: str = ""
     name: str = ""
     message_id: str = ""
@@ -74,7 +79,9 @@ class ConversationSummary(Struct, frozen=True):
     `persons` are the people whose words it is derived from."""
 
     text: str
+    """The summary, at most `MAX_SUMMARY` characters."""
     message_id: str
+    """The id of the last message that it replaces."""
     role: Literal["user", "assistant"]
     at: datetime
     persons: tuple[str, ...] = ()
@@ -94,9 +101,11 @@ class ProjectActivity(Struct, frozen=True):
     """Answered questions, people who asked, tokens, and cost in millionths of a dollar."""
 
     answered: int
+    """Answered questions."""
     people: int
     tokens: int
     micros: int
+    """The cost in millionths of a dollar."""
 
 
 class ActivityLog(Protocol):
@@ -118,6 +127,7 @@ class Whose(Struct, frozen=True):
 
     tenant: str
     persons: tuple[str, ...]
+    """The people, each a `str(PersonId)`."""
     conversation: str = ""
 
 
@@ -131,6 +141,7 @@ class SpokenRef:
     """
 
     kind: SpokenKind
+    """The kind of the text."""
     channel: str
     id: str
     digest: str
@@ -145,10 +156,15 @@ class Spoken(Struct, frozen=True):
     """
 
     kind: SpokenKind
+    """The kind of the text."""
     channel: str
+    """The channel, as in `SpokenRef`."""
     id: str
+    """The id, as in `SpokenRef`."""
     text: str
+    """The stored text."""
     at: datetime
+    """The time of the text, in UTC."""
     group: str = ""
 
     @property
@@ -186,6 +202,7 @@ class MessageName(NamedTuple):
 
     id: str
     by: Literal["person", "assistant"]
+    """The writer."""
 
 
 class OwnConversation(Struct, frozen=True):
@@ -193,16 +210,21 @@ class OwnConversation(Struct, frozen=True):
     last message. The beginning may be empty, for a message with files only."""
 
     thread_id: str
+    """The platform's id of the thread; empty outside threads."""
     beginning: str
     at: datetime
+    """The time of the last message, in UTC."""
 
 
 class OwnMessage(Struct, frozen=True):
     """A stored message, without its secrets. `parts` show an answer on the adapter's platform."""
 
     name: MessageName
+    """The name by which the message is deleted."""
     at: datetime
+    """The time of the message, in UTC."""
     text: str
+    """The text; Markdown for an answer."""
     parts: tuple[Part, ...] = ()
 
 

@@ -29,9 +29,11 @@ class InboxEntry(Struct, frozen=True):
     so. A message's content is the author's own text, without a prefix."""
 
     id: str
+    """The key by which repetitions of the event are recognised."""
     conversation: str
     event: InboundEvent
     received_at: datetime
+    """The time of the acceptance, in UTC."""
     reason: str = ""
     skew: timedelta = timedelta()
     """How far the clock of the process that stored it is behind that of this process."""
@@ -105,8 +107,10 @@ class Backlog(Struct, frozen=True):
 
     events: int = 0
     oldest_event: datetime | None = None
+    """The time of the oldest waiting event; None for none."""
     sends: int = 0
     oldest_send: datetime | None = None
+    """The time of the oldest waiting send; None for none."""
     dead: int = 0
 
 
@@ -156,8 +160,10 @@ class OutboxEntry(Struct, frozen=True):
 
     seq: int
     outbound: Outbound
+    """The send."""
     attempts: int
     created_at: datetime
+    """The time of queueing, in UTC."""
     begun: bool = False
     requeued: bool = False
     not_before: datetime | None = None
@@ -168,6 +174,7 @@ class DeadLetter(Struct, frozen=True):
     """A send that was given up at `at`, with the reason."""
 
     entry: OutboxEntry
+    """The send in its last state."""
     reason: str
     at: datetime
 
@@ -180,7 +187,9 @@ class SendState(Struct, frozen=True):
     last failed one; `queued_at` and `ended_at` are None if the store does not hold them."""
 
     key: str
+    """The key of the send."""
     state: DeliveryState
+    """The state of the delivery."""
     attempts: int
     reason: str = ""
     queued_at: datetime | None = None

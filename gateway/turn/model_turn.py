@@ -70,6 +70,7 @@ class TurnLimits(Struct, frozen=True):
 
     rounds: int = 8
     calls_per_round: int = 8
+    """Tool calls of one answer that run."""
     identical_calls: int = 3
     seconds: float = 600.0
     tool_seconds: float = 30.0
@@ -99,19 +100,25 @@ class TurnRequest(Struct, frozen=True):
     largest_window: int = 0
     reference: str = ""
     calibration: Calibration = field(default_factory=Calibration)
+    """The ratio of counted to estimated tokens, learned before."""
     system_volatile: str = ""
     gaps: tuple[float, ...] = ()
     web: bool = False
     limits: TurnLimits = TurnLimits()
+    """The limits of the turn."""
 
 
 class ToolUse(Struct, frozen=True):
     """A tool call in the trace: no arguments, no results."""
 
     name: str
+    """The name of the tool."""
     ok: bool
+    """True if the call succeeded."""
     seconds: float
+    """The duration of the call."""
     note: str = ""
+    """The reason of a failure, in a few words; empty for none."""
 
 
 class TurnResult(Struct, frozen=True):
@@ -125,14 +132,20 @@ class TurnResult(Struct, frozen=True):
 
     text: str
     outcome: Outcome
+    """The way in which the turn ended."""
     messages: tuple[ModelMessage, ...]
     usage: Usage = field(default_factory=Usage)
+    """The tokens of all calls."""
     calls: tuple[ToolUse, ...] = ()
+    """The tool calls, in order."""
     model: str = ""
     model_calls: int = 0
+    """The number of calls to the model."""
     notes: tuple[str, ...] = ()
+    """Incidents for the trace, in words."""
     error: str = ""
     calibration: Calibration = field(default_factory=Calibration)
+    """The ratio of tokens after this turn."""
 
     @property
     def failed(self) -> bool:
@@ -197,7 +210,9 @@ class Sentences(Struct, frozen=True):
     """The sentences of one way to end: without text before it, and after some."""
 
     alone: str
+    """The sentence without text before it."""
     after_text: str
+    """The sentence after some text."""
 
 
 SENTENCES: Final[Mapping[Outcome, Sentences]] = {
