@@ -14,7 +14,7 @@ from msgspec import Struct
 from db.errors import StoreUnavailable
 from gateway.background_tasks import BackgroundTasks
 from gateway.inbound.cut_texts import REST
-from gateway.inbound.revision import changes, revised
+from gateway.inbound.message_changes import changes, revised
 from gateway.message import (
     InboundEvent,
     MessageDeleted,

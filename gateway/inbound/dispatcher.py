@@ -14,7 +14,7 @@ from gateway.commands.handler import CommandHandler
 from gateway.inbound.conversation_queues import ConversationQueues, Joining, Overlap
 from gateway.inbound.crash_loop_guard import CRASHES, CrashCounts, CrashLoopGuard
 from gateway.inbound.cut_texts import Pieces
-from gateway.inbound.revision import revise_stored
+from gateway.inbound.message_changes import revise_stored
 from gateway.message import (
     ButtonPressed,
     CommandInvoked,

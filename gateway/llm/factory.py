@@ -17,8 +17,8 @@ from gateway.llm.model_health import ModelHealth, WatchedModel, WatchedProvider
 from gateway.llm.offline import OfflineProvider
 from gateway.llm.openai_compatible import OpenAICompatibleProvider
 from gateway.llm.responses import ResponsesProvider
-from gateway.policy.time_limits import BETWEEN_TOKENS_SECONDS, FIRST_TOKEN_SECONDS, TimeLimits
 from gateway.ports import Clock, LLMProvider, ModelFinished
+from gateway.ports.model import BETWEEN_TOKENS_SECONDS, FIRST_TOKEN_SECONDS, TimeLimits
 from safety.http.shown_address import shown_address
 
 PROVIDERS: Final = ("offline", "anthropic", "openai")

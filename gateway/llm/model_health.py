@@ -22,7 +22,6 @@ from gateway.latest import Latest
 from gateway.observe.correlation import asking_person, timed
 from gateway.observe.logs import MIN_SECRET, redacted
 from gateway.policy.model_failures import OF_ONE_REQUEST, kind_of, status_of
-from gateway.policy.time_limits import TimeLimits
 from gateway.ports import (
     CanLoad,
     CanReportFindings,
@@ -36,6 +35,7 @@ from gateway.ports import (
     TextBlock,
     ToolCall,
 )
+from gateway.ports.model import TimeLimits
 
 LINES: Final = 20
 """Log lines in a minute about the same failure of a model: more than the calls of one question."""

@@ -26,10 +26,10 @@ from gateway.ports.prompt_blocks import (
 )
 from gateway.turn.audit import AuditedTools
 from gateway.turn.context.assembler import assemble as assemble_blocks
-from gateway.turn.context.budgets import TokenBudget, budget_for, usage_data
 from gateway.turn.context.history import LoadedHistory
 from gateway.turn.context.knowledge import assemble_deduplicated
 from gateway.turn.context.task import SET_TASK, TaskTool, may_set_task
+from gateway.turn.context.token_budgets import TokenBudget, budget_for, usage_data
 from gateway.turn.history_and_summary import dialogue_turns
 from gateway.turn.model_turn import TurnRequest
 from gateway.turn.prompt import (

@@ -14,7 +14,7 @@ from gateway.errors import Transient
 from gateway.llm.model_health import ModelHealth, WatchedModel, WatchedProvider
 from gateway.observe.tracing import OtelTracing
 from gateway.policy.access import AccessPolicy
-from gateway.policy.time_limits import TimeLimits
+from gateway.ports.model import TimeLimits
 from gateway.turn.services import Policies
 from tests.support.clock import FakeClock
 from tests.support.gateway import Gateway, gateway

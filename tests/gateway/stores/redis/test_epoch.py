@@ -19,7 +19,7 @@ from gateway.ports.traces import Trace
 from gateway.ports.unit_of_work import ERASED_TURNS, CompletedTurn
 from gateway.stores.hot_losses import HotLosses
 from gateway.stores.redis.hot_state import RedisHotState
-from gateway.stores.redis.leases import StreamLeases
+from gateway.stores.redis.partition_leases import StreamLeases
 from gateway.stores.unit_of_work import Doubts, LongLivedTurns, TwoStepUnitOfWork
 from tests.gateway.stores.redis.support import LEASE, all_keys, clean, new_prefix
 from tests.support.clock import FakeClock

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gateway.inbound.revision import revised
+from gateway.inbound.message_changes import revised
 from gateway.message import CommandInvoked, MessageEdited
 from gateway.ports.queues import InboxEntry
 from tests.support.messages import message
