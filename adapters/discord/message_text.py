@@ -1,5 +1,5 @@
-"""The text of a message, of its components and their files, and its author, with Discord's markup as
-readable text.
+"""The text of a message, of its components and their files, and its author, with Discord's markup
+as readable text.
 
 Fields: Discord, "Component Reference". A kind that is unknown here is read by its fields.
 """
