@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Final, Literal, Protocol
 
 from msgspec import Struct
+from pydantic_core import to_json
 
 from gateway.message import (
     ChatMessage,
@@ -196,6 +197,12 @@ class SendState(Struct, frozen=True):
     ended_at: datetime | None = None
 
 
+def message_key(place: Place, message_id: str) -> str:
+    """Return the address of a message as one text; Telegram numbers messages per chat."""
+    where = (place.platform, place.account, place.channel_id, message_id)
+    return to_json(where).decode()
+
+
 class Outbox(Protocol):
     """Answers that wait to be sent. Every entry is sent, or reported as dead."""
 
@@ -221,8 +228,7 @@ class Outbox(Protocol):
         unknown. It is repeated, not before the time that the platform named."""
 
     async def sent(self, key: str, receipt: Receipt, message_key: str = "") -> None:
-        """Record the platform's confirmation. `message_key` is the key of the message, from
-        `gateway.stores.feedback.message_key`."""
+        """Record the platform's confirmation. `message_key` is the `message_key` of the message."""
 
     async def reply_at(self, message_key: str) -> str:
         """Return the key of the send at this address while its receipt is kept; empty if
