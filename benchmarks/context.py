@@ -23,7 +23,7 @@ from gateway.ports.prompt_blocks import (
     Task,
 )
 from gateway.turn.context.assembler import assemble
-from gateway.turn.context.budgets import MIDDLE, budget_for
+from gateway.turn.context.token_budgets import MIDDLE, budget_for
 
 PROMISED_MS: Final = 2.0
 ROUNDS: Final = 300

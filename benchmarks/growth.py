@@ -36,7 +36,7 @@ from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
 from gateway.ports.conversations import StoredTurn
-from gateway.ports.inbox import InboxEntry
+from gateway.ports.queues import InboxEntry
 from gateway.ports.traces import Trace
 from gateway.ports.unit_of_work import CompletedTurn
 from gateway.ports.usage import UsageRow

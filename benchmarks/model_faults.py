@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.burst import LOOK_SECONDS, MARK, SETTLED_SECONDS, Burst
-from gateway.turn.closing import BROKEN, UNAVAILABLE
+from gateway.turn.model_turn import BROKEN, UNAVAILABLE
 from simulators.anthropic import AnthropicSimulator
 from simulators.anthropic.answers import last_user_text
 from simulators.base import Fault, FaultKind, Shown

@@ -51,3 +51,10 @@ class BackgroundTasks:
         error = None if task.cancelled() else task.exception()
         if error is not None:
             log.error(self._failed, exc_info=error)
+
+
+async def stop_task(task: "asyncio.Task[None] | None") -> None:
+    """Cancel a task, if there is one, and wait for its end; its error is not raised."""
+    if task is not None:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

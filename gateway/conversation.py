@@ -21,10 +21,15 @@ class ConversationKey(NamedTuple):
     looks it up many times."""
 
     tenant: str
+    """The tenant of the person who writes."""
     platform: str
+    """The platform's name, in lower case."""
     account: str
+    """The account of this bot on the platform."""
     workspace: str
+    """The workspace's id; empty if there is none."""
     channel: str
+    """The platform's id of the conversation or channel."""
     thread: str = ""
 
     @property
@@ -97,8 +102,11 @@ class ContextLimits(Struct, frozen=True):
     """The limits of the conversation in the prompt (the source's defaults)."""
 
     max_messages: int = 10
+    """Questions with their answers, the latest."""
     max_tokens: int = 2000
+    """Estimated tokens of the history."""
     ttl: timedelta = timedelta(hours=24)
+    """The age from which on a message is left out."""
 
 
 class SummaryPolicy(Struct, frozen=True):

@@ -1,24 +1,72 @@
-"""The extension points: an open default for each of the four protocols, and a registry that is
-passed along.
+"""The four extension points: their protocols, each with an open default, a registry that is passed
+along, and the tenants of each place.
 
 Other packages implement them; `parley` loads these by entry point or by setting, and the rest of
 the program neither knows nor imports them. `docs/extensions.md` is for their authors.
 """
 
+import asyncio
+import hashlib
+import json
 import re
 import time
 from collections.abc import Mapping
-from typing import Final
+from datetime import timedelta
+from typing import Final, Protocol, runtime_checkable
 
 import structlog
 from msgspec import Struct, field
 
 from gateway.errors import TenantUnknown
+from gateway.latest import Latest
 from gateway.message import Place
 from gateway.people import DEFAULT_TENANT, Audience, PersonId
 from gateway.policy.decision import Decision
-from gateway.ports.extensions import AccessController, AuditLogger, TenantProvider, UsageTracker
+from gateway.ports import AdapterState
 from gateway.ports.usage import UsageRow
+
+
+@runtime_checkable
+class TenantProvider(Protocol):
+    """Assigns tenants. Called for every event, on the event loop: no I/O."""
+
+    def get_tenant_id(self, place: Place, person: PersonId | None) -> str:
+        """Return the tenant of this person in this place. `person` is None where the platform names
+        nobody (a deletion), and for data of a project. On the terminal and over HTTP the place is
+        the person's direct conversation, without a channel or a workspace. An exception means that
+        there is no tenant: the event is refused."""
+
+    def get_tenant_filter(self, tenant_id: str) -> Mapping[str, str]:
+        """Return `{"tenant_id": VALUE}`: the value in every stored row of this tenant and in every
+        query for it; letters, digits, `_`, `.` and `-`, at most 64. Two tenants with one value
+        share everything."""
+
+
+@runtime_checkable
+class UsageTracker(Protocol):
+    """Receives the usage of every turn."""
+
+    async def track(self, row: UsageRow) -> None:
+        """Called once for every turn with a cost, after it was settled. An exception is logged and
+        has no other effect."""
+
+
+@runtime_checkable
+class AuditLogger(Protocol):
+    """Receives security-relevant events, in addition to the program's own audit log."""
+
+    async def audit(self, event: str, person: PersonId, place: Place, decision: Decision) -> None:
+        """Called for every refusal, for every withheld answer, and before every call of a tool with
+        side effects. No content. An exception is logged and has no other effect."""
+
+
+@runtime_checkable
+class AccessController(Protocol):
+    """A further access check behind the configured lists; all of them must allow."""
+
+    async def check_access(self, person: PersonId, place: Place) -> Decision:
+        """Decide if this person is served here. An exception denies."""
+
 
 EXTENSION_SECONDS = 10.0
 """The time limit of an extension call."""
@@ -68,9 +116,13 @@ class Extension(Struct, frozen=True):
     """The extension points that one package implements; None for the others."""
 
     tenant_provider: TenantProvider | None = None
+    """Assigns tenants."""
     usage_tracker: UsageTracker | None = None
+    """Receives the usage of every turn."""
     audit_logger: AuditLogger | None = None
+    """Receives security-relevant events."""
     access_controller: AccessController | None = None
+    """Decides about access, beside the lists."""
 
 
 class ExtensionRegistry(Struct, frozen=True):
@@ -78,9 +130,13 @@ class ExtensionRegistry(Struct, frozen=True):
     display."""
 
     tenant_provider: TenantProvider = field(default_factory=SingleTenant)
+    """Assigns tenants."""
     usage_tracker: UsageTracker = field(default_factory=NoTracking)
+    """Receives the usage of every turn."""
     audit_logger: AuditLogger = field(default_factory=LocalAudit)
+    """Receives security-relevant events."""
     access_controller: AccessController = field(default_factory=AllowAll)
+    """Decides about access, beside the lists."""
     names: tuple[str, ...] = ()
 
     @property
@@ -141,3 +197,55 @@ class ExtensionRegistry(Struct, frozen=True):
                 f"The tenant of {person} cannot be determined: {error}. Report this to the authors "
                 f"of {loaded}."
             ) from error
+
+
+REMEMBERED: Final = timedelta(days=3650)
+MAX_TENANTS: Final = 64
+"""Stored tenants of one place, the latest."""
+MAX_KNOWN: Final = 10_000
+"""Places whose tenants this process has stored already."""
+
+
+class PlaceTenants:
+    """Stores the tenants of each place under its hash, so that it holds no id of a person."""
+
+    def __init__(self, extensions: ExtensionRegistry, state: AdapterState) -> None:
+        self._extensions = extensions
+        self._state = state
+        self._known: Latest[tuple[str, str], None] = Latest(MAX_KNOWN)
+        self._writing = asyncio.Lock()
+
+    async def note(self, place: Place, tenant: str) -> None:
+        """Record that a person of this tenant wrote there. Raises `StoreUnavailable`."""
+        if not self._extensions.has_tenants:
+            return
+        name = _hash_of(place)
+        if (name, tenant) not in self._known:
+            async with self._writing:  # two concurrent writers would overwrite each other
+                kept = [one for one in await self._kept(name) if one != tenant]
+                await self._state.put(name, json.dumps([*kept, tenant][-MAX_TENANTS:]), REMEMBERED)
+        self._known[name, tenant] = None
+
+    async def of(self, place: Place) -> tuple[str, ...]:
+        """Return the place's own tenant, if it has one, and those of all people who wrote there.
+        Raises `TenantUnknown` if there is none, and `StoreUnavailable`."""
+        unknown: TenantUnknown | None = None
+        tenants: list[str] = []
+        try:
+            tenants.append(self._extensions.tenant_of(place, None))
+        except TenantUnknown as error:
+            unknown = error
+        if self._extensions.has_tenants:
+            tenants += await self._kept(_hash_of(place))
+        if not tenants and unknown is not None:
+            raise unknown
+        return tuple(dict.fromkeys(tenants))
+
+    async def _kept(self, name: str) -> list[str]:
+        kept = await self._state.get(name)
+        return [str(one) for one in json.loads(kept)] if kept else []
+
+
+def _hash_of(place: Place) -> str:
+    identity = json.dumps([place.platform, place.account, place.channel_id]).encode()
+    return hashlib.blake2b(identity, digest_size=16).hexdigest()

@@ -64,9 +64,13 @@ class Place:
     """
 
     platform: str
+    """The platform's name, in lower case."""
     account: str
+    """The account of this bot on the platform: "main", or its name in the configuration."""
     channel_id: str
+    """The platform's id of the conversation or channel."""
     audience: Audience
+    """The readers: one person, the members of a room, or everybody."""
     workspace_id: str = ""
     thread_id: str = ""
     closed_thread: bool = False
@@ -96,8 +100,11 @@ class MessageAuthor:
     """
 
     id: str
+    """The platform's immutable id of the author."""
     name: str = ""
+    """The display name, which nobody has verified; empty if unknown."""
     is_bot: bool = False
+    """True for a bot or an app."""
     aliases: tuple[str, ...] = ()
     former: tuple[str, ...] = ()
     is_chat: bool = False
@@ -118,9 +125,12 @@ class Attachment:
     """
 
     kind: AttachmentKind
+    """The kind, which decides how it is named and read."""
     ref: str
     name: str = ""
+    """The file's name as its sender gave it; empty if there is none."""
     mime: str = ""
+    """The media type as the platform gives it, not verified; empty if unknown."""
     size: int | None = None
     pasted: bool = False
 
@@ -147,11 +157,17 @@ class Quote:
     the id alone, a turn completes it from the stored conversation."""
 
     id: str
+    """The platform's id of the message."""
     text: str = ""
+    """The text of the message; empty if unknown."""
     author_id: str = ""
+    """The platform's id of its author; empty if unknown."""
     author_name: str = ""
+    """The display name of its author; empty if unknown."""
     by_this_bot: bool = False
+    """True for a message of this assistant."""
     attachments: tuple[Attachment, ...] = ()
+    """The files of the message, not yet fetched."""
 
     @property
     def is_empty(self) -> bool:
@@ -167,6 +183,7 @@ class Extras:
     """
 
     values: dict[str, object]
+    """The facts by name, in the form of JSON."""
     details: str = ""
 
 
@@ -186,16 +203,22 @@ class ChatMessage:
     """
 
     id: str
+    """The platform's id of the message, unique in its place."""
     content: str
     author: MessageAuthor
     place: Place
     timestamp: datetime
+    """The time of sending by the platform's clock, in UTC."""
     reply_to_id: str | None = None
+    """The id of the message that this one replies to; None if it replies to none."""
     quote: Quote | None = None
+    """The message that this one replies to; None if it replies to none."""
     attachments: tuple[Attachment, ...] = ()
+    """The files of the message, not yet fetched."""
     mentions_bot: bool = False
     mentions_others: bool = False
     extras: Extras | None = None
+    """The facts that only the platform has; None without any."""
     material: tuple[Material, ...] = ()
     replaces: str = ""
     unreadable: bool = False
@@ -234,6 +257,7 @@ class MessageReceived:
     event_id: str
     message: ChatMessage
     kind: Literal["message"] = "message"
+    """The kind of event, as stored and as traces name it."""
 
     @property
     def place(self) -> Place:
@@ -252,10 +276,12 @@ class MessageEdited:
     `arguments` are those of `CommandInvoked`, where the new state is a command."""
 
     event_id: str
+    """The platform's id of the event, the same on every redelivery."""
     message: ChatMessage
     command: str = ""
     arguments: str = ""
     kind: Literal["edit"] = "edit"
+    """The kind of event, as stored and as traces name it."""
 
     @property
     def place(self) -> Place:
@@ -273,9 +299,12 @@ class MessageDeleted:
     """Messages of one place were deleted; no platform tells by whom."""
 
     event_id: str
+    """The platform's id of the event, the same on every redelivery."""
     place: Place
     message_ids: tuple[str, ...]
+    """The platform's ids of the deleted messages."""
     kind: Literal["deletion"] = "deletion"
+    """The kind of event, as stored and as traces name it."""
 
     @property
     def author(self) -> None:
@@ -293,14 +322,20 @@ class ButtonPressed:
     """
 
     event_id: str
+    """The platform's id of the event, the same on every redelivery."""
     place: Place
+    """The place of the message with the button."""
     author: MessageAuthor
+    """The person who pressed it."""
     value: str
     label: str = ""
+    """The button's text; empty if the platform does not tell it."""
     message_id: str = ""
+    """The platform's id of the message with the button; empty if unknown."""
     reply_handle: str = field(default="", repr=False)
     shown: "Part | None" = field(default=None, repr=False)
     kind: Literal["button"] = "button"
+    """The kind of event, as stored and as traces name it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,13 +343,20 @@ class CommandInvoked:
     """A slash command, or a message that is a bot command; `name` in lower case, no slash."""
 
     event_id: str
+    """The platform's id of the event, the same on every redelivery."""
     place: Place
+    """The place in which it was written."""
     author: MessageAuthor
+    """The person who wrote it."""
     name: str
     arguments: str = ""
+    """The text behind the name."""
     message: ChatMessage | None = None
+    """The message that is the command; None for a slash command of the platform."""
     reply_handle: str = field(default="", repr=False)
+    """The adapter's handle to answer the command, opaque to everything else."""
     kind: Literal["command"] = "command"
+    """The kind of event, as stored and as traces name it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,12 +364,19 @@ class ReactionChanged:
     """A person added or removed a reaction."""
 
     event_id: str
+    """The platform's id of the event, the same on every redelivery."""
     place: Place
+    """The place of the message."""
     author: MessageAuthor
+    """The person who reacted."""
     message_id: str
+    """The platform's id of the message under which the reaction is."""
     emoji: str
+    """The reaction as the platform names it; empty for all of the person's."""
     added: bool
+    """True for a reaction that was added, false for a removed one."""
     kind: Literal["reaction"] = "reaction"
+    """The kind of event, as stored and as traces name it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,12 +385,17 @@ class MembershipChanged:
     place is meant, not only its channel."""
 
     event_id: str
+    """The platform's id of the event, the same on every redelivery."""
     place: Place
+    """The channel, or a place in the workspace."""
     member: MessageAuthor
+    """The person or the bot that joined or left."""
     joined: bool
+    """True for a member who joined, false for one who left."""
     is_self: bool = False
     whole_workspace: bool = False
     kind: Literal["membership"] = "membership"
+    """The kind of event, as stored and as traces name it."""
 
     @property
     def author(self) -> MessageAuthor:
@@ -354,10 +408,15 @@ class InlineQueried:
     """A person types after the bot's name in any chat (Telegram's inline mode)."""
 
     event_id: str
+    """The platform's id of the event, the same on every redelivery."""
     place: Place
+    """A place for the person's queries; its audience is that of the chat, as far as it is known."""
     author: MessageAuthor
+    """The person who types."""
     query: str
+    """The text behind the bot's name."""
     kind: Literal["inline_query"] = "inline_query"
+    """The kind of event, as stored and as traces name it."""
 
 
 InboundEvent: TypeAlias = (
@@ -385,8 +444,10 @@ class Button:
     buttons; empty: the label."""
 
     label: str
+    """The text on the button."""
     value: str
     description: str = ""
+    """A line below the label, where the platform shows choices as a list."""
     typed: str = ""
 
 
@@ -400,8 +461,11 @@ class OutboundFile:
     }
 
     name: str
+    """The file's name, with its ending."""
     mime: str
+    """The media type."""
     data: bytes = field(repr=False)
+    """The content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,9 +486,13 @@ class Notice(Struct, frozen=True):
 
     person: str
     place: Place
+    """The direct conversation of the reader."""
     markdown: str
+    """The text, in Markdown."""
     buttons: tuple[Button, ...] = ()
+    """The buttons below the text."""
     buttons_until: datetime | None = None
+    """The expiry of the buttons; None if they stay valid."""
 
 
 class Reply(Struct, frozen=True):
@@ -435,8 +503,11 @@ class Reply(Struct, frozen=True):
     None if they stay valid."""
 
     markdown: str
+    """The text, in Markdown; empty for an answer without one."""
     buttons: tuple[Button, ...] = ()
+    """The buttons below the last message."""
     files: tuple[OutboundFile, ...] = ()
+    """The files behind the text, in order."""
     private_to: str = ""
     notices: tuple[Notice, ...] = ()
     buttons_until: datetime | None = None
@@ -463,6 +534,7 @@ class Outbound:
 
     key: str
     place: Place
+    """The place to send to."""
     part: Part | None = None
     file: OutboundFile | None = None
     buttons: tuple[Button, ...] = ()
@@ -505,4 +577,6 @@ class Receipt(Struct, frozen=True):
     """The platform's confirmation of a send."""
 
     message_id: str
+    """The platform's id of the message, by which it is changed or deleted."""
     timestamp: datetime | None = None
+    """The time of sending by the platform's clock, in UTC; None if it gives none."""

@@ -98,6 +98,8 @@ class Principal:
     they write, and so without access to projects (`MessageAuthor.outside`)."""
 
     tenant: str
+    """The tenant, to which all rows of the turn belong."""
     person: PersonId
     role: Role
+    """The role, which decides about commands and tools."""
     outside: bool = False

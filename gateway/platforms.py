@@ -1,4 +1,5 @@
-"""Finds the installed platforms: Parley's own and those of plugins.
+"""Finds the installed platforms, Parley's own and those of plugins, and what the adapter of a
+connected account can do.
 
 A package provides a platform by an entry point of the group `parley.adapters` that names an
 `AdapterManifest`. A package that cannot be loaded is reported and does not affect the others.
@@ -10,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from msgspec import Struct, field
 
@@ -20,6 +21,15 @@ from gateway.ports import (
     AccountSettings,
     AdapterContext,
     AdapterManifest,
+    CanAnswerInline,
+    CanCheckMembership,
+    CanClearButtons,
+    CanFetchFiles,
+    CanMarkRead,
+    CanReact,
+    CanReadThread,
+    CanShowLive,
+    CanType,
     PlatformAdapter,
     SettingChoices,
 )
@@ -36,7 +46,9 @@ class Discovery(Struct, frozen=True):
     """The platforms by name, and one sentence about each package that cannot be used."""
 
     manifests: Mapping[str, AdapterManifest] = field(default_factory=dict)
+    """The manifests by the name of the platform."""
     problems: tuple[str, ...] = ()
+    """A sentence for each package that cannot be used."""
 
 
 def discover(installed: Iterable[EntryPoint] | None = None) -> Discovery:
@@ -168,3 +180,50 @@ def _settle(
         return own[0], f'Several packages offer the platform "{platform}" ({packages}). {rest}'
     rest = "None of them is used; uninstall all but one."
     return None, f'Several packages offer the platform "{platform}" ({packages}). {rest}'
+
+
+class ConnectedAccount(Struct, frozen=True):
+    """An account with the facts of its platform and the optional abilities of its adapter."""
+
+    manifest: AdapterManifest
+    """The facts of the platform."""
+    adapter: PlatformAdapter
+    renderer: Renderer = plain_parts
+    """The renderer that the manifest names, or plain text."""
+    typing: CanType | None = None
+    """Shows that an answer is being written."""
+    read_marks: CanMarkRead | None = None
+    """Marks messages as read."""
+    files: CanFetchFiles | None = None
+    """Fetches attachments."""
+    live: CanShowLive | None = None
+    """Shows an answer while it grows."""
+    inline: CanAnswerInline | None = None
+    """Answers inline queries."""
+    members: CanCheckMembership | None = None
+    """Tells who is a member of a channel."""
+    reactions: CanReact | None = None
+    """Adds and removes reactions."""
+    threads: CanReadThread | None = None
+    """Reads the earlier messages of a thread."""
+    clears_buttons: bool = False
+    """True if the adapter removes the buttons of a sent message."""
+
+    @classmethod
+    def of(cls, manifest: AdapterManifest, adapter: PlatformAdapter) -> Self:
+        """Record the abilities of the adapter once, because a Protocol check at each use is slow.
+        Raises `ConfigurationError` if the platform's renderer cannot be imported."""
+        return cls(
+            manifest,
+            adapter,
+            renderer=renderer_of(manifest),
+            typing=adapter if isinstance(adapter, CanType) else None,
+            read_marks=adapter if isinstance(adapter, CanMarkRead) else None,
+            files=adapter if isinstance(adapter, CanFetchFiles) else None,
+            live=adapter if isinstance(adapter, CanShowLive) else None,
+            inline=adapter if isinstance(adapter, CanAnswerInline) else None,
+            members=adapter if isinstance(adapter, CanCheckMembership) else None,
+            reactions=adapter if isinstance(adapter, CanReact) else None,
+            threads=adapter if isinstance(adapter, CanReadThread) else None,
+            clears_buttons=isinstance(adapter, CanClearButtons),
+        )

@@ -13,7 +13,9 @@ class ToolSpec:
     """
 
     name: str
+    """The name by which the model calls it."""
     description: str
+    """The text from which the model learns when and how to use it."""
     schema: Mapping[str, object] = field(hash=False)
     side_effects: bool = True
     secrets: bool = False

@@ -12,7 +12,6 @@ import structlog
 
 from gateway.commands.catalogue import APPROVE, COMMANDS
 from gateway.commands.handler import CommandHandler
-from gateway.connected_account import ConnectedAccount
 from gateway.errors import ConfigurationError
 from gateway.extensions import ExtensionRegistry
 from gateway.inbound.conversation_queues import MAX_WAITING
@@ -21,21 +20,21 @@ from gateway.inbound.dispatcher import LocalDispatcher, SharedDispatcher
 from gateway.inbound.intake import Intake
 from gateway.inbound.work_record import Crash, WorkRecord
 from gateway.llm.calibration import PersistentCalibrations
-from gateway.llm.model_health import ModelHealth
-from gateway.llm.watched_provider import findings_of
+from gateway.llm.model_health import ModelHealth, findings_of
 from gateway.outbound.deliverer import Deliverer
 from gateway.outbound.membership import PlatformMembership
 from gateway.outbound.outbox_sweeper import OutboxSweeper
 from gateway.outbound.pacing import Pacer
 from gateway.outbound.retry_decision import AccountSender
+from gateway.platforms import ConnectedAccount
 from gateway.policy.history_redaction import RecentSecrets
 from gateway.policy.rate_limits import BotLoopGuard
 from gateway.ports import AlarmClock, CanLoad
 from gateway.ports.clock import SystemClock
 from gateway.ports.http_routes import CanServePages
-from gateway.ports.inbox import Dispatcher
 from gateway.ports.observer import CombinedObserver, Observer
 from gateway.ports.processes import ProcessReport
+from gateway.ports.queues import Dispatcher
 from gateway.ports.traces import Trace
 from gateway.store_retry import StoreRetry
 from gateway.turn.pipeline import Pipeline

@@ -21,8 +21,9 @@ from adapters.discord.event_context import PRIVATE_THREAD, THREADS, DiscordBot
 from adapters.discord.messages import DISCORD_EPOCH_MS
 from adapters.discord.read_positions import MAX_CHANNELS, ChannelRef, ReadPositions
 from adapters.discord.receive import DiscordReceiver
-from adapters.shared.connection import Backoff, stop
+from adapters.shared.connection import Backoff
 from adapters.shared.json_readers import JsonObject, identifier
+from gateway.background_tasks import stop_task
 from gateway.errors import Ambiguous, DeliveryError, Transient
 from gateway.ports import AdapterContext
 
@@ -79,7 +80,7 @@ class CatchUp:
     async def close(self) -> None:
         """Stop. The next session continues where this one ended."""
         task, self._task = self._task, None
-        await stop(task)
+        await stop_task(task)
 
     async def _run(
         self,
@@ -88,7 +89,7 @@ class CatchUp:
         described: asyncio.Event,
         seconds: float,
     ) -> None:
-        await stop(earlier)
+        await stop_task(earlier)
         try:
             async with asyncio.timeout(seconds):
                 await described.wait()

@@ -9,9 +9,14 @@ from datetime import UTC, datetime
 from mimetypes import guess_type
 from typing import Final
 
-from adapters.discord.components import media_of_components
 from adapters.discord.event_context import DiscordBot, place_of
-from adapters.discord.message_text import MAX_NAME, author_of, message_text_of, name_of
+from adapters.discord.message_text import (
+    MAX_NAME,
+    author_of,
+    media_of_components,
+    message_text_of,
+    name_of,
+)
 from adapters.shared.json_readers import (
     JsonObject,
     identifier,

@@ -12,6 +12,7 @@ import structlog
 from msgspec import Struct
 
 from db.errors import StoreUnavailable
+from gateway.background_tasks import stop_task
 from gateway.message import Place
 from gateway.ports import AdapterState
 
@@ -90,8 +91,7 @@ class ReadPositions:
         """Write what is not written yet. Safe to call twice."""
         task, self._task = self._task, None
         if task is not None:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+            await stop_task(task)
             await self._flush()
 
     def channels(self) -> list[tuple[ChannelRef, int]]:

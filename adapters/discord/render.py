@@ -8,8 +8,7 @@ make `<@…>`, `<#…>` and the like show as the text they are.
 import re
 from typing import Final
 
-from gateway.markdown.inline import Mark
-from gateway.markdown.text_renderer import BREAK, TextRenderer, text_parts, without_fences
+from gateway.markdown.text_renderer import BREAK, Mark, TextRenderer, text_parts, without_fences
 from gateway.markdown.tree import (
     Block,
     CodeBlock,
@@ -90,7 +89,7 @@ class _DiscordText(TextRenderer):
         return (*link, *((sign, "") for sign in styles))
 
     def pair(self, mark: Mark, inner: str, before: str, after: str) -> tuple[str, str]:
-        """See `inline.Marker`."""
+        """See `Marker`."""
         kind, address = mark
         if kind == "link":
             return _link(address, inner)

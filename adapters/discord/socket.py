@@ -20,9 +20,10 @@ from adapters.discord.manifest import DiscordSettings
 from adapters.discord.parse import KINDS, parse
 from adapters.discord.read_positions import ReadPositions
 from adapters.discord.receive import BotMessage, DiscordReceiver
-from adapters.shared.connection import CONNECTION_DEADLINE, LivenessMonitor, stop
+from adapters.shared.connection import CONNECTION_DEADLINE, LivenessMonitor
 from adapters.shared.json_readers import JsonObject, identifier, items, mapping
 from db.errors import StoreUnavailable
+from gateway.background_tasks import stop_task
 from gateway.errors import StartError
 from gateway.people import Audience
 from gateway.ports import AdapterContext, EventSink, Liveness
@@ -102,7 +103,7 @@ class GatewayConnection:
         self._closing, self.usable = True, False
         self._on_connect()
         await self.client.close()
-        await stop(self._run)
+        await stop_task(self._run)
         await self._catch_up.close()
         await self._receiver.close()
         await self._positions.close()

@@ -145,10 +145,3 @@ class AccountAdapter(ABC, Generic[S]):
     @abstractmethod
     async def _close(self) -> None:
         """Close everything. Called several times, also before `_open`."""
-
-
-async def stop(task: "asyncio.Task[None] | None") -> None:
-    """Cancel a task and wait for its end."""
-    if task is not None:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)

@@ -17,15 +17,16 @@ from adapters.shared.json_readers import (
     mapping,
     text,
 )
-from adapters.slack.block_text import (
+from adapters.slack.event_context import EventContext, event_id, message_ts, time_of
+from adapters.slack.message_text import (
+    escape,
     fuller,
     lacks_words,
     node_budget,
     only_rich_text,
+    read_text,
     text_of_blocks,
 )
-from adapters.slack.event_context import EventContext, event_id, message_ts, time_of
-from adapters.slack.message_text import escape, read_text
 from gateway.authorship import Authorship, Material, within_bounds
 from gateway.message import (
     MAX_CONTENT,

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias, TypeGuard, assert_never
 
 from gateway.immutable import replace
 from gateway.markdown import split, table
-from gateway.markdown.boundaries import units
+from gateway.markdown.split import units
 from gateway.markdown.text_renderer import BOXES, PLAIN, RULE
 from gateway.markdown.tree import (
     Block,

@@ -25,10 +25,11 @@ from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.shared.connection import CONNECTION_DEADLINE, LivenessMonitor, stop
+from adapters.shared.connection import CONNECTION_DEADLINE, LivenessMonitor
 from adapters.slack.client import LOG
 from adapters.slack.errors import UNREACHABLE, refusal, start_error
 from adapters.slack.webhook import Take
+from gateway.background_tasks import stop_task
 from gateway.errors import StartError, Transient
 from gateway.ports import Liveness
 
@@ -97,7 +98,7 @@ class SocketConnection:
     async def close(self) -> None:
         """Close the socket and end its tasks."""
         keeping, self._keeping = self._keeping, None
-        await stop(keeping)
+        await stop_task(keeping)
         self._client.closed = True
         self._client.auto_reconnect_enabled = False
         try:

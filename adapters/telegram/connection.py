@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import structlog
 
-from adapters.shared.connection import AccountAdapter, stop
+from adapters.shared.connection import AccountAdapter
 from adapters.shared.http import check_size
 from adapters.shared.json_readers import as_mapping, integer, objects, text
 from adapters.telegram import doctor, send
@@ -22,6 +22,7 @@ from adapters.telegram.receive import TelegramReceiver
 from adapters.telegram.upgraded_groups import UpgradedGroups
 from adapters.telegram.webhook import SECRET_HEADER, WebhookReceiver
 from db.errors import StoreUnavailable
+from gateway.background_tasks import stop_task
 from gateway.errors import BadInput, Permanent, StartError, Transient
 from gateway.message import Attachment, Button, Outbound, Place, Receipt
 from gateway.ports import Check, EventSink, Liveness, LiveStyle, LiveView
@@ -123,7 +124,7 @@ class TelegramAdapter(AccountAdapter[TelegramSettings]):
         webhook, self._webhook = self._webhook, None
         receiver, self._receiver = self._receiver, None
         bot, self._bot = self._bot, None
-        await stop(polling)
+        await stop_task(polling)
         if poller is not None:
             await poller.confirm()
         if webhook is not None:

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from gateway.immutable import replace
-from gateway.markdown.inline import Mark
-from gateway.markdown.text_renderer import TextRenderer, text_parts
+from gateway.markdown.text_renderer import Mark, TextRenderer, text_parts
 from gateway.markdown.tree import (
     Block,
     CodeBlock,

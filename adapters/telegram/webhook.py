@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 import structlog
 
-from adapters.shared.connection import Backoff, stop
+from adapters.shared.connection import Backoff
 from adapters.shared.json_readers import JsonObject, as_mapping, integer, objects, text
 from adapters.shared.signatures import verify_telegram
 from adapters.telegram.receive import (
@@ -19,6 +19,7 @@ from adapters.telegram.receive import (
     ordering_key,
 )
 from db.errors import StoreUnavailable
+from gateway.background_tasks import stop_task
 from gateway.message import CommandInvoked, InboundEvent, MessageReceived
 from gateway.people import Audience
 from gateway.ports import AdapterContext, WebhookRequest, WebhookResponse
@@ -102,7 +103,7 @@ class PendingUpdates:
     async def close(self) -> None:
         """Stop waiting. The next `restore` stores what is kept here."""
         for timer in list(self._timers.values()):
-            await stop(timer)
+            await stop_task(timer)
         self._timers.clear()
 
     async def _flush_when_quiet(self, album: str) -> None:

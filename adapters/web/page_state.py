@@ -19,7 +19,7 @@ from gateway.errors import BadInput
 from gateway.immutable import replace
 from gateway.latest import Latest
 from gateway.message import Button
-from gateway.ports.history import MessageName
+from gateway.ports.conversations import MessageName
 
 TYPING_SECONDS: Final = 8.0
 """Seconds for which "is writing" stays without being renewed or followed by an answer."""

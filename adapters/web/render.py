@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final, assert_never
 
-from gateway.markdown import inline, split
-from gateway.markdown.inline import Mark
-from gateway.markdown.text_renderer import BOXES, PLAIN
+from gateway.markdown import split
+from gateway.markdown.text_renderer import BOXES, PLAIN, Mark, marked_lines
 from gateway.markdown.tree import (
     Block,
     CodeBlock,
@@ -44,12 +43,12 @@ def document(blocks: Sequence[Block]) -> str:
 
 
 class _HtmlMarker:
-    """Writes inline text as HTML; see `inline.Marker`."""
+    """Writes inline text as HTML; see `Marker`."""
 
     code_gap = ""
 
     def marks(self, run: Run) -> tuple[Mark, ...]:
-        """See `inline.Marker`."""
+        """See `Marker`."""
         tags = (
             ('span class="spoiler"', run.spoiler),
             ("strong", run.bold),
@@ -62,7 +61,7 @@ class _HtmlMarker:
         return (*link, *((tag, "") for tag, is_set in tags if is_set))
 
     def pair(self, mark: Mark, inner: str, before: str, after: str) -> tuple[str, str]:
-        """See `inline.Marker`."""
+        """See `Marker`."""
         tag, address = mark
         if tag != "a":
             return f"<{tag}>", f"</{tag.partition(' ')[0]}>"
@@ -71,15 +70,15 @@ class _HtmlMarker:
         return "", "" if inner == address else f" ({escape(shown_address(address))})"
 
     def text(self, text: str, *, line_start: bool) -> str:
-        """See `inline.Marker`."""
+        """See `Marker`."""
         return escape(text)
 
     def code(self, text: str) -> str:
-        """See `inline.Marker`."""
+        """See `Marker`."""
         return escape(text)
 
     def address(self, address: str, *, alone: bool) -> str:
-        """See `inline.Marker`."""
+        """See `Marker`."""
         return escape(address)
 
 
@@ -107,7 +106,7 @@ def _block(block: Block) -> str:
 
 
 def _inline(runs: Inline) -> str:
-    return "<br>".join(inline.lines(runs, _MARKER))
+    return "<br>".join(marked_lines(runs, _MARKER))
 
 
 def _list(items: ItemList) -> str:

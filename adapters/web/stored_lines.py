@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from adapters.web.page_state import FileStore, PageChat, PageChats, PageMessage
 from adapters.web.parse import place_for
-from gateway.ports.history import OwnConversations, OwnMessage
+from gateway.ports.conversations import OwnConversations, OwnMessage
 
 MAX_LISTED: Final = 100
 """Conversations in the list of one person, the latest."""

@@ -8,8 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import BeforeValidator, Field, SecretStr, field_validator
 
 from adapters.shared.settings import CredentialSettings
-from adapters.whatsapp.service_window import WINDOW
-from adapters.whatsapp.template import WhatsAppTemplate
+from adapters.whatsapp.service_window import WINDOW, WhatsAppTemplate
 from gateway.message import TextCut
 from gateway.ports import (
     AdapterManifest,
@@ -101,7 +100,7 @@ MANIFEST: Final = AdapterManifest(
     renderer="adapters.whatsapp.render:render",
     load="adapters.whatsapp.connection:WhatsAppAdapter",
     identify="adapters.whatsapp.identity:keys_named",
-    choices={"phone_number_id": "adapters.whatsapp.numbers:phone_numbers"},
+    choices={"phone_number_id": "adapters.whatsapp.doctor:phone_numbers"},
     dedupe_for=timedelta(days=7),
     writes_within=WINDOW,
     text_cut=TextCut((65_536,)),

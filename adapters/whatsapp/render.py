@@ -10,9 +10,14 @@ import unicodedata
 from typing import Final
 
 from gateway.immutable import replace
-from gateway.markdown import inline
-from gateway.markdown.inline import Mark
-from gateway.markdown.text_renderer import BREAK, TextRenderer, text_parts, without_fences
+from gateway.markdown.text_renderer import (
+    BREAK,
+    Mark,
+    TextRenderer,
+    marked_lines,
+    text_parts,
+    without_fences,
+)
 from gateway.markdown.tree import CodeBlock, Document, Heading, Inline, Run, shown_address
 from gateway.message import Part
 
@@ -39,7 +44,7 @@ class _WhatsAppText(TextRenderer):
         """The lines of inline text, careful with signs that would be taken for marks."""
         runs = _marks_inside_punctuation(runs)
         careful = frozenset(sign for sign in _SIGNS if _would_mark(sign, runs))
-        return inline.lines(runs, _WhatsAppText(careful) if careful else self)
+        return marked_lines(runs, _WhatsAppText(careful) if careful else self)
 
     def heading(self, heading: Heading) -> list[str]:
         """Bold: there are no headings."""

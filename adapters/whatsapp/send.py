@@ -9,7 +9,7 @@ in two messages.
 from datetime import datetime
 from typing import Final, TypeAlias
 
-from adapters.whatsapp.template import WhatsAppTemplate, filled
+from adapters.whatsapp.service_window import WhatsAppTemplate, filled
 from gateway.errors import Permanent, WindowClosed
 from gateway.message import Button, Outbound, OutboundFile, Part
 

@@ -1,11 +1,16 @@
-"""The customer service window: 24 hours after a person's message anything may be sent to them.
+"""The customer service window: 24 hours after a person's message anything may be sent to them. An
+answer outside of it is a message template with its variables and values.
 
 Source: Meta, "Customer service windows". The time of the message counts, not that of the webhook,
 which may come hours later.
 """
 
+import re
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Annotated, Final, Self
+
+from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, model_validator
 
 from gateway.ports import AdapterState, Clock
 
@@ -52,3 +57,120 @@ class ServiceWindows:
             return datetime.fromisoformat(kept) if kept else None
         except ValueError:
             return None
+
+
+MAX_BODY: Final = 1024
+"""Characters of a template's body with its parameters (Meta, "Message templates")."""
+MAX_PARAMETERS: Final = 10
+MAX_VALUE: Final = 300
+TEXT: Final = "text"
+PLACES: Final = (TEXT, "assistant", "date")
+"""Placeholders of a value: the answer, the assistant's name, the day (UTC, 2026-11-22)."""
+
+_PLACE: Final = re.compile(r"\{([^{}]*)\}")
+_VARIABLE: Final = re.compile(r"\{\{([a-z0-9_]{1,60})\}\}")
+_NAME: Final = re.compile(r"[a-z0-9_]{1,60}")
+
+Value = Annotated[str, StringConstraints(min_length=1, max_length=MAX_VALUE)]
+
+
+def _keys_as_text(value: object) -> object:
+    # YAML reads the key `1` as a number.
+    return {str(key): each for key, each in value.items()} if isinstance(value, Mapping) else value
+
+
+class WhatsAppTemplate(BaseModel, extra="forbid", frozen=True):
+    """An approved template. One of its variables receives the answer's text, the others fixed
+    values."""
+
+    name: str = Field(pattern=r"^[a-z0-9_]{1,512}$")
+    """Name of the template in WhatsApp Manager > Message templates."""
+    language: str = Field(default="en_US", pattern=r"^[a-zA-Z_]{2,12}$")
+    """Language of the approved template."""
+    parameter: str = Field(default="1", pattern=r"^[a-z0-9_]{1,60}$")
+    """The variable that receives the answer: `1` for `{{1}}`, otherwise its name. Enough if the
+    body has no other variable."""
+    parameters: Annotated[dict[str, Value], BeforeValidator(_keys_as_text)] = Field(
+        default={}, max_length=MAX_PARAMETERS
+    )
+    """Values of several variables, by number from 1, or by name. `{text}` is the answer, in
+    exactly one of them; `{assistant}` the assistant's name, `{date}` the day."""
+    body: str = Field(default="", max_length=MAX_BODY)
+    """The approved body, `Hello {{1}}, …`; if set, its variables and its length are compared with
+    the other keys."""
+    max_chars: int = Field(default=900, ge=1, le=MAX_BODY)
+    """Maximum length of the answer in the template; 1,024 with the template's own text."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        chosen = self.parameters and "parameter" in self.model_fields_set
+        if chosen and f"{{{TEXT}}}" not in self.parameters.get(self.parameter, ""):
+            raise ValueError(f"has the parameter {self.parameter}, which is not the answer's")
+        values = self.values
+        _check_names(values)
+        _check_values(values)
+        if self.body:
+            _check_body(self.body, values, self.max_chars)
+        return self
+
+    @property
+    def values(self) -> Mapping[str, str]:
+        """The value of each variable, in WhatsApp's order."""
+        chosen = self.parameters or {self.parameter: f"{{{TEXT}}}"}
+        named = not all(name.isdigit() for name in chosen)
+        return chosen if named else dict(sorted(chosen.items(), key=lambda each: int(each[0])))
+
+
+def filled(template: WhatsAppTemplate, facts: Mapping[str, str]) -> list[dict[str, object]]:
+    """The parameters of the body in the Cloud API's form; `facts` has a value for each of `PLACES`.
+    Line breaks and tabs become spaces: no parameter may contain them (error 132018)."""
+    parameters: list[dict[str, object]] = []
+    for name, value in template.values.items():
+        words = _PLACE.sub(lambda place: facts[place[1]], value).split()
+        parameter: dict[str, object] = {"type": "text", "text": " ".join(words)}
+        if not name.isdigit():
+            parameter["parameter_name"] = name
+        parameters.append(parameter)
+    return parameters
+
+
+def _check_names(values: Mapping[str, str]) -> None:
+    numbers = sorted(int(name) for name in values if name.isascii() and name.isdigit())
+    if numbers and len(numbers) < len(values):
+        raise ValueError("has variables with numbers and with names; a template has one kind")
+    if numbers and numbers != list(range(1, len(values) + 1)):
+        raise ValueError(f"has the variables {numbers}; they are counted from 1, without a gap")
+    for name in values:
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"has the variable {name[:60]!r}; a name has a-z, 0-9 and _ only")
+
+
+def _check_values(values: Mapping[str, str]) -> None:
+    places = [place for value in values.values() for place in _PLACE.findall(value)]
+    strange = sorted(set(places) - set(PLACES))
+    if strange:
+        known = ", ".join(f"{{{place}}}" for place in PLACES)
+        raise ValueError(f"knows no {{{strange[0][:40]}}}; there are {known}")
+    if places.count(TEXT) != 1:
+        raise ValueError(f"needs {{{TEXT}}} in exactly one variable, where the answer goes")
+    for name, value in values.items():
+        if not value.strip():
+            raise ValueError(
+                f"has no value for the variable {name}; WhatsApp accepts no empty value"
+            )
+
+
+def _check_body(body: str, values: Mapping[str, str], max_chars: int) -> None:
+    variables = list(dict.fromkeys(_VARIABLE.findall(body)))
+    if set(variables) != set(values):
+        raise ValueError(
+            f"has {len(variables)} variables in its body ({', '.join(variables) or 'none'}), and "
+            f"{len(values)} values ({', '.join(values)})"
+        )
+    fixed = "".join(_PLACE.sub("", value) for value in values.values())
+    own = len(_VARIABLE.sub("", body)) + len(fixed)
+    if own + max_chars > MAX_BODY:
+        raise ValueError(
+            f"has {own} characters of its own, which leaves {MAX_BODY - own} of {MAX_BODY} for the "
+            f"answer, fewer than max_chars ({max_chars})"
+        )

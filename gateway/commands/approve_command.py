@@ -1,20 +1,19 @@
-"""`/approve`: owners and operators decide who may write."""
+"""`/approve`: owners and operators decide who may write, see the approvals and take them back."""
 
 from typing import Final
 
-from gateway.commands.revocation import list_approved, revoke
 from gateway.errors import BadInput
 from gateway.message import Button, Reply
-from gateway.pairing.requests import Pairing
-from gateway.pairing.texts import code_span, described
-from gateway.people import Audience, Role
-from gateway.ports.admissions import PairingRequest
+from gateway.pairing.requests import NOT_APPROVED, Pairing, code_span, described
+from gateway.people import Audience, PersonId, Role
+from gateway.policy.pairing_codes import MAX_TYPED
+from gateway.ports.admissions import Admission, PairingRequest
 from gateway.turn.access_notices import PREFIX, AccessNotices, decision_buttons
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 
-MAX_LISTED: Final = 10
-"""People that one list shows."""
+MAX_WAITING: Final = 10
+"""Requests that one list shows."""
 MAX_CHOICES: Final = 5
 """People with a button below the list."""
 
@@ -27,13 +26,35 @@ REJECTED: Final = (
     "{who} was rejected. I do not notify them, and they get no new code for a day. To block a "
     "person permanently, add them to `access.blocked_users` in the configuration."
 )
-HEAD: Final = (
+WAITING_HEAD: Final = (
     "**These people ask for permission to write to me.** Approve only people whom you know."
 )
-FOOT: Final = (
+WAITING_FOOT: Final = (
     "Write `/approve CODE` with the code that the person gives you, or `/approve ID`. `/approve "
     "reject ID` rejects a request. `/approve list` shows the approved people."
 )
+
+MAX_APPROVED: Final = 20
+"""Approved people that one list shows."""
+MAX_ACCOUNTS: Final = 100
+"""Accounts in which an id without its account is looked up."""
+
+NOBODY_APPROVED: Final = "Nobody is approved."
+WHOM: Final = "Write `/approve revoke ID`. `/approve list` shows the IDs."
+OWN: Final = (
+    "You cannot take back your own approval here. Run `parley access revoke` on the machine of "
+    "this assistant."
+)
+OWNERSHIP: Final = "Only an owner can take back the approval of an owner."
+REVOKED: Final = (
+    "{who} is no longer approved. I do not notify them, and they get no new code for a day."
+)
+APPROVED_HEAD: Final = "**These people are approved**, the latest first."
+APPROVED_FOOT: Final = (
+    "`/approve revoke ID` takes an approval back, also from linked accounts. People whom the "
+    "configuration names are not in this list."
+)
+REFUSALS: Final = {"own_approval": OWN, "ownership": OWNERSHIP}
 
 
 def owns(value: str) -> bool:
@@ -96,12 +117,12 @@ def _listed(waiting: list[PairingRequest]) -> Reply:
     lines = [
         f"{number}. {described(one.applicant.person, one.applicant.name)}, until "
         f"{one.until:%H:%M} UTC, ID {code_span(one.id)}"
-        for number, one in enumerate(waiting[:MAX_LISTED], 1)
+        for number, one in enumerate(waiting[:MAX_WAITING], 1)
     ]
-    if len(waiting) > MAX_LISTED:
-        lines.append(f"\nand {len(waiting) - MAX_LISTED} more")
-    text = "\n\n".join((HEAD, "\n".join(lines), FOOT))
-    until = min(one.until for one in waiting[:MAX_LISTED])
+    if len(waiting) > MAX_WAITING:
+        lines.append(f"\nand {len(waiting) - MAX_WAITING} more")
+    text = "\n\n".join((WAITING_HEAD, "\n".join(lines), WAITING_FOOT))
+    until = min(one.until for one in waiting[:MAX_WAITING])
     return Reply(text, _buttons(waiting), buttons_until=until)
 
 
@@ -112,3 +133,54 @@ def _buttons(waiting: list[PairingRequest]) -> tuple[Button, ...]:
         Button(f"Approve {number}", f"{PREFIX}approve:{one.id}", typed=f"approve {number}")
         for number, one in enumerate(waiting[:MAX_CHOICES], 1)
     )
+
+
+async def list_approved(turn: TurnContext, pairing: Pairing) -> Reply:
+    """Return the list of the people who are approved. Raises `StoreUnavailable`."""
+    admissions = await pairing.store.admissions(MAX_APPROVED + 1, turn.asker.who.tenant)
+    if not admissions:
+        return Reply(NOBODY_APPROVED)
+    lines = [
+        f"{number}. {_approved_line(one)}"
+        for number, one in enumerate(admissions[:MAX_APPROVED], 1)
+    ]
+    if len(admissions) > MAX_APPROVED:
+        lines.append(
+            "\nand more: `parley access list`, on the machine of this assistant, shows all"
+        )
+    return Reply("\n\n".join((APPROVED_HEAD, "\n".join(lines), APPROVED_FOOT)))
+
+
+async def revoke(turn: TurnContext, typed: str, pairing: Pairing, services: Services) -> Reply:
+    """Take back the approval of the person with this id. Raises `BadInput` with words for the
+    person, `StoreUnavailable`."""
+    admission = await pairing.approved(turn.asker.who.tenant, _people_meant(typed, services))
+    decision = await pairing.revocation(admission, turn.asker.who.person, turn.asker.who.role)
+    turn.note(decision)
+    if not decision.allowed:
+        raise BadInput(REFUSALS.get(decision.reason, OWNERSHIP))
+    person, by = admission.applicant.person, str(turn.asker.who.person)
+    owners = turn.asker.who.role.at_least(Role.OWNER)
+    gone = await pairing.revoke(turn.asker.who.tenant, person, by, owners=owners)
+    if not gone:
+        raise BadInput(NOT_APPROVED)
+    return Reply("\n".join(REVOKED.format(who=_approved_person(one)) for one in gone))
+
+
+def _people_meant(typed: str, services: Services) -> list[str]:
+    """The people that a typed id can mean: a whole `str(PersonId)`, or the id in any account.
+    Raises `BadInput` for an empty one."""
+    text = typed.strip(" `")
+    if not text or len(text) > 3 * MAX_TYPED:
+        raise BadInput(WHOM)
+    accounts = sorted(services.connected)[:MAX_ACCOUNTS]
+    return [text, *(str(PersonId(platform, account, text)) for platform, account in accounts)]
+
+
+def _approved_line(one: Admission) -> str:
+    role = ", owner" if one.role is Role.OWNER else ""
+    return f"{_approved_person(one)}{role}, since {one.at:%Y-%m-%d}, by {code_span(one.by)}"
+
+
+def _approved_person(one: Admission) -> str:
+    return described(one.applicant.person, one.applicant.name)

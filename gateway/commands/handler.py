@@ -31,8 +31,8 @@ from gateway.message import (
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.policy.rate_limits import inline_rules
-from gateway.ports.inbox import InboxEntry
 from gateway.ports.memory import GivenFile
+from gateway.ports.queues import InboxEntry
 from gateway.ports.rights import Credential, Proof, missing
 from gateway.turn import confirmations
 from gateway.turn.admission import principal_of, served

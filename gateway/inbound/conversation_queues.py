@@ -14,7 +14,7 @@ from msgspec import Struct
 from db.errors import StoreUnavailable
 from gateway.background_tasks import BackgroundTasks
 from gateway.inbound.cut_texts import REST
-from gateway.inbound.revision import changes, revised
+from gateway.inbound.message_changes import changes, revised
 from gateway.message import (
     InboundEvent,
     MessageDeleted,
@@ -24,7 +24,7 @@ from gateway.message import (
 from gateway.observe.correlation import correlated, correlation_id
 from gateway.people import PersonId
 from gateway.ports.clock import AlarmClock, SystemClock
-from gateway.ports.inbox import InboxEntry
+from gateway.ports.queues import InboxEntry
 from gateway.turn.slots import Slots
 
 Overlap = Literal["collect", "queue", "drop"]

@@ -29,7 +29,7 @@ from gateway.inbound.work_record import Crash, WorkInProgress, WorkRecord
 from gateway.message import person_of
 from gateway.observe.correlation import correlation_id
 from gateway.ports import AdapterState, Clock
-from gateway.ports.inbox import Inbox, InboxEntry
+from gateway.ports.queues import Inbox, InboxEntry
 from gateway.ports.work_guard import NOBODY, Quarantined, WorkGuard, WorkItem, WorkKind, WorkOwner
 from gateway.store_retry import StoreRetry, uninterrupted
 from gateway.stores.quarantine import QuarantineStore

@@ -9,14 +9,14 @@ import structlog
 from msgspec import MsgspecError, Struct, json
 
 from db.errors import StoreUnavailable
-from gateway.connected_account import ConnectedAccount
 from gateway.conversation import place_to_answer
 from gateway.immutable import replace
 from gateway.message import ChatMessage, MessageAuthor, MessageReceived, Place, TextCut
+from gateway.platforms import ConnectedAccount
 from gateway.policy.cut_text import WAIT_SECONDS, awaits_rest, continues, may_be_first, units_of
 from gateway.ports.adapter import AdapterStates
 from gateway.ports.clock import Clock
-from gateway.ports.inbox import InboxEntry
+from gateway.ports.queues import InboxEntry
 
 REST: Final = "rest_of_text"
 """The reason for an answer to a message that no rule addresses to the assistant: the first piece of

@@ -14,7 +14,7 @@ from gateway.commands.handler import CommandHandler
 from gateway.inbound.conversation_queues import ConversationQueues, Joining, Overlap
 from gateway.inbound.crash_loop_guard import CRASHES, CrashCounts, CrashLoopGuard
 from gateway.inbound.cut_texts import Pieces
-from gateway.inbound.revision import revise_stored
+from gateway.inbound.message_changes import revise_stored
 from gateway.message import (
     ButtonPressed,
     CommandInvoked,
@@ -26,7 +26,7 @@ from gateway.message import (
 from gateway.observe.correlation import correlated, correlation_id
 from gateway.people import PersonId
 from gateway.ports import AdapterState
-from gateway.ports.inbox import InboxEntry
+from gateway.ports.queues import InboxEntry
 from gateway.turn.pipeline import Pipeline
 from gateway.turn.services import Services
 
@@ -41,7 +41,7 @@ HELD_FOR = timedelta(hours=1)
 
 
 class LocalDispatcher:
-    """Implements `gateway.ports.inbox.Dispatcher`: works on everything in this process."""
+    """Implements `gateway.ports.queues.Dispatcher`: works on everything in this process."""
 
     def __init__(
         self, services: Services, pipeline: Pipeline, control: CommandHandler, *, overlap: Overlap

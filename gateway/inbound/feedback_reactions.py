@@ -2,7 +2,8 @@
 
 from gateway.inbound.screening import Screening
 from gateway.message import ReactionChanged, turn_id_of
-from gateway.stores.feedback import Feedback, message_key, rating_of
+from gateway.ports.queues import message_key
+from gateway.stores.feedback import Feedback, rating_of
 from gateway.turn.admission import principal_of, served
 from gateway.turn.services import Services
 

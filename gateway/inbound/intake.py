@@ -7,10 +7,10 @@ import structlog
 from gateway.commands.catalogue import text_command
 from gateway.conversation import ConversationKey, key_of, place_to_answer
 from gateway.errors import TenantUnknown
+from gateway.extensions import PlaceTenants
 from gateway.immutable import replace
 from gateway.inbound.cut_texts import REST, OpenTexts
 from gateway.inbound.feedback_reactions import FeedbackReactions
-from gateway.inbound.place_tenants import PlaceTenants
 from gateway.inbound.screening import Screening, UnadmittedPeople, owner_code_of
 from gateway.message import (
     ButtonPressed,
@@ -29,8 +29,8 @@ from gateway.observe.correlation import correlated, correlation_id
 from gateway.policy.access import NOT_APPROVED
 from gateway.policy.decision import Decision
 from gateway.policy.invocation import AUTHOR_IS_BOT, Trigger, decide_invocation
-from gateway.ports.inbox import Dispatcher, InboxEntry
 from gateway.ports.observer import SecurityEvent
+from gateway.ports.queues import Dispatcher, InboxEntry
 from gateway.ports.traces import Trace
 from gateway.ports.work_guard import WorkItem, WorkOwner
 from gateway.store_retry import uninterrupted

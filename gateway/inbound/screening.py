@@ -19,14 +19,14 @@ from gateway.message import (
     Place,
     Reply,
 )
-from gateway.pairing.texts import WRONG_OWNER_CODE, owner_text
+from gateway.pairing.requests import WRONG_OWNER_CODE, owner_text
 from gateway.people import Audience, PersonId, Principal, Role
 from gateway.policy.decision import Decision
 from gateway.policy.pairing_codes import owner_code_in
 from gateway.policy.rate_limits import INLINE_PER_MINUTE, IntakeLimits, sender_key
 from gateway.ports.admissions import Applicant, OwnershipClaim
-from gateway.ports.inbox import Dispatcher
 from gateway.ports.observer import FinishedTurn
+from gateway.ports.queues import Dispatcher
 from gateway.ports.traces import Trace, ring_slot
 from gateway.render import address, render_with
 from gateway.turn.access_notices import reply_to_stranger

@@ -13,13 +13,12 @@ from gateway.llm.anthropic.provider import AnthropicProvider
 from gateway.llm.chat_completions.limits import Part
 from gateway.llm.failover import FailoverProvider
 from gateway.llm.known_windows import KnownWindows
-from gateway.llm.model_health import ModelHealth
+from gateway.llm.model_health import ModelHealth, WatchedModel, WatchedProvider
 from gateway.llm.offline import OfflineProvider
 from gateway.llm.openai_compatible import OpenAICompatibleProvider
 from gateway.llm.responses import ResponsesProvider
-from gateway.llm.watched_provider import WatchedModel, WatchedProvider
-from gateway.policy.time_limits import BETWEEN_TOKENS_SECONDS, FIRST_TOKEN_SECONDS, TimeLimits
 from gateway.ports import Clock, LLMProvider, ModelFinished
+from gateway.ports.model import BETWEEN_TOKENS_SECONDS, FIRST_TOKEN_SECONDS, TimeLimits
 from safety.http.shown_address import shown_address
 
 PROVIDERS: Final = ("offline", "anthropic", "openai")

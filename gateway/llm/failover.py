@@ -16,7 +16,7 @@ from gateway.errors import (
 )
 from gateway.immutable import replace
 from gateway.llm.known_windows import KnownWindows
-from gateway.llm.watched_provider import findings_of
+from gateway.llm.model_health import findings_of
 from gateway.ports import (
     CanLoad,
     Clock,

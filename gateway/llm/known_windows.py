@@ -12,7 +12,7 @@ import structlog
 from msgspec import Struct
 
 from gateway.errors import ContextTooLong
-from gateway.llm.quotations import repeats
+from gateway.llm.evidence import repeats
 from gateway.ports import ModelFinding, ModelFinished, ModelRequest, Usage
 
 SMALLEST: Final = 512

@@ -8,8 +8,6 @@ from typing import Any, Final
 
 from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 from gateway.immutable import replace
-from gateway.llm.chat_completions.answer_body import DONE, END, AnswerBody
-from gateway.llm.chat_completions.evidence import is_of_written_call
 from gateway.llm.chat_completions.knowledge import ServerKnowledge
 from gateway.llm.chat_completions.limits import Part, ServerLimits
 from gateway.llm.chat_completions.reader import DONE as DONE_EVENT
@@ -17,9 +15,9 @@ from gateway.llm.chat_completions.reader import END as END_EVENT
 from gateway.llm.chat_completions.reader import CompletionsReader
 from gateway.llm.chat_completions.refusal import Adapted, adapted, refusal_of
 from gateway.llm.chat_completions.request import to_body
-from gateway.llm.event_stream import ServerSentEvent
+from gateway.llm.event_stream import DONE, END, AnswerBody, ServerSentEvent
+from gateway.llm.evidence import is_of_written_call, repeats
 from gateway.llm.overflow import context_too_long
-from gateway.llm.quotations import repeats
 from gateway.llm.streamed_call import (
     MAX_REASON,
     AnswerReader,

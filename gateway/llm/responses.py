@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from gateway.errors import ModelError, ModelUnavailable
-from gateway.llm.call_ids import CallIds
-from gateway.llm.chat_completions.calls import fitting_id, fitting_name
+from gateway.llm.chat_completions.calls import CallIds, fitting_id, fitting_name
 from gateway.llm.chat_completions.refusal import refusal_of
 from gateway.llm.event_stream import ServerSentEvent
 from gateway.llm.json_text import parse_object

@@ -1,9 +1,9 @@
 """Asks an OpenAI-compatible server for the context windows of its models, after the start and then
+from gateway.background_tasks import stop_task
 from time to time: a server can be started again with another window."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from itertools import count
 from typing import Any, Final
 
@@ -11,6 +11,7 @@ import aiohttp
 from msgspec import Struct, field
 from pydantic_core import from_json
 
+from gateway.background_tasks import stop_task
 from gateway.llm.known_windows import KnownWindows
 from safety.http.environment_proxy import proxy_of
 
@@ -73,10 +74,7 @@ class WindowSearch:
     async def stop(self) -> None:
         """End a search that still runs."""
         task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+        await stop_task(task)
 
     async def _run(self) -> None:
         waiting = self._servers

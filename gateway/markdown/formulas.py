@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 
-from gateway.markdown import latex_symbols as symbols
+from gateway.markdown import latex
 from gateway.markdown.latex import MAX_DEPTH
 
 MAX_ARGUMENT: Final = 2_000
@@ -27,7 +27,7 @@ _ABSENT_LINES: Final = "formula_blocks_not_ended"
 ENDS: Final = re.compile(r"\$(?:(?:th|st|nd|rd|s)\b|(?![A-Za-z0-9]))")
 """A dollar sign that may end a formula: a text without any, and without a backslash, has none."""
 
-_ENVIRONMENT_NAMES: Final = "|".join(sorted(symbols.ENVIRONMENTS | symbols.OTHER_ENVIRONMENTS))
+_ENVIRONMENT_NAMES: Final = "|".join(sorted(latex.ENVIRONMENTS | latex.OTHER_ENVIRONMENTS))
 _BEGIN: Final = re.compile(rf"\\begin\{{({_ENVIRONMENT_NAMES})(\*?)\}}")
 _DOLLAR: Final = re.compile(r"\\[^\n]|\$|`|\n[ \t]*\n")
 _QUOTED: Final = re.compile(r"\$`([^`\n]{1,2000})`\$")
@@ -42,7 +42,7 @@ _BRACED: Final = re.compile(r"[{}]|\\[^A-Za-z]")
 _SCRIPT: Final = re.compile(r"[_^](?:\\[A-Za-z]+|[A-Za-z0-9])")
 _ESCAPE: Final = re.compile(r"\\[^A-Za-z]")
 _MAY_PRECEDE_COMMAND: Final = re.compile(r"[^A-Za-z:/\\._~-]|\Z")
-_ALONE: Final = frozenset((*symbols.SYMBOLS, *symbols.SPACED, *symbols.FUNCTIONS))
+_ALONE: Final = frozenset((*latex.SYMBOLS, *latex.SPACED, *latex.FUNCTIONS))
 """Commands that are a formula without arguments."""
 _IN_ROW: Final = re.compile(r"\$[^$`]+\$|(?<!\\)\\\((?:[^\\\n]|\\[^()\n])*+\\\)")
 _BAR: Final = re.compile(r"(?<!\\)\|")

@@ -12,7 +12,7 @@ from typing import Final
 
 from markdown_it.rules_inline import StateInline
 
-from gateway.markdown.latex_symbols import LOWERED, RAISED
+from gateway.markdown.latex import LOWERED, RAISED
 
 
 def raised(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Shows a simple LaTeX formula as a line of Unicode text."""
+"""Shows a simple LaTeX formula as a line of Unicode text: its commands and their characters."""
 
 import re
 import unicodedata
@@ -6,7 +6,83 @@ from typing import Final
 
 from msgspec import Struct
 
-from gateway.markdown import latex_symbols as symbols
+from safety.word_lists import read_word_lists
+
+_LISTS: Final = read_word_lists(__file__)
+
+
+def _pairs(name: str) -> dict[str, str]:
+    words = _LISTS[name].split()
+    return dict(zip(words[::2], words[1::2], strict=True))
+
+
+def _names(name: str) -> frozenset[str]:
+    return frozenset(_LISTS[name].split())
+
+
+SYMBOLS: Final = _pairs("symbols")
+"""Shown as they stand."""
+
+SPACED: Final = _pairs("spaced")
+"""Relations, operators and arrows, shown with space around them."""
+
+FUNCTIONS: Final = _names("functions")
+"""Names that LaTeX shows as they are."""
+
+STYLES: Final = _names("styles")
+"""Commands whose argument is shown without their style."""
+
+TEXTS: Final = _names("texts")
+"""Commands whose argument is text."""
+
+SIZES: Final = _names("sizes")
+"""Commands that only change the size of the bracket after them."""
+
+SILENT: Final = _names("silent")
+"""Commands without anything to see."""
+
+SPACES: Final = frozenset((",", ";", ":", " ", ">", "\n", "quad", "qquad", "space", "thinspace"))
+
+FRACTIONS: Final = frozenset(("frac", "dfrac", "tfrac", "cfrac"))
+
+ACCENTS: Final = {
+    "hat": "\u0302",
+    "widehat": "\u0302",
+    "tilde": "\u0303",
+    "widetilde": "\u0303",
+    "bar": "\u0304",
+    "overline": "\u0305",
+    "dot": "\u0307",
+    "ddot": "\u0308",
+    "vec": "\u20d7",
+    "underline": "\u0332",
+}
+
+DOUBLE_STRUCK: Final = dict(zip("CHNPQRZE", "ℂℍℕℙℚℝℤ𝔼", strict=True))
+
+ROOTS: Final = {"": "√", "2": "√", "3": "∛", "4": "∜"}
+
+RAISED: Final = dict(
+    zip(
+        "0123456789+-=()abcdefghijklmnoprstuvwxyzABDEGHIJKLMNOPRTUVWβγδθφχ′∘†°⊤",
+        "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻᴬᴮᴰᴱᴳᴴᴵᴶᴷᴸᴹᴺᴼᴾᴿᵀᵁⱽᵂᵝᵞᵟᶿᵠᵡ′°†°ᵀ",
+        strict=True,
+    )
+)
+
+LOWERED: Final = dict(
+    zip(
+        "0123456789+-=()aehijklmnoprstuvxβγρφχ",
+        "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓᵦᵧᵨᵩᵪ",
+        strict=True,
+    )
+)
+
+ENVIRONMENTS: Final = _names("environments")
+"""Environments of lines, which are shown one below the other."""
+
+OTHER_ENVIRONMENTS: Final = _names("other environments")
+"""Environments whose source is shown."""
 
 MAX_FORMULA: Final = 2_000
 """Characters of a formula that is converted. Ours."""
@@ -48,7 +124,7 @@ def as_text(source: str, *, lines: bool = False) -> str | None:
     if len(source) > MAX_FORMULA:
         return None
     rows = _ROWS.fullmatch(source.strip())
-    if rows and rows["name"] in symbols.ENVIRONMENTS:
+    if rows and rows["name"] in ENVIRONMENTS:
         source, lines = rows["rows"] + rows["end"], True
     try:
         reader = _LatexReader(_PART.findall(_ROW_GAP.sub(r"\\\\", source)), lines)
@@ -89,7 +165,7 @@ class _LatexReader:
         return _Converted(text.strip(" "), elements == 1 and "/" not in text)
 
     def _add(self, out: list[str], part: str) -> None:
-        if part[0] == "\\" and part[1:] in symbols.FRACTIONS:
+        if part[0] == "\\" and part[1:] in FRACTIONS:
             out.append(self._fraction("".join(out[-1:])))
         elif part in ("^", "_"):
             out.append(self._script(part))
@@ -113,15 +189,15 @@ class _LatexReader:
         return part
 
     def _command(self, name: str, part: str) -> str:
-        if name in symbols.SYMBOLS:
-            return symbols.SYMBOLS[name]
-        if name in symbols.SPACED:
-            return f" {symbols.SPACED[name]} "
-        if name in symbols.FUNCTIONS:
+        if name in SYMBOLS:
+            return SYMBOLS[name]
+        if name in SPACED:
+            return f" {SPACED[name]} "
+        if name in FUNCTIONS:
             return f" {name} " if self._peek()[:1].isalnum() else f" {name}"
-        if name in symbols.SPACES:
+        if name in SPACES:
             return " "
-        if name in symbols.SILENT or name == "!":
+        if name in SILENT or name == "!":
             return ""
         if name == "\\" and self._lines:
             return "\n"
@@ -131,20 +207,20 @@ class _LatexReader:
 
     def _structure(self, name: str, part: str) -> str:
         """Return a command with arguments."""
-        if name in symbols.TEXTS:
+        if name in TEXTS:
             return self._text()
-        if name in symbols.STYLES:
+        if name in STYLES:
             return self._styled()
-        if name in symbols.SIZES:
+        if name in SIZES:
             bracket = self._next()
             return "" if bracket == "." else self._element(bracket)
-        if name in symbols.ACCENTS:
-            return self._accent(symbols.ACCENTS[name])
+        if name in ACCENTS:
+            return self._accent(ACCENTS[name])
         match name:
             case "sqrt":
                 return self._root()
             case "mathbb":
-                return "".join(symbols.DOUBLE_STRUCK.get(c, c) for c in self._argument().text)
+                return "".join(DOUBLE_STRUCK.get(c, c) for c in self._argument().text)
             case "not":
                 return f" {self._argument().text.strip()}\u0338 "
             case "pmod":
@@ -187,11 +263,11 @@ class _LatexReader:
         if self._peek() == "[":
             self._next()
             degree = self.sequence("]").text
-        sign = symbols.ROOTS.get(degree)
+        sign = ROOTS.get(degree)
         if sign is None:
-            if any(char not in symbols.RAISED for char in degree):
+            if any(char not in RAISED for char in degree):
                 raise _NotSimpleError
-            sign = "".join(symbols.RAISED[char] for char in degree) + "√"
+            sign = "".join(RAISED[char] for char in degree) + "√"
         inner = self._argument()
         if self._peek() in ("^", "_"):
             return f"({sign}{inner.text})" if inner.single else f"({sign}({inner.text}))"
@@ -201,7 +277,7 @@ class _LatexReader:
     def _script(self, sign: str) -> str:
         shown = self._argument()
         text = shown.text.replace(" ", "") if len(shown.text) <= 8 else shown.text
-        small = symbols.RAISED if sign == "^" else symbols.LOWERED
+        small = RAISED if sign == "^" else LOWERED
         if text and all(char in small for char in text):
             return "".join(small[char] for char in text)
         plain = shown.single or (sign == "_" and shown.text.isalnum())
@@ -246,12 +322,10 @@ class _LatexReader:
             raise _NotSimpleError
         for arrow, shown in _CHEMICAL_ARROWS:
             text = text.replace(arrow, shown)
-        text = _CHARGE.sub(
-            lambda charge: "".join(symbols.RAISED[c] for c in charge[1] or charge[2]), text
-        )
+        text = _CHARGE.sub(lambda charge: "".join(RAISED[c] for c in charge[1] or charge[2]), text)
         if any(sign in text for sign in "^{}"):
             raise _NotSimpleError
-        return _AMOUNT.sub(lambda n: "".join(symbols.LOWERED[digit] for digit in n[0]), text)
+        return _AMOUNT.sub(lambda n: "".join(LOWERED[digit] for digit in n[0]), text)
 
     def _touches(self) -> bool:
         """Return True if the next part would be read as a part of a fraction, root or script."""
@@ -259,8 +333,8 @@ class _LatexReader:
         if following.startswith("\\"):
             name = following[1:]
             return (
-                (name in symbols.SYMBOLS and symbols.SYMBOLS[name].isalpha())
-                or name in symbols.FRACTIONS
+                (name in SYMBOLS and SYMBOLS[name].isalpha())
+                or name in FRACTIONS
                 or name in ("sqrt", "mathrm", "mathbf", "text", "mathbb")
             )
         return following[:1].isalnum() or following in ("^", "_", "(", "{")

@@ -1,13 +1,16 @@
-"""Splits a tree into trees that each fit into one message, without loss.
+"""Splits a tree into trees that each fit into one message, without loss, and a text where it may be
+cut: never inside a character, preferably at a line, a sentence or a word.
 
 Sizes are those of the rendered blocks: `Measure` is the platform's own function.
 """
 
+import re
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from gateway.immutable import replace
-from gateway.markdown import boundaries, table
+from gateway.markdown import table
 from gateway.markdown.tree import (
     Block,
     CodeBlock,
@@ -130,14 +133,14 @@ def _cut_inline(
         def fits(end: int, block: Paragraph | Heading = rest, room: int = room) -> bool:
             return measure(replace(block, runs=slice_runs(block.runs, 0, end))) <= room
 
-        end = boundaries.longest(min(len(text), room), fits)
+        end = longest(min(len(text), room), fits)
         if end == 0 and any(run.link for run in rest.runs):
             rest = replace(rest, runs=without_links(rest.runs))
             text = inline_text(rest.runs)
             continue
-        end = boundaries.best_cut(text, max(end, 1))
+        end = best_cut(text, max(end, 1))
         yield replace(rest, runs=slice_runs(rest.runs, 0, end))
-        begin = boundaries.skip_space(text, end)
+        begin = skip_space(text, end)
         rest = replace(rest, runs=slice_runs(rest.runs, begin, len(text)))
         text, room = text[begin:], limit
     if rest.runs:
@@ -151,9 +154,7 @@ def _cut_code(block: CodeBlock, first: int, limit: int, measure: Measure) -> Ite
         def fits(end: int, block: CodeBlock = rest, room: int = room) -> bool:
             return measure(replace(block, text=block.text[:end])) <= room
 
-        end = boundaries.line_cut(
-            rest.text, max(boundaries.longest(min(len(rest.text), room), fits), 1)
-        )
+        end = line_cut(rest.text, max(longest(min(len(rest.text), room), fits), 1))
         yield replace(rest, text=rest.text[:end])
         begin = end + 1 if rest.text[end : end + 1] == "\n" else end
         rest, room = replace(rest, text=rest.text[begin:]), limit
@@ -244,3 +245,106 @@ def _split_table(block: Table, first: int, limit: int, measure: Measure) -> list
     middle = len(block.rows) // 2
     halves = (replace(block, rows=block.rows[:middle]), replace(block, rows=block.rows[middle:]))
     return [piece for half in halves for piece in split(half, limit, limit, measure)]
+
+
+_SENTENCE: Final = re.compile(r"[.!?…。！？][\"'”’)\]]{0,3}(?=\s|$)|[。！？]")
+_SPACE: Final = re.compile(r"\s+")
+_MAX_CLUSTER: Final = 32
+_JOINER: Final = "\u200d"
+
+
+def units(text: str) -> int:
+    """Return the UTF-16 code units of a text."""
+    if text.isascii():
+        return len(text)
+    return len(text) + sum(1 for char in text if char > "\uffff")
+
+
+def longest(total: int, fits: Callable[[int], bool]) -> int:
+    """Return the largest number from 0 to `total` that fits, if every smaller one fits too."""
+    low, high = 0, total
+    while low < high:
+        middle = (low + high + 1) // 2
+        if fits(middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def best_cut(text: str, end: int) -> int:
+    """Return the best position at or before `end` to cut `text`; above 0 if `end` is.
+
+    Only the second half is searched, so that no message is much shorter than necessary.
+    """
+    if end >= len(text):
+        return len(text)
+    earliest = end // 2
+    newline = text.rfind("\n", earliest, end + 1)
+    if newline > 0:
+        return newline
+    return _last_match(_SENTENCE, text, earliest, end) or word_cut(text, end)
+
+
+def line_cut(text: str, end: int) -> int:
+    """Like `best_cut` for code: at a line, otherwise between characters."""
+    if end >= len(text):
+        return len(text)
+    newline = text.rfind("\n", 0, end + 1)
+    return newline if newline > 0 else character_cut(text, end)
+
+
+def word_cut(text: str, end: int) -> int:
+    """Return the last gap between words at or before `end`, otherwise between characters."""
+    for index in range(end, end // 2, -1):
+        if text[index].isspace():
+            return index
+    return character_cut(text, end)
+
+
+def character_cut(text: str, end: int) -> int:
+    """Return the last position at or before `end` that splits no visible character.
+
+    A cluster of more than 32 code points is split.
+    """
+    for index in range(end, max(end - _MAX_CLUSTER, 0), -1):
+        if not _joined(text, index):
+            return index
+    return end
+
+
+def skip_space(text: str, start: int) -> int:
+    """Return the position after the space at `start`."""
+    match = _SPACE.match(text, start)
+    return match.end() if match else start
+
+
+def _last_match(pattern: re.Pattern[str], text: str, start: int, end: int) -> int:
+    last = 0
+    for match in pattern.finditer(text, start, end):
+        last = match.end()
+    return last if last < end or text[end : end + 1].isspace() else 0
+
+
+def _joined(text: str, index: int) -> bool:
+    """Return True if the characters around `index` are displayed as one."""
+    before, after = text[index - 1], text[index]
+    if before.isascii() and after.isascii():
+        return before == "\r" and after == "\n"
+    if _JOINER in (before, after) or unicodedata.category(after) in ("Mn", "Me", "Mc"):
+        return True
+    if "\U0001f3fb" <= after <= "\U0001f3ff" or "\U000e0020" <= after <= "\U000e007f":
+        return True
+    return _is_flag_half(before) and _is_flag_half(after) and _flag_halves(text, index) % 2 == 1
+
+
+def _is_flag_half(char: str) -> bool:
+    return "\U0001f1e6" <= char <= "\U0001f1ff"
+
+
+def _flag_halves(text: str, index: int) -> int:
+    """Return the number of halves of flags before `index`, within one cluster."""
+    count = 0
+    while count < min(_MAX_CLUSTER, index) and _is_flag_half(text[index - 1 - count]):
+        count += 1
+    return count

@@ -10,8 +10,9 @@ from msgspec import Struct, field
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from gateway.background_tasks import stop_task
 from gateway.ports import Liveness, ModelFailure, ServerState
-from gateway.ports.inbox import QueueDepths
+from gateway.ports.queues import QueueDepths
 
 EVERY: Final = 0.25
 """Seconds between two measurements."""
@@ -44,9 +45,7 @@ class EventLoopMonitor:
     async def stop(self) -> None:
         """Safe to call twice, and before `start`."""
         task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+        await stop_task(task)
 
     async def _run(self) -> None:
         # The loop's own time, not an injected clock's: this measures the real loop.

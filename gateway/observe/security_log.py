@@ -8,13 +8,13 @@ says.
 import asyncio
 import logging
 from collections import Counter, OrderedDict, deque
-from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Final
 
 import structlog
 
 from db.errors import StoreUnavailable
+from gateway.background_tasks import stop_task
 from gateway.immutable import replace
 from gateway.observe.logs import AUDIT
 from gateway.ports import AlarmClock
@@ -97,9 +97,7 @@ class SecurityLog:
         task, self._task = self._task, None
         if task is None:
             return
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
+        await stop_task(task)
         self._close_window()
         await self.flush()
 

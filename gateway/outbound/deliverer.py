@@ -37,9 +37,8 @@ from gateway.outbound.retry_decision import (
 )
 from gateway.ports import Clock
 from gateway.ports.observer import CombinedObserver, Observer, SendAttempt
-from gateway.ports.outbox import Outbox, OutboxEntry
+from gateway.ports.queues import Outbox, OutboxEntry, message_key
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
-from gateway.stores.feedback import message_key
 
 T = TypeVar("T")
 WRITE_PAUSE = 5.0

@@ -13,7 +13,7 @@ from typing import Final
 from gateway.immutable import replace
 from gateway.message import Outbound, Receipt
 from gateway.ports import Clock
-from gateway.ports.outbox import Outbox
+from gateway.ports.queues import Outbox
 
 MAX_SHOWN: Final = 10_000
 """Messages with buttons that are remembered; of more, the earliest to expire are dropped."""

@@ -12,9 +12,9 @@ from typing import Final
 import structlog
 
 from db.errors import StoreUnavailable
-from gateway.connected_account import ConnectedAccount
 from gateway.errors import DeliveryError
 from gateway.latest import Latest
+from gateway.platforms import ConnectedAccount
 from gateway.ports import Clock, MembershipStatus
 
 ASK_SECONDS: Final = 3.0

@@ -6,11 +6,11 @@ dead letter, as any send that is given up.
 
 from collections.abc import Mapping, Sequence
 
-from gateway.connected_account import ConnectedAccount
 from gateway.message import Notice, Outbound, Reply
 from gateway.outbound.deliverer import Deliverer
 from gateway.people import Audience
-from gateway.ports.outbox import Outbox
+from gateway.platforms import ConnectedAccount
+from gateway.ports.queues import Outbox
 from gateway.render import address, render_with
 
 

@@ -5,6 +5,7 @@ import asyncio
 import structlog
 
 from db.errors import StoreUnavailable
+from gateway.background_tasks import stop_task
 from gateway.outbound.deliverer import Deliverer
 from gateway.ports import Clock
 from gateway.stores.sqlite.queues import SqliteOutbox
@@ -37,9 +38,7 @@ class OutboxSweeper:
     async def stop(self) -> None:
         """End. Safe to call twice."""
         task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+        await stop_task(task)
 
     async def look(self) -> int:
         """Take the sends that no process held at the last sweep and now; returns how many."""

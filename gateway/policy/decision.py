@@ -14,7 +14,9 @@ class Decision(NamedTuple):
 
     stage: str
     allowed: bool
+    """True if the message goes on."""
     reason: str
     detail: str = ""
     retry_after: float = 0.0
+    """Seconds until the same would be allowed; 0 if unknown."""
     data: Mapping[str, object] | None = None

@@ -41,7 +41,7 @@ from gateway.ports.adapter import (
     SettingChoices,
 )
 from gateway.ports.clock import AlarmClock, Clock
-from gateway.ports.history import ActivityLog, ProjectActivity
+from gateway.ports.conversations import ActivityLog, ProjectActivity
 from gateway.ports.http_routes import (
     WebhookHandler,
     WebhookRequest,

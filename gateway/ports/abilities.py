@@ -33,11 +33,14 @@ class LiveView:
 
     key: str
     place: Place
+    """The place of the answer."""
     part: Part
     added: str
     handle: str = ""
     reply_to_id: str = ""
+    """The id of the answered message; empty for none."""
     reply_handle: str = field(default="", repr=False)
+    """The adapter's handle of the command or the press that is answered; empty for none."""
 
 
 @runtime_checkable
@@ -167,6 +170,7 @@ class Liveness(Struct, frozen=True):
     `seconds_since` is the age of the last proof."""
 
     ok: bool
+    """True if the connection works."""
     detail: str = ""
     seconds_since: float = 0.0
 
@@ -196,8 +200,11 @@ class Check(Struct, frozen=True):
     of failure it is: `parley init` asks again for a refused credential only."""
 
     name: str
+    """The thing that was checked, in a few words."""
     ok: bool
+    """True if it is in order."""
     detail: str
+    """The finding, in words."""
     advice: str = ""
     cause: CheckCause = ""
 

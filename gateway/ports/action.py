@@ -69,6 +69,7 @@ class ActionCall(Struct, frozen=True):
     """One call of an action: what the caller proved. Each package adds what its actions work on."""
 
     proof: Proof
+    """The credential, person and role that the caller proved."""
 
 
 C = TypeVar("C", bound=ActionCall)
@@ -82,9 +83,12 @@ class Action(Generic[C, In, Out]):
     what it takes and returns: an `Output`, or a value of the package for its own faces."""
 
     name: str
+    """The name, unique among all actions."""
     summary: str
     allowed: Allowed
+    """The credentials and roles that may call it."""
     effect: Effect
+    """The effect on stored data."""
     input: type[In]
     output: type[Out]
     _run: Callable[[C, In], Awaitable[Out]]

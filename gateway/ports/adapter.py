@@ -13,7 +13,7 @@ from pydantic_core import to_jsonable_python
 from gateway.message import Extras, InboundEvent, Outbound, Place, Receipt, TextCut
 from gateway.ports.abilities import Check, LiveStyle
 from gateway.ports.clock import Clock
-from gateway.ports.history import OwnConversations
+from gateway.ports.conversations import OwnConversations
 from gateway.ports.http_routes import WebhookRoutes
 from gateway.ports.rights import Allowed
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
@@ -111,6 +111,7 @@ class Declared(Struct, frozen=True, kw_only=True):
     """Something that declares who may call it."""
 
     allowed: Allowed
+    """The credentials and roles that may call it."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.allowed, Allowed):
@@ -143,11 +144,16 @@ class AdapterContext(Struct, frozen=True):
 
     account: str
     assistant_name: str
+    """The name of the assistant, for texts that the adapter writes."""
     clock: Clock
+    """The clock; an adapter asks no other one."""
     state: AdapterState
     webhooks: WebhookRoutes
+    """The paths of the public listener, where an adapter registers its own."""
     count: Counter
+    """Counts an event by its name, for the metrics."""
     commands: tuple[CommandSpec, ...] = ()
+    """The commands to register at the platform."""
     guard: WorkGuard = UNGUARDED
     own_conversations: OwnConversations | None = None
     long_lived: AdapterState | None = None
@@ -195,8 +201,11 @@ class StateEntry(NamedTuple):
     """A stored value of an adapter."""
 
     platform: str
+    """The platform's name, in lower case."""
     account: str
+    """The account of the adapter."""
     key: str
+    """The key, unique within the account."""
     value: str
 
 
@@ -236,7 +245,9 @@ class SendPace(Struct, frozen=True):
     """
 
     platform_per_second: float = 0.0
+    """Sends of the account to all chats together."""
     chat_per_second: float = 0.0
+    """Sends to one chat."""
     room_per_minute: float = 0.0
 
 
@@ -259,9 +270,11 @@ class AdapterManifest(Struct, frozen=True):
 
     platform: str
     title: str
+    """The name for people."""
     settings: type[AccountSettings]
     load: str
     capabilities: Capabilities = field(default_factory=Capabilities)
+    """The abilities of the platform's messages."""
     abilities: tuple[type, ...] = ()
     """The protocols of `REMOTE_ABILITIES` that the adapter has, for a process that holds no
     connection and does not import the adapter. Where it is connected, its methods decide."""
@@ -275,6 +288,7 @@ class AdapterManifest(Struct, frozen=True):
     """The time after a person's message within which the platform takes any message to them; None
     without such a limit."""
     pace: SendPace = SendPace()
+    """The send rates that the platform accepts."""
     loggers: tuple[str, ...] = ()
     """Loggers of the platform's library whose warnings repeat our own events."""
     live: "Callable[[Place], LiveStyle | None] | None" = None

@@ -23,6 +23,7 @@ class Applicant(Struct, frozen=True):
     has verified, `place` their direct conversation."""
 
     tenant: str
+    """The person's tenant."""
     person: str
     name: str
     place: Place
@@ -32,10 +33,14 @@ class PairingRequest(Struct, frozen=True):
     """A person who waits for a decision. `code_hash` is the salted hash of the code."""
 
     id: str
+    """The request's id, by which approvers name it."""
     applicant: Applicant
+    """The person who asks."""
     code_hash: str
     made_at: datetime
+    """The time of the request, in UTC."""
     until: datetime
+    """The expiry of code and request, in UTC."""
 
 
 class Admission(Struct, frozen=True):
@@ -43,23 +48,29 @@ class Admission(Struct, frozen=True):
     the program: "command line", "owner code"."""
 
     applicant: Applicant
+    """The person who is admitted."""
     role: Role
+    """The role that the approval gives."""
     by: str
     at: datetime
+    """The time of the approval, in UTC."""
 
 
 class OwnerCode(Struct, frozen=True):
     """A new owner code; `code` is shown once and not stored."""
 
     id: str
+    """The code's id, which the audit log has."""
     code: str
     until: datetime
+    """The expiry, in UTC."""
 
 
 class OwnershipClaim(Struct, frozen=True):
     """The result of an owner code that a person sent; `code_id` is empty without a code."""
 
     outcome: ClaimOutcome
+    """"claimed" makes the person an owner; "none" is a text that is no owner code."""
     code_id: str = ""
 
 

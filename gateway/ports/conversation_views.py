@@ -11,9 +11,6 @@ from gateway.ports.traces import Trace
 MAX_COUNTED: Final = 100
 """Messages of a conversation that a list counts."""
 
-OutcomeKind = Literal["answered", "refused", "failed", "other"]
-"""The groups of outcomes: "other" are, among others, collected, dropped and deleted messages."""
-
 
 class ConversationReader(Struct, frozen=True):
     """The identities of the person who reads. An `operator` sees the messages of everybody in the
@@ -21,6 +18,7 @@ class ConversationReader(Struct, frozen=True):
 
     tenant: str
     persons: tuple[str, ...]
+    """The linked identities of the reader, each a `str(PersonId)`."""
     operator: bool = False
 
     @property
@@ -32,16 +30,22 @@ class ConversationReader(Struct, frozen=True):
 class Wanted(Struct, frozen=True):
     """The filters of a list of conversations; empty ones are off. A conversation is listed if one
     of its messages fits all. `person` is a `str(PersonId)`, `micros` the least cost of a message in
-    millionths of a dollar, `outcome` an `OutcomeKind`."""
+    millionths of a dollar, `outcome` a group of outcomes: "answered",
+    "refused", "failed", or "other" for, among others, collected, dropped and deleted messages."""
 
     platform: str = ""
+    """The platform's name."""
     channel: str = ""
+    """The platform's id of the channel."""
     person: str = ""
     outcome: str = ""
     micros: int = 0
     since: datetime | None = None
+    """The earliest time; None for any."""
     until: datetime | None = None
+    """The time before which messages are; None for any."""
     archived: bool = False
+    """True for archived conversations, false for the others."""
 
 
 class ListedConversation(Struct, frozen=True):
@@ -51,13 +55,20 @@ class ListedConversation(Struct, frozen=True):
     id: str
     conversation: str
     audience: str
+    """The `Audience` of the place; empty if unknown."""
     at: datetime
     kind: str
+    """The kind of the event."""
     outcome: str
+    """The outcome of the message, as its trace has it."""
     milliseconds: float
+    """The time until the answer was stored."""
     person: str
+    """The `str(PersonId)` of the author; empty if unknown."""
     speaker: str
+    """The display name of the author; empty if none is stored."""
     micros: int
+    """The cost of the message in millionths of a dollar."""
     messages: int
 
 
@@ -65,6 +76,7 @@ class ListedPage(Struct, frozen=True):
     """A page of a list; `next` is the cursor of the following one, empty at the end."""
 
     rows: tuple[ListedConversation, ...]
+    """The conversations, in the order of the list."""
     next: str = ""
 
 
@@ -73,9 +85,11 @@ class StoredExchange(Struct, frozen=True):
     cache and written to it, of all model calls."""
 
     trace: Trace
+    """The decisions about the message."""
     person: str = ""
     model: str = ""
     micros: int = 0
+    """The cost of all model calls in millionths of a dollar."""
     tokens: tuple[int, int, int, int] = (0, 0, 0, 0)
 
 
@@ -83,6 +97,7 @@ class ExchangePage(Struct, frozen=True):
     """Messages of a conversation, oldest first; `before` is the cursor of the earlier ones."""
 
     rows: tuple[StoredExchange, ...]
+    """The messages."""
     before: str = ""
 
 
@@ -90,14 +105,21 @@ class ShownText(Struct, frozen=True):
     """A stored text that the reader may see. `person` is the person of the exchange."""
 
     message_id: str
+    """The id of the person's message."""
     role: Literal["user", "assistant"]
+    """The writer: the person, or the assistant."""
     text: str
     at: datetime
+    """The time of the text, in UTC."""
     person: str
     speaker: str
+    """The display name of the writer; empty if none is stored."""
     audience: str
+    """The `Audience` of the place."""
     conversation: str
+    """The `str(ConversationKey)`."""
     material: tuple[Material, ...] = ()
+    """Text of other authors that came with it."""
 
 
 class FoundText(Struct, frozen=True):
@@ -112,4 +134,5 @@ class HitPage(Struct, frozen=True):
     """Hits, newest first; `next` is the cursor of the following page."""
 
     rows: tuple[FoundText, ...]
+    """The hits."""
     next: str = ""

@@ -18,9 +18,13 @@ class WebhookRequest:
     """A request to the public listener. Header names are in lower case; `body` is untouched."""
 
     method: str
+    """The HTTP method, in upper case."""
     path: str
+    """The path, as it was sent."""
     query: Mapping[str, str]
+    """The parameters of the query, decoded."""
     headers: Mapping[str, str]
+    """The headers by name."""
     body: bytes = field(repr=False)
 
 
@@ -28,8 +32,11 @@ class WebhookResponse(Struct, frozen=True):
     """The response of the public listener."""
 
     status: int = 200
+    """The HTTP status."""
     body: str = ""
+    """The text of the response."""
     content_type: str = "text/plain"
+    """The media type of the body."""
 
 
 WebhookHandler: TypeAlias = Callable[[WebhookRequest], Awaitable[WebhookResponse]]
@@ -65,11 +72,17 @@ class LocalRequest:
     `trusted` is true with access to the local pages, which paths for everybody do not need."""
 
     method: str
+    """The HTTP method, in upper case."""
     path: str
+    """The path, as it was sent."""
     read: BodyReader = field(repr=False)
+    """Reads the body, up to a limit in bytes."""
     query: Mapping[str, str] = field(default_factory=dict)
+    """The parameters of the query, decoded."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The headers by name."""
     cookies: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The cookies by name."""
     params: Mapping[str, str] = field(default_factory=dict)
     encrypted: bool = False
     trusted: bool = False
@@ -86,8 +99,11 @@ class LocalResponse:
     """A complete answer. The listener adds its own security headers where `headers` has none."""
 
     body: bytes = field(default=b"", repr=False)
+    """The bytes of the response."""
     status: int = 200
+    """The HTTP status."""
     content_type: str = "text/plain; charset=utf-8"
+    """The media type of the body, with its charset."""
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -96,7 +112,9 @@ class ServerEvent(Struct, frozen=True):
 
     data: str
     name: str = ""
+    """The type of the event; empty for the default one."""
     id: str = ""
+    """The id from which a client goes on; empty for none."""
 
 
 class EventStream(Struct, frozen=True):
@@ -119,9 +137,12 @@ class LocalRoute(Struct, frozen=True):
     one segment."""
 
     method: Literal["GET", "POST"]
+    """The HTTP method."""
     path: str
     handler: LocalHandler
+    """Answers a request that was let in."""
     allowed: Allowed
+    """The credentials and roles that may call it."""
 
 
 @runtime_checkable

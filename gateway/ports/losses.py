@@ -61,7 +61,9 @@ class DataLoss(Struct, frozen=True):
     unknown); `events` and `sends` waited at that moment, by the last count."""
 
     id: str
+    """The id of the loss, unique."""
     kind: LossKind
+    """The kind of loss, see `LossKind`."""
     at: datetime
     since: datetime | None = None
     events: int = 0

@@ -27,7 +27,9 @@ class GivenFile:
     """A file that came with a command: its bytes, or None and the `problem` in words."""
 
     name: str
+    """The file's name as its sender gave it."""
     data: bytes | None = field(default=None, repr=False)
+    """The content; None if it could not be read."""
     problem: str = ""
 
 
@@ -44,10 +46,12 @@ class Caller(Struct, frozen=True):
 
     id: str
     principal: Principal
+    """The person with tenant and role."""
     name: str
     place: Place
     conversation: str
     at: datetime
+    """The time of the call, in UTC."""
     message_ids: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     attributed_text: str = ""
@@ -68,12 +72,15 @@ class WaitingTurn(Struct, frozen=True):
     """
 
     id: str
+    """The id of the turn."""
     tenant: str
+    """The tenant of the person."""
     person: str
     room: str
     channel: str
     message_ids: tuple[str, ...]
     at: datetime
+    """The time of the turn, in UTC."""
     body: str
 
 
@@ -83,6 +90,7 @@ class AnswerFooter(Struct, frozen=True):
     `derived`: the authorship of text that the answer was made from and memory may not keep."""
 
     note: str = ""
+    """The text, in Markdown; empty for none."""
     buttons: tuple[Button, ...] = ()
     turn: WaitingTurn | None = None
     typed: str = ""

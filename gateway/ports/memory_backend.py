@@ -47,6 +47,7 @@ class Statement(Struct, frozen=True):
     tenant: str
     id: str
     text: str
+    """The statement itself, in plain text."""
     kind: str
     at: datetime
     person: str
@@ -78,6 +79,7 @@ class BackendAccess(Struct, frozen=True):
     """
 
     tenant: str
+    """The tenant of the person."""
     person: str
     persons: tuple[str, ...]
     room: str = ""

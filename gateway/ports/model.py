@@ -14,6 +14,7 @@ class TextBlock(Struct, frozen=True):
     """Text of a person, of the assistant, or of the system."""
 
     text: str
+    """The text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +23,16 @@ class ImageBlock:
 
     mime: str
     data: bytes = field(repr=False)
+    """The bytes of the image."""
 
 
 class ToolCall(Struct, frozen=True):
     """A tool call of the model. `arguments` is the text of a JSON object."""
 
     id: str
+    """The id that the result names, unique in the conversation."""
     name: str
+    """The name of the tool."""
     arguments: str
 
 
@@ -36,8 +40,11 @@ class ToolOutcome(Struct, frozen=True):
     """The result of a tool call, as the model reads it."""
 
     call_id: str
+    """The id of the call."""
     content: str
+    """The result, or the error, as text."""
     is_error: bool = False
+    """True if the call failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +69,9 @@ class ModelMessage(Struct, frozen=True):
     """One message of the conversation with the model."""
 
     role: Literal["user", "assistant"]
+    """The writer: people and tools, or the model."""
     content: tuple[ContentBlock, ...]
+    """The parts of the message, in order."""
 
 
 class ModelRequest(Struct, frozen=True):
@@ -83,6 +92,7 @@ class ModelRequest(Struct, frozen=True):
     tools: tuple[ToolSpec, ...] = ()
     model: str = ""
     max_tokens: int = 1024
+    """The length limit of the answer in tokens, reasoning included."""
     tool_choice: Literal["auto", "none"] = "auto"
     system_volatile: str = ""
     settled: int = 0
@@ -106,6 +116,7 @@ class WebText(Struct, frozen=True):
 
     tool: str
     text: str
+    """The text."""
 
 
 class Usage(Struct, frozen=True):
@@ -113,8 +124,11 @@ class Usage(Struct, frozen=True):
     `cache_write_tokens` that are kept for an hour; `searches` are the service's own in the web."""
 
     input_tokens: int = 0
+    """Tokens of the prompt outside of the cache."""
     output_tokens: int = 0
+    """Tokens of the answer, reasoning included."""
     cache_read_tokens: int = 0
+    """Tokens of the prompt that were read from the cache."""
     cache_write_tokens: int = 0
     cache_hour_tokens: int = 0
     searches: int = 0
@@ -134,6 +148,7 @@ class TextDelta(Struct, frozen=True):
     """A piece of the answer."""
 
     text: str
+    """The piece; joined, the pieces are the text of the answer."""
 
 
 class Working(Struct, frozen=True):
@@ -156,7 +171,9 @@ class ModelFinished(Struct, frozen=True):
 
     message: ModelMessage
     stop: StopReason
+    """The reason why the model stopped."""
     usage: Usage
+    """The tokens of the call."""
     model: str
     from_fallback: bool = False
     reasoned: bool = False
@@ -258,6 +275,7 @@ class ServerState(Struct, frozen=True):
     minutes."""
 
     name: str
+    """The name of the server in the configuration."""
     connected: bool
     problem: str
     failures: int
@@ -281,3 +299,17 @@ class CanReportState(Protocol):
 
     def state(self) -> ServerState:
         """Return the present state."""
+
+
+FIRST_TOKEN_SECONDS: Final = 300.0
+"""A local model reads a prompt of some thousand tokens for a minute or more, and may have to be
+loaded before."""
+BETWEEN_TOKENS_SECONDS: Final = 120.0
+"""Some local servers send the arguments of a tool call only when they are complete."""
+
+
+class TimeLimits(Struct, frozen=True):
+    """Seconds until anything of an answer arrives, and between two things that arrive."""
+
+    first_token: float = FIRST_TOKEN_SECONDS
+    between_tokens: float = BETWEEN_TOKENS_SECONDS

@@ -21,8 +21,11 @@ class SecurityEvent(Struct, frozen=True):
     """
 
     event: str
+    """The code of the event, for logs and metrics."""
     reason: str
+    """The code of the reason."""
     tenant: str = DEFAULT_TENANT
+    """The tenant of the person."""
     person: str = ""
     channel: str = ""
     address: str = ""
@@ -58,8 +61,11 @@ class FinishedTurn(Struct, frozen=True):
     decision of the stage that refused it."""
 
     trace: Trace
+    """The decisions about the message."""
     timings: Sequence[Timing]
+    """The durations of stages and calls."""
     usage: Sequence[UsageRow]
+    """The model calls with their cost."""
     stored: float
     began: float
     last_key: str
@@ -70,8 +76,11 @@ class SendAttempt(Struct, frozen=True):
     """One attempt of a send; `failed` is the error's type, empty for success."""
 
     outbound: Outbound
+    """The send."""
     began: float
+    """The start of the attempt, in monotonic seconds."""
     seconds: float
+    """The duration of the attempt."""
     failed: str = ""
 
 

@@ -14,6 +14,7 @@ class AccountReport(Struct, frozen=True):
     `connected` and `last_event` are the seconds since then, None for never."""
 
     name: str
+    """The platform and the account."""
     state: str
     problem: str = ""
     connected: float | None = None
@@ -26,9 +27,12 @@ class ModelReport(Struct, frozen=True):
 
     model: str
     server: str
+    """The server of the model."""
     answered: float | None = None
+    """Seconds since the last answer; None for none."""
     failure: ModelFailure | None = None
     failing: float = 0.0
+    """Seconds since the first failed call."""
     failed: float = 0.0
 
 
@@ -38,12 +42,15 @@ class ProcessReport(Struct, frozen=True):
     that it called, and what it found out about their servers."""
 
     host: str
+    """The name of the machine."""
     role: ProcessRole
     platform: str = ""
     accounts: tuple[AccountReport, ...] = ()
     configured: tuple[str, ...] = ()
+    """The names of all accounts in the configuration."""
     models: tuple[ModelReport, ...] = ()
     findings: tuple[ModelFinding, ...] = ()
+    """Facts that were found about the models' servers."""
 
 
 class SeenProcess(Struct, frozen=True):
@@ -51,6 +58,7 @@ class SeenProcess(Struct, frozen=True):
     `watching` since the process reports without a gap. `ended`: it said that it stops."""
 
     name: str
+    """The name of the process, unique among all."""
     report: ProcessReport
     age: float
     watching: float

@@ -45,6 +45,7 @@ class BlockSection(NamedTuple):
     of its block if not everything fits; the shares of a block need not sum to 1."""
 
     name: str
+    """The tag around the text."""
     text: str
     share: float
 
@@ -64,11 +65,16 @@ class PromptParts(Struct, frozen=True):
 
     skill: str = ""
     soul: str = ""
+    """A person's preferences (SOUL)."""
     brief: str = ""
+    """The person's brief."""
     bible: str = ""
+    """A project's notes (BIBLE)."""
     heartbeat: str = ""
+    """A project's status (HEARTBEAT)."""
     shared: str = ""
     missing: tuple[MissingPart, ...] = ()
+    """The parts that could not be read."""
 
 
 NO_PROMPT_PARTS: Final = PromptParts()
@@ -78,6 +84,7 @@ class Task(Struct, frozen=True):
     """The task of a conversation. `set_by` is a person's name."""
 
     text: str
+    """The task, in the words of a person."""
     set_by: str = ""
 
 
@@ -87,9 +94,12 @@ class DialogueTurn(NamedTuple):
     else. A tuple, because a message creates many of them."""
 
     id: str
+    """The platform's id of the message."""
     role: Literal["user", "assistant"]
+    """The writer: people, or the assistant."""
     text: str
     at: datetime
+    """The time of the message, in UTC."""
     own: str | None = None
     writer: str = ""
     shown: str = ""
@@ -124,12 +134,14 @@ class KnowledgeItem(Struct, frozen=True):
 
     id: str
     text: str
+    """The text of the item."""
     source: str
     confidence: float
     kind: str = ""
     scope: str = ""
     label: str = ""
     at: datetime | None = None
+    """The time of its origin, in UTC; None if unknown."""
     score: float = 0.0
     message_id: str = ""
     line: str = ""
@@ -164,10 +176,12 @@ class ContextParts(Struct, frozen=True):
     personal: tuple[BlockSection, ...] = ()
     project: tuple[BlockSection, ...] = ()
     task: Task | None = None
+    """The task of the conversation; None for none."""
     summary: str = ""
     turns: tuple[DialogueTurn, ...] = ()
     thread: ThreadText | None = None
     knowledge: tuple[KnowledgeItem, ...] = ()
+    """Recalled items, the best first."""
 
 
 Why: TypeAlias = Literal["cut", "left_out", "summarised"]
@@ -179,6 +193,7 @@ class LeftOut(Struct, frozen=True):
 
     what: str
     why: Why
+    """The kind of omission: a shorter text, no text, or a summary in its place."""
     tokens: int
 
 
@@ -187,13 +202,17 @@ class Block(NamedTuple):
     the allocation; `tokens` never exceed it. `needed` is the size without cuts."""
 
     kind: BlockKind
+    """The kind of block."""
     rank: int
+    """The rank in the allocation: the first is cut last."""
     text: str
+    """The final text."""
     tokens: int
     needed: int
     budget: int
     allotted: int
     losses: tuple[LeftOut, ...] = ()
+    """The parts that are missing."""
 
 
 class Assembled(Struct, frozen=True):

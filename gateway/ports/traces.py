@@ -25,10 +25,15 @@ class CallFigures(NamedTuple):
     """The tokens of one model call, and its cost in millionths of a dollar (0 without a price)."""
 
     input_tokens: int
+    """Tokens of the prompt outside of the cache."""
     output_tokens: int
+    """Tokens of the answer."""
     cache_read_tokens: int
+    """Tokens that were read from the cache."""
     cache_write_tokens: int
+    """Tokens that were written to the cache."""
     micros: int
+    """The cost in millionths of a dollar; 0 without a price."""
 
 
 Duration: TypeAlias = (
@@ -52,14 +57,22 @@ class Trace:
     """
 
     id: str
+    """The id of the turn."""
     message_id: str
+    """The platform's id of the message; empty for an event without one."""
     platform: str
+    """The platform's name, in lower case."""
     account: str
+    """The account of this bot."""
     conversation: str
+    """The `str(ConversationKey)`, or `NO_CONVERSATION`."""
     kind: str
+    """The kind of the event."""
     at: datetime
+    """The start of the attempt to answer, in UTC."""
     decisions: tuple[Decision, ...]
     outcome: str
+    """The outcome: "answered", "refused:" and a reason, one of `FAILED`, and others."""
     milliseconds: float
     slot: int | None = field(default=None, compare=False)
     durations: tuple[Duration, ...] = ()

@@ -21,12 +21,19 @@ class CompletedTurn(Struct, frozen=True):
     """A finished turn: the rows to store and the sends to queue."""
 
     key: ConversationKey
+    """The conversation."""
     turns: tuple[StoredTurn, ...]
+    """The messages to store, in order."""
     usage: tuple[UsageRow, ...]
+    """The model calls with their cost."""
     accounts: tuple[BudgetAccount, ...]
+    """The budget accounts to which the cost is added."""
     trace: Trace
+    """The decisions about the message."""
     inbox_ids: tuple[str, ...]
+    """The events that are finished."""
     outbound: tuple[Outbound, ...]
+    """The sends to queue, in order."""
     waiting: WaitingTurn | None = None
     """The turn for memory to process later."""
     begun: str = ""

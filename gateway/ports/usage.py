@@ -21,12 +21,18 @@ class UsageRow(Struct, frozen=True):
     """The cost of one turn. `micros` is in millionths of a dollar."""
 
     tenant: str
+    """The tenant of the person."""
     person: str
+    """The `str(PersonId)` who asked."""
     workspace: str
+    """The workspace of the place, as budgets name it."""
     model: str
+    """The name under which the call is priced."""
     usage: Usage
+    """The tokens."""
     micros: int
     at: datetime
+    """The time of the call, in UTC."""
 
 
 class UsageTotal(Struct, frozen=True):
@@ -35,7 +41,9 @@ class UsageTotal(Struct, frozen=True):
     model: str
     calls: int
     usage: Usage
+    """The tokens of all calls."""
     micros: int
+    """The cost in millionths of a dollar."""
 
 
 class UsageFilter(Struct, frozen=True):
@@ -49,7 +57,9 @@ class UsageFilter(Struct, frozen=True):
     until: datetime
     persons: tuple[str, ...] | None = None
     person: str = ""
+    """The only person, a `str(PersonId)`."""
     workspace: str = ""
+    """The only workspace."""
     channel: str | None = None
     model: str = ""
 
@@ -66,6 +76,7 @@ class UsageSum(Struct, frozen=True):
     name: str
     calls: int
     usage: Usage
+    """The tokens of all calls."""
     micros: int
     messages: int
     errors: int

@@ -21,6 +21,7 @@ class WorkItem(NamedTuple):
     """One piece of work, the same in every process. The id holds no content."""
 
     kind: WorkKind
+    """The kind of work."""
     id: str
 
     @property
@@ -100,7 +101,11 @@ class Quarantined(Struct, frozen=True):
     weight, see `gateway.inbound.crash_loop_guard`."""
 
     kind: WorkKind
+    """The kind of work."""
     id: str
+    """The id of the work, see `WorkItem`."""
     owner: WorkOwner
+    """The person and the place that the work concerns."""
     weight: int
     at: datetime
+    """The time of the quarantine, in UTC."""

@@ -57,7 +57,7 @@ OUTCOME: Final = f"""CASE
     WHEN substr({{0}}.outcome, 1, 8) = 'refused:' THEN 'refused'
     WHEN {{0}}.outcome IN {FAILED} THEN 'failed'
     ELSE 'other' END"""
-"""The `OutcomeKind` of a trace."""
+"""The group of a trace's outcome, see `Wanted`."""
 FITS: Final = """
     {0}.at >= :since AND {0}.at < :until AND (:platform = '' OR {0}.platform = :platform)
     AND (:channel = '' OR {channel} = :channel) AND (:outcome = '' OR {outcome} = :outcome)

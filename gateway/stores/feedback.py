@@ -5,12 +5,10 @@ from datetime import datetime
 from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
-from pydantic_core import to_json
 
 from db import Database, Statement, among
 from db.database import delete_some, deleting_some
 from db.values import micros, storable
-from gateway.message import Place
 
 PUT: Final = Statement("""
     INSERT INTO feedback (message_key, person, tenant, turn, rating, at)
@@ -57,12 +55,6 @@ def rating_of(emoji: str) -> Rating | None:
     """Return the rating of a reaction in any skin tone; None for other reactions."""
     plain = "".join(c for c in emoji[:8] if c not in _TONES and c != _VARIATION)
     return {UP: 1, DOWN: -1}.get(plain)  # type: ignore[return-value]  # the values are ratings
-
-
-def message_key(place: Place, message_id: str) -> str:
-    """Return the address of a message as one text; Telegram numbers messages per chat."""
-    where = (place.platform, place.account, place.channel_id, message_id)
-    return to_json(where).decode()
 
 
 class FeedbackStore:

@@ -10,13 +10,13 @@ from db.values import time_of
 from gateway.conversation import ConversationKey, channel_name, channel_of_name, key_of
 from gateway.message import Place
 from gateway.people import PersonId
-from gateway.ports.conversations import StoredTurn
-from gateway.ports.history import (
+from gateway.ports.conversations import (
     MessageName,
     OwnConversation,
     Spoken,
     SpokenKind,
     SpokenRef,
+    StoredTurn,
     Whose,
     unchanged,
 )
@@ -72,7 +72,7 @@ MESSAGES: Final = Statement(f"""
 
 
 class SqlHistory:
-    """Implements `gateway.ports.history.History`."""
+    """Implements `gateway.ports.conversations.History`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -126,7 +126,7 @@ def _turn(row: Row, tenant: str) -> Spoken:
 
 
 class SqlOwnConversations:
-    """Reads conversations like `gateway.ports.history.OwnConversations`, of one tenant
+    """Reads conversations like `gateway.ports.conversations.OwnConversations`, of one tenant
     and without rendering."""
 
     def __init__(self, database: Database) -> None:

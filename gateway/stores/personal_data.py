@@ -24,8 +24,7 @@ from gateway.observe.correlation import correlation_id
 from gateway.people import Audience, PersonId
 from gateway.ports import Clock
 from gateway.ports.adapter import AdapterStates, StateEntry
-from gateway.ports.inbox import Inbox
-from gateway.ports.outbox import Outbox
+from gateway.ports.queues import Inbox, Outbox
 from gateway.ports.unit_of_work import ERASED_TURNS
 from gateway.stores import usage_days
 from gateway.stores.codec import event_to_json, outbound_to_json

@@ -12,9 +12,9 @@ from db.sqlite import SqliteDatabase, drive
 from db.values import json_list, micros, storable
 from gateway.immutable import replace
 from gateway.ports import AdapterState, Clock
-from gateway.ports.inbox import Finished, Inbox
 from gateway.ports.losses import REPEATABLE_FOR, DataLoss
 from gateway.ports.memory import WaitingTurn
+from gateway.ports.queues import Finished, Inbox
 from gateway.ports.traces import NO_CONVERSATION
 from gateway.ports.unit_of_work import CompletedTurn
 from gateway.stores.conversations import add_turns, remove_turns

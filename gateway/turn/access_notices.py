@@ -10,7 +10,7 @@ from typing import Final
 
 from gateway.message import Button, MessageAuthor, Notice, Place
 from gateway.outbound.notices import NoticeSender
-from gateway.pairing.texts import APPROVED, REQUEST_NOTICE, ROOM_HINT, code_text, described
+from gateway.pairing.requests import APPROVED, REQUEST_NOTICE, ROOM_HINT, code_text, described
 from gateway.people import Audience, KnownIds, Role, identity_of
 from gateway.policy.decision import Decision
 from gateway.policy.pairing_codes import STAGE

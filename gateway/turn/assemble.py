@@ -26,11 +26,12 @@ from gateway.ports.prompt_blocks import (
 )
 from gateway.turn.audit import AuditedTools
 from gateway.turn.context.assembler import assemble as assemble_blocks
-from gateway.turn.context.budgets import TokenBudget, budget_for, usage_data
 from gateway.turn.context.history import LoadedHistory
 from gateway.turn.context.knowledge import assemble_deduplicated
 from gateway.turn.context.task import SET_TASK, TaskTool, may_set_task
+from gateway.turn.context.token_budgets import TokenBudget, budget_for, usage_data
 from gateway.turn.history_and_summary import dialogue_turns
+from gateway.turn.model_turn import TurnRequest
 from gateway.turn.prompt import (
     CHOSEN,
     MEMORY_MISSING,
@@ -42,9 +43,8 @@ from gateway.turn.prompt import (
     wordless,
 )
 from gateway.turn.services import Services
-from gateway.turn.toolbox import OverheardTools, Permit, Toolbox
+from gateway.turn.tools import OverheardTools, Permit, Toolbox
 from gateway.turn.turn_context import TurnContext
-from gateway.turn.types import TurnRequest
 
 ROOMY: Final = 32_000
 """The window in tokens from which tools fit beside the sum of its budget."""

@@ -19,12 +19,12 @@ from gateway.policy.decision import Decision
 from gateway.ports import AlarmClock, CanMarkRead, CanReact, ImageBlock
 from gateway.turn.admission import with_sharing
 from gateway.turn.history_and_summary import BackgroundSummary
+from gateway.turn.model_turn import UNSEEN
 from gateway.turn.services import Services
 from gateway.turn.takeover import is_silenced
 from gateway.turn.tool_loop import ToolLoop
-from gateway.turn.toolbox import OverheardModel
+from gateway.turn.tools import OverheardModel
 from gateway.turn.turn_context import TurnContext
-from gateway.turn.types import UNSEEN
 
 
 async def generate(turn: TurnContext, services: Services) -> Decision:

@@ -23,7 +23,6 @@ from gateway.policy.decision import Decision
 from gateway.ports.conversations import ConversationSummary, QuotedTurn, StoredTurn
 from gateway.ports.prompt_blocks import DialogueTurn, spoken
 from gateway.render import render_off_loop
-from gateway.turn.context.budgets import budget_for
 from gateway.turn.context.history import LoadedHistory, since, sizes_of
 from gateway.turn.context.summary import (
     FROM_REPOSITORY,
@@ -33,6 +32,7 @@ from gateway.turn.context.summary import (
     summarised,
     summary_in_time,
 )
+from gateway.turn.context.token_budgets import budget_for
 from gateway.turn.metering import Meter
 from gateway.turn.prompt import (
     clean_name,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 
+from gateway.background_tasks import stop_task
 from gateway.errors import ToolError
 from gateway.ports import Clock, ServerState, ToolSpec
 from gateway.turn.external_mcp_server import (
@@ -152,10 +153,7 @@ class McpTools:
     async def close(self) -> None:
         """End the connection and the server's program."""
         task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+        await stop_task(task)
 
     # --- the connection's own task --------------------------------------------------------------
 

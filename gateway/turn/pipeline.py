@@ -25,9 +25,9 @@ from gateway.policy.access import NOT_APPROVED
 from gateway.policy.decision import Decision
 from gateway.policy.question_age import EXPIRED, too_old
 from gateway.policy.refusals import NOT_PASSED_ON, refusal_for
-from gateway.ports.inbox import InboxEntry
 from gateway.ports.memory import TurnMemory
 from gateway.ports.observer import Timing
+from gateway.ports.queues import InboxEntry
 from gateway.ports.traces import GAVE_UP
 from gateway.render import address, render_off_loop
 from gateway.store_retry import uninterrupted

@@ -17,14 +17,13 @@ from gateway.policy.response_filter import FilterDecision, filter_response
 from gateway.render import address, render_off_loop
 from gateway.turn import confirmations
 from gateway.turn.audit import audit
-from gateway.turn.closing import NO_ANSWER, closing
 from gateway.turn.confirmations import PendingConfirmation
 from gateway.turn.context.task import ProposedTask
 from gateway.turn.memory import says_forgetful
+from gateway.turn.model_turn import NO_ANSWER, Outcome, closing
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 from gateway.turn.typed_answers import typed_under_answer
-from gateway.turn.types import Outcome
 
 MAX_PARTS = 60
 """Maximum parts of one answer: the longest answer of a model on the platform with the smallest

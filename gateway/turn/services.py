@@ -8,7 +8,6 @@ from functools import partial
 from msgspec import Struct
 
 from gateway.background_tasks import BackgroundTasks
-from gateway.connected_account import ConnectedAccount
 from gateway.conversation import ContextLimits, SummaryPolicy
 from gateway.extensions import ExtensionRegistry
 from gateway.immutable import replace
@@ -17,9 +16,9 @@ from gateway.llm.known_windows import KnownWindows
 from gateway.llm.prices import DEFAULT_PRICES, Price
 from gateway.observe.security_log import SecurityLog
 from gateway.outbound.deliverer import Deliverer
-from gateway.pairing.admissions import Admissions
-from gateway.pairing.owner_codes import OwnerClaims
+from gateway.pairing.admissions import Admissions, OwnerClaims
 from gateway.pairing.requests import Pairing
+from gateway.platforms import ConnectedAccount
 from gateway.policy.access import AccessPolicy, RolePolicy, ToolPolicy
 from gateway.policy.budgets import Budgets
 from gateway.policy.history_redaction import RecentSecrets
@@ -34,11 +33,10 @@ from gateway.ports import (
 )
 from gateway.ports.adapter import AdapterStates
 from gateway.ports.identities import IdentityResolver, NoLinkedIdentities
-from gateway.ports.inbox import Inbox
 from gateway.ports.memory import CommandSet, MemoryPort, NoCommands, NoMemory
 from gateway.ports.observer import CombinedObserver, Observer
-from gateway.ports.outbox import Outbox
 from gateway.ports.prompt_blocks import CHAT_RANKS, BlockKind
+from gateway.ports.queues import Inbox, Outbox
 from gateway.ports.traces import Trace
 from gateway.ports.unit_of_work import UnitOfWork
 from gateway.ports.usage import Buckets
@@ -49,25 +47,35 @@ from gateway.stores.feedback import FeedbackStore
 from gateway.stores.takeovers import TakeoverStore
 from gateway.stores.traces import Traces
 from gateway.stores.usage import UsageLedger
+from gateway.turn.model_turn import TurnLimits
 from gateway.turn.slots import Slots, StorePlaces
 from gateway.turn.thread_failures import ThreadFailures
-from gateway.turn.toolbox import Toolbox
-from gateway.turn.types import TurnLimits
+from gateway.turn.tools import Toolbox
 
 
 class Stores(Struct, frozen=True):
     """The stores of the gateway. Without `takeovers` nobody takes a conversation over."""
 
     inbox: Inbox
+    """Accepted events."""
     outbox: Outbox
+    """Sends that wait, and their receipts."""
     buckets: Buckets
+    """Token buckets of the rate limits."""
     states: AdapterStates
+    """The state of adapters, and of the program, with an expiry."""
     conversations: Conversations
+    """Stored conversations."""
     notes: ConversationNoteStore
+    """Tasks and summaries of conversations."""
     usage: UsageLedger
+    """Calls of the model, and what they cost."""
     traces: Traces
+    """The decisions about messages."""
     feedback: FeedbackStore
+    """Thumbs under answers."""
     unit_of_work: UnitOfWork
+    """Completes a turn."""
     takeovers: TakeoverStore | None = None
 
 
@@ -78,20 +86,35 @@ class Policies:
     to the assistant after `takeover_idle` without an answer."""
 
     assistant: Assistant = field(default_factory=Assistant)
+    """The assistant that answers."""
     prices: Mapping[str, Price] = field(default_factory=lambda: dict(DEFAULT_PRICES))
+    """Prices by the name of the model."""
     invocation: InvocationPolicy = field(default_factory=InvocationPolicy)
+    """The messages that address the assistant."""
     access: AccessPolicy = field(default_factory=AccessPolicy)
+    """Lists and admission."""
     roles: RolePolicy = field(default_factory=RolePolicy)
+    """The roles of people."""
     tools: ToolPolicy = field(default_factory=ToolPolicy)
+    """The rules for tools."""
     limits: RateLimits = field(default_factory=RateLimits)
+    """Rate limits."""
     budgets: Budgets = field(default_factory=Budgets)
+    """Budgets of people and workspaces."""
     context: ContextLimits = field(default_factory=ContextLimits)
+    """Limits of the history in the prompt."""
     ages: AgeLimits = field(default_factory=AgeLimits)
+    """The age from which a question is late, or too old."""
     summaries: SummaryPolicy = field(default_factory=SummaryPolicy)
+    """Conditions and limits of summaries."""
     turn: TurnLimits = field(default_factory=TurnLimits)
+    """Limits of a turn."""
     ranks: tuple[BlockKind, ...] = CHAT_RANKS
+    """Blocks of the prompt, the most important first."""
     reads_threads: bool = True
+    """True if the earlier messages of a thread are read."""
     live: bool = True
+    """True if answers are shown while they grow."""
     acknowledge: str = ""
     takeover_idle: timedelta = timedelta(hours=8)
 
@@ -101,6 +124,7 @@ class CurrentPolicies:
     """The policies in force. A change of the configuration replaces the value as a whole."""
 
     value: Policies = field(default_factory=Policies)
+    """The policies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,31 +138,51 @@ class Services:
 
     current: CurrentPolicies
     stores: Stores
+    """The stores of the gateway."""
     provider: LLMProvider
+    """The model, with its fallbacks."""
     toolbox: Toolbox
+    """The tools."""
     connected: Mapping[tuple[str, str], ConnectedAccount]
+    """The accounts by platform and name."""
     deliverer: Deliverer
+    """Sends what the outbox holds."""
     loop_guard: BotLoopGuard
+    """Recognises bots that answer each other."""
     extensions: ExtensionRegistry
+    """The extension points."""
     commands: tuple[CommandSpec, ...]
+    """The commands to offer."""
     clock: AlarmClock
+    """The clock."""
     count: Callable[[str, str], None]
+    """Counts an event for a platform, for the metrics."""
     observe: Callable[[Trace], None]
     retry: StoreRetry
     observer: Observer = field(default_factory=CombinedObserver)
     memory: MemoryPort = field(default_factory=NoMemory)
+    """Memory."""
     identities: IdentityResolver = field(default_factory=NoLinkedIdentities)
+    """The linked identities of a person."""
     more_commands: CommandSet = field(default_factory=NoCommands)
+    """Commands of memory."""
     guard: WorkGuard = UNGUARDED
+    """The crash-loop guard."""
     calibrations: TokenCalibrations = field(default_factory=TokenCalibrations)
+    """Ratios of counted to estimated tokens."""
     windows: KnownWindows = field(default_factory=KnownWindows)
+    """Context windows that were found."""
     recent_secrets: RecentSecrets = field(default_factory=RecentSecrets)
+    """Secrets that were seen lately, to recognise copies."""
     thread_failures: ThreadFailures = field(default_factory=ThreadFailures)
+    """Failed reads of threads."""
     slots: Slots = field(default_factory=Slots)
     store_places: StorePlaces = field(default_factory=partial(StorePlaces.for_connections, 0))
     indicators: BackgroundTasks = field(default_factory=lambda: BackgroundTasks("indicator_failed"))
     security: SecurityLog = field(default_factory=SecurityLog)
+    """The security log."""
     admissions: Admissions = field(default_factory=Admissions)
+    """Approvals, and stored owners."""
     pairing: Pairing | None = None
     owner_claims: OwnerClaims | None = None
 

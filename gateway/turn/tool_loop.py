@@ -30,11 +30,17 @@ from gateway.ports import (
     Working,
 )
 from gateway.ports.model import LONG_REQUEST
-from gateway.turn.closing import closing
-from gateway.turn.fit import RETRIES, Fitted, fit, smaller_room
-from gateway.turn.retrying import Pause, Retrying
-from gateway.turn.tool_calls import CallRunner
-from gateway.turn.types import UNSEEN, AnswerView, Outcome, ToolUse, TurnRequest, TurnResult
+from gateway.turn.model_attempts import RETRIES, Fitted, Pause, Retrying, fit, smaller_room
+from gateway.turn.model_turn import (
+    UNSEEN,
+    AnswerView,
+    Outcome,
+    ToolUse,
+    TurnRequest,
+    TurnResult,
+    closing,
+)
+from gateway.turn.tools import CallRunner
 
 MAX_TAKEN_BACK: Final = 4
 """Maximum repetitions of interrupted answers in one turn; each one costs."""

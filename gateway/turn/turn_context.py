@@ -8,7 +8,6 @@ from itertools import pairwise
 from uuid import uuid4
 
 from gateway.authorship import Material, text_of, within_bounds
-from gateway.connected_account import ConnectedAccount
 from gateway.conversation import ConversationKey
 from gateway.immutable import replace
 from gateway.message import (
@@ -27,6 +26,7 @@ from gateway.message import (
 )
 from gateway.outbound.live.answer import LiveAnswer
 from gateway.people import Principal
+from gateway.platforms import ConnectedAccount
 from gateway.policy.cut_text import seam, texts_of
 from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import RedactedMessages, redact_name
@@ -47,8 +47,8 @@ from gateway.ports.unit_of_work import CompletedTurn
 from gateway.turn.context.history import NO_HISTORY, LoadedHistory
 from gateway.turn.context.task import TaskTool
 from gateway.turn.metering import Meter
+from gateway.turn.model_turn import TurnRequest, TurnResult
 from gateway.turn.services import Policies
-from gateway.turn.types import TurnRequest, TurnResult
 
 MAX_DECISIONS = 50
 MICRO = 1_000_000

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from gateway.ports.history import Spoken, SpokenRef, digest_of
+from gateway.ports.conversations import Spoken, SpokenRef, digest_of
 from memory.model.record import ID_PREFIX, Record, Scope
 from memory.stores.reviews import ReviewItem
 from memory.text import terms

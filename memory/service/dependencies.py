@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 
 from gateway.ports import Clock
-from gateway.ports.history import History
+from gateway.ports.conversations import History
 from memory.agents.share_reviews import ShareReviews
 from memory.audit import Audit
 from memory.brain.documents import Brain

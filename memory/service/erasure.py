@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from gateway.errors import BadInput
 from gateway.immutable import replace
-from gateway.ports.history import Spoken, SpokenRef, Whose
+from gateway.ports.conversations import Spoken, SpokenRef, Whose
 from memory.model.record import Record, Tier
 from memory.ports.memories import Filter
 from memory.ports.people import Linked

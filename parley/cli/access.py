@@ -7,7 +7,7 @@ from typing import Annotated, Final, TypeVar
 import typer
 
 from gateway.errors import BadInput
-from gateway.pairing.owner_codes import COMMAND_LINE
+from gateway.pairing.admissions import COMMAND_LINE
 from gateway.pairing.requests import WRONG_CODE, match
 from gateway.people import Role, identity_of
 from gateway.ports.admissions import Admission, Applicant, OwnerCode, PairingRequest

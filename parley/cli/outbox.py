@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from gateway.ports.outbox import DeadLetter, Outbox
+from gateway.ports.queues import DeadLetter, Outbox
 from gateway.ports.traces import Trace
 from parley.cli.options import Config
 from parley.cli.stores import settings_with_database, with_storage

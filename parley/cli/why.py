@@ -12,8 +12,8 @@ from gateway.policy.model_failures import step_of
 from gateway.ports.prompt_blocks import LeftOut
 from gateway.ports.traces import Trace
 from gateway.stores.feedback import DOWN, UP, Thumbs
-from gateway.turn.context.budgets import BlockFigures, BudgetFigures, figures_in, warnings
-from gateway.turn.types import Outcome
+from gateway.turn.context.token_budgets import BlockFigures, BudgetFigures, figures_in, warnings
+from gateway.turn.model_turn import Outcome
 from parley.cli.known_people import resolve_person
 from parley.cli.options import AsJson, Config
 from parley.cli.stores import settings_with_database, with_storage

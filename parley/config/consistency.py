@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from gateway.llm.tokens import estimate
 from gateway.people import Audience
 from gateway.ports import AdapterManifest
-from gateway.turn.context.budgets import budget_for
+from gateway.turn.context.token_budgets import budget_for
 from gateway.turn.prompt import PromptFacts, own_text
 from parley.config.problems import Problem, closest
 from parley.config.sections import MAIN

@@ -18,7 +18,7 @@ from pydantic import (
 
 from gateway.llm.chat_completions.limits import Part
 from gateway.policy.budgets import Budgets
-from gateway.policy.time_limits import BETWEEN_TOKENS_SECONDS, FIRST_TOKEN_SECONDS
+from gateway.ports.model import BETWEEN_TOKENS_SECONDS, FIRST_TOKEN_SECONDS
 from gateway.settings import Dollars, Id, Section
 from safety.http.addresses import is_loopback_name
 

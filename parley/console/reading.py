@@ -12,7 +12,7 @@ from gateway.ports.action import Output
 from gateway.ports.conversation_views import ConversationReader, ShownText
 from gateway.stores.break_glass import TextGrant
 from gateway.stores.takeovers import Takeover
-from gateway.turn.context.budgets import allot
+from gateway.turn.context.token_budgets import allot
 from parley.console.viewer import TextSource, Viewer, may_read_text
 
 TURN: Final = r"^[0-9A-Za-z_.-]{1,100}$"

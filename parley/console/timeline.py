@@ -10,7 +10,7 @@ from gateway.policy.decision import Decision
 from gateway.ports.action import Output
 from gateway.ports.prompt_blocks import Why
 from gateway.ports.traces import CallFigures, Duration, Trace
-from gateway.turn.context.budgets import BlockFigures, BudgetFigures, figures_in
+from gateway.turn.context.token_budgets import BlockFigures, BudgetFigures, figures_in
 from parley.refusal_steps import step_after
 
 MAX_STEPS: Final = 120

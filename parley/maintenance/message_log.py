@@ -16,7 +16,7 @@ from gateway.conversation import ConversationKey
 from gateway.policy.decision import Decision
 from gateway.policy.question_age import EXPIRED
 from gateway.policy.takeover_return import HANDED_OVER
-from gateway.ports.outbox import SendState
+from gateway.ports.queues import SendState
 from gateway.ports.traces import NO_CONVERSATION, Trace
 from memory.ports.audit import Link
 from parley.wiring.storage import Storage, read_hot

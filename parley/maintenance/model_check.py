@@ -9,9 +9,8 @@ from typing import Final, cast
 from gateway.errors import ConfigurationError, ModelError, ModelRefused
 from gateway.immutable import replace
 from gateway.llm.factory import single_provider
-from gateway.llm.model_health import message_of
+from gateway.llm.model_health import findings_of, message_of
 from gateway.llm.prices import DEFAULT_PRICES, Price, cost, price_of
-from gateway.llm.watched_provider import findings_of
 from gateway.policy.budgets import MICRO
 from gateway.policy.model_failures import FailureKind, kind_of, step_of, words_of
 from gateway.ports import (

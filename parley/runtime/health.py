@@ -18,8 +18,8 @@ from gateway.outbound.deliverer import Deliverer
 from gateway.policy.budgets import BudgetAccount
 from gateway.ports import Clock, ModelFailure, ModelFinding, ServerState
 from gateway.ports.http_routes import LocalRequest, LocalResponse, LocalRoute
-from gateway.ports.inbox import QueueDepths
 from gateway.ports.losses import SHOWN_FOR, DataLoss
+from gateway.ports.queues import QueueDepths
 from gateway.ports.rights import LOCAL_PAGES
 from gateway.ports.traces import Trace
 from gateway.ports.usage import Buckets

@@ -14,13 +14,12 @@ from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from db.errors import StoreUnavailable
-from gateway.connected_account import ConnectedAccount
 from gateway.errors import Busy, Permanent, Transient
 from gateway.message import Attachment, Outbound, Place, Receipt
 from gateway.outbound.deliverer import Deliverer
 from gateway.outbound.live.answer import LAST_WAIT, has_ended, store_handle
 from gateway.outbound.live.final import take_away
-from gateway.platforms import renderer_of
+from gateway.platforms import ConnectedAccount, renderer_of
 from gateway.ports import (
     AdapterManifest,
     AdapterState,

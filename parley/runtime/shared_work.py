@@ -5,9 +5,9 @@ from collections.abc import Coroutine, Mapping
 
 import structlog
 
-from gateway.connected_account import ConnectedAccount
 from gateway.inbound.dispatcher import LocalDispatcher
 from gateway.outbound.deliverer import Deliverer
+from gateway.platforms import ConnectedAccount
 from gateway.stores.redis.hot_state import RedisHotState
 from gateway.stores.redis.rpc import RpcServer
 from parley.runtime import Role

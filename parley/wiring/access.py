@@ -2,8 +2,7 @@
 
 from msgspec import Struct
 
-from gateway.pairing.admissions import Admissions
-from gateway.pairing.owner_codes import OwnerClaims, OwnerCodes
+from gateway.pairing.admissions import Admissions, OwnerClaims, OwnerCodes
 from gateway.pairing.requests import Pairing
 from gateway.ports import AlarmClock
 from parley.config import Settings

@@ -6,17 +6,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from gateway.commands.catalogue import APPROVE, CONSOLE, REGISTERED
-from gateway.connected_account import ConnectedAccount
 from gateway.extensions import ExtensionRegistry
 from gateway.markdown.text_renderer import Renderer
 from gateway.message import Part, Place
 from gateway.observe.logs import errors_only
 from gateway.people import PersonId
-from gateway.platforms import adapter_class, discover, renderer_of
+from gateway.platforms import ConnectedAccount, adapter_class, discover, renderer_of
 from gateway.ports import AdapterContext, Clock, CommandSpec, Counter, WebhookRoutes
 from gateway.ports.adapter import AdapterStates
-from gateway.ports.conversations import StoredTurn
-from gateway.ports.history import MessageName, OwnConversation, OwnMessage
+from gateway.ports.conversations import MessageName, OwnConversation, OwnMessage, StoredTurn
 from gateway.ports.identities import noted_conflicts
 from gateway.ports.work_guard import WorkGuard
 from gateway.render import render_off_loop
@@ -141,7 +139,7 @@ def offered_commands(
 
 
 class ShownConversations:
-    """Implements `gateway.ports.history.OwnConversations` with an adapter's renderer."""
+    """Implements `gateway.ports.conversations.OwnConversations` with an adapter's renderer."""
 
     def __init__(
         self,

@@ -16,17 +16,20 @@ from msgspec import Struct
 
 from gateway.extensions import (
     EXTENSION_SECONDS,
+    AccessController,
     AllowAll,
+    AuditLogger,
     Extension,
     ExtensionRegistry,
     LocalAudit,
     NoTracking,
     SingleTenant,
+    TenantProvider,
+    UsageTracker,
 )
 from gateway.message import Place
 from gateway.people import PersonId
 from gateway.policy.decision import Decision
-from gateway.ports.extensions import AccessController, AuditLogger, TenantProvider, UsageTracker
 from gateway.ports.usage import UsageRow
 from parley.config import Problem, Settings, SettingsError
 from parley.config.problems import suggestion

@@ -9,7 +9,7 @@ from gateway.llm.served_window import ModelServer, WindowSearch
 from gateway.ports import AlarmClock, LLMProvider, ModelFinished
 from gateway.turn.mcp_connection import McpTools
 from gateway.turn.services import CurrentPolicies
-from gateway.turn.toolbox import Toolbox
+from gateway.turn.tools import Toolbox
 from parley.config import Settings
 from parley.config.sections import ModelChoiceSection
 from parley.wiring.policies import (

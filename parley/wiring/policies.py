@@ -15,8 +15,8 @@ from gateway.policy.question_age import AgeLimits
 from gateway.ports import SendPace
 from gateway.ports.prompt_blocks import ANSWER_RANKS, CHAT_RANKS
 from gateway.turn.external_mcp_server import McpServer
+from gateway.turn.model_turn import TurnLimits
 from gateway.turn.services import Policies
-from gateway.turn.types import TurnLimits
 from parley.config import Problem, Settings, sections
 
 INPUT_OF_SUMMARY: Final = 4

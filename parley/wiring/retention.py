@@ -1,6 +1,6 @@
 """The periods for which data is kept, and the chores that delete it afterwards.
 
-Two kinds of data have their periods elsewhere: that of the hot state (`gateway/ports/outbox.py`,
+Two kinds of data have their periods elsewhere: that of the hot state (`gateway/ports/queues.py`,
 `gateway/inbound/crash_loop_guard.py`), and that of agents (`memory/agents/`).
 """
 

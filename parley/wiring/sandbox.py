@@ -11,7 +11,6 @@ from typing import Final
 
 from msgspec import Struct
 
-from gateway.connected_account import ConnectedAccount
 from gateway.conversation import key_of, place_to_answer
 from gateway.errors import ModelError, Permanent, ToolError
 from gateway.extensions import ExtensionRegistry
@@ -23,7 +22,7 @@ from gateway.outbound.deliverer import Deliverer
 from gateway.outbound.retry_decision import DeliveryRules
 from gateway.pairing.admissions import Admissions
 from gateway.people import PersonId, Role
-from gateway.platforms import installed
+from gateway.platforms import ConnectedAccount, installed
 from gateway.policy.access import RolePolicy
 from gateway.policy.budgets import Budgets
 from gateway.policy.decision import Decision
@@ -42,9 +41,9 @@ from gateway.ports import (
     ToolSpec,
 )
 from gateway.ports.identities import NoLinkedIdentities
-from gateway.ports.inbox import InboxEntry
 from gateway.ports.memory import NoCommands
 from gateway.ports.observer import CombinedObserver
+from gateway.ports.queues import InboxEntry
 from gateway.ports.traces import Trace
 from gateway.ports.unit_of_work import CompletedTurn, UnitOfWork
 from gateway.ports.work_guard import UNGUARDED
@@ -54,7 +53,7 @@ from gateway.turn.context.summary import INSTRUCTIONS
 from gateway.turn.pipeline import Pipeline
 from gateway.turn.services import CurrentPolicies, Services
 from gateway.turn.slots import Slots
-from gateway.turn.toolbox import Toolbox
+from gateway.turn.tools import Toolbox
 from parley.config import Settings
 from parley.config.memory import BUILTIN
 from parley.config.sections import MEMORY

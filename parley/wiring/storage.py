@@ -17,10 +17,9 @@ from gateway.errors import ConfigurationError
 from gateway.ports import ActivityLog, Clock
 from gateway.ports.adapter import AdapterStates
 from gateway.ports.admissions import AdmissionStore
-from gateway.ports.history import History
-from gateway.ports.inbox import BacklogReader, Inbox
+from gateway.ports.conversations import History
 from gateway.ports.losses import REPEATABLE_FOR, DataLoss
-from gateway.ports.outbox import Outbox
+from gateway.ports.queues import BacklogReader, Inbox, Outbox
 from gateway.ports.unit_of_work import ERASED_TURNS, UnitOfWork
 from gateway.ports.usage import Buckets
 from gateway.stores import schema as gateway_schema
@@ -49,8 +48,7 @@ from gateway.stores.unit_of_work import (
     TwoStepUnitOfWork,
 )
 from gateway.stores.usage import UsageLedger
-from gateway.stores.usage_days import UsageDays
-from gateway.stores.usage_figures import UsageFigures
+from gateway.stores.usage_days import UsageDays, UsageFigures
 from gateway.turn.services import Stores
 from memory import schema as memory_schema
 from memory.agents.stores.agents import SqlAgents

@@ -7,7 +7,7 @@ from typing import Any
 
 from aiohttp import web
 
-from gateway.turn import closing
+from gateway.turn import model_turn
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import Lab, running
 
@@ -133,5 +133,5 @@ async def test_a_question_that_is_refused_alone_is_not_repeated(tmp_path: Path) 
     async with parley(tmp_path, refuses) as (lab, model):
         (answer,) = await conversation(lab, 1)
 
-    assert answer.startswith(closing.REFUSED[:30])
+    assert answer.startswith(model_turn.REFUSED[:30])
     assert 1 <= len(model.statuses) <= 3  # without its history, and without other parts

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.turn.closing import UNAVAILABLE
+from gateway.turn.model_turn import UNAVAILABLE
 from simulators.anthropic import AnthropicSimulator
 from simulators.base import Fault, FaultKind
 from tests.e2e.conftest import only, open_lab
@@ -61,7 +61,7 @@ async def test_a_model_that_recovers_answers_and_the_wait_is_shown_meanwhile(
     variant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """More failures than one round of attempts: on the old limit of two this was an apology."""
-    monkeypatch.setattr("gateway.turn.retrying.FIRST_PAUSE", 0.2)
+    monkeypatch.setattr("gateway.turn.model_attempts.FIRST_PAUSE", 0.2)
     monkeypatch.setattr("gateway.outbound.live.answer.HELD_AFTER", 0.3)
     model = AnthropicSimulator(reply=lambda _: LONG)
     model.faults.add(Fault("*", "server_error", times=8))

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from structlog.testing import capture_logs
 
-from gateway.pairing.owner_codes import OwnerCodes
+from gateway.pairing.admissions import OwnerCodes
 from gateway.ports.clock import SystemClock
 from parley.app import App
 from parley.config import from_mapping

@@ -12,7 +12,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from gateway.turn import closing
+from gateway.turn import model_turn
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import Lab, by_bot, running
 from tests.support.llama_server import INSTALLED, MODEL, llama_server
@@ -27,7 +27,7 @@ SECONDS = 600.0
 """A busy machine reads a prompt of 3,000 tokens in minutes."""
 SHORT = 16
 """Tokens of an answer whose words do not matter."""
-FAILED = {closing.TOO_LONG, closing.UNAVAILABLE, closing.REFUSED}
+FAILED = {model_turn.TOO_LONG, model_turn.UNAVAILABLE, model_turn.REFUSED}
 
 
 class Between:

@@ -8,7 +8,7 @@ from gateway.message import Attachment, MessageReceived
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import ModelRequest, TextBlock
 from gateway.turn.attachments import FILE_LIMITS
-from gateway.turn.retrying import FIRST_PAUSE, LONGEST_PAUSE
+from gateway.turn.model_attempts import FIRST_PAUSE, LONGEST_PAUSE
 from gateway.turn.services import Policies
 from gateway.turn.slots import MAX_BYTES_ASIDE
 from tests.support.adapter import RecordingAdapter

@@ -26,7 +26,7 @@ from gateway.policy.persona import Assistant, ChannelPersona
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import Capabilities
 from gateway.ports.conversations import NO_NOTES, ConversationTask
-from gateway.ports.inbox import InboxEntry
+from gateway.ports.queues import InboxEntry
 from gateway.stores.conversations import Conversations
 from gateway.stores.personal_data import HotPersonalData
 from gateway.stores.sqlite.queues import SqliteOutbox

@@ -15,7 +15,7 @@ from gateway.message import (
 from gateway.policy.access import AccessPolicy
 from gateway.policy.question_age import AgeLimits
 from gateway.policy.rate_limits import RateLimits
-from gateway.ports.inbox import InboxEntry
+from gateway.ports.queues import InboxEntry
 from gateway.turn.services import Policies
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import AT, direct, message, place, received

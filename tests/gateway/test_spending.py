@@ -30,8 +30,8 @@ from gateway.ports import (
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.usage import UsageRow
 from gateway.turn.context import summary
+from gateway.turn.model_turn import TurnLimits
 from gateway.turn.services import Policies
-from gateway.turn.types import TurnLimits
 from tests.support.databases import sqlite_database
 from tests.support.gateway import Gateway, Model, gateway
 from tests.support.immutable import force

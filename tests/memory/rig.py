@@ -10,7 +10,7 @@ from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
 from gateway.ports import MembershipStatus, ToolProvider
-from gateway.ports.history import History
+from gateway.ports.conversations import History
 from gateway.ports.memory import AnswerFooter, Caller, TurnMemory, WaitingTurn
 from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
 from gateway.stores.history import SqlHistory

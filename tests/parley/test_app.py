@@ -20,8 +20,8 @@ from gateway.message import MessageReceived, Outbound, Receipt
 from gateway.outbound.retry_decision import REPEAT_NOTE
 from gateway.people import Audience
 from gateway.ports import AccountSettings, AdapterContext, EventSink
-from gateway.ports.inbox import InboxEntry
 from gateway.ports.observer import CombinedObserver, SendAttempt
+from gateway.ports.queues import InboxEntry
 from parley.app import MAX_UNFINISHED, App
 from parley.cli.serve import serve
 from parley.config import Settings, SettingsError, from_mapping

@@ -10,7 +10,6 @@ from datetime import timedelta
 from db.sqlite import SqliteDatabase
 from gateway.commands.catalogue import APPROVE, COMMANDS
 from gateway.commands.handler import CommandHandler
-from gateway.connected_account import ConnectedAccount
 from gateway.extensions import ExtensionRegistry
 from gateway.immutable import replace
 from gateway.inbound.conversation_queues import Overlap
@@ -21,9 +20,9 @@ from gateway.message import InboundEvent, TextCut
 from gateway.outbound.deliverer import Deliverer
 from gateway.outbound.pacing import Pacer
 from gateway.outbound.retry_decision import AccountSender, DeliveryRules
-from gateway.pairing.admissions import Admissions
-from gateway.pairing.owner_codes import OwnerClaims
+from gateway.pairing.admissions import Admissions, OwnerClaims
 from gateway.pairing.requests import Pairing
+from gateway.platforms import ConnectedAccount
 from gateway.policy.persona import Assistant
 from gateway.policy.rate_limits import BotLoopGuard
 from gateway.ports import (
@@ -57,7 +56,7 @@ from gateway.stores.usage import UsageLedger
 from gateway.turn.pipeline import Pipeline
 from gateway.turn.services import CurrentPolicies, Policies, Services, Stores
 from gateway.turn.slots import Slots
-from gateway.turn.toolbox import Toolbox
+from gateway.turn.tools import Toolbox
 from tests.support.adapter import MANIFEST, RecordingAdapter
 from tests.support.clock import FakeClock, InlineThreads, settle
 from tests.support.databases import sqlite_database

@@ -6,8 +6,8 @@ from gateway.people import Audience
 from gateway.ports.memory import TurnMemory
 from gateway.turn.assemble import parts_of
 from gateway.turn.context.assembler import assemble
-from gateway.turn.context.budgets import LARGE, budget_for
 from gateway.turn.context.history import LoadedHistory
+from gateway.turn.context.token_budgets import LARGE, budget_for
 
 
 async def prompt_of(turn: TurnMemory, question: str = "") -> str:

@@ -3,8 +3,7 @@ asterisks."""
 
 from typing import Final
 
-from gateway.markdown.inline import Mark
-from gateway.markdown.text_renderer import TextRenderer, text_parts
+from gateway.markdown.text_renderer import Mark, TextRenderer, text_parts
 from gateway.markdown.tree import Document, Heading, Run
 from gateway.message import Part
 

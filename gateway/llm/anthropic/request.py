@@ -14,8 +14,8 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gateway.immutable import replace
-from gateway.llm.anthropic.web import page_of, tools_besides
-from gateway.llm.call_ids import CallIds
+from gateway.llm.anthropic.answer import page_of, tools_besides
+from gateway.llm.chat_completions.calls import CallIds
 from gateway.llm.json_text import parse_object
 from gateway.llm.prices import Price, hour_write, price_of
 from gateway.llm.tokens import IMAGE_TOKENS, tool_text

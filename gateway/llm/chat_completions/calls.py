@@ -1,4 +1,4 @@
-"""Assembles the tool calls of a stream, in the variants of servers."""
+"""The tool calls of a stream, in the variants of servers; ids of calls that every service takes."""
 
 import hashlib
 import re
@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from gateway.immutable import replace
 from gateway.llm.chat_completions.arguments import (
     MAX_ARGUMENTS,
     as_arguments,
@@ -14,7 +15,7 @@ from gateway.llm.chat_completions.arguments import (
 )
 from gateway.llm.chat_completions.written_calls import offered_name
 from gateway.llm.json_text import paired
-from gateway.ports import ToolCall, ToolSpec
+from gateway.ports import ContentBlock, ModelMessage, ToolCall, ToolOutcome, ToolSpec
 
 MAX_CALLS: Final = 64
 MAX_PIECES: Final = 200_000
@@ -211,3 +212,28 @@ def _same(call: Piecewise, arguments: object) -> bool:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
+
+
+class CallIds:
+    """The ids of one conversation, message by message. The same id always becomes the same one."""
+
+    def __init__(self) -> None:
+        self._sent: dict[str, str] = {}
+        self._used: set[str] = set()
+
+    def fitted(self, message: ModelMessage) -> ModelMessage:
+        """Return the next message with fitting ids."""
+        content = tuple(map(self._block, message.content))
+        same = all(new is old for new, old in zip(content, message.content, strict=True))
+        return message if same else replace(message, content=content)
+
+    def _block(self, block: ContentBlock) -> ContentBlock:
+        if isinstance(block, ToolCall):
+            sent = new_id(fitting_id(block.id), self._used, len(self._used))
+            self._sent[block.id] = sent
+            self._used.add(sent)
+            return block if sent == block.id else replace(block, id=sent)
+        if isinstance(block, ToolOutcome):
+            sent = self._sent.get(block.call_id) or fitting_id(block.call_id)
+            return block if sent == block.call_id else replace(block, call_id=sent)
+        return block

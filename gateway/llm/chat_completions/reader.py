@@ -10,8 +10,8 @@ from gateway.errors import ModelUnavailable
 from gateway.llm.chat_completions import reasoning
 from gateway.llm.chat_completions.answer_text import AnswerText
 from gateway.llm.chat_completions.calls import CallAssembler, fitting_id, new_id
-from gateway.llm.chat_completions.evidence import is_of_written_call
 from gateway.llm.chat_completions.reasoning import Reasoning, merge_part
+from gateway.llm.evidence import is_of_written_call
 from gateway.llm.json_text import paired
 from gateway.llm.streamed_call import ServiceError, figure, model_name
 from gateway.ports import (

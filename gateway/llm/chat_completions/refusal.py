@@ -8,8 +8,8 @@ from typing import Any, Final
 from msgspec import Struct
 
 from gateway.immutable import replace
-from gateway.llm.chat_completions.evidence import is_of_machines, is_of_written_call, lasts
 from gateway.llm.chat_completions.limits import PLAIN, PLAINEST, Part, ServerLimits
+from gateway.llm.evidence import is_of_machines, is_of_written_call, lasts
 
 MAX_WORDS: Final = 4_000
 MAX_DEPTH: Final = 6

@@ -17,8 +17,7 @@ from gateway.errors import Ambiguous, Busy, DeliveryError, Transient
 from gateway.markdown.text_renderer import Renderer
 from gateway.message import NOTHING_SAID, Outbound, Place
 from gateway.outbound.live import final
-from gateway.outbound.live.partial_text import PartialText, RenderedText
-from gateway.outbound.live.state import LiveMessage, LivePhase, Show
+from gateway.outbound.live.message import LiveMessage, LivePhase, PartialText, RenderedText, Show
 from gateway.outbound.pacing import Pacer
 from gateway.ports import (
     AdapterState,

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from gateway.errors import Ambiguous, DeliveryError, FormatRejected, Permanent, Transient
 from gateway.immutable import replace
 from gateway.message import Outbound, Place, Receipt
-from gateway.outbound.live.state import Deliver, LiveMessage, LivePhase
+from gateway.outbound.live.message import Deliver, LiveMessage, LivePhase
 from gateway.outbound.retry_decision import REPEAT_NOTE, note
 from gateway.ports import CanClearButtons, CanDelete, CanShowLive, LiveStyle, PlatformAdapter
 

@@ -18,8 +18,8 @@ from db.errors import StoreUnavailable
 from db.values import micros
 from gateway.immutable import replace
 from gateway.ports import Clock
-from gateway.ports.inbox import QueueDepths
 from gateway.ports.losses import REPEATABLE_FOR, DataLoss, LossKind
+from gateway.ports.queues import QueueDepths
 from gateway.stores.hot_losses import HotLosses, KnownHotState
 from gateway.stores.redis.client import RedisClient, Script
 from gateway.stores.redis.keys import Keys

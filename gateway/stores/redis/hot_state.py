@@ -11,7 +11,7 @@ from gateway.errors import BadInput
 from gateway.policy.rate_limits import Bucket, BucketRule, Taken
 from gateway.ports import AdapterState, Clock
 from gateway.ports.adapter import StateEntry
-from gateway.ports.inbox import Backlog, QueueDepths
+from gateway.ports.queues import Backlog, QueueDepths
 from gateway.stores.hot_losses import HotLosses
 from gateway.stores.redis.client import (
     MAX_SCANS,
@@ -268,7 +268,7 @@ class RedisQueueDepths:
 
 
 class RedisBacklog:
-    """Implements `gateway.ports.inbox.BacklogReader`."""
+    """Implements `gateway.ports.queues.BacklogReader`."""
 
     def __init__(self, client: RedisClient, depths: RedisQueueDepths) -> None:
         self._client = client

@@ -12,8 +12,7 @@ import structlog
 
 from gateway.message import Outbound
 from gateway.ports import Clock
-from gateway.ports.inbox import Finished, InboxEntry
-from gateway.ports.outbox import KEEP_OPEN
+from gateway.ports.queues import KEEP_OPEN, Finished, InboxEntry
 from gateway.stores.codec import event_from_json, event_to_json
 from gateway.stores.redis.client import RedisClient, Script, milliseconds
 from gateway.stores.redis.keys import GROUP, PARTITIONS, WAKE, Keys, partition_of
@@ -102,7 +101,7 @@ log = structlog.get_logger(__name__)
 
 
 class RedisInbox:
-    """Implements `gateway.ports.inbox.Inbox`. `finished` receives the ids that are done."""
+    """Implements `gateway.ports.queues.Inbox`. `finished` receives the ids that are done."""
 
     def __init__(
         self,

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from gateway.immutable import replace
 from gateway.message import Outbound, Receipt
 from gateway.ports import Clock
-from gateway.ports.outbox import (
+from gateway.ports.queues import (
     KEEP_DEAD,
     KEEP_OPEN,
     KEEP_RECEIPTS,
@@ -212,7 +212,7 @@ async def _never() -> bool:
 
 
 class RedisOutbox:
-    """Implements `gateway.ports.outbox.Outbox`. `settled` receives the keys that no
+    """Implements `gateway.ports.queues.Outbox`. `settled` receives the keys that no
     longer wait, `refused` those that this process must not send as it holds them. `worker` is the
     name of this process, empty where it sends nothing."""
 

@@ -21,14 +21,13 @@ from pydantic import ValidationError
 
 from db.errors import StoreUnavailable
 from gateway.immutable import replace
-from gateway.ports.inbox import InboxEntry
-from gateway.ports.outbox import OutboxEntry
+from gateway.ports.queues import InboxEntry, OutboxEntry
 from gateway.stores.redis.client import LONGEST_WAIT, RedisClient, Script, quoted
 from gateway.stores.redis.epoch import CURRENT, STALE, Epoch
 from gateway.stores.redis.inbox import WORK, parse_entry
 from gateway.stores.redis.keys import GROUP, PARTITIONS, Keys
-from gateway.stores.redis.leases import StreamLeases
 from gateway.stores.redis.outbox import SENDS, load_entries
+from gateway.stores.redis.partition_leases import StreamLeases
 
 T = TypeVar("T")
 AT_ONCE = 200

@@ -11,12 +11,14 @@ import structlog
 from db.sqlite import SqliteDatabase
 from gateway.message import Outbound, Receipt
 from gateway.ports import Clock
-from gateway.ports.inbox import Backlog, Finished, InboxEntry
-from gateway.ports.outbox import (
+from gateway.ports.queues import (
     KEEP_DEAD,
     KEEP_OPEN,
     KEEP_RECEIPTS,
+    Backlog,
     DeadLetter,
+    Finished,
+    InboxEntry,
     OutboxEntry,
     SendState,
 )
@@ -69,7 +71,7 @@ def insert_outbound(
 
 
 class SqliteOutbox:
-    """Implements `gateway.ports.outbox.Outbox`."""
+    """Implements `gateway.ports.queues.Outbox`."""
 
     def __init__(self, database: SqliteDatabase, clock: Clock) -> None:
         self._database = database
@@ -215,7 +217,7 @@ def finish_events(
 
 
 class SqliteInbox:
-    """Implements `gateway.ports.inbox.Inbox`. A finished event keeps its id until it expires, and
+    """Implements `gateway.ports.queues.Inbox`. A finished event keeps its id until it expires, and
     no content."""
 
     def __init__(self, database: SqliteDatabase, clock: Clock) -> None:
@@ -292,7 +294,7 @@ def _entry(id_: str, conversation: str, event: bytes, at: float, reason: str) ->
 
 
 class SqliteBacklog:
-    """Implements `gateway.ports.inbox.BacklogReader`."""
+    """Implements `gateway.ports.queues.BacklogReader`."""
 
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database

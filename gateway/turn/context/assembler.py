@@ -25,9 +25,9 @@ from gateway.ports.prompt_blocks import (
     ThreadText,
 )
 from gateway.turn.context import knowledge
-from gateway.turn.context.budgets import TokenBudget, allot
 from gateway.turn.context.history import HistoryFitter
-from gateway.turn.context.sentence_cut import shortened
+from gateway.turn.context.shortening import shortened
+from gateway.turn.context.token_budgets import TokenBudget, allot
 from gateway.turn.prompt import TAG, escaped, tagged
 
 GAP: Final = "\n\n"

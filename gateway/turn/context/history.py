@@ -11,9 +11,9 @@ from gateway.conversation import ContextLimits
 from gateway.immutable import replace
 from gateway.ports.conversations import ConversationSummary, ConversationTask, StoredTurn
 from gateway.ports.prompt_blocks import BlockKind, Count, DialogueTurn, LeftOut
-from gateway.turn.context.budgets import allot
-from gateway.turn.context.sentence_cut import shortened
+from gateway.turn.context.shortening import shortened
 from gateway.turn.context.summary import extracted, lines_of, points, question_groups
+from gateway.turn.context.token_budgets import allot
 from gateway.turn.prompt import escaped, tagged
 
 MESSAGE: Final = 6

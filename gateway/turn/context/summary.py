@@ -25,7 +25,7 @@ from gateway.ports import (
 )
 from gateway.ports.conversations import MAX_SUMMARY, ConversationSummary, StoredTurn
 from gateway.ports.prompt_blocks import Count, DialogueTurn
-from gateway.turn.context.sentence_cut import first_sentence, sentences, shortened
+from gateway.turn.context.shortening import first_sentence, sentences, shortened
 from gateway.turn.prompt import escaped, marked, tagged
 from safety.secret_detection.detect import redact_and_cut, redact_secrets
 

@@ -17,7 +17,7 @@ from gateway.people import Audience, Principal, Role
 from gateway.policy.response_filter import filter_response
 from gateway.ports import ToolProvider, ToolSpec
 from gateway.ports.conversations import MAX_TASK, ConversationTask
-from gateway.turn.context.sentence_cut import sentences
+from gateway.turn.context.shortening import sentences
 from safety.cut import cut
 from safety.injection_detection.detect import detect_injection
 from safety.secret_detection.detect import redact_secrets

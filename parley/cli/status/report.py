@@ -11,9 +11,8 @@ from msgspec import Struct
 from gateway.errors import BadInput
 from gateway.inbound.crash_loop_guard import MAX_LISTED
 from gateway.policy.budgets import MICRO, Budgets
-from gateway.ports.inbox import Backlog
 from gateway.ports.losses import SHOWN_FOR
-from gateway.ports.outbox import DeadLetter
+from gateway.ports.queues import Backlog, DeadLetter
 from gateway.ports.traces import FAILED, Trace
 from gateway.stores.usage import UsageLedger
 from parley.cli.memory_access import tenants_of_accounts

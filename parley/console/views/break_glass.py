@@ -10,10 +10,10 @@ from urllib.parse import urlencode
 
 from pydantic import Field, StringConstraints
 
-from gateway.connected_account import ConnectedAccount
 from gateway.errors import BadInput, NotFound
 from gateway.message import Place, Reply
 from gateway.people import Audience, Principal, Role, identity_of
+from gateway.platforms import ConnectedAccount
 from gateway.policy.history_redaction import redact_for_history
 from gateway.ports.action import Input, Output
 from gateway.ports.memory import Caller

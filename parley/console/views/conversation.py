@@ -18,7 +18,7 @@ from gateway.people import Audience, Role
 from gateway.policy.takeover_return import decide_takeover
 from gateway.ports.action import Output
 from gateway.ports.conversation_views import ShownText, StoredExchange
-from gateway.ports.outbox import SendState
+from gateway.ports.queues import SendState
 from gateway.ports.rights import to_read
 from gateway.stores.break_glass import TextGrant
 from gateway.stores.takeovers import Takeover

@@ -19,7 +19,7 @@ from gateway.people import Role
 from gateway.policy.budgets import MICRO
 from gateway.ports.action import Input, Output
 from gateway.ports.conversation_views import FoundText, ListedConversation, Wanted
-from gateway.ports.inbox import InboxEntry
+from gateway.ports.queues import InboxEntry
 from gateway.ports.rights import in_person, to_read
 from parley.console.reading import Cursor, PlaceOut, TurnId, may_read, place_out, reader_of
 from parley.console.route import AnyRoute, ConsoleRoute, Done

@@ -11,7 +11,7 @@ from gateway.errors import BadInput, TenantUnknown
 from gateway.message import Outbound
 from gateway.people import Role, identity_of
 from gateway.ports.action import Input, Output
-from gateway.ports.outbox import DeadLetter, OutboxEntry
+from gateway.ports.queues import DeadLetter, OutboxEntry
 from gateway.ports.rights import in_person, to_read
 from gateway.ports.traces import Trace
 from memory.actions.call import Digits

@@ -12,7 +12,7 @@ from db.errors import StoreUnavailable
 from gateway.inbound.crash_loop_guard import MAX_LISTED
 from gateway.people import Role
 from gateway.ports.action import Input, Output
-from gateway.ports.inbox import Backlog
+from gateway.ports.queues import Backlog
 from gateway.ports.rights import to_read
 from gateway.ports.traces import FAILED
 from gateway.ports.usage import UsageFilter

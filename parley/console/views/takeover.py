@@ -6,11 +6,11 @@ from typing import Annotated, Final
 from pydantic import Field, StringConstraints
 
 from gateway.commands.takeover_button import share_button
-from gateway.connected_account import ConnectedAccount
 from gateway.conversation import ConversationKey
 from gateway.errors import BadInput
 from gateway.message import Button, Place, Reply
 from gateway.people import Audience, Role
+from gateway.platforms import ConnectedAccount
 from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import redact_for_history
 from gateway.policy.takeover_return import STAGE

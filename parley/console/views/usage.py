@@ -17,7 +17,7 @@ from gateway.ports.model import Usage
 from gateway.ports.rights import to_read
 from gateway.ports.usage import LATENCIES, UsageFilter, UsageKey, UsageSum
 from gateway.stores.usage import MAX_DAYS, first_day
-from gateway.stores.usage_figures import quantile
+from gateway.stores.usage_days import quantile
 from memory.actions.call import Digits
 from parley.console.budgets_in_use import (
     MAX_BUDGETS,

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from adapters.discord import parse
-from adapters.discord.components import CUT
 from adapters.discord.event_context import DiscordBot, GuildDirectory
+from adapters.discord.message_text import CUT
 from gateway.authorship import Material
 from gateway.message import MAX_CONTENT, ChatMessage, CommandInvoked, MessageReceived
 from simulators.discord import DiscordSimulator

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from adapters.slack.block_text import fuller, text_of_blocks
+from adapters.slack.message_text import fuller, text_of_blocks
 from adapters.slack.parse import parse
 from gateway.authorship import Material
 from tests.adapters.slack.payloads import BOT, callback, message

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import adapters.slack
-from adapters.slack.block_text import MAX_NODES, text_of_blocks
 from adapters.slack.event_context import SlackBot
+from adapters.slack.message_text import MAX_NODES, text_of_blocks
 from adapters.slack.messages import SlackExtras
 from adapters.slack.parse import parse
 from gateway.authorship import Material

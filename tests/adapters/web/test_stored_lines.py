@@ -7,7 +7,7 @@ import pytest
 from adapters.web.page_state import FileLink, FileStore, PageChat, PageChats, PageMessage
 from adapters.web.stored_lines import MAX_TITLE, StoredLines, title_of
 from gateway.message import Button, Part, Place
-from gateway.ports.history import MessageName, OwnConversation, OwnMessage
+from gateway.ports.conversations import MessageName, OwnConversation, OwnMessage
 from tests.adapters.web.conftest import NOW
 
 ADA = "web-ada"

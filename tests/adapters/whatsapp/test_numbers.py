@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from adapters.whatsapp.doctor import MAX_NUMBERS, phone_numbers
 from adapters.whatsapp.manifest import WhatsAppSettings
-from adapters.whatsapp.numbers import MAX_NUMBERS, phone_numbers
 from simulators.base import Fault, FaultKind
 from simulators.whatsapp import WhatsAppSimulator
 from simulators.whatsapp.errors import bad_token

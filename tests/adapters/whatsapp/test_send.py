@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.whatsapp import send
-from adapters.whatsapp.template import WhatsAppTemplate
+from adapters.whatsapp.service_window import WhatsAppTemplate
 from gateway.errors import Permanent, WindowClosed
 from gateway.message import Button
 from simulators.whatsapp.checks import Draft, check

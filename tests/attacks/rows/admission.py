@@ -5,7 +5,7 @@ import re
 import sqlite3
 from typing import Final
 
-from gateway.pairing.owner_codes import OwnerCodes
+from gateway.pairing.admissions import OwnerCodes
 from gateway.pairing.requests import Pairing
 from gateway.people import DEFAULT_TENANT
 from gateway.policy.pairing_codes import new_owner_code, new_pairing_code

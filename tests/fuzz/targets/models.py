@@ -6,10 +6,9 @@ from msgspec.structs import astuple
 
 from gateway.errors import ContextTooLong, ModelError
 from gateway.llm.anthropic.answer import AnthropicReader
-from gateway.llm.chat_completions.answer_body import AnswerBody
 from gateway.llm.chat_completions.reader import CompletionsReader
 from gateway.llm.chat_completions.refusal import refusal_of
-from gateway.llm.event_stream import EventTooLong, ServerSentEvent
+from gateway.llm.event_stream import AnswerBody, EventTooLong, ServerSentEvent
 from gateway.llm.model_health import MAX_MESSAGE, message_of
 from gateway.llm.openai_compatible import OpenAICompatibleProvider, translated
 from gateway.llm.overflow import LARGEST

@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable
 from typing import Final
 
-from gateway.markdown.boundaries import units
 from gateway.markdown.parse import parse
+from gateway.markdown.split import units
 from gateway.markdown.text_renderer import PLAIN
 from gateway.markdown.unfinished import close_unfinished
 from gateway.people import Audience

@@ -6,12 +6,11 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from gateway.commands.approve_command import DECIDED, MAX_LISTED, NOBODY, NOT_HERE, NOT_YOURS
+from gateway.commands.approve_command import DECIDED, MAX_WAITING, NOBODY, NOT_HERE, NOT_YOURS
 from gateway.commands.handler import NOT_ALLOWED
 from gateway.immutable import replace
 from gateway.message import ButtonPressed
-from gateway.pairing.requests import TOO_MANY_TRIES, TRIES_PER_MINUTE, WRONG_CODE
-from gateway.pairing.texts import APPROVED
+from gateway.pairing.requests import APPROVED, TOO_MANY_TRIES, TRIES_PER_MINUTE, WRONG_CODE
 from gateway.policy.access import AccessPolicy, RolePolicy
 from gateway.policy.pairing_codes import CODE_VALID, new_pairing_code
 from gateway.policy.rate_limits import RateLimits
@@ -128,7 +127,7 @@ async def test_the_list_shows_waiting_people_with_unverified_names() -> None:
 
 
 async def test_a_long_list_is_cut() -> None:
-    async with asked(*(f"eve{number}" for number in range(MAX_LISTED + 2))) as (g, _):
+    async with asked(*(f"eve{number}" for number in range(MAX_WAITING + 2))) as (g, _):
         text = await say(g, "olga", "/approve")
         assert "and 2 more" in text
         assert len(g.adapter.sent[-1].buttons) == 5

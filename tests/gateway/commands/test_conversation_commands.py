@@ -17,7 +17,7 @@ from gateway.ports import Capabilities, ModelMessage, ModelRequest, ToolCall, To
 from gateway.ports.conversations import ConversationTask
 from gateway.turn.context.task import SET_TASK, TaskTool, stated_in
 from gateway.turn.services import Policies
-from gateway.turn.toolbox import Toolbox
+from gateway.turn.tools import Toolbox
 from tests.gateway.commands.test_handler import ADA, BUTTONS, command, press
 from tests.gateway.llm.asking import ADD
 from tests.gateway.turn.stubs import StubTools

@@ -4,9 +4,15 @@ import secrets
 
 import pytest
 
-from gateway.commands.approve_command import NOT_HERE
+from gateway.commands.approve_command import (
+    MAX_APPROVED,
+    NOBODY_APPROVED,
+    NOT_HERE,
+    OWN,
+    OWNERSHIP,
+    WHOM,
+)
 from gateway.commands.handler import NOT_ALLOWED
-from gateway.commands.revocation import MAX_LISTED, NOBODY_APPROVED, OWN, OWNERSHIP, WHOM
 from gateway.immutable import replace
 from gateway.pairing.requests import NOT_APPROVED
 from gateway.policy.pairing_codes import OWNER_CODE_VALID, hash_code, new_owner_code
@@ -70,10 +76,10 @@ async def test_the_list_shows_who_is_approved_since_when_and_by_whom() -> None:
 
 async def test_a_long_list_is_cut() -> None:
     async with asked() as (g, _):
-        for number in range(MAX_LISTED + 1):
+        for number in range(MAX_APPROVED + 1):
             await owns(g, f"oona{number}")
         text = await say(g, "olga", "/approve list")
-        assert text.count("id oona") == MAX_LISTED
+        assert text.count("id oona") == MAX_APPROVED
         assert "parley access list" in text
 
 

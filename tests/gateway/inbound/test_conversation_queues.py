@@ -10,7 +10,7 @@ from db.errors import StoreUnavailable
 from gateway.immutable import replace
 from gateway.inbound.conversation_queues import MAX_COLLECTED, ConversationQueues, Overlap
 from gateway.message import MessageDeleted, MessageEdited, MessageReceived
-from gateway.ports.inbox import InboxEntry
+from gateway.ports.queues import InboxEntry
 from gateway.store_retry import uninterrupted
 from gateway.turn.slots import Slots
 from tests.support.clock import settle

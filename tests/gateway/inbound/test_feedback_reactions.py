@@ -11,7 +11,8 @@ from gateway.message import MessageAuthor, Place, ReactionChanged
 from gateway.people import PersonId
 from gateway.policy.access import AccessPolicy
 from gateway.policy.decision import Decision
-from gateway.stores.feedback import Thumbs, message_key, rating_of
+from gateway.ports.queues import message_key
+from gateway.stores.feedback import Thumbs, rating_of
 from gateway.turn.services import Policies
 from tests.support.for_each import for_each
 from tests.support.gateway import Gateway, gateway

@@ -19,7 +19,7 @@ from gateway.policy.rate_limits import (
     IntakeLimits,
     RateLimits,
 )
-from gateway.ports.inbox import InboxEntry
+from gateway.ports.queues import InboxEntry
 from gateway.ports.traces import RING_EACH, RING_SENDERS, ring_slot
 from gateway.turn.admission import check_limits, identify
 from gateway.turn.pipeline import Pipeline

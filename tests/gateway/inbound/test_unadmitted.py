@@ -14,8 +14,8 @@ from gateway.message import (
     Quote,
     ReactionChanged,
 )
-from gateway.pairing.owner_codes import TRIES_PER_MINUTE, OwnerCodes
-from gateway.pairing.texts import ROOM_HINT
+from gateway.pairing.admissions import TRIES_PER_MINUTE, OwnerCodes
+from gateway.pairing.requests import ROOM_HINT
 from gateway.people import Role
 from gateway.policy.access import AccessPolicy
 from gateway.policy.invocation import InvocationPolicy

@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 from gateway.errors import ModelError, ModelRefused
-from gateway.llm.anthropic import library
+from gateway.llm.anthropic import provider as module
 from gateway.llm.anthropic.provider import AnthropicProvider
 from gateway.llm.streamed_call import MAX_ERROR
 from simulators.anthropic import AnthropicSimulator
@@ -96,13 +96,13 @@ async def test_the_library_is_loaded_once_and_outside_the_loop(
     claude: AnthropicSimulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     threads: list[int] = []
-    make = library._client
+    make = module._client
 
-    def noted(access: library.AnthropicAccess) -> object:
+    def noted(access: module.AnthropicAccess) -> object:
         threads.append(threading.get_ident())
         return make(access)
 
-    monkeypatch.setattr(library, "_client", noted)
+    monkeypatch.setattr(module, "_client", noted)
     provider = AnthropicProvider("test-key", base_url=claude.base_url)
 
     await asyncio.gather(provider.load(), *(ask(provider, question("Hello")) for _ in range(5)))

@@ -8,8 +8,8 @@ import anthropic
 import pytest
 
 from gateway.immutable import replace
+from gateway.llm.anthropic.answer import MAX_LINKS, links
 from gateway.llm.anthropic.provider import MAX_PAUSES, AnthropicProvider
-from gateway.llm.anthropic.web import MAX_LINKS, links
 from gateway.ports import ModelMessage, ModelRequest, OpaqueBlock, TextBlock, ToolOutcome
 from simulators.anthropic import Answer, AnthropicSimulator, Page, UseTool, WebUse
 from tests.gateway.llm.asking import ADD, Heard, ask, question, user

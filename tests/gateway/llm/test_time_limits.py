@@ -8,10 +8,9 @@ import pytest
 from gateway.errors import AnswerStalled, NoFirstToken
 from gateway.llm.anthropic.provider import AnthropicProvider
 from gateway.llm.failover import FailoverProvider
-from gateway.llm.model_health import ModelHealth
-from gateway.llm.watched_provider import WatchedModel, WatchedProvider, within
-from gateway.policy.time_limits import TimeLimits
+from gateway.llm.model_health import ModelHealth, WatchedModel, WatchedProvider, within
 from gateway.ports import ModelEvent, ModelRequest, TextDelta, Working
+from gateway.ports.model import TimeLimits
 from simulators.anthropic import AnthropicSimulator
 from simulators.base import Fault
 from tests.gateway.llm.asking import ask, question

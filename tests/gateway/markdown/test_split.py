@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.markdown.boundaries import best_cut, character_cut, units
+from gateway.markdown.split import best_cut, character_cut, units
 from gateway.message import Part
 from gateway.render import render
 from tests.gateway.render.readers import letters, read

@@ -13,7 +13,7 @@ from gateway.observe.correlation import add_turn_id, correlation_id
 from gateway.people import PersonId
 from gateway.policy.decision import Decision
 from gateway.ports import ModelRequest, TextBlock
-from gateway.ports.inbox import InboxEntry
+from gateway.ports.queues import InboxEntry
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, received
 

@@ -11,8 +11,8 @@ from gateway.observe.gauges import GaugeReadings, Gauges
 from gateway.observe.metrics import MAX_CODES, MAX_UNSENT, OTHER, Label, Metrics
 from gateway.policy.decision import Decision
 from gateway.ports import Liveness, Usage
-from gateway.ports.inbox import QueueDepths
 from gateway.ports.observer import FinishedTurn, SendAttempt, Timing
+from gateway.ports.queues import QueueDepths
 from gateway.ports.traces import Trace
 from gateway.ports.usage import UsageRow
 from tests.support.messages import outbound, place

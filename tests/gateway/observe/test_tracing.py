@@ -11,11 +11,10 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from gateway.errors import Transient
-from gateway.llm.model_health import ModelHealth
-from gateway.llm.watched_provider import WatchedModel, WatchedProvider
+from gateway.llm.model_health import ModelHealth, WatchedModel, WatchedProvider
 from gateway.observe.tracing import OtelTracing
 from gateway.policy.access import AccessPolicy
-from gateway.policy.time_limits import TimeLimits
+from gateway.ports.model import TimeLimits
 from gateway.turn.services import Policies
 from tests.support.clock import FakeClock
 from tests.support.gateway import Gateway, gateway

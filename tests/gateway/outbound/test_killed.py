@@ -22,7 +22,7 @@ from gateway.outbound.pacing import Pacer
 from gateway.outbound.retry_decision import REPEAT_NOTE, AccountSender, DeliveryRules
 from gateway.platforms import discover, renderer_of
 from gateway.ports import Capabilities, LiveStyle, LiveView, SendPace
-from gateway.ports.inbox import InboxEntry
+from gateway.ports.queues import InboxEntry
 from gateway.stores.sqlite.hot_state import SqliteAdapterStates
 from gateway.stores.sqlite.queues import SqliteInbox, SqliteOutbox
 from tests.support.clock import FakeClock, InlineThreads

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from db.errors import StoreUnavailable
-from gateway.connected_account import ConnectedAccount
 from gateway.errors import Permanent, Transient
 from gateway.outbound.membership import BELIEVED_FOR, DOUBTED_FOR, MAX_ANSWERS, PlatformMembership
+from gateway.platforms import ConnectedAccount
 from gateway.ports import MembershipStatus
 from tests.support.adapter import MANIFEST, RecordingAdapter
 from tests.support.clock import FakeClock

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from gateway.markdown import tree
-from gateway.markdown.boundaries import units
 from gateway.markdown.parse import parse
+from gateway.markdown.split import units
 from gateway.markdown.text_renderer import PLAIN
 from gateway.markdown.tree import CodeBlock, Heading, Paragraph, Run
 from gateway.message import Part

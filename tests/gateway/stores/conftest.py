@@ -6,8 +6,7 @@ import pytest
 
 from db.sqlite import SqliteDatabase
 from gateway.ports.adapter import AdapterStates
-from gateway.ports.inbox import Inbox
-from gateway.ports.outbox import Outbox
+from gateway.ports.queues import Inbox, Outbox
 from gateway.ports.usage import Buckets
 from gateway.stores.conversations import Conversations
 from gateway.stores.redis.hot_state import RedisHotState

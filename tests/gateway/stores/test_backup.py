@@ -16,7 +16,7 @@ import pytest
 from db.errors import StoreUnavailable
 from db.sqlite import Job
 from gateway.errors import BadInput
-from gateway.ports.inbox import InboxEntry
+from gateway.ports.queues import InboxEntry
 from gateway.stores.hot_losses import HotLosses
 from gateway.stores.sqlite.backup import back_up, restore, verify
 from gateway.stores.sqlite.lock import GatewayLock

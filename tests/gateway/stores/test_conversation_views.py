@@ -15,8 +15,7 @@ from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
 from gateway.ports.conversation_views import MAX_COUNTED, ConversationReader, ShownText, Wanted
-from gateway.ports.conversations import StoredTurn
-from gateway.ports.history import Whose
+from gateway.ports.conversations import StoredTurn, Whose
 from gateway.ports.traces import Trace
 from gateway.ports.unit_of_work import CompletedTurn
 from gateway.ports.usage import UsageRow

@@ -21,7 +21,7 @@ from gateway.inbound.crash_loop_guard import (
 from gateway.observe.correlation import correlation_id
 from gateway.ports import AdapterState
 from gateway.ports.adapter import AdapterStates
-from gateway.ports.inbox import Inbox, InboxEntry
+from gateway.ports.queues import Inbox, InboxEntry
 from gateway.ports.work_guard import UNGUARDED, WorkItem, WorkOwner
 from gateway.store_retry import StoreRetry
 from tests.support.clock import FakeClock

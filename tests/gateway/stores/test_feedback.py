@@ -5,14 +5,8 @@ from datetime import timedelta
 import pytest
 
 from gateway.message import Receipt
-from gateway.ports.outbox import KEEP_RECEIPTS, Outbox
-from gateway.stores.feedback import (
-    Feedback,
-    FeedbackStore,
-    Rating,
-    Thumbs,
-    message_key,
-)
+from gateway.ports.queues import KEEP_RECEIPTS, Outbox, message_key
+from gateway.stores.feedback import Feedback, FeedbackStore, Rating, Thumbs
 from gateway.stores.personal_data import SqlPersonalData
 from gateway.stores.sqlite.queues import SqliteOutbox
 from tests.support.clock import FakeClock

@@ -13,8 +13,7 @@ from gateway.message import Receipt
 from gateway.policy.budgets import BudgetAccount
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
-from gateway.ports.inbox import Backlog, BacklogReader, Inbox, InboxEntry
-from gateway.ports.outbox import Outbox, SendState
+from gateway.ports.queues import Backlog, BacklogReader, Inbox, InboxEntry, Outbox, SendState
 from gateway.ports.traces import Trace
 from gateway.ports.usage import UsageRow
 from gateway.stores.redis.hot_state import RedisHotState

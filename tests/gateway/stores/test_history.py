@@ -10,8 +10,14 @@ from gateway.conversation import ConversationKey
 from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience
-from gateway.ports.conversations import ConversationSummary, ConversationTask, StoredTurn
-from gateway.ports.history import History, SpokenRef, Whose
+from gateway.ports.conversations import (
+    ConversationSummary,
+    ConversationTask,
+    History,
+    SpokenRef,
+    StoredTurn,
+    Whose,
+)
 from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.stores.history import SqlHistory
 from tests.support.databases import Engine

@@ -16,8 +16,7 @@ from gateway.message import InboundEvent, OutboundFile, Part, Receipt
 from gateway.policy.rate_limits import Bucket, BucketRule
 from gateway.ports import AdapterState
 from gateway.ports.adapter import AdapterStates
-from gateway.ports.inbox import Inbox, InboxEntry
-from gateway.ports.outbox import Outbox
+from gateway.ports.queues import Inbox, InboxEntry, Outbox
 from gateway.ports.usage import Buckets
 from gateway.stores.codec import event_from_json, event_to_json, outbound_from_json
 from gateway.stores.codec import outbound_to_json as to_json

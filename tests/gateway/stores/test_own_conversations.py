@@ -7,8 +7,7 @@ import pytest
 from gateway.conversation import key_of
 from gateway.message import Place
 from gateway.people import Audience
-from gateway.ports.conversations import StoredTurn
-from gateway.ports.history import MessageName
+from gateway.ports.conversations import MessageName, StoredTurn
 from gateway.stores.conversations import Conversations
 from gateway.stores.history import MAX_BEGINNING, SqlOwnConversations
 from tests.support.databases import Engine

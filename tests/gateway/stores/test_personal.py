@@ -18,8 +18,7 @@ from gateway.policy.decision import Decision
 from gateway.ports import Usage
 from gateway.ports.adapter import AdapterStates
 from gateway.ports.conversations import ConversationSummary, ConversationTask, StoredTurn
-from gateway.ports.inbox import Inbox, InboxEntry
-from gateway.ports.outbox import Outbox
+from gateway.ports.queues import Inbox, InboxEntry, Outbox
 from gateway.ports.traces import Trace
 from gateway.ports.usage import UsageRow
 from gateway.stores.conversations import ConversationNoteStore, Conversations

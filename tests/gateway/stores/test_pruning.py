@@ -10,7 +10,7 @@ from gateway.conversation import key_of
 from gateway.message import Receipt
 from gateway.policy.rate_limits import BucketRule
 from gateway.ports.conversations import StoredTurn
-from gateway.ports.inbox import InboxEntry
+from gateway.ports.queues import InboxEntry
 from gateway.ports.traces import Trace
 from gateway.stores.conversations import Conversations
 from gateway.stores.sqlite.hot_state import SqliteAdapterStates, SqliteBuckets, delete_some

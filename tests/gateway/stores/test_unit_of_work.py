@@ -14,8 +14,8 @@ from gateway.observe.correlation import correlation_id
 from gateway.ports import Usage
 from gateway.ports.adapter import AdapterStates
 from gateway.ports.conversations import StoredTurn
-from gateway.ports.inbox import Inbox, InboxEntry
 from gateway.ports.memory import WaitingTurn
+from gateway.ports.queues import Inbox, InboxEntry
 from gateway.ports.traces import Trace
 from gateway.ports.unit_of_work import ERASED_TURNS, CompletedTurn
 from gateway.ports.usage import UsageRow

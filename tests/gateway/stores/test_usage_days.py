@@ -24,8 +24,7 @@ from gateway.stores import usage_days as days_module
 from gateway.stores.personal_data import SqlPersonalData
 from gateway.stores.unit_of_work import LongLivedTurns, withdraw_turn
 from gateway.stores.usage import UsageLedger
-from gateway.stores.usage_days import UsageDays
-from gateway.stores.usage_figures import MAX_NAMED, UsageFigures, quantile
+from gateway.stores.usage_days import MAX_NAMED, UsageDays, UsageFigures, quantile
 from tests.support.clock import FakeClock
 from tests.support.databases import Engine, sqlite_database, started
 from tests.support.property_cases import cases

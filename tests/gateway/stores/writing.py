@@ -12,7 +12,7 @@ from pathlib import Path
 from gateway.conversation import ConversationKey
 from gateway.ports.clock import SystemClock
 from gateway.ports.conversations import StoredTurn
-from gateway.ports.inbox import InboxEntry
+from gateway.ports.queues import InboxEntry
 from gateway.ports.traces import Trace
 from gateway.ports.unit_of_work import CompletedTurn
 from gateway.stores.sqlite.queues import SqliteInbox

@@ -19,8 +19,8 @@ from gateway.ports import (
     Wait,
 )
 from gateway.ports.clock import SystemClock
+from gateway.turn.model_turn import TurnLimits, TurnRequest, TurnResult
 from gateway.turn.tool_loop import ToolLoop
-from gateway.turn.types import TurnLimits, TurnRequest, TurnResult
 
 Says = Callable[[ModelRequest, int], tuple[ContentBlock, ...]]
 Tool = Callable[[Mapping[str, object]], Awaitable[str]]

@@ -26,7 +26,7 @@ from gateway.ports import (
 from gateway.ports.memory import AnswerFooter, Caller, NoMemory, TurnMemory
 from gateway.ports.prompt_blocks import KnowledgeItem, MissingPart, PromptParts
 from gateway.turn.context import summary
-from gateway.turn.context.budgets import figures_in
+from gateway.turn.context.token_budgets import figures_in
 from gateway.turn.prompt import MEMORY_MISSING
 from gateway.turn.services import Policies
 from tests.gateway.llm.asking import ADD

@@ -6,9 +6,9 @@ from gateway.llm.failover import FailoverProvider
 from gateway.people import Audience
 from gateway.ports import ContentBlock, ModelRequest
 from gateway.ports.clock import SystemClock
+from gateway.turn.model_turn import TurnRequest
 from gateway.turn.prompt import PromptFacts, own_text, user_content
 from gateway.turn.tool_loop import ToolLoop
-from gateway.turn.types import TurnRequest
 from simulators.anthropic import AnthropicSimulator
 from tests.gateway.turn.stubs import StubModel, StubTools, Turn
 from tests.support.clock import FakeClock

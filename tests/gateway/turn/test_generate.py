@@ -18,10 +18,10 @@ from gateway.ports.prompt_blocks import ContextParts
 from gateway.turn.assemble import MAX_GAPS, dialogue, gaps_of
 from gateway.turn.attachments import FILE_LIMITS
 from gateway.turn.context.assembler import assemble
-from gateway.turn.context.budgets import budget_for
+from gateway.turn.context.token_budgets import budget_for
 from gateway.turn.history_and_summary import dialogue_turns
+from gateway.turn.model_turn import TurnLimits
 from gateway.turn.services import Policies
-from gateway.turn.types import TurnLimits
 from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import Gateway, Model, gateway
 from tests.support.immutable import force

@@ -20,7 +20,7 @@ from gateway.ports.clock import SystemClock
 from gateway.turn.external_mcp_server import McpServer
 from gateway.turn.mcp_connection import McpTools
 from gateway.turn.mcp_format import tool_name, tool_spec, usable_schema
-from gateway.turn.toolbox import Toolbox
+from gateway.turn.tools import Toolbox
 from tests.gateway.turn.stubs import StubTools, Turn, spec
 from tests.support.clock import HurriedClock
 from tests.support.patience import LAUNCH

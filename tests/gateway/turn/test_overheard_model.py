@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from gateway.authorship import MAX_PIECES, Material
 from gateway.ports import ModelEvent, ModelFinished, ModelRequest, TextDelta, Usage, WebText
 from gateway.ports.memory import NoMemory
-from gateway.turn.toolbox import OverheardModel
+from gateway.turn.tools import OverheardModel
 from tests.gateway.llm.asking import assistant, question
 
 

@@ -8,10 +8,9 @@ import pytest
 from gateway.outbound.live.answer import BROKEN, STOPPED
 from gateway.people import Audience
 from gateway.ports.conversations import StoredTurn
-from gateway.turn.closing import closing
 from gateway.turn.history_and_summary import dialogue_turns
+from gateway.turn.model_turn import Outcome, closing
 from gateway.turn.render import words_of_model
-from gateway.turn.types import Outcome
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from gateway.message import Quote
 from gateway.people import Audience
 from gateway.ports import ImageBlock, TextBlock
-from gateway.turn import closing
+from gateway.turn import model_turn
+from gateway.turn.model_turn import Outcome
 from gateway.turn.prompt import (
     PERSONA,
     PromptFacts,
@@ -18,7 +19,6 @@ from gateway.turn.prompt import (
     today_text,
     user_content,
 )
-from gateway.turn.types import Outcome
 from tests.support.for_each import for_each
 
 FACTS = PromptFacts("Parley", "Slack", Audience.DIRECT)
@@ -98,11 +98,11 @@ def test_no_name_can_imitate_a_message(name: str) -> None:
 
 @for_each("outcome", Outcome.__args__)  # type: ignore[attr-defined]  # a Literal's
 def test_every_outcome_has_a_text(outcome: Outcome) -> None:
-    whole = closing.closing(outcome, has_text=False, reference="7f3a")
+    whole = model_turn.closing(outcome, has_text=False, reference="7f3a")
 
     assert whole
     assert "{" not in whole
-    after = closing.closing(outcome, has_text=True)
+    after = model_turn.closing(outcome, has_text=True)
     assert bool(after) == (outcome not in ("answered", "empty"))
 
 
@@ -113,6 +113,6 @@ def test_no_two_ways_to_end_have_the_same_sentence() -> None:
         "answered": "empty",
         "length": "reasoning",
     }
-    alone = [s.alone for outcome, s in closing.SENTENCES.items() if outcome not in same]
+    alone = [s.alone for outcome, s in model_turn.SENTENCES.items() if outcome not in same]
 
     assert len(set(alone)) == len(alone)

@@ -19,7 +19,7 @@ from gateway.ports import Capabilities, CommandSpec
 from gateway.ports.memory import AnswerFooter, Caller
 from gateway.ports.rights import IN_CHAT
 from gateway.render import address
-from gateway.turn.closing import NO_ANSWER
+from gateway.turn.model_turn import NO_ANSWER
 from gateway.turn.render import LEFT_OUT, screened
 from gateway.turn.services import Policies
 from tests.gateway.commands.test_handler import command

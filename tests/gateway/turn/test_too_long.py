@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from gateway.llm.anthropic.provider import AnthropicProvider
 from gateway.ports import ModelMessage
-from gateway.turn import closing
+from gateway.turn import model_turn
 from simulators.anthropic import Answer, AnthropicSimulator, UseTool
 from tests.gateway.llm.asking import assistant, user
 from tests.gateway.turn.stubs import StubTools, Turn, spec
@@ -50,7 +50,7 @@ async def test_a_request_that_never_fits_is_tried_at_most_three_times_in_smaller
 
     result = await Turn().ask("word " * 3_000, provider, history=long_history(20))
 
-    assert (result.text, result.outcome) == (closing.TOO_LONG, "too_long")
+    assert (result.text, result.outcome) == (model_turn.TOO_LONG, "too_long")
     sizes = [call.size for call in claude.requests]
     assert len(sizes) <= 3
     assert sizes == sorted(set(sizes), reverse=True)

@@ -21,9 +21,9 @@ from gateway.ports import (
     Working,
 )
 from gateway.ports.clock import SystemClock
-from gateway.turn import closing
+from gateway.turn import model_turn
+from gateway.turn.model_turn import Outcome, TurnLimits, TurnRequest
 from gateway.turn.tool_loop import MAX_TAKEN_BACK, ToolLoop
-from gateway.turn.types import Outcome, TurnLimits, TurnRequest
 from simulators.anthropic import Answer, AnthropicSimulator, UseTool
 from simulators.base import Fault
 from tests.gateway.llm.asking import assistant, user
@@ -220,7 +220,7 @@ async def test_an_unavailable_model_is_reported_in_a_fixed_sentence_with_a_refer
 
     result = await Turn(TurnLimits(retry_seconds=2.0)).ask("Hello", provider, reference="7f3a")
 
-    assert result.text == f"{closing.UNAVAILABLE} (Reference for the operator: 7f3a)"
+    assert result.text == f"{model_turn.UNAVAILABLE} (Reference for the operator: 7f3a)"
     assert result.outcome == "unavailable"
     assert result.failed
     assert result.messages == (user("Hello"),)
@@ -233,7 +233,7 @@ async def test_a_refused_key_is_reported_without_details(claude: AnthropicSimula
 
     result = await Turn().ask("Hello", stranger)
 
-    assert (result.text, result.outcome) == (closing.REFUSED, "refused")
+    assert (result.text, result.outcome) == (model_turn.REFUSED, "refused")
     await stranger.close()
 
 
@@ -248,7 +248,7 @@ async def test_an_interrupted_answer_is_kept_and_marked(
     result = await Turn().ask("Hello", both)
 
     shown, _, sentence = result.text.rpartition("\n\n")
-    assert sentence == closing.BROKEN
+    assert sentence == model_turn.BROKEN
     assert shown
     assert whole.startswith(shown)
     assert result.outcome == "broken"
@@ -268,7 +268,7 @@ async def test_an_answer_interrupted_before_it_was_shown_is_requested_again(
 
     assert result.outcome == "answered"
     assert result.model == "offline"
-    assert closing.BROKEN not in result.text
+    assert model_turn.BROKEN not in result.text
     assert result.messages == (user("Hello"), assistant(result.text))
     assert len(claude.bodies) == 1
 
@@ -277,14 +277,14 @@ async def test_repeated_interruptions_are_retried_a_limited_number_of_times(
     claude: AnthropicSimulator, provider: AnthropicProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each beginning has its price."""
-    monkeypatch.setattr("gateway.turn.retrying.FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("gateway.turn.model_attempts.FIRST_PAUSE", 0.01)
     claude.reply = lambda _: "A long answer, of which a part arrives. " * 20
     claude.faults.add(Fault("messages", "broken_stream", times=99))
 
     result = await Turn(seen=False).ask("Hello", provider)
 
     assert result.outcome == "broken"
-    assert result.text.endswith(closing.BROKEN)
+    assert result.text.endswith(model_turn.BROKEN)
     assert len(claude.bodies) == 1 + MAX_TAKEN_BACK
 
 
@@ -305,7 +305,7 @@ async def test_an_exception_of_a_provider_becomes_a_sentence() -> None:
 
     result = await Turn().ask("Hello", StubModel(bug))
 
-    assert result.text == closing.UNAVAILABLE
+    assert result.text == model_turn.UNAVAILABLE
     assert "KeyError" in result.error
 
 
@@ -315,7 +315,7 @@ async def test_an_empty_answer_is_asked_for_once_more_and_then_becomes_a_sentenc
     result = await Turn().ask("Hello", model, reference="7f3a")
 
     assert (result.text, result.outcome) == (
-        f"{closing.EMPTY} (Reference for the operator: 7f3a)",
+        f"{model_turn.EMPTY} (Reference for the operator: 7f3a)",
         "empty",
     )
     assert len(model.requests) == 2
@@ -358,7 +358,7 @@ async def test_each_end_has_its_sentence_with_and_without_text(
     result = await Turn().ask("Hello", model)
 
     expected = outcome if text or outcome != "length" else "reasoning"
-    sentence = closing.closing(expected, has_text=bool(text))
+    sentence = model_turn.closing(expected, has_text=bool(text))
     assert result.outcome == expected
     assert result.text == (f"{text}\n\n{sentence}" if text else sentence)
     assert len(model.requests) == 1
@@ -400,7 +400,7 @@ async def test_an_answer_at_its_length_limit_is_marked(
 
     result = await Turn().ask("Hello", provider)
 
-    assert result.text == f"As much as fits\n\n{closing.LENGTH}"
+    assert result.text == f"As much as fits\n\n{model_turn.LENGTH}"
     assert result.outcome == "length"
     assert result.messages[-1] == assistant("As much as fits")
 
@@ -423,7 +423,7 @@ async def test_a_refusal_of_the_model_is_reported(
 
     result = await Turn().ask("Hello", provider)
 
-    assert (result.text, result.outcome) == (closing.DECLINED, "declined")
+    assert (result.text, result.outcome) == (model_turn.DECLINED, "declined")
 
 
 # --- time ---
@@ -436,7 +436,7 @@ async def test_a_turn_ends_at_its_time_limit(
 
     result = await Turn(TurnLimits(seconds=0.2)).ask("Hello", provider)
 
-    assert (result.text, result.outcome) == (closing.TIME, "time")
+    assert (result.text, result.outcome) == (model_turn.TIME, "time")
 
 
 async def test_text_before_the_time_limit_is_kept(
@@ -448,7 +448,7 @@ async def test_text_before_the_time_limit_is_kept(
     result = await Turn(TurnLimits(seconds=3.0)).ask("Hello", provider)
 
     assert result.text.startswith("word ")
-    assert result.text.endswith(f"\n\n{closing.TIME_PART}")
+    assert result.text.endswith(f"\n\n{model_turn.TIME_PART}")
     assert result.messages[-1].role == "assistant"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import yaml
 
 from gateway.policy.decision import Decision
-from gateway.ports.outbox import SendState
+from gateway.ports.queues import SendState
 from gateway.ports.traces import Trace
 from memory.ports.audit import AuditEntry, Link
 from parley.cli.why import lines_of

@@ -14,7 +14,7 @@ from gateway.message import Outbound, Part, Place
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.ports.clock import SystemClock
-from gateway.ports.inbox import Backlog
+from gateway.ports.queues import Backlog
 from gateway.ports.traces import Trace
 from parley.cli.status.report import (
     AccountStatus,

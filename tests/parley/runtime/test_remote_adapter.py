@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from db.errors import StoreUnavailable
-from gateway.connected_account import ConnectedAccount
 from gateway.errors import Busy, Permanent, Transient
 from gateway.immutable import replace
 from gateway.message import Part, Place
@@ -23,7 +22,7 @@ from gateway.outbound.live.answer import (
 )
 from gateway.outbound.pacing import Pacer
 from gateway.outbound.retry_decision import REPEAT_NOTE, AccountSender, DeliveryRules
-from gateway.platforms import renderer_of
+from gateway.platforms import ConnectedAccount, renderer_of
 from gateway.ports import LiveStyle, LiveView, SendPace
 from gateway.stores.sqlite.hot_state import SqliteAdapterStates
 from gateway.stores.sqlite.queues import SqliteOutbox

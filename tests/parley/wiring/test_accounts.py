@@ -7,8 +7,7 @@ from gateway.extensions import ExtensionRegistry
 from gateway.markdown.text_renderer import plain_parts
 from gateway.message import Place
 from gateway.people import Audience
-from gateway.ports.conversations import StoredTurn
-from gateway.ports.history import MessageName
+from gateway.ports.conversations import MessageName, StoredTurn
 from gateway.ports.identities import CONFLICTS_SHOWN, note_conflict
 from gateway.stores.history import SqlOwnConversations
 from gateway.stores.sqlite.hot_state import SqliteAdapterStates

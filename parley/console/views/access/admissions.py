@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import Field, StringConstraints
 
-from gateway.commands.revocation import OWNERSHIP, REFUSALS
+from gateway.commands.approve_command import OWNERSHIP, REFUSALS
 from gateway.errors import BadInput, NotFound
 from gateway.pairing.requests import NOT_APPROVED as NO_APPROVAL
 from gateway.pairing.requests import Pairing

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.outbound.live.partial_text import MAX_SOURCE, PartialText, RenderedText
+from gateway.outbound.live.message import MAX_SOURCE, PartialText, RenderedText
 from gateway.people import Audience
 from gateway.platforms import discover, renderer_of
 from gateway.policy.response_filter import filter_response

@@ -13,14 +13,13 @@ from gateway.conversation import ConversationKey
 from gateway.message import Receipt, send_key
 from gateway.observe.correlation import correlation_id
 from gateway.outbound.live.final import announced
-from gateway.ports.inbox import Finished, InboxEntry
 from gateway.ports.losses import LossKind
-from gateway.ports.outbox import OutboxEntry
+from gateway.ports.queues import Finished, InboxEntry, OutboxEntry
 from gateway.ports.traces import Trace
 from gateway.ports.unit_of_work import ERASED_TURNS, CompletedTurn
 from gateway.stores.hot_losses import HotLosses
 from gateway.stores.redis.hot_state import RedisHotState
-from gateway.stores.redis.leases import StreamLeases
+from gateway.stores.redis.partition_leases import StreamLeases
 from gateway.stores.unit_of_work import Doubts, LongLivedTurns, TwoStepUnitOfWork
 from tests.gateway.stores.redis.support import LEASE, all_keys, clean, new_prefix
 from tests.support.clock import FakeClock

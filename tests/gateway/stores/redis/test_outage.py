@@ -9,8 +9,7 @@ import pytest
 
 from db.errors import StoreUnavailable
 from gateway.ports.clock import SystemClock
-from gateway.ports.inbox import InboxEntry
-from gateway.ports.outbox import OutboxEntry
+from gateway.ports.queues import InboxEntry, OutboxEntry
 from gateway.stores.redis.hot_state import RedisHotState
 from tests.gateway.stores.redis.conftest import Hire
 from tests.gateway.stores.redis.support import LEASE, hot_state

@@ -3,7 +3,7 @@
 import pytest
 
 from db.errors import StoreUnavailable
-from gateway.ports.inbox import QueueDepths
+from gateway.ports.queues import QueueDepths
 from gateway.stores.redis.hot_state import RedisHotState
 from tests.gateway.stores.redis.conftest import Hire, Open
 from tests.gateway.stores.redis.support import HELD

@@ -8,7 +8,7 @@ import pytest
 
 from gateway.immutable import replace
 from gateway.message import Receipt
-from gateway.ports.outbox import OutboxEntry
+from gateway.ports.queues import OutboxEntry
 from gateway.stores.redis.client import Script
 from gateway.stores.redis.hot_state import RedisHotState
 from gateway.stores.redis.outbox import RedisOutbox

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
 
-from gateway.ports.inbox import InboxEntry
+from gateway.ports.queues import InboxEntry
 from gateway.stores.redis.hot_state import RedisHotState
 from tests.support.messages import AT, outbound, received
 from tests.support.waiting import eventually

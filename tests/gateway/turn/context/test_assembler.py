@@ -19,7 +19,7 @@ from gateway.ports.prompt_blocks import (
 )
 from gateway.turn.context import knowledge
 from gateway.turn.context.assembler import OwnTextTooLong, assemble
-from gateway.turn.context.budgets import TokenBudget, budget_for
+from gateway.turn.context.token_budgets import TokenBudget, budget_for
 from gateway.turn.prompt import tagged
 from tests.gateway.turn.context.making import OWN, dialogue, item, parts
 from tests.support.property_cases import cases

@@ -15,8 +15,8 @@ from gateway.ports.prompt_blocks import (
     KnowledgeItem,
 )
 from gateway.turn.context.assembler import assemble
-from gateway.turn.context.budgets import TokenBudget
 from gateway.turn.context.knowledge import assemble_deduplicated
+from gateway.turn.context.token_budgets import TokenBudget
 from gateway.turn.prompt import escaped
 from tests.gateway.turn.context.making import OWN, dialogue, item, parts
 from tests.support.property_cases import cases

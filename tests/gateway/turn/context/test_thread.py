@@ -4,7 +4,7 @@ import pytest
 
 from gateway.ports.prompt_blocks import BlockKind, ContextParts, ThreadText
 from gateway.turn.context.assembler import NEWEST_MISSING, ThreadFitter, assemble, thread_text
-from gateway.turn.context.budgets import budget_for
+from gateway.turn.context.token_budgets import budget_for
 from tests.support.for_each import for_each
 
 FIRST = "[from Ada, 2026-11-27 09:00] The deploy failed. " + "Long story. " * 20

@@ -93,7 +93,7 @@ async def test_a_program_that_has_an_owner_shows_no_code(
 async def test_a_code_that_nobody_uses_ends_with_the_command_for_a_new_one(
     tmp_path: Path, running: Running, said: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.pairing.owner_codes.OWNER_CODE_VALID", timedelta(0))
+    monkeypatch.setattr("gateway.pairing.admissions.OWNER_CODE_VALID", timedelta(0))
     await welcome_owner(session_with(tmp_path, {**WEB}), cast("App", running))
     text = said()
     assert "OWNER-" in text

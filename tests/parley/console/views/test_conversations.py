@@ -9,7 +9,7 @@ from gateway.conversation import key_of
 from gateway.immutable import replace
 from gateway.message import MessageReceived
 from gateway.ports.clock import SystemClock
-from gateway.ports.inbox import InboxEntry
+from gateway.ports.queues import InboxEntry
 from parley.console.views.conversations import (
     PAGE,
     ConversationsQuery,

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from gateway.immutable import replace
-from gateway.outbound.live.state import (
+from gateway.outbound.live.message import (
     FIRST_CHARACTERS,
     LINGER,
     LOOK,

@@ -10,7 +10,13 @@ from msgspec.structs import astuple
 from gateway.llm.tokens import estimate
 from gateway.ports.prompt_blocks import BlockKind, BlockSection, ContextParts
 from gateway.turn.context.assembler import assemble
-from gateway.turn.context.budgets import TokenBudget, budget_for, figures_in, usage_data, warnings
+from gateway.turn.context.token_budgets import (
+    TokenBudget,
+    budget_for,
+    figures_in,
+    usage_data,
+    warnings,
+)
 from tests.gateway.turn.context.making import OWN, dialogue, item, parts
 
 BUDGET = budget_for(8_192)

@@ -16,7 +16,7 @@ from gateway.ports import (
     ToolCall,
     ToolOutcome,
 )
-from gateway.turn.fit import IMAGE_LEFT_OUT, Fitted, fit, smaller_room
+from gateway.turn.model_attempts import IMAGE_LEFT_OUT, Fitted, fit, smaller_room
 from gateway.turn.prompt import clip
 from tests.gateway.llm.asking import ADD, assistant, user
 from tests.support.property_cases import cases

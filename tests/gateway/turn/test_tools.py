@@ -8,7 +8,7 @@ from gateway.errors import ToolError
 from gateway.people import Audience, Role
 from gateway.policy.access import ToolPolicy, allowed_tools
 from gateway.ports import ToolSpec
-from gateway.turn.toolbox import MAX_TOOLS, Toolbox
+from gateway.turn.tools import MAX_TOOLS, Toolbox
 from tests.gateway.turn.stubs import StubTools, spec
 
 

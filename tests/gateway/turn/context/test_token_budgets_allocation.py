@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.turn.context.budgets import allot
+from gateway.turn.context.token_budgets import allot
 
 NEEDS = st.lists(st.tuples(st.integers(0, 5_000), st.integers(0, 3_000)), min_size=1, max_size=6)
 

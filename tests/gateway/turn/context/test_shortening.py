@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.llm.tokens import estimate
-from gateway.turn.context.sentence_cut import sentences, shortened
+from gateway.turn.context.shortening import sentences, shortened
 
 
 def test_a_text_is_split_into_complete_sentences() -> None:

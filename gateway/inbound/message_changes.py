@@ -14,7 +14,7 @@ from gateway.message import (
     MessageReceived,
 )
 from gateway.policy.history_redaction import redact_for_history, redact_name
-from gateway.ports.inbox import InboxEntry
+from gateway.ports.queues import InboxEntry
 from gateway.turn.prompt import text_in_place
 from gateway.turn.services import Services
 

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gateway.inbound.revision import revised
+from gateway.inbound.message_changes import revised
 from gateway.message import CommandInvoked, MessageEdited
-from gateway.ports.inbox import InboxEntry
+from gateway.ports.queues import InboxEntry
 from tests.support.messages import message
 
 AT = datetime(2026, 11, 3, 9, 30, tzinfo=UTC)

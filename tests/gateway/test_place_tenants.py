@@ -3,8 +3,7 @@
 import asyncio
 from datetime import timedelta
 
-from gateway.extensions import ExtensionRegistry
-from gateway.inbound.place_tenants import PlaceTenants
+from gateway.extensions import ExtensionRegistry, PlaceTenants
 from gateway.message import Place
 from gateway.people import PersonId
 from tests.support.messages import place
