@@ -29,15 +29,14 @@ from benchmarks.machine import Machine
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
 from gateway.ports.clock import SystemClock
-from memory.audit import Audit
 from memory.grounding.decision import Grounding
 from memory.grounding.verifier import ConfiguredVerifier, GroundingSources
 from memory.model.outcome import Outcome
 from memory.model.plans import Plans
-from memory.model.record import Draft, Kind
+from memory.model.record import Draft, InputKind, Kind
 from memory.model.scope import RequestScope, access_scope_of
-from memory.model.trust import InputKind
 from memory.ports.memories import MemoryStore
+from memory.stores.audit import Audit
 from memory.write.prepare import WriteRules, prepare
 from memory.write.write_path import WritePath
 from parley.wiring.storage import MemoryStores

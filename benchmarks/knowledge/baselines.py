@@ -9,7 +9,7 @@ from typing import Final
 from benchmarks.knowledge.corpora import Corpus
 from benchmarks.recollection.measures import Measured, measured
 from memory.knowledge.splitting import split_file
-from memory.text.function_words import STOP_WORDS
+from memory.text.stop_words import STOP_WORDS
 
 _WORD: Final = re.compile(r"\w+")
 

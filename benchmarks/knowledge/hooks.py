@@ -10,8 +10,7 @@ from typing import Any, Final
 
 from benchmarks.knowledge.history import ENVIRONMENT, git
 from memory.knowledge.access import KnowledgeAccess
-from memory.knowledge.hooks.folder import find_hooks
-from memory.knowledge.hooks.install import install
+from memory.knowledge.hooks.install import find_hooks, install
 from memory.knowledge.hooks.script import HookCommand
 from memory.knowledge.model import KnowledgeQuery
 from memory.knowledge.search import Searcher

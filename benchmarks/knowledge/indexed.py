@@ -16,8 +16,7 @@ from memory.embeddings.local import LocalEmbedder
 from memory.knowledge.access import KnowledgeAccess
 from memory.knowledge.model import KnowledgeQuery, Repository, SplitFile
 from memory.knowledge.nearness import ModelNearness
-from memory.knowledge.ports.stores import Batch, NewFile
-from memory.knowledge.ports.vectors import Nearness
+from memory.knowledge.ports import Batch, Nearness, NewFile
 from memory.knowledge.ranking import RankingRules
 from memory.knowledge.search import Searcher
 from memory.knowledge.splitting import split_file

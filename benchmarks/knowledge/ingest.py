@@ -27,7 +27,7 @@ from benchmarks.knowledge.hooks import findable, foreground
 from benchmarks.machine import Machine
 from db import Statement
 from gateway.ports.clock import SystemClock
-from memory.knowledge.ingest.outcome import IngestProgress
+from memory.knowledge.model import IngestProgress
 from parley.config import Settings, load
 from parley.wiring.ingest import ingester_of
 from parley.wiring.knowledge import open_knowledge

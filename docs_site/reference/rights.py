@@ -10,7 +10,7 @@ from gateway.ports.action import Action
 from gateway.ports.rights import AGENT_READS, LOCAL_PAGES, OPEN, Allowed, Credential, in_person
 from memory.actions import agents, documents, memories, pools, privacy, reviews
 from memory.commands.command_set import SPECS
-from memory.knowledge.skills.texts import read_skills
+from memory.knowledge.skills.agent_skills import read_skills
 from memory.mcp.names import PREFIX as MCP
 from memory.mcp.resources import LISTED, TEMPLATES
 from memory.mcp.server import ALL_TOOLS, PROMPTS

@@ -16,7 +16,6 @@ from msgspec import Struct
 
 from gateway.immutable import replace
 from gateway.message import MAX_CONTENT
-from safety.cut import REDACTED, cut
 from safety.secret_detection.detect import (
     find_secrets,
     may_hold_token,
@@ -26,6 +25,7 @@ from safety.secret_detection.detect import (
     secret_of,
 )
 from safety.secret_detection.kinds import Level, SecretFinding
+from safety.unicode import REDACTED, cut
 
 JOINED: Final = 2_000
 """Characters at the border of two neighbouring messages that are searched as one text."""

@@ -20,8 +20,7 @@ from gateway.turn.mcp_bounds import (
     read_message,
     refusal,
 )
-from safety.http.bounded_body import ResponseTooLarge, TooManyPieces, unpacked
-from safety.http.content_encoding import Undecodable
+from safety.http.bounded_body import ResponseTooLarge, TooManyPieces, Undecodable, unpacked
 from safety.http.environment_proxy import proxy_of
 
 ANSWER_SECONDS: Final = 65.0

@@ -26,7 +26,7 @@ from gateway.ports.prompt_blocks import KnowledgeItem, MissingPart
 from gateway.turn.prompt import text_in_place
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
-from safety.cut import REDACTED
+from safety.unicode import REDACTED
 
 RECALL_SECONDS: Final = 3.0
 MAX_NOTED: Final = 20

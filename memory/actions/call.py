@@ -1,14 +1,31 @@
-"""One call of an action of memory, and the types that several actions take."""
+"""One call of an action of memory, the services of agents that it uses, and the types that several
+actions take."""
 
 from typing import Annotated, Final
 
+from msgspec import Struct
 from pydantic import BeforeValidator, Field
 
 from gateway.ports.action import ActionCall, Input
 from gateway.ports.memory import Caller
 from gateway.ports.rights import Credential, Proof
-from memory.agents.services import AgentServices
+from memory.agents.handoffs import HandoffManager
+from memory.agents.origins import Origins
+from memory.agents.overview import AgentOverview
+from memory.agents.pools import PoolRegistry
+from memory.agents.registry import AgentRegistry
 from memory.service.handle import MemoryHandle
+
+
+class AgentServices(Struct, frozen=True):
+    """Registers agents, manages pools and handoffs, takes back what agents gave, and lists them."""
+
+    registry: AgentRegistry
+    pools: PoolRegistry
+    handoffs: HandoffManager
+    origins: Origins
+    overview: AgentOverview
+
 
 MAX_ID: Final = 100
 MAX_NUMBER: Final = 1_000_000_000

@@ -7,7 +7,7 @@ from typing import Final
 from gateway.errors import BadInput
 from memory.agents.model import HandoffContext
 from memory.text.clean_json import Cleaner, cleaned_object
-from safety.cut import cut
+from safety.unicode import cut
 
 MAX_TASK: Final = 2_000
 """Characters of a task's description, the length of a tool's argument."""

@@ -27,8 +27,8 @@ from memory.agents.model import (
 from memory.agents.stores.direct_places import SqlDirectPlaces
 from memory.agents.stores.handoffs import SqlHandoffs
 from memory.agents.values import HandoffReceiver, IsServed
-from memory.audit import Audit
 from memory.model.scope import RequestScope
+from memory.stores.audit import Audit
 
 KEEP_ENDED: Final = timedelta(days=7)
 """The time for which the housekeeping keeps ended handoffs, so that both sides can read them."""

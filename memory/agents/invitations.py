@@ -32,8 +32,8 @@ from memory.agents.model import (
 )
 from memory.agents.registry import capacity, own_capacity
 from memory.agents.stores.invitations import Invited, Limit, Rests, SqlInvitations
-from memory.audit import Audit
 from memory.model.scope import RequestScope
+from memory.stores.audit import Audit
 
 LASTS: Final = timedelta(days=7)
 """The time for which an invitation can be accepted."""

@@ -14,9 +14,9 @@ from gateway.errors import NotFound
 from gateway.immutable import replace
 from gateway.ports import Clock
 from memory.agents.registry import EVER, AgentRegistry
-from memory.agents.stores.origins import SqlOrigins
-from memory.audit import Audit
+from memory.agents.stores.overview import SqlOrigins
 from memory.model.scope import RequestScope, access_scope_of
+from memory.stores.audit import Audit
 
 MAX_BATCHES: Final = 1_000
 

@@ -43,7 +43,6 @@ from memory.agents.share_reviews import ShareReviews
 from memory.agents.shared_updates import SharedUpdates
 from memory.agents.stores.agents import SqlAgents
 from memory.agents.stores.pools import SqlPools
-from memory.audit import Audit
 from memory.model.record import Record
 from memory.model.scope import (
     AccessScope,
@@ -55,6 +54,7 @@ from memory.model.scope import (
 from memory.ports.audit import AuditAction
 from memory.ports.memories import MemoryStore
 from memory.recall.selection import AT_ONCE, as_of_others, shown_to
+from memory.stores.audit import Audit
 
 MAX_LISTED: Final = 10_000
 NAMED_BY: Final = 4

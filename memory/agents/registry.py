@@ -25,10 +25,10 @@ from memory.agents.model import (
     RegistryCapacityError,
 )
 from memory.agents.stores.agents import SqlAgents
-from memory.audit import Audit
 from memory.model.scope import RequestScope, access_scope_of
 from memory.ports.audit import AuditAction
 from memory.ports.memories import MemoryStore
+from memory.stores.audit import Audit
 
 MAX_LISTED: Final = 10_000
 """Agents of one person that are listed."""

@@ -3,7 +3,7 @@
 The review queue keeps the names of pool, memory and agent, not the text. An approval shares the
 memory as its agent would, under the conditions of that time: the memory is there, and the agent is
 a member with WRITE permission. What is taken back by origin disappears from the queue and from the
-pool (`memory/agents/stores/origins.py`).
+pool (`memory/agents/stores/overview.py`).
 """
 
 import uuid
@@ -24,9 +24,9 @@ from memory.agents.model import (
     ShareWaits,
 )
 from memory.agents.stores.pools import SqlPools
-from memory.audit import Audit
 from memory.model.record import Record, Scope
 from memory.model.scope import AccessScope, RequestScope
+from memory.stores.audit import Audit
 from memory.stores.reviews import ReviewItem, ReviewStore, ShareProposal
 
 WAITS: Final = (

@@ -17,9 +17,8 @@ from memory.agents.model import AgentEvent, EventKind, PoolEntry, SharedUpdate, 
 from memory.agents.stores.pools import SqlPools
 from memory.agents.values import ReplacedText
 from memory.model.outcome import Code, Outcome, WriteResult
-from memory.model.record import Draft
+from memory.model.record import Draft, InputKind
 from memory.model.scope import AccessScope, RequestScope, may_be_shared, may_change
-from memory.model.trust import InputKind
 from memory.ports.memories import MemoryStore
 from memory.recall.selection import displayable
 from memory.write.replacement import named_rightly

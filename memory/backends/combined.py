@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Final, Protocol
 
 from gateway.immutable import replace
-from memory.backends.message_index import MessageIndex
+from memory.backends.store import MessageIndex
 from memory.model.record import Kind, Record, Tier
 from memory.model.scope import AccessScope
 from memory.ports.memories import (

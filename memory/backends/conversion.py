@@ -25,9 +25,11 @@ from gateway.ports.memory_backend import (
     StatementScope,
 )
 from memory.model.record import (
+    CONFIDENCE,
     ID_PREFIX,
     Draft,
     Evidence,
+    InputKind,
     Kind,
     Provenance,
     Record,
@@ -37,10 +39,9 @@ from memory.model.record import (
     Trust,
 )
 from memory.model.scope import AccessScope
-from memory.model.trust import CONFIDENCE, InputKind
 from memory.write.prepare import DraftRefusal, prepare
-from safety.cut import REDACTED
 from safety.secret_detection.detect import redact_secrets
+from safety.unicode import REDACTED
 
 CACHED: Final = 5_000
 """Texts whose check is cached: question after question returns the same ones."""

@@ -1,7 +1,8 @@
-"""The memories of one backend, with the checks that the database does in its own stores, and a
-person's data in it."""
+"""The memories of one backend, with the checks that the database does in its own stores, the
+messages from which they derive, and a person's data in it."""
 
 import asyncio
+import hashlib
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from datetime import datetime, timedelta
@@ -14,16 +15,44 @@ from db.errors import StoreUnavailable
 from gateway.errors import BadInput, MemoryUnavailable
 from gateway.immutable import replace
 from gateway.ports import Clock
+from gateway.ports.adapter import AdapterState
 from gateway.ports.memory_backend import MAX_PAGE, MAX_STATEMENTS, Statement
 from memory.backends.conversion import backend_access_of, checked, record_of, statement_of
 from memory.backends.guard import GuardedBackend
 from memory.backends.matching import by_words, fits, holds, is_own
-from memory.backends.message_index import MessageIndex
 from memory.model.record import Kind, Record, Scope, Tier
 from memory.model.scope import AccessScope, alone, may_change
 from memory.ports.memories import ChangedMemory, Duplicate, Filter, Insertion, Match
 from memory.stores.insert import duplicate_in, duplicate_keys_of
 from memory.stores.limits import check_limit, check_writable
+
+KEPT: Final = timedelta(days=3_650)
+THERE: Final = "1"
+
+
+class MessageIndex:
+    """Stores a hash of each message. Every method raises `StoreUnavailable`."""
+
+    def __init__(self, state: AdapterState) -> None:
+        self._state = state
+
+    async def add(self, tenant: str, channel: str, message_ids: Sequence[str]) -> None:
+        """Add messages, before a statement is stored."""
+        for message_id in message_ids:
+            await self._state.put(_key(tenant, channel, message_id), THERE, KEPT)
+
+    async def has(self, tenant: str, channel: str, message_ids: Sequence[str]) -> bool:
+        """Return True if a statement was stored of one of these messages."""
+        for message_id in message_ids:
+            if await self._state.get(_key(tenant, channel, message_id)) is not None:
+                return True
+        return False
+
+
+def _key(tenant: str, channel: str, message_id: str) -> str:
+    text = "\x1f".join((tenant, channel, message_id))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
 
 LOCKS: Final = 64
 """Locks of writers; the people of two tenants may share one."""

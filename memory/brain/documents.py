@@ -14,16 +14,18 @@ from msgspec import Struct
 
 from gateway.errors import BadInput, NotFound
 from gateway.ports import Clock
-from memory.audit import Audit
 from memory.model.record import (
+    CONFIDENCE,
     MAX_DOCUMENT,
     UNDO_FOR,
     Evidence,
+    InputKind,
     Kind,
     Provenance,
     Record,
     Scope,
     Tier,
+    derive_trust,
     new_id,
 )
 from memory.model.scope import (
@@ -33,8 +35,8 @@ from memory.model.scope import (
     channel_of,
     system_access_scope,
 )
-from memory.model.trust import CONFIDENCE, InputKind, derive_trust
 from memory.ports.brain import LABELS, Document, Version
+from memory.stores.audit import Audit
 from memory.stores.brain import BrainStore
 from memory.stores.reviews import ReviewItem, ReviewStore
 from memory.write.prepare import NOTHING_LEFT, REDACTED, sanitize_brain_content

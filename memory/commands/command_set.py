@@ -29,8 +29,8 @@ from memory.commands.open_questions import (
 )
 from memory.commands.privacy import Erasure, chosen, imported
 from memory.commands.project import ProjectCommands
+from memory.knowledge.access import KnowledgeReader
 from memory.knowledge.bindings import RoomBindings
-from memory.knowledge.reader import KnowledgeReader
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import Draft, Kind
 from memory.model.scope import channel_of

@@ -11,10 +11,9 @@ from gateway.people import Audience
 from gateway.ports import Clock, CommandSpec
 from gateway.ports.memory import Caller
 from gateway.ports.rights import IN_CHAT
-from memory.agents.direct_places import writable_place
 from memory.agents.handoffs import HandoffManager
 from memory.agents.model import Handoff, HandoffStatus, HandoffStep
-from memory.agents.stores.direct_places import SqlDirectPlaces
+from memory.agents.stores.direct_places import SqlDirectPlaces, writable_place
 from memory.agents.stores.handoffs import SqlHandoffs
 from memory.agents.values import HandoffReceiver, IsServed, SendNotices
 from memory.commands import handoff_texts, texts

@@ -8,12 +8,11 @@ from gateway.message import Button, Notice, Place, Reply
 from gateway.people import Audience
 from gateway.ports import Clock
 from gateway.ports.memory import Caller
-from memory.agents.direct_places import writable_place
 from memory.agents.invitations import RESTS
 from memory.agents.model import PoolInvitation
 from memory.agents.overview import LEAST
 from memory.agents.pools import PoolRegistry
-from memory.agents.stores.direct_places import SqlDirectPlaces
+from memory.agents.stores.direct_places import SqlDirectPlaces, writable_place
 from memory.agents.stores.invitations import SqlInvitations
 from memory.agents.values import IsServed, SendNotices
 from memory.commands import invitation_texts, texts

@@ -21,7 +21,7 @@ from memory.model.record import ID_PREFIX
 from memory.recall.selection import without_secrets
 from memory.service.handle import MemoryHandle
 from memory.service.read import ListName, MemoryPage
-from memory.service.undo import UndoResult, document_named
+from memory.service.write import UndoResult, document_named
 from memory.stores.reviews import ReviewItem
 from memory.text.display import one_line, quoted
 from memory.turns.notices import BESIDE, DISCARD, KEEP, keep_buttons, places_of, unformatted

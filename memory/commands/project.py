@@ -8,8 +8,8 @@ from gateway.message import Reply
 from gateway.people import Audience, Role
 from gateway.ports.memory import Caller
 from memory.commands import texts
+from memory.knowledge.access import KnowledgeReader
 from memory.knowledge.bindings import RoomBindings
-from memory.knowledge.reader import KnowledgeReader
 from memory.model.scope import room_of
 from memory.service.handle import MemoryHandle
 from memory.service.people import People

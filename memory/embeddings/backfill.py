@@ -20,7 +20,7 @@ from gateway.errors import ModelError, ModelUnavailable
 from gateway.immutable import replace
 from gateway.ports import Clock
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
-from memory.knowledge.ports.vectors import ClaimedText
+from memory.knowledge.ports import ClaimedText
 from memory.knowledge.stores.vectors import SqlChunkVectors
 from memory.model.record import Embedding
 from memory.ports.memories import MemoryStore, TextVector, Unembedded

@@ -15,8 +15,7 @@ import msgspec
 
 from gateway.errors import LibraryMissing, ModelError, ModelRefused, ModelUnavailable
 from memory.model.record import Embedding
-from safety.http.bounded_body import ResponseTooLarge, TooManyPieces
-from safety.http.content_encoding import Undecodable
+from safety.http.bounded_body import ResponseTooLarge, TooManyPieces, Undecodable
 from safety.http.shown_address import shown_address
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from memory.grounding.citations import find_citations
 from memory.grounding.hedges import HedgeAction, HedgeResult, analyze_hedges
 from memory.grounding.verifier import keep_relevant, verify_all
 from memory.model.outcome import Code, IngestionTier, ValidationResult
-from memory.model.record import SOURCE_TYPE, Evidence, Kind, SourceType, Trust
-from memory.model.trust import CONFIDENCE
+from memory.model.record import CONFIDENCE, SOURCE_TYPE, Evidence, Kind, SourceType, Trust
 from memory.ports.grounding import Checked, CitationKind, JudgeRelevance, VerifyCitation
 from memory.ports.memories import Duplicate
 

@@ -1,4 +1,4 @@
-"""The rule of who may read the text of a repository.
+"""The rule of who may read the text of a repository, and searches with it.
 
 A `KnowledgeAccess` is made only here, from a request that the gateway and memory decided. `reads`
 is the rule; `READS` is the same in SQL, and a test compares both.
@@ -12,16 +12,18 @@ because people can take the assistant into new rooms. People from outside read o
 the whole tenant that are not private.
 """
 
-from typing import Final
+from typing import Final, Protocol
 
 from msgspec import Struct
 
 from db import among, either
+from db.errors import StoreUnavailable
 from db.values import storable
 from gateway.message import Place
 from gateway.people import Audience, Role
-from memory.knowledge.model import Repository
+from memory.knowledge.model import ChunkHit, KnowledgeQuery, Repository
 from memory.model.scope import RequestScope, choice_names, room_of
+from memory.stores.room_bindings import RoomBindingStore
 
 
 class KnowledgeAccess(Struct, frozen=True):
@@ -110,3 +112,51 @@ READS: Final = f"""(r.tenant = :for_tenant AND NOT r.forgotten
     AND (NOT r.private OR (:for_member AND ({NAMED}
         OR (NOT :for_public AND (r.project <> '' OR :for_room = ''))))))"""
 """`reads(access, repository)` for a row `r` of `knowledge_repositories`."""
+
+
+class RepositoryIndex(Protocol):
+    """Searches and lists what an access may read. Raises `StoreUnavailable`."""
+
+    async def search(self, access: KnowledgeAccess, query: KnowledgeQuery) -> list[ChunkHit]:
+        """Return matching parts of files, best first."""
+        ...
+
+    async def readable(self, access: KnowledgeAccess, limit: int) -> list[Repository]:
+        """Return repositories by name."""
+        ...
+
+    async def any_restricted(self, tenant: str) -> bool:
+        """True if a repository of the tenant may not be read by everybody."""
+        ...
+
+
+class KnowledgeReader:
+    """The only way from a request to the text of a repository."""
+
+    def __init__(self, index: RepositoryIndex, bindings: RoomBindingStore) -> None:
+        self._index = index
+        self._bindings = bindings
+
+    async def access(self, request: RequestScope) -> KnowledgeAccess:
+        """Return the access of a request."""
+        channel = channel_name(request.place)
+        bound = await self._bindings.project(request.principal.tenant, channel) if channel else ""
+        return knowledge_access_of(request, bound)
+
+    async def repositories(self, request: RequestScope, limit: int = 100) -> list[Repository]:
+        """Return the repositories that the request may read, by name."""
+        return await self._index.readable(await self.access(request), limit)
+
+    async def may_have_read_restricted(self, request: RequestScope) -> bool:
+        """True if a client of this person may have text of a restricted repository, whatever
+        project they have chosen now; also if that cannot be known at the moment."""
+        if request.principal.outside:
+            return False
+        try:
+            return await self._index.any_restricted(request.principal.tenant)
+        except StoreUnavailable:
+            return True
+
+    async def search(self, request: RequestScope, query: KnowledgeQuery) -> list[ChunkHit]:
+        """Return matching parts of files, best first."""
+        return await self._index.search(await self.access(request), query)

@@ -10,9 +10,9 @@ from gateway.errors import BadInput
 from gateway.message import Place
 from gateway.people import Role
 from gateway.ports import Clock
-from memory.audit import Audit
 from memory.knowledge.access import channel_name
 from memory.model.scope import RequestScope
+from memory.stores.audit import Audit
 from memory.stores.room_bindings import MAX_BINDINGS, RoomBinding, RoomBindingStore
 
 MAX_PROJECT: Final = 300

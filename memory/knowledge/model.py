@@ -1,11 +1,11 @@
-"""Values of repositories as knowledge.
+"""Values of repositories as knowledge, and what an ingest of them reports.
 
 A `Repository` has branches; a branch has files; a file has a content, which is split into chunks.
 Files with the same content share its chunks, over paths, branches and commits of one repository.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from enum import StrEnum
 from typing import Final, TypeAlias
@@ -96,30 +96,6 @@ class SplitFile(Struct, frozen=True):
     chunks: tuple[Chunk, ...] = ()
 
 
-class IndexedFile(Struct, frozen=True):
-    """A file of a branch in the index.
-
-    `content` is the SHA-256 of its bytes in hexadecimal. `commit` is a commit of the branch in
-    which the file has this content.
-    """
-
-    repository: str
-    branch: str
-    path: str
-    commit: str
-    content: str
-    kind: FileKind
-    language: str
-    title: str
-    status: str
-    date: Day | None
-    supersedes: tuple[str, ...]
-    superseded_by: str
-    services: tuple[str, ...]
-    topics: tuple[str, ...]
-    ingested_at: datetime
-
-
 class SkipReason(StrEnum):
     """The reason for which a file is not in the index."""
 
@@ -208,3 +184,58 @@ class ChunkHit(Struct, frozen=True):
     text: str
     score: float
     ingested_at: datetime
+
+
+class Mode(StrEnum):
+    """The way in which the files to read were found."""
+
+    UNCHANGED = "unchanged"
+    """The branch is at the same commit, with the same rules."""
+    CHANGES = "changes"
+    """The changes since the commit of the last ingest."""
+    WHOLE = "whole commit"
+    """All files of the commit are compared with what is stored: the first ingest, after a rebase or
+    an interruption, with other rules, or when everything is read again."""
+
+
+class BranchOutcome(Struct, frozen=True):
+    """The result for one branch. `name` is "" for a detached HEAD, `previous` "" at first.
+
+    `read` files were read and split, `kept` ones had a stored content, `removed` ones are gone.
+    `redacted` secrets were replaced in files that were read; `guessed` files have no known
+    encoding.
+    """
+
+    name: str
+    commit: str
+    previous: str
+    mode: Mode
+    read: int = 0
+    kept: int = 0
+    removed: int = 0
+    redacted: int = 0
+    guessed: int = 0
+    skipped: Mapping[SkipReason, int] = field(default_factory=Counter)
+
+
+class IngestOutcome(Struct, frozen=True):
+    """The result for a repository. `busy`: another process ingests it, and nothing was done here.
+
+    `missing` are configured branches that do not exist.
+    """
+
+    branches: tuple[BranchOutcome, ...] = ()
+    totals: Totals = field(default_factory=Totals)
+    busy: bool = False
+    missing: tuple[str, ...] = ()
+
+
+class IngestProgress(Struct, frozen=True):
+    """Files of a branch that are done, of all that have to be looked at."""
+
+    branch: str
+    done: int
+    total: int
+
+
+Report: TypeAlias = Callable[[IngestProgress], None]

@@ -9,7 +9,7 @@ import structlog
 
 from db import Database
 from gateway.errors import ModelError
-from memory.knowledge.ports.vectors import EMBED_SECONDS
+from memory.knowledge.ports import EMBED_SECONDS
 from memory.knowledge.stores.nearest_chunks import NearestChunks
 from memory.model.record import Embedding
 from memory.ports.recall import Embedder

@@ -19,7 +19,7 @@ from db.values import storable, texts_of
 from gateway.immutable import replace
 from memory.knowledge.access import KnowledgeAccess
 from memory.knowledge.model import ChunkHit, FileKind, KnowledgeQuery
-from memory.knowledge.ports.vectors import Nearness
+from memory.knowledge.ports import Nearness
 from memory.knowledge.question import MAX_TEXT, KnowledgeQuestion, understood
 from memory.knowledge.ranking import ChunkStatistics, FoundFile, Ranked, RankingRules, ranked
 from memory.knowledge.schema import partition_of

@@ -14,7 +14,7 @@ from typing import Final
 from msgspec import Struct
 
 from memory.knowledge.model import Chunk
-from memory.text.function_words import STOP_WORDS
+from memory.text.stop_words import STOP_WORDS
 from memory.text.terms import index_terms, stem
 
 MAX_TEXT: Final = 20_000

@@ -9,13 +9,12 @@ from gateway.errors import ToolError
 from gateway.ports.action import Output
 from gateway.ports.rights import AGENT_READS, AGENT_WRITES, TokenScope, by_agent_too
 from memory.agents.model import Capability
-from memory.mcp.acting import AsAgent
 from memory.mcp.memory_tools import remembering
 from memory.mcp.names import SESSION
-from memory.mcp.tool_definition import AnyTool, McpCall, ToolDefinition
+from memory.mcp.tool_definition import AnyTool, AsAgent, McpCall, ToolDefinition
 from memory.model.record import Record
-from memory.ports.agent_tasks import MAX_TASK_TEXT
 from memory.ports.memories import Filter
+from memory.ports.people import MAX_TASK_TEXT
 from memory.turns.arguments import Arguments
 from safety.injection_detection.detect import detect_injection
 from safety.secret_detection.detect import redact_secrets

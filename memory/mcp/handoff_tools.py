@@ -8,9 +8,15 @@ from gateway.ports.action import Output
 from gateway.ports.rights import NO_CAPABILITY, TokenScope, by_agent_too
 from memory.agents.handoff_text import MAX_FILES, MAX_MEMORIES, MAX_REFERENCE, MAX_TASK
 from memory.agents.model import Capability, Handoff, HandoffContext, HandoffStep
-from memory.mcp.acting import CallingAgent, calling_agent
 from memory.mcp.names import SESSION
-from memory.mcp.tool_definition import AnyTool, McpCall, ToolDefinition, WaitingResult
+from memory.mcp.tool_definition import (
+    AnyTool,
+    CallingAgent,
+    McpCall,
+    ToolDefinition,
+    WaitingResult,
+    calling_agent,
+)
 from memory.turns.arguments import Arguments
 
 MAX_FIELDS: Final = 100

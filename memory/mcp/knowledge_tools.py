@@ -10,9 +10,8 @@ from gateway.ports.action import Output
 from gateway.ports.rights import TokenScope, by_agent_too
 from memory.agents.model import Capability
 from memory.knowledge.answers import NOTE, answers_of
-from memory.mcp.acting import AsAgent
 from memory.mcp.names import KNOWLEDGE
-from memory.mcp.tool_definition import AnyTool, McpCall, ToolDefinition
+from memory.mcp.tool_definition import AnyTool, AsAgent, McpCall, ToolDefinition
 from memory.turns.knowledge_tools import (
     TOOLS,
     KnowledgeTool,

@@ -16,16 +16,21 @@ from gateway.ports.action import Output
 from gateway.ports.rights import TokenScope, by_agent_too
 from memory.agents.defences import filter_output, judge_query
 from memory.agents.model import Capability
-from memory.mcp.acting import AsAgent
 from memory.mcp.names import KNOWLEDGE
-from memory.mcp.tool_definition import AnyTool, Confirmable, McpCall, ToolDefinition, WaitingResult
+from memory.mcp.tool_definition import (
+    AnyTool,
+    AsAgent,
+    Confirmable,
+    McpCall,
+    ToolDefinition,
+    WaitingResult,
+)
 from memory.model.record import Record
 from memory.service.write import MEMORY_OFF
 from memory.text.display import in_question
-from memory.turns.arguments import Arguments
+from memory.turns.arguments import Arguments, ShownIds
 from memory.turns.brain_tool import UPDATE, BrainTool, UpdateArguments
 from memory.turns.brief import brief_of
-from memory.turns.short_ids import ShownIds
 from memory.turns.tools import (
     MAX_RESULTS,
     BriefArguments,
@@ -35,7 +40,7 @@ from memory.turns.tools import (
     StoreArguments,
     found_answer,
 )
-from memory.write.external_text import ExternalText
+from memory.write.statement import ExternalText
 
 NO_MEMORY: Final = (
     "No memory of this person has this id. Use a whole id, as memory_search returns it."

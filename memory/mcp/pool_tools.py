@@ -16,11 +16,19 @@ from memory.agents.model import (
     SharedScope,
     ShareWaits,
 )
-from memory.mcp.acting import AgentId, CallingAgent, calling_agent
 from memory.mcp.agent_tools import Owner, checked_owner, lower
 from memory.mcp.memory_tools import Author, asked_about, author_of, known_memory, remembering
 from memory.mcp.names import KNOWLEDGE
-from memory.mcp.tool_definition import AnyTool, Confirmable, McpCall, ToolDefinition, WaitingResult
+from memory.mcp.tool_definition import (
+    AgentId,
+    AnyTool,
+    CallingAgent,
+    Confirmable,
+    McpCall,
+    ToolDefinition,
+    WaitingResult,
+    calling_agent,
+)
 from memory.model.record import Record
 from memory.turns.arguments import Arguments
 from memory.turns.tools import MemoryId

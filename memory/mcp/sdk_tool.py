@@ -32,8 +32,7 @@ from db.errors import StoreUnavailable
 from gateway.errors import BadInput, ToolError
 from gateway.ports.action import Output
 from gateway.ports.memory import Caller
-from memory.mcp.acting import acting
-from memory.mcp.tool_definition import AnyTool, McpCall, with_nulls, without_titles
+from memory.mcp.tool_definition import AnyTool, McpCall, acting, with_nulls, without_titles
 
 WINDOW_SECONDS: Final = 600
 LABEL: Final = b"parley mcp confirmation 1"

@@ -28,18 +28,22 @@ from gateway.ports.rights import (
     Proof,
     check,
 )
-from memory.knowledge.skills.texts import read_skills
-from memory.mcp.acting import acting
-from memory.mcp.agent_tools import AGENT_TOOLS
+from memory.knowledge.skills.agent_skills import read_skills
+from memory.mcp.agent_tools import AGENT_TOOLS, INVITATION_TOOLS
 from memory.mcp.conversation_tools import CONVERSATION_TOOLS
-from memory.mcp.event_stream import EventStreams
 from memory.mcp.handoff_tools import HANDOFF_TOOLS
-from memory.mcp.invitation_tools import INVITATION_TOOLS
 from memory.mcp.knowledge_tools import KNOWLEDGE_TOOLS
 from memory.mcp.memory_tools import MEMORY_TOOLS
 from memory.mcp.names import SESSION, ServerName
 from memory.mcp.pool_tools import POOL_TOOLS
-from memory.mcp.resources import LISTED, TEMPLATES, ListedResource, read_resource, resource_of
+from memory.mcp.resources import (
+    LISTED,
+    TEMPLATES,
+    EventStreams,
+    ListedResource,
+    read_resource,
+    resource_of,
+)
 from memory.mcp.sdk_tool import failed, sdk_tool, unavailable
 from memory.mcp.tool_definition import (
     CALLER_KEY,
@@ -49,6 +53,7 @@ from memory.mcp.tool_definition import (
     McpCall,
     McpServices,
     Recheck,
+    acting,
 )
 
 PROMPTS: Final = AGENT_READS

@@ -1,24 +1,30 @@
-"""The definition of a tool, and one call of it."""
+"""The definition of a tool, one call of it, and the agent for which it is made.
 
-from collections.abc import Awaitable, Callable, Mapping
+The agent belongs to the caller and has the needed capability; it reaches what the caller reaches,
+and what pools share with it. A call with the token of an agent is always the one of this agent.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Generic, TypeVar, get_type_hints
 
 from msgspec import Struct
 from pydantic import Field
 
+from gateway.errors import ToolError
+from gateway.immutable import replace
 from gateway.ports.action import Output
 from gateway.ports.memory import Caller
-from gateway.ports.rights import Allowed, TokenScope
+from gateway.ports.rights import NO_CAPABILITY, Allowed, Denied, TokenScope
 from memory.agents.events import AgentEvents
 from memory.agents.handoffs import HandoffManager
 from memory.agents.model import Capability
 from memory.agents.pools import PoolRegistry
 from memory.agents.registry import AgentRegistry
 from memory.brain.documents import Brain
-from memory.knowledge.reader import KnowledgeReader
+from memory.knowledge.access import KnowledgeReader
 from memory.mcp.names import ServerName
-from memory.ports.agent_tasks import AgentTasks
+from memory.ports.people import AgentTasks
 from memory.service.handle import Memory, MemoryHandle
 from memory.turns.arguments import Arguments
 from memory.turns.brief import BriefLimits
@@ -193,3 +199,61 @@ def _or_null(schema: Mapping[str, Any]) -> dict[str, Any]:
         forms = list(value["anyOf"])
         return about | {"anyOf": forms if NULL in forms else [*forms, NULL]}
     return about | {"anyOf": [value, NULL]}
+
+
+MAX_ID: Final = 100
+NAME_ONE: Final = (
+    "agent_id: this is the token of a person, so name one of their agents. get_agents_for_user "
+    "lists them."
+)
+
+AgentId = Annotated[
+    str, Field(min_length=1, max_length=MAX_ID, description="The id of an agent of yours.")
+]
+CallingAgent = Annotated[
+    str,
+    Field(
+        max_length=MAX_ID,
+        description="Your id from register_agent. With the token of an agent, leave it empty.",
+    ),
+]
+
+
+class AsAgent(Arguments):
+    """The arguments of a tool that an agent may call under its id."""
+
+    agent_id: Annotated[
+        str,
+        Field(
+            max_length=MAX_ID,
+            description="Your id from register_agent: what you store is marked with it, and what "
+            "pools share with you is found. Without it, the person of the token calls; with the "
+            "token of an agent, leave it empty.",
+        ),
+    ] = ""
+
+
+async def acting(call: McpCall, agent_id: str, needed: Iterable[Capability] = ()) -> McpCall:
+    """Return the call for an agent: the one of the token, or else the named one; the same call for
+    a person who names none.
+
+    Raises `NotFound` for an agent that is not the caller's, `Denied` without a capability,
+    `ToolError` after too many calls in a minute.
+    """
+    agent_id = agent_id or call.handle.request.agent
+    if not agent_id:
+        return call
+    agent = await call.services.agents.own(call.handle.request, agent_id)
+    await call.services.count_call(agent.tenant, agent.id)
+    for one in needed:
+        if not agent.may(one):
+            await call.handle.read.audit("permission_denied", agent=agent.id, operation=one.value)
+            raise Denied(NO_CAPABILITY.format(name=one.value), code="needs_capability")
+    return replace(call, handle=call.handle.for_agent(agent.id))
+
+
+def calling_agent(call: McpCall) -> str:
+    """Return the id of the agent that calls. Raises `ToolError` for the call of a person."""
+    if not call.handle.request.agent:
+        raise ToolError(NAME_ONE)
+    return call.handle.request.agent

@@ -1,10 +1,10 @@
 """Storage of what belongs to a person: projects, choices about privacy, waiting notices, sessions,
-linked identities; export and erasure of their data."""
+tasks of their agents, linked identities; export and erasure of their data."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from msgspec import Struct
 
@@ -177,3 +177,20 @@ class PersonCount(Struct, frozen=True):
     episodic: int
     semantic: int
     waiting: int
+
+
+MAX_TASK_TEXT: Final = 2_000
+"""Characters of a task with its details."""
+
+
+class AgentTasks(Protocol):
+    """Stores tasks. `person` is a `str(PersonId)`; `agent` is empty for the person's own. Every
+    method raises `StoreUnavailable`."""
+
+    async def task(self, tenant: str, person: str, agent: str) -> str:
+        """Return the task, empty for none."""
+        ...
+
+    async def set_task(self, tenant: str, person: str, agent: str, text: str, at: datetime) -> None:
+        """Replace the task; an empty text ends it."""
+        ...

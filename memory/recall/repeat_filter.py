@@ -15,8 +15,7 @@ from typing import Final
 
 from memory.model.record import Record
 from memory.ports.recall import Recalled
-from memory.text.courtesies import words_of
-from memory.text.function_words import FUNCTION_WORDS
+from memory.text.stop_words import FUNCTION_WORDS, words_of
 from safety.word_lists import phrases_of, read_word_lists
 
 MAX_ANSWER: Final = 400

@@ -22,8 +22,7 @@ from msgspec import Struct
 from memory.model.record import Record, Scope, Tier
 from memory.model.scope import AccessScope
 from memory.ports.recall import SearchHit
-from memory.recall.dates import how_well
-from memory.recall.query import Question, holds
+from memory.recall.query import Question, holds, how_well
 from memory.recall.repeat_filter import asks
 from memory.recall.rules import Fusion, RecallRules, SearchRules, Weights
 

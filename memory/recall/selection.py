@@ -8,9 +8,8 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.immutable import replace
-from memory.model.record import Record, Scope, SourceType, Tier, Trust
+from memory.model.record import CONFIDENCE, Record, Scope, SourceType, Tier, Trust
 from memory.model.scope import AccessScope, sees
-from memory.model.trust import CONFIDENCE
 from memory.ports.recall import Recalled
 from memory.recall.rules import RecallLimits
 from safety.secret_detection.detect import redact_secrets

@@ -7,9 +7,8 @@ from msgspec import Struct, field
 from gateway.ports import Clock
 from gateway.ports.conversations import History
 from memory.agents.share_reviews import ShareReviews
-from memory.audit import Audit
 from memory.brain.documents import Brain
-from memory.knowledge.reader import KnowledgeReader
+from memory.knowledge.access import KnowledgeReader
 from memory.model.scope import AccessScope, RequestScope
 from memory.ports.audit import AuditAction
 from memory.ports.memories import MemoryStore
@@ -17,6 +16,7 @@ from memory.ports.people import PersonalDataStore, PersonChoices, TurnStart, Wor
 from memory.ports.recall import Recall
 from memory.service.links import Links
 from memory.service.people import People
+from memory.stores.audit import Audit
 from memory.stores.reviews import ReviewStore
 from memory.write.consolidation import Consolidation
 from memory.write.imports import ImportRateLimit

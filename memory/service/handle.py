@@ -10,8 +10,8 @@ from gateway.immutable import replace
 from gateway.people import Audience, PersonId, Principal, identity_of
 from gateway.ports.memory import Caller
 from memory.brain.documents import Brain, BrainParts, BrainResult
+from memory.model.record import InputKind
 from memory.model.scope import AccessScope, RequestScope, access_scope_of
-from memory.model.trust import InputKind
 from memory.ports.brain import LABELS, Document, Version
 from memory.ports.people import Linked, PersonChoices, TurnStart
 from memory.service.dependencies import MemoryDependencies, RequestMemory

@@ -14,8 +14,8 @@ from gateway.errors import BadInput
 from gateway.people import Audience, PersonId
 from gateway.ports import Clock
 from gateway.ports.memory import Caller
-from memory.audit import Audit
 from memory.ports.people import Linked, LinkRequest, LinkSide, LinkStep
+from memory.stores.audit import Audit
 from memory.stores.links import LinkStore
 from safety.unicode import shown_name
 

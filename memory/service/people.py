@@ -18,7 +18,7 @@ from gateway.message import Place
 from gateway.people import Audience, Principal
 from gateway.ports import Clock, MembershipCheck, MembershipStatus
 from gateway.ports.memory import Caller
-from memory.agents.direct_places import DirectPlaces
+from memory.agents.stores.direct_places import DirectPlaces
 from memory.model.scope import RequestScope, choice_names, project_of
 from memory.ports.people import MemorySession, PersonChoices, SessionUse, TurnStart
 from memory.stores.people import PeopleStore

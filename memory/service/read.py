@@ -11,9 +11,19 @@ from msgspec import Struct
 from gateway.immutable import replace
 from gateway.people import Audience
 from memory.model.plans import PlanUse
-from memory.model.record import Evidence, Kind, Provenance, Record, Scope, Tier
+from memory.model.record import (
+    CONFIDENCE,
+    Derived,
+    Evidence,
+    InputKind,
+    Kind,
+    Provenance,
+    Record,
+    Scope,
+    Tier,
+    derive_trust,
+)
 from memory.model.scope import AccessScope
-from memory.model.trust import CONFIDENCE, Derived, InputKind, derive_trust
 from memory.ports.memories import Filter, Match, MemoryStore
 from memory.ports.recall import Query, Recollection
 from memory.recall.repeat_filter import without_repeats

@@ -8,8 +8,7 @@ from msgspec import Struct
 from gateway.errors import NotFound
 from gateway.immutable import replace
 from memory.model.outcome import Outcome, WriteResult
-from memory.model.record import draft_of
-from memory.model.trust import InputKind
+from memory.model.record import InputKind, draft_of
 from memory.service.dependencies import RequestMemory
 from memory.service.write import MEMORY_OFF
 from memory.stores.reviews import ReviewItem, ShareProposal

@@ -7,9 +7,8 @@ from db import FOR_UPDATE, Params, Statement, Work, among, either, execute, toge
 from db.statements import json_text
 from db.transaction import Fetch
 from db.values import storable, texts_of
-from memory.model.record import Trust
+from memory.model.record import CONFIDENCE, Trust
 from memory.model.scope import TENANT
-from memory.model.trust import CONFIDENCE
 from memory.ports.memories import ChangedMemory
 from memory.stores.rows import LEXEMES, origin, words_of
 

@@ -7,11 +7,10 @@ from typing import Final
 
 from gateway.errors import BadInput
 from safety.bounds import Frozen, InputBounds, OutOfBounds, snapshot
-from safety.cut import REDACTED
 from safety.injection_detection.detect import detect_injection, neutralise_markers
 from safety.sanitize import sanitize
 from safety.secret_detection.detect import redact_secrets
-from safety.unicode import safe_unicode
+from safety.unicode import REDACTED, safe_unicode
 
 MAX_FINDINGS: Final = 20
 BOUNDS: Final = InputBounds()

@@ -4,7 +4,7 @@ import hashlib
 from typing import Final
 
 from memory.model.record import MAX_DOCUMENT
-from safety.cut import cut
+from safety.unicode import cut
 
 MAX_LINE: Final = 160
 MAX_IN_QUESTION: Final = 4_000

@@ -17,7 +17,7 @@ from typing import Final
 from msgspec import Struct
 from py_rust_stemmers import SnowballStemmer
 
-from memory.text.function_words import STOP_WORDS
+from memory.text.stop_words import STOP_WORDS
 
 MAX_TERMS: Final = 32
 """Different words that one search looks for; further ones are left out."""

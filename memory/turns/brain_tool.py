@@ -10,13 +10,11 @@ from gateway.errors import BadInput, ToolError
 from gateway.ports import ToolSpec
 from memory.brain.documents import Brain, BrainParts, BrainResult
 from memory.model.outcome import Outcome, WriteResult
-from memory.model.record import MAX_ARGUMENT, MAX_DOCUMENT, Draft, Kind
-from memory.model.trust import InputKind
+from memory.model.record import MAX_ARGUMENT, MAX_DOCUMENT, Draft, InputKind, Kind
 from memory.service.handle import MemoryHandle
 from memory.service.write import FROM_REPOSITORY, FROM_THREAD
-from memory.turns.arguments import Arguments, read_arguments
-from memory.turns.short_ids import ShownIds
-from memory.write.external_text import ExternalText
+from memory.turns.arguments import Arguments, ShownIds, read_arguments
+from memory.write.statement import ExternalText
 
 MAX_ID: Final = 100
 UPDATE: Final = ToolSpec(

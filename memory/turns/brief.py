@@ -28,9 +28,9 @@ from memory.ports.memories import Filter, MemoryStore
 from memory.recall.selection import label_of
 from memory.service.handle import MemoryHandle
 from memory.write.prepare import sanitize_brain_content
-from safety.cut import cut
 from safety.injection_detection.detect import detect_injection, neutralise_markers
 from safety.secret_detection.detect import redact_and_cut, redact_secrets
+from safety.unicode import cut
 
 MAX_ENTRIES: Final = 50
 MAX_CHARS: Final = 10_000

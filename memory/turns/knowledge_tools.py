@@ -17,13 +17,12 @@ from db.errors import StoreUnavailable
 from gateway.authorship import Material
 from gateway.errors import ToolError
 from gateway.ports import ToolProvider, ToolSpec
-from memory.knowledge.access import is_restricted
+from memory.knowledge.access import KnowledgeReader, is_restricted
 from memory.knowledge.answers import MAX_RESULTS, NOTE, answers_of
 from memory.knowledge.model import FileKind, KnowledgeQuery
-from memory.knowledge.reader import KnowledgeReader
 from memory.model.scope import RequestScope
 from memory.turns.arguments import Arguments, read_arguments
-from memory.write.external_text import ExternalText
+from memory.write.statement import ExternalText
 
 MAX_QUERY: Final = 500
 MAX_FILTER: Final = 100

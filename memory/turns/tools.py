@@ -18,7 +18,7 @@ from memory.model.record import MAX_ARGUMENT, MAX_TAG, MAX_TAGS, Draft, Kind, Re
 from memory.ports.memories import Filter
 from memory.ports.recall import Query
 from memory.service.handle import MemoryHandle
-from memory.turns.arguments import Arguments, read_arguments
+from memory.turns.arguments import Arguments, ShownIds, read_arguments
 from memory.turns.brain_tool import (
     MAX_ID,
     NOT_SHOWN,
@@ -29,8 +29,7 @@ from memory.turns.brain_tool import (
     stored_answer,
 )
 from memory.turns.brief import BackendBrief, Brief
-from memory.turns.short_ids import ShownIds
-from memory.write.external_text import ExternalText, shown_before
+from memory.write.statement import ExternalText, shown_before
 
 MAX_QUERY: Final = 500
 MAX_RESULTS: Final = 100

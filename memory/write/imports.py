@@ -13,8 +13,7 @@ from msgspec import Struct
 from gateway.errors import BadInput
 from gateway.immutable import replace
 from memory.grounding.decision import ImportState
-from memory.model.record import Evidence, Provenance, Record, Tier, Trust
-from memory.model.trust import InputKind
+from memory.model.record import Evidence, InputKind, Provenance, Record, Tier, Trust
 
 
 class ProvenHistory(Struct, frozen=True):

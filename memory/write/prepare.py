@@ -14,6 +14,7 @@ from msgspec import Struct
 from gateway.errors import BadInput
 from gateway.ports.memory import REDACTION_NOTICE
 from memory.model.record import (
+    CONFIDENCE,
     EPISODIC_MAX_TTL,
     EPISODIC_TTL,
     MAX_ARGUMENT,
@@ -22,23 +23,23 @@ from memory.model.record import (
     MAX_TAG,
     MAX_TAGS,
     SOURCE_TYPE,
+    Derived,
     Draft,
     Evidence,
+    InputKind,
     Kind,
     Provenance,
     Record,
     Scope,
     Tier,
     Trust,
+    derive_trust,
     new_id,
 )
 from memory.model.scope import AccessScope, RequestScope, channel_of
-from memory.model.trust import CONFIDENCE, Derived, InputKind, derive_trust
 from memory.text.clean_json import Cleaner, cleaned_object
 from memory.text.similarity import JACCARD_THRESHOLD
 from safety.bounds import InputBounds, OutOfBounds, snapshot
-from safety.cut import REDACTED as MARKER
-from safety.cut import cut
 from safety.injection_detection.detect import InjectionFinding, detect_injection, neutralise_markers
 from safety.sanitize import sanitize
 from safety.secret_detection.credential_sentences import (
@@ -48,7 +49,8 @@ from safety.secret_detection.credential_sentences import (
 )
 from safety.secret_detection.detect import redact_secrets
 from safety.secret_detection.kinds import Level, SecretFinding
-from safety.unicode import safe_unicode
+from safety.unicode import REDACTED as MARKER
+from safety.unicode import cut, safe_unicode
 
 SHORTENED: Final = "I shortened it to {limit} characters."
 MAX_PLACES: Final = 20

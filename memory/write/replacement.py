@@ -1,4 +1,5 @@
-"""Decides if a statement replaces an older memory of the same person.
+"""Decides if a statement replaces an older memory of the same person, or has the same meaning as
+one.
 
 "I prefer spaces now, not tabs" announces a change. It replaces the memory with which it shares at
 least two words; with one shared word ("I live in Bern now", "I live in Basel"), the person is
@@ -11,10 +12,16 @@ from typing import Final
 
 from msgspec import Struct
 
-from memory.model.record import Record, Scope
+from gateway.immutable import replace
+from memory.model.record import Embedding, Record, Scope
+from memory.model.scope import AccessScope, alone
+from memory.ports.memories import Duplicate, Filter, MemoryStore
+from memory.ports.recall import Embedder
+from memory.stores.search import RecallStore
 from memory.text import terms
-from memory.text.courtesies import words_of
-from memory.text.standalone import telling_words
+from memory.text.sentences import telling_words
+from memory.text.similarity import VECTOR_THRESHOLD, Meaning, in_order, same_meaning, words
+from memory.text.stop_words import words_of
 
 CERTAIN: Final = 2
 """Shared words from which a statement replaces a memory without a question."""
@@ -118,3 +125,45 @@ def _left_out(text: str) -> frozenset[str]:
     every = {term.text for word in words_of(text) for term in terms.query_terms(word)}
     changes = {term.text for word in _CHANGES for term in terms.query_terms(word)}
     return frozenset((every - telling) | changes)
+
+
+LOOKED_AT: Final = 20
+"""The closest memories that are compared; a number or a "not" may exclude several of them."""
+
+
+class MeaningCheck(Struct, frozen=True):
+    """Compares by vectors, within the same owner, scope, project and tier."""
+
+    embedder: Embedder
+    recall: RecallStore
+    memories: MemoryStore
+    threshold: float = VECTOR_THRESHOLD
+
+    async def like(self, access: AccessScope, record: Record) -> tuple[Duplicate | None, Embedding]:
+        """The memory with the same meaning, and the vector of the new one. Raises
+        `StoreUnavailable`, and `gateway.errors.ModelError` where there is no vector."""
+        made = (await self.embedder.embed([record.content]))[0]
+        of_owner = alone(access)
+        if record.scope is Scope.PROJECT:
+            of_owner = replace(of_owner, project=record.project)
+        filters = Filter(
+            tiers=(record.tier,), scopes=(record.scope,), own_only=record.scope is Scope.USER
+        )
+        hits = await self.recall.nearest(of_owner, made, filters, LOOKED_AT)
+        close = [hit for hit in hits if hit.score >= self.threshold - 1e-6]
+        records = [await self.memories.get(of_owner, hit.id) for hit in close]
+        others = [
+            (one.id, Meaning(one.embedding, words(one.content), in_order(one.content)))
+            for one in records
+            if one is not None and one.embedding is not None and _comparable(record, one)
+        ]
+        new = Meaning(made, words(record.content), in_order(record.content))
+        return same_meaning(new, others, self.threshold), made
+
+
+def _comparable(record: Record, other: Record) -> bool:
+    """Turns are compared with nothing, and a memory not with the one it replaces, nor with one that
+    is shown in fewer places because it may contain text of a restricted repository."""
+    fits = other.project == record.project and not other.role
+    hidden = other.provenance.from_repository and not record.provenance.from_repository
+    return fits and not hidden and other.id not in (record.id, record.supersedes)

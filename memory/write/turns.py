@@ -8,12 +8,11 @@ from msgspec import Struct
 
 from gateway.immutable import replace
 from gateway.ports import Clock
-from memory.audit import Audit
 from memory.model.outcome import Outcome, WriteResult
-from memory.model.record import ID_PREFIX, Draft, Kind, Record, Tier
+from memory.model.record import ID_PREFIX, Draft, InputKind, Kind, Record, Tier
 from memory.model.scope import AccessScope, RequestScope
-from memory.model.trust import InputKind
 from memory.ports.memories import MemoryStore
+from memory.stores.audit import Audit
 from memory.write.imports import ImportedHistory, is_proven, with_imported_history
 from memory.write.prepare import DraftRefusal, Prepared, WriteRules, new_record, prepare_turn
 

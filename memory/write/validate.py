@@ -9,8 +9,7 @@ from gateway.people import Audience, Principal
 from memory.grounding.decision import Claim, Findings, WritePolicy, determine_tier, validation
 from memory.grounding.hedges import analyze_hedges
 from memory.model.outcome import ValidationResult
-from memory.model.record import Draft, Kind
-from memory.model.trust import InputKind
+from memory.model.record import Draft, InputKind, Kind
 from memory.ports.grounding import Checked
 from memory.ports.memories import Duplicate
 from memory.write.prepare import DraftRefusal, prepare

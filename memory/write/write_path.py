@@ -17,31 +17,38 @@ from db.errors import StoreUnavailable
 from gateway.errors import MemoryUnavailable, ModelError
 from gateway.immutable import replace
 from gateway.ports import Clock
-from memory.audit import Audit
 from memory.grounding.decision import Claim, Grounding, ImportState
 from memory.model.outcome import Code, IngestionTier, Outcome, ValidationResult, WriteResult
 from memory.model.plans import Plan, Plans, refusal_of
 from memory.model.record import (
+    CONFIDENCE,
     Draft,
+    InputKind,
     Kind,
     Record,
     Scope,
     SourceType,
     Tier,
     Trust,
+    derive_trust,
 )
 from memory.model.scope import NO_PROJECT, AccessScope, RequestScope, may_change
-from memory.model.trust import CONFIDENCE, InputKind, derive_trust
 from memory.ports.memories import Duplicate, Filter, Insertion, MemoryStore
+from memory.stores.audit import Audit
 from memory.stores.reviews import ReviewItem, ReviewStore
 from memory.write.imports import ImportedHistory, import_state, is_proven, with_imported_history
 from memory.write.prepare import DraftRefusal, Prepared, WriteRules, new_record, prepare
-from memory.write.replacement import Replaced, announces_change, named_rightly, replaced_by
-from memory.write.semantic_duplicates import MeaningCheck
+from memory.write.replacement import (
+    MeaningCheck,
+    Replaced,
+    announces_change,
+    named_rightly,
+    replaced_by,
+)
 from memory.write.turns import EpisodicWriter, note_findings, note_kept_secrets
 from memory.write.validate import validate
-from safety.cut import cut
 from safety.secret_detection.detect import redact_secrets
+from safety.unicode import cut
 
 REVIEW_PREFIX: Final = "rev-"
 DOUBTFUL: Final = "It may contain a password or a key."

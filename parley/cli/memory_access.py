@@ -17,9 +17,9 @@ from gateway.people import DEFAULT_TENANT, Audience, KnownIds, PersonId, Princip
 from gateway.ports import MembershipStatus, kept_ids
 from gateway.ports.clock import SystemClock
 from gateway.ports.memory import Caller
+from memory.actions.call import AgentServices
 from memory.agents.model import AgentSummary, PoolSummary
 from memory.agents.overview import LEAST
-from memory.agents.services import AgentServices
 from memory.model.scope import RequestScope
 from memory.ports.people import PersonCount
 from memory.service.handle import Memory, MemoryHandle

@@ -7,8 +7,14 @@ from typing import Annotated, Final
 import typer
 
 from memory.knowledge.ingest.ingester import CONFIGURATION, MAX_CONFIGURATION
-from memory.knowledge.skills.install import SkillFile, checked, install, remove, skill_files
-from memory.knowledge.skills.texts import read_skills
+from memory.knowledge.skills.agent_skills import (
+    SkillFile,
+    checked,
+    install,
+    read_skills,
+    remove,
+    skill_files,
+)
 from parley.cli.terminal import print_text
 from parley.config.agent_file import Skills, read_agent_file
 

@@ -12,8 +12,7 @@ from gateway.people import DEFAULT_TENANT
 from gateway.ports.clock import SystemClock
 from memory.git.process import require_git
 from memory.git.repository import opened_repository
-from memory.knowledge.ingest.outcome import IngestProgress
-from memory.knowledge.model import Repository
+from memory.knowledge.model import IngestProgress, Repository
 from parley.config import Settings
 from parley.demo.story import DECISION, PROJECT
 from parley.wiring.ingest import ingester_of

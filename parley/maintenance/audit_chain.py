@@ -8,9 +8,8 @@ from typing import Final
 from msgspec import Struct
 
 from gateway.errors import BadInput
-from memory.audit import FIRST, first_broken
 from memory.ports.audit import Link
-from memory.stores.audit import SqlAuditLog
+from memory.stores.audit import FIRST, SqlAuditLog, first_broken
 from parley.config import Settings
 from parley.security.keys import audit_key, audit_key_file
 

@@ -17,7 +17,7 @@ from gateway.ports import Clock
 from gateway.ports.usage import Buckets
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
 from memory.brain.figure_sources import SourceFailed
-from memory.brain.sync import SiteSync
+from memory.brain.heartbeat import SiteSync
 from memory.ports.brain import FigureSource
 from parley.runtime.background import BackgroundJob
 

@@ -13,7 +13,7 @@ from gateway.people import KnownIds, Principal, identity_of
 from gateway.ports import Clock
 from gateway.turn.admission import known_ids, role_in, served
 from gateway.turn.services import Services
-from memory.agents.direct_places import DirectPlaces
+from memory.actions.call import AgentServices
 from memory.agents.events import AgentEvents
 from memory.agents.handoffs import KEEP_ENDED, HandoffManager
 from memory.agents.invitations import PoolInvitations
@@ -22,13 +22,13 @@ from memory.agents.origins import Origins
 from memory.agents.overview import AgentOverview
 from memory.agents.pools import PoolRegistry
 from memory.agents.registry import AgentRegistry
-from memory.agents.services import AgentServices
 from memory.agents.share_reviews import ShareReviews
 from memory.agents.shared_updates import SharedUpdates
+from memory.agents.stores.direct_places import DirectPlaces
 from memory.agents.webhook_signature import key_of
 from memory.agents.webhooks import EventReceiver, WebhookDelivery
-from memory.audit import Audit
 from memory.service.people import People
+from memory.stores.audit import Audit
 from memory.write.write_path import WritePath
 from parley.config import Settings
 from parley.wiring.storage import MemoryStores

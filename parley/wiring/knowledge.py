@@ -9,7 +9,7 @@ from msgspec import Struct
 from db import AddressInvalid, Database
 from db.sqlite import SqliteDatabase
 from gateway.errors import ConfigurationError
-from memory.knowledge.ports.stores import IngestLock
+from memory.knowledge.ports import IngestLock
 from memory.knowledge.schema import FILE_SCHEMA
 from memory.knowledge.stores.files import SqlFiles
 from memory.knowledge.stores.locks import FileLocks, PostgresLocks

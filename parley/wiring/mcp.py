@@ -31,7 +31,7 @@ from parley.wiring.memory import WiredMemory, brief_limits
 
 class AgentTaskNotes:
     """Keeps the task of a person's agents as the task of a conversation of their own. Implements
-    `memory.ports.agent_tasks.AgentTasks`."""
+    `memory.ports.people.AgentTasks`."""
 
     def __init__(self, conversations: Conversations, notes: ConversationNoteStore) -> None:
         self._conversations = conversations

@@ -15,15 +15,13 @@ from gateway.ports.adapter import AdapterStates
 from gateway.ports.identities import IdentityResolver, NoLinkedIdentities
 from gateway.ports.memory import CommandSet, MemoryPort, NoCommands, NoMemory
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
-from memory.agents.direct_places import DirectPlaces
-from memory.audit import Audit
+from memory.agents.stores.direct_places import DirectPlaces
 from memory.backends.combined import CombinedMemories, MemoryPlace, TurnsOnly
 from memory.backends.guard import GuardedBackend
-from memory.backends.message_index import MessageIndex
 from memory.backends.recall import CombinedRecall
-from memory.backends.store import BackendMemories, BackendPersonalData
+from memory.backends.store import BackendMemories, BackendPersonalData, MessageIndex
 from memory.brain.documents import Brain
-from memory.brain.sync import SiteSync
+from memory.brain.heartbeat import SiteSync
 from memory.commands.agents import AgentCommands
 from memory.commands.command_set import MemoryCommands
 from memory.commands.handoffs import HandoffCommands
@@ -31,8 +29,8 @@ from memory.commands.invitations import InvitationCommands
 from memory.commands.link import LinkCommands
 from memory.commands.open_questions import Questions
 from memory.commands.privacy import Erasure
+from memory.knowledge.access import KnowledgeReader
 from memory.knowledge.bindings import RoomBindings
-from memory.knowledge.reader import KnowledgeReader
 from memory.ports.grounding import JudgeRelevance
 from memory.ports.people import PersonalDataStore
 from memory.ports.recall import Recall
@@ -42,9 +40,9 @@ from memory.service.dependencies import MemoryDependencies
 from memory.service.handle import Memory
 from memory.service.links import Links
 from memory.service.people import People, ProjectRules
+from memory.stores.audit import Audit
 from memory.turns.brief import BackendBriefs, BriefLimits
-from memory.turns.memory_port import GatewayMemory
-from memory.turns.turn import TurnRules
+from memory.turns.turn import GatewayMemory, TurnRules
 from memory.write.consolidation import Consolidation
 from memory.write.write_path import WritePath
 from parley.config import Settings

@@ -7,14 +7,14 @@ from pathlib import Path
 import structlog
 
 from gateway.ports import Clock
-from memory.audit import Audit
 from memory.grounding.decision import Grounding, WritePolicy
 from memory.grounding.verifier import ConfiguredVerifier, GroundingSources
 from memory.grounding.web_sources import Tracker
 from memory.model.plans import BUILT_IN, Plans
 from memory.ports.grounding import JudgeRelevance
+from memory.stores.audit import Audit
 from memory.write.prepare import WriteRules
-from memory.write.semantic_duplicates import MeaningCheck
+from memory.write.replacement import MeaningCheck
 from memory.write.write_path import WritePath
 from parley.config import Settings
 from parley.config.memory import GroundingSection

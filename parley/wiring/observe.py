@@ -10,7 +10,7 @@ from gateway.ports import AlarmClock, Clock
 from gateway.ports.admissions import AccessChange
 from gateway.ports.observer import SecurityEvent
 from gateway.turn.services import CurrentPolicies
-from memory.audit import Audit
+from memory.stores.audit import Audit
 from parley.config import Settings
 from parley.runtime.disk_space import written_folders
 from parley.runtime.health import HealthMonitor, database_probe, storage_probe

@@ -12,10 +12,9 @@ from gateway.errors import ConfigurationError
 from gateway.ports import Clock, Counter
 from gateway.ports.work_guard import WorkGuard
 from memory.embeddings.backfill import ChunkBackfill
-from memory.knowledge.access import KnowledgeAccess
+from memory.knowledge.access import KnowledgeAccess, KnowledgeReader
 from memory.knowledge.model import ChunkHit, KnowledgeQuery, Repository
-from memory.knowledge.ports.vectors import EMBED_SECONDS, Nearness
-from memory.knowledge.reader import KnowledgeReader
+from memory.knowledge.ports import EMBED_SECONDS, Nearness
 from memory.knowledge.stores.vectors import SqlChunkVectors
 from memory.knowledge.stores.word_index import word_index_on
 from memory.stores.room_bindings import RoomBindingStore

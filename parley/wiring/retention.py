@@ -10,7 +10,7 @@ from typing import Final
 
 from gateway.ports import Clock
 from gateway.stores.usage import SUM_AFTER
-from memory.audit import Audit
+from memory.stores.audit import Audit
 from parley.config import Settings
 from parley.runtime.housekeeping import Chore
 from parley.wiring.storage import MemoryStores, Storage

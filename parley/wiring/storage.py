@@ -56,8 +56,7 @@ from memory.agents.stores.direct_places import SqlDirectPlaces
 from memory.agents.stores.events import EventSignal, SqlAgentEvents, SqlWebhooks
 from memory.agents.stores.handoffs import SqlHandoffs
 from memory.agents.stores.invitations import SqlInvitations
-from memory.agents.stores.origins import SqlOrigins
-from memory.agents.stores.overview import SqlAgentOverview
+from memory.agents.stores.overview import SqlAgentOverview, SqlOrigins
 from memory.agents.stores.pools import SqlPools
 from memory.knowledge import schema as knowledge_schema
 from memory.ports.memories import MemoryStore

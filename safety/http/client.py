@@ -23,7 +23,7 @@ from msgspec import Struct
 from yarl import URL
 
 from safety.http.addresses import Address, AllowedHost, Network, may_connect, read_host
-from safety.http.content_encoding import Undecodable, Unpacker
+from safety.http.bounded_body import Undecodable, Unpacker
 
 if TYPE_CHECKING:  # a type of the checker
     from _typeshed import WriteableBuffer

@@ -21,7 +21,6 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from safety.cut import REDACTED, cut
 from safety.patterns import Pattern, literal
 from safety.secret_detection.api_keys import (
     SHORTEST,
@@ -35,18 +34,20 @@ from safety.secret_detection.contextual import PAIR_WORDS, find_contextual
 from safety.secret_detection.http_headers import CONNECTION_STRING, HEADER_STEMS
 from safety.secret_detection.kinds import Level, SecretFinding, SecretKind
 from safety.secret_detection.label_words import ANY_WORD, ASCII_WORDS, VENDOR_NAMES, expression_of
-from safety.secret_detection.long_values import whole_values
-from safety.secret_detection.password_hashes import SHORTEST_HASH, find_password_hashes
 from safety.secret_detection.private_keys import ARMOUR, PRIVATE_KEY, find_private_keys
 from safety.secret_detection.unlabelled import (
     FORTY_HEX,
     FOUR_DIGITS,
     LONG_BASE64,
+    SHORTEST_HASH,
     SHORTEST_UNLABELLED,
+    find_password_hashes,
     find_possible_secrets,
     find_unlabelled,
 )
+from safety.secret_detection.value_spans import whole_values
 from safety.secret_detection.visible_text import is_visible, visible
+from safety.unicode import REDACTED, cut
 
 COPY: Final = SecretKind("copy_of_secret", Level.PROBABLE, Pattern(literal("=")))
 MIN_SECRET: Final = 6

@@ -24,8 +24,8 @@ from safety.secret_detection.label_words import (
     Class,
     Word,
 )
-from safety.secret_detection.one_time_codes import GROUPED, code_before, is_code
 from safety.secret_detection.plausibility import looks_random
+from safety.secret_detection.short_values import GROUPED, code_before, is_code
 from safety.secret_detection.value_rules import (
     is_secret,
     is_strong,

@@ -17,11 +17,10 @@ from gateway.stores.history import SqlHistory
 from gateway.stores.quarantine import QuarantineStore
 from gateway.stores.sqlite.hot_state import SqliteAdapterStates
 from gateway.stores.unit_of_work import put_waiting_turn
-from memory.agents.direct_places import DirectPlaces
 from memory.agents.model import AgentLimits
-from memory.audit import Audit
+from memory.agents.stores.direct_places import DirectPlaces
 from memory.brain.documents import Brain, BrainParts
-from memory.brain.sync import SiteSync
+from memory.brain.heartbeat import SiteSync
 from memory.commands.agents import AgentCommands
 from memory.commands.command_set import MemoryCommands
 from memory.commands.handoffs import HandoffCommands
@@ -29,8 +28,8 @@ from memory.commands.invitations import InvitationCommands
 from memory.commands.link import LinkCommands
 from memory.commands.open_questions import Questions
 from memory.grounding.decision import Grounding
+from memory.knowledge.access import KnowledgeReader
 from memory.knowledge.bindings import RoomBindings
-from memory.knowledge.reader import KnowledgeReader
 from memory.model.plans import Plans
 from memory.model.record import Record
 from memory.model.scope import AccessScope
@@ -41,7 +40,8 @@ from memory.service.dependencies import MemoryDependencies
 from memory.service.handle import Memory, MemoryHandle
 from memory.service.links import Links
 from memory.service.people import People, ProjectRules
-from memory.turns.memory_port import GatewayMemory
+from memory.stores.audit import Audit
+from memory.turns.turn import GatewayMemory
 from memory.write.consolidation import Consolidation, TurnText, waiting_turn
 from memory.write.prepare import WriteRules
 from memory.write.write_path import WritePath

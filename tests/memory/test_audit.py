@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
 from gateway.ports.memory import Caller
-from memory.audit import first_broken
 from memory.model.outcome import Outcome
 from memory.model.record import Draft, Kind, Tier
 from memory.ports.audit import AuditEntry, Link
 from memory.ports.memories import Filter
 from memory.service.handle import MemoryHandle
+from memory.stores.audit import first_broken
 from parley.config import from_mapping
 from parley.wiring.memory import WiredMemory, wire_memory
 from parley.wiring.storage import Storage

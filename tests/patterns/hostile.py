@@ -14,8 +14,7 @@ from memory.grounding.citations import find_citations
 from memory.grounding.hedges import analyze_hedges
 from memory.grounding.web_sources import as_text
 from memory.ports.recall import Query
-from memory.recall.dates import dates_in
-from memory.recall.query import understood
+from memory.recall.query import dates_in, understood
 from memory.text.similarity import words
 from memory.text.terms import index_terms, query_terms
 from memory.write.statement import find_statement

@@ -54,7 +54,7 @@ def _offline_model() -> None:
     facts.answer_about_person("where do I live?", ["I live in Bern"])
     importlib.import_module("gateway.llm.offline_tools")._kind("I prefer tea")
     importlib.import_module("memory.commands.command_set").kind_of("we decided so")
-    dates = importlib.import_module("memory.recall.dates")
+    dates = importlib.import_module("memory.recall.query")
     dates.dates_in("last week, 2026-01-01", datetime(2026, 1, 1, tzinfo=UTC))
 
 

@@ -31,7 +31,7 @@ def a_sdist(folder: Path, names: set[str]) -> Path:
 
 def test_the_pages_the_tables_and_the_simulators_belong_to_the_sources() -> None:
     pages = {"adapters/web/assets/chat.html", "parley/demo/assets/demo.html"}
-    tables = {"safety/secret_detection/issuers.json", "memory/text/courtesies.txt"}
+    tables = {"safety/secret_detection/issuers.json", "memory/text/stop_words.txt"}
     assert pages | tables | {"simulators/discord/simulator.py"} <= FILES
     assert not any(name.startswith(("tests/", "benchmarks/", "release/")) for name in FILES)
 

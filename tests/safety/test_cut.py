@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from safety.cut import REDACTED, cut
+from safety.unicode import REDACTED, cut
 from tests.support.for_each import for_each
 
 

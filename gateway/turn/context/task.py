@@ -18,10 +18,9 @@ from gateway.policy.response_filter import filter_response
 from gateway.ports import ToolProvider, ToolSpec
 from gateway.ports.conversations import MAX_TASK, ConversationTask
 from gateway.turn.context.shortening import sentences
-from safety.cut import cut
 from safety.injection_detection.detect import detect_injection
 from safety.secret_detection.detect import redact_secrets
-from safety.unicode import safe_unicode
+from safety.unicode import cut, safe_unicode
 
 SET_TASK: Final = ToolSpec(
     "set_task",

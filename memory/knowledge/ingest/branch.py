@@ -13,10 +13,16 @@ from msgspec import Struct
 
 from memory.git.object_reader import ObjectReader
 from memory.git.repository import TreeEntry
-from memory.knowledge.ingest.outcome import BranchOutcome, IngestProgress, Mode, Report
 from memory.knowledge.ingest.prepare import FileWorkers, PreparedFile, RawFile
-from memory.knowledge.model import SkippedFile, SkipReason
-from memory.knowledge.ports.stores import Batch, NewFile
+from memory.knowledge.model import (
+    BranchOutcome,
+    IngestProgress,
+    Mode,
+    Report,
+    SkippedFile,
+    SkipReason,
+)
+from memory.knowledge.ports import Batch, NewFile
 from memory.knowledge.reading.rules import (
     NamedBy,
     Rules,

@@ -21,9 +21,17 @@ from memory.git.errors import LimitExceeded
 from memory.git.repository import SYMLINK, GitRepository, is_file, opened_repository
 from memory.knowledge.ingest.branch import BranchPlace, BranchWriter, Counts, IngestPlan, plan_of
 from memory.knowledge.ingest.limits import IngestLimits
-from memory.knowledge.ingest.outcome import BranchOutcome, IngestOutcome, Mode, Report
 from memory.knowledge.ingest.prepare import FileWorkers, Split
-from memory.knowledge.model import MAX_BRANCHES, MAX_PATH, BranchState, Repository
+from memory.knowledge.model import (
+    MAX_BRANCHES,
+    MAX_PATH,
+    BranchOutcome,
+    BranchState,
+    IngestOutcome,
+    Mode,
+    Report,
+    Repository,
+)
 from memory.knowledge.reading.rules import Rules
 from memory.knowledge.stores.repositories import KnowledgeStores
 

@@ -16,7 +16,7 @@ from typing import Final
 import structlog
 
 from memory.git.repository import GitRepository
-from memory.knowledge.ingest.outcome import BranchOutcome
+from memory.knowledge.model import BranchOutcome
 
 STATE: Final = (".agent", "state", "last_ingest_sha")
 LOG: Final = (".agent", "logs", "ingestion.log")

@@ -7,7 +7,7 @@ from uuid import uuid4
 from db import Database, Statement, Work, among, change, execute, fetch, fetch_first
 from db.statements import FOR_UPDATE
 from db.values import storable
-from memory.knowledge.ports.stores import IndexedChunk, NewFile, WordIndex
+from memory.knowledge.ports import IndexedChunk, NewFile, WordIndex
 
 FIND: Final = Statement("""
     SELECT number FROM knowledge_contents

@@ -11,7 +11,7 @@ from db.errors import StoreUnavailable
 from db.statements import in_byte_order
 from db.values import json_list, micros, storable, time_or_none
 from memory.knowledge.model import BranchState, SkipReason, Totals
-from memory.knowledge.ports.stores import Batch, NewFile, WordIndex
+from memory.knowledge.ports import Batch, NewFile, WordIndex
 from memory.knowledge.stores.contents import (
     MAX_STEP,
     UNUSED,

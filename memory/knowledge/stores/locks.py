@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class FileLocks:
-    """Implements `memory.knowledge.ports.stores.IngestLock` beside an SQLite file.
+    """Implements `memory.knowledge.ports.IngestLock` beside an SQLite file.
 
     The lock files stay, empty, one for each repository: deleting one would let two processes in.
     """
@@ -45,7 +45,7 @@ class FileLocks:
 
 
 class PostgresLocks:
-    """Implements `memory.knowledge.ports.stores.IngestLock` by advisory locks of a connection of
+    """Implements `memory.knowledge.ports.IngestLock` by advisory locks of a connection of
     its own."""
 
     def __init__(self, database: "PostgresDatabase") -> None:

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from db import Database, Row, Statement, among
 from db.values import storable
-from memory.knowledge.ports.vectors import ENOUGH
+from memory.knowledge.ports import ENOUGH
 from memory.model.record import Embedding
 from memory.stores.matrices import Matrices, Matrix, Partition, best_first
 

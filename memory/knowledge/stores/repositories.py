@@ -9,7 +9,7 @@ from db.database import delete_some, deleting_some
 from db.values import json_list, micros, storable, texts_of, time_of
 from memory.knowledge.access import READS, RESTRICTED, KnowledgeAccess
 from memory.knowledge.model import Repository
-from memory.knowledge.ports.stores import IngestLock, WordIndex
+from memory.knowledge.ports import IngestLock, WordIndex
 from memory.knowledge.stores.contents import ALL_CONTENTS, sweep_some, writing
 from memory.knowledge.stores.files import SqlFiles
 

@@ -18,7 +18,7 @@ from msgspec import Struct
 from db import Database, Statement, Work, among, change, either, execute, fetch, lock
 from db.values import micros, storable
 from memory.knowledge.model import FileKind
-from memory.knowledge.ports.vectors import MAX_CLAIMED, ChunkClaim, ClaimedText
+from memory.knowledge.ports import MAX_CLAIMED, ChunkClaim, ClaimedText
 from memory.knowledge.schema import partition_of
 
 if TYPE_CHECKING:

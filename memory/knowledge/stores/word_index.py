@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from db import Database, Statement, Work, among, change, execute, fetch, together
 from db.transaction import Fetch
-from memory.knowledge.ports.stores import IndexedChunk, WordIndex
+from memory.knowledge.ports import IndexedChunk, WordIndex
 from memory.knowledge.schema import partition_of
 from memory.stores.word_ranking import chosen
 

@@ -8,8 +8,8 @@ import typer
 from gateway.errors import BadInput
 from gateway.people import DEFAULT_TENANT
 from gateway.ports.clock import SystemClock
-from memory.audit import Audit
 from memory.knowledge.bindings import RoomBindings
+from memory.stores.audit import Audit
 from parley.cli.options import Config
 from parley.cli.stores import read_settings, with_database
 from parley.cli.terminal import print_text, show_rows

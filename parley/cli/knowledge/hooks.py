@@ -9,8 +9,14 @@ from typing import Annotated, Final
 import typer
 
 from gateway.errors import BadInput
-from memory.knowledge.hooks.folder import HookFolder, find_hooks
-from memory.knowledge.hooks.install import Installed, install, remove, states
+from memory.knowledge.hooks.install import (
+    HookFolder,
+    Installed,
+    find_hooks,
+    install,
+    remove,
+    states,
+)
 from memory.knowledge.hooks.script import HookCommand
 from memory.knowledge.hooks.worker import run_once
 from memory.knowledge.ingest.work_tree import clear_state

@@ -13,15 +13,15 @@ from gateway.errors import ConfigurationError
 from gateway.ports.clock import SystemClock
 from memory.git.errors import GitError
 from memory.git.repository import opened_repository
-from memory.knowledge.ingest.outcome import (
+from memory.knowledge.ingest.work_tree import note_ingest
+from memory.knowledge.model import (
     BranchOutcome,
     IngestOutcome,
     IngestProgress,
     Mode,
     Report,
+    Repository,
 )
-from memory.knowledge.ingest.work_tree import note_ingest
-from memory.knowledge.model import Repository
 from parley.cli.knowledge.registered import find_some, lost_hooks_line, lost_hooks_of
 from parley.cli.knowledge.repositories import SomeRepository, Tenant, with_index
 from parley.cli.options import AsJson, Config

@@ -23,7 +23,7 @@ from db.plain_reader import plain_reader, result_of
 from gateway.errors import ParleyError
 from memory.embeddings.catalogue import EMBEDDING
 from memory.git.errors import GitError
-from memory.knowledge.ports.stores import NoWords
+from memory.knowledge.ports import NoWords
 from memory.knowledge.stores.files import SqlFiles
 from memory.knowledge.stores.repositories import SqlRepositories
 from memory.knowledge.stores.vectors import SqlChunkVectors

@@ -8,9 +8,9 @@ import typer
 
 from gateway.errors import BadInput
 from memory.knowledge.access import KnowledgeAccess
-from memory.knowledge.citation import citation_of, link_of
+from memory.knowledge.answers import citation_of, link_of
 from memory.knowledge.model import ChunkHit, FileKind, KnowledgeQuery, Repository
-from memory.knowledge.ports.vectors import Nearness
+from memory.knowledge.ports import Nearness
 from memory.knowledge.search import MAX_LIMIT, Searcher
 from memory.knowledge.stores.word_index import word_index_on
 from parley.cli.knowledge.registered import NONE

@@ -12,7 +12,7 @@ from memory.git.errors import NotARepository
 from memory.git.location import locate
 from memory.git.refs import head, tips
 from memory.knowledge.model import BranchState, Repository, Totals
-from memory.knowledge.ports.vectors import ENOUGH
+from memory.knowledge.ports import ENOUGH
 from memory.knowledge.stores.files import SqlFiles
 from memory.knowledge.stores.repositories import SqlRepositories
 from memory.knowledge.stores.vectors import SqlChunkVectors

@@ -14,8 +14,7 @@ from gateway.ports.action import Input, Nothing
 from gateway.ports.http_routes import json_response
 from gateway.ports.rights import TOKENS, Allowed, Credential, Proof, TokenScope
 from gateway.stores.usage import SpendingReader
-from memory.actions.call import MAX_ID
-from memory.agents.services import AgentServices
+from memory.actions.call import MAX_ID, AgentServices
 from memory.service.handle import Memory
 from parley.http.api import PREFIX
 from parley.http.api.addresses import OPERATIONS

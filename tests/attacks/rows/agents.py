@@ -9,6 +9,7 @@ from unittest.mock import patch
 
 from gateway.errors import BadInput, NotFound
 from gateway.ports.clock import SystemClock
+from memory.actions.call import AgentServices
 from memory.agents.invitations import LASTS
 from memory.agents.model import (
     AgentLimits,
@@ -19,7 +20,6 @@ from memory.agents.model import (
     RegistryCapacityError,
     SharedScope,
 )
-from memory.agents.services import AgentServices
 from memory.stores.api_tokens import ApiToken
 from parley.http.api import events
 from parley.security.keys import token_key

@@ -20,7 +20,7 @@ from memory.agents.model import (
 )
 from memory.agents.stores.direct_places import SqlDirectPlaces
 from memory.agents.stores.handoffs import SqlHandoffs
-from memory.audit import Audit
+from memory.stores.audit import Audit
 from memory.stores.people import PeopleStore
 from tests.memory.agents.making import ADA, BOB, EVE, Directory, agent, request_of
 from tests.memory.rig import Noted

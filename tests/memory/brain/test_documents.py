@@ -7,7 +7,7 @@ import pytest
 from gateway.errors import ParleyError
 from gateway.people import Role
 from memory.brain.documents import DOUBTFUL, NO_HEARTBEAT, OLD_FIGURES, BrainResult, nearly_full
-from memory.model.trust import InputKind
+from memory.model.record import InputKind
 from memory.ports.brain import Version
 from memory.service.handle import MemoryHandle, Writable
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig

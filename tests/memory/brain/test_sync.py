@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from memory.brain import sync as sync_module
+from memory.brain import heartbeat as sync_module
 from memory.brain.figure_sources import SourceFailed
 from tests.memory.rig import ROOM, Rig
 from tests.support.prompts import prompt_of

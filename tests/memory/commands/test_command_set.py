@@ -11,12 +11,12 @@ from gateway.immutable import replace
 from gateway.message import Reply
 from gateway.people import Role
 from gateway.ports.memory import GivenFile
-from memory.audit import Audit
 from memory.commands import memories, texts
 from memory.commands.command_set import SPECS
 from memory.model.record import Draft, Kind
 from memory.ports.audit import AuditAction
 from memory.ports.memories import Filter
+from memory.stores.audit import Audit
 from memory.stores.personal_data import TABLES
 from memory.turns.notices import keep_buttons
 from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig

@@ -8,8 +8,7 @@ from gateway.message import Reply
 from gateway.people import Audience, Role
 from memory.commands import texts
 from memory.model.outcome import Outcome, WriteResult
-from memory.model.record import Draft, Kind, Scope
-from memory.model.trust import InputKind
+from memory.model.record import Draft, InputKind, Kind, Scope
 from memory.service.read import PAGE
 from memory.turns.notices import footer_of, keep_buttons
 from tests.memory.commands.test_command_set import press, say

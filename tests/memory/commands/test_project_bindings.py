@@ -9,7 +9,7 @@ from gateway.errors import BadInput
 from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Role
-from memory.knowledge.reader import KnowledgeReader
+from memory.knowledge.access import KnowledgeReader
 from parley.wiring.storage import MemoryStores
 from tests.memory.knowledge.hits import HIT, REPOSITORY, GivenHits
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, rig_on

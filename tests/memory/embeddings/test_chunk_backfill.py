@@ -10,7 +10,7 @@ from gateway.errors import ModelRefused, ModelUnavailable
 from gateway.inbound.crash_loop_guard import MAX_WEIGHT
 from gateway.ports.work_guard import WorkItem
 from memory.embeddings.backfill import AFTER_FAILURE, AFTER_REFUSAL, WHOLE_AGAIN, ChunkBackfill
-from memory.knowledge.ports.vectors import MAX_CLAIMED
+from memory.knowledge.ports import MAX_CLAIMED
 from memory.knowledge.stores.vectors import SqlChunkVectors
 from tests.memory.knowledge.search.conftest import Library, library
 from tests.memory.knowledge.vectors import MeaningModel

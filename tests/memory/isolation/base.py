@@ -18,7 +18,7 @@ from gateway.errors import ToolError
 from gateway.message import Reply
 from gateway.people import Role
 from gateway.ports.memory import Caller, TurnMemory, WaitingTurn
-from memory.knowledge.reader import KnowledgeReader
+from memory.knowledge.access import KnowledgeReader
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import Draft, Scope
 from parley.wiring.storage import MemoryStores

@@ -15,7 +15,7 @@ from memory.agents.model import HandoffContext, RegistryCapacityError, SharedSco
 from memory.model.outcome import Outcome
 from memory.model.record import Draft, Kind, Scope
 from memory.service.handle import MemoryHandle
-from memory.write.external_text import ExternalText
+from memory.write.statement import ExternalText
 from tests.memory.isolation.base import picks, scopes
 from tests.memory.isolation.handing import LASTS, Handed, Handing
 from tests.memory.isolation.model import Scene

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gateway.immutable import replace
-from memory.knowledge.ports.stores import Batch, NewFile
+from memory.knowledge.ports import Batch, NewFile
 from memory.knowledge.splitting import split_file
 from parley.config import Settings
 from parley.wiring.knowledge import open_knowledge

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memory.knowledge.model import Chunk, FileKind, Repository, SplitFile
-from memory.knowledge.ports.stores import NewFile
+from memory.knowledge.ports import NewFile
 from memory.knowledge.words import filed_words
 
 AT = datetime(2026, 11, 23, 8, tzinfo=UTC)

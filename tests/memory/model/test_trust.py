@@ -2,8 +2,7 @@
 
 import pytest
 
-from memory.model.record import SourceType, Trust
-from memory.model.trust import Derived, InputKind, derive_trust
+from memory.model.record import Derived, InputKind, SourceType, Trust, derive_trust
 
 
 @pytest.mark.parametrize(

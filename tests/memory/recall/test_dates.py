@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.recall.dates import QuestionDates, dates_in, how_well
+from memory.recall.query import QuestionDates, dates_in, how_well
 from tests.support.for_each import for_each
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)

@@ -10,7 +10,7 @@ from gateway.immutable import replace
 from memory.model.record import Record
 from memory.ports.recall import Recalled
 from memory.recall.repeat_filter import knows_nothing, repeats, without_repeats
-from memory.text.courtesies import words_of
+from memory.text.stop_words import words_of
 from tests.memory.recall.making import Asking, talk, turn
 from tests.memory.stores.records import AT, record
 from tests.support.for_each import for_each

@@ -12,9 +12,8 @@ from gateway.errors import BadInput
 from gateway.immutable import replace
 from gateway.message import Place
 from gateway.people import Audience, Role
-from memory.knowledge.access import KnowledgeAccess
+from memory.knowledge.access import KnowledgeAccess, KnowledgeReader
 from memory.knowledge.model import Repository
-from memory.knowledge.reader import KnowledgeReader
 from memory.model.outcome import Outcome
 from memory.model.record import Draft, Kind, Scope
 from memory.ports.memories import Filter
@@ -22,7 +21,7 @@ from memory.ports.recall import Query
 from memory.service.handle import MemoryHandle
 from memory.transfer.exporter import personal_file
 from memory.transfer.importer import LineOutcome, bring_in
-from memory.write.external_text import ExternalText
+from memory.write.statement import ExternalText
 from parley.wiring.storage import MemoryStores
 from tests.memory.knowledge.hits import HIT, REPOSITORY, GivenHits
 from tests.memory.rig import Rig, rig_on

@@ -7,9 +7,8 @@ import pytest
 
 from db import Statement
 from db.errors import StoreUnavailable
-from memory.audit import chained, first_broken
 from memory.ports.audit import AuditEntry, Link
-from memory.stores.audit import SqlAuditLog
+from memory.stores.audit import SqlAuditLog, chained, first_broken
 from tests.support.databases import Engine
 
 KEY = b"a key of the operator's"

@@ -9,11 +9,10 @@ from gateway.immutable import replace
 from gateway.people import Role
 from gateway.ports.memory import TurnMemory
 from memory.grounding.decision import Grounding, WritePolicy
-from memory.model.record import SourceType, Trust
-from memory.model.trust import InputKind
+from memory.model.record import InputKind, SourceType, Trust
 from memory.ports.memories import Filter
 from memory.ports.recall import Query
-from memory.write.external_text import ExternalText, shown_before
+from memory.write.statement import ExternalText, shown_before
 from tests.memory.rig import DIRECT, ROOM, FakeVerifier, Rig, memory_rig
 from tests.memory.stores.records import ADA, record
 

@@ -22,7 +22,7 @@ from memory.turns.brief import (
     brief_of,
     chosen,
 )
-from memory.turns.memory_port import GatewayMemory
+from memory.turns.turn import GatewayMemory
 from tests.memory.rig import CLOSED, ROOM, memory_rig
 from tests.memory.stores.records import ADA, AT, record
 

@@ -11,10 +11,9 @@ from gateway.authorship import Material
 from gateway.errors import ToolError
 from gateway.immutable import replace
 from gateway.ports.memory import TurnMemory
-from memory.knowledge.answers import MAX_RESULTS, MAX_TEXT, MAX_TEXTS
-from memory.knowledge.citation import citation_of, link_of
+from memory.knowledge.access import KnowledgeReader
+from memory.knowledge.answers import MAX_RESULTS, MAX_TEXT, MAX_TEXTS, citation_of, link_of
 from memory.knowledge.model import FileKind
-from memory.knowledge.reader import KnowledgeReader
 from memory.turns.knowledge_tools import SKILL
 from parley.wiring.storage import MemoryStores
 from tests.memory.knowledge.hits import COMMIT, HIT, REPOSITORY, GivenHits, hit_of

@@ -6,8 +6,7 @@ import pytest
 
 from gateway.errors import ToolError
 from gateway.people import Role
-from memory.model.record import Draft, Kind, Tier, Trust
-from memory.model.trust import CONFIDENCE
+from memory.model.record import CONFIDENCE, Draft, Kind, Tier, Trust
 from memory.ports.memories import Filter
 from memory.turns.notices import KEEP
 from memory.turns.tools import TOOLS

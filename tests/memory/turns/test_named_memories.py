@@ -7,7 +7,7 @@ import pytest
 from gateway.authorship import Material
 from memory.model.record import Draft, Kind, Tier, short_id
 from memory.ports.memories import Filter
-from memory.turns.short_ids import ShownIds
+from memory.turns.arguments import ShownIds
 from tests.memory.rig import ROOM, Keeping, Rig, memory_rig
 from tests.support.prompts import prompt_of
 

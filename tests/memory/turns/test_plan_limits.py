@@ -8,8 +8,7 @@ import pytest
 
 from memory.model.outcome import Outcome
 from memory.model.plans import BUILT_IN, refusal_of
-from memory.model.record import Draft, Kind
-from memory.model.trust import InputKind
+from memory.model.record import Draft, InputKind, Kind
 from tests.memory.rig import Rig
 
 FULL = "Memory limit reached (3/3). Upgrade to Pro for up to 15 memories."

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.model.record import MAX_DOCUMENT, Draft, Kind, SourceType, Tier, Trust
-from memory.model.trust import InputKind
+from memory.model.record import MAX_DOCUMENT, Draft, InputKind, Kind, SourceType, Tier, Trust
 from memory.write.prepare import (
     NOTHING_BESIDE,
     REDACTED,

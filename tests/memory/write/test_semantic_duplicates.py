@@ -11,7 +11,7 @@ from gateway.immutable import replace
 from memory.model.outcome import Outcome
 from memory.model.record import Draft, Embedding, Kind, Scope
 from memory.ports.memories import Filter
-from memory.write.semantic_duplicates import MeaningCheck
+from memory.write.replacement import MeaningCheck
 from tests.memory.rig import ROOM, Rig, memory_rig
 
 VECTORS = {

@@ -5,8 +5,7 @@ from gateway.immutable import replace
 from gateway.people import Role
 from memory.model.outcome import Outcome
 from memory.model.plans import Plans
-from memory.model.record import Draft, Kind, Scope
-from memory.model.trust import InputKind
+from memory.model.record import Draft, InputKind, Kind, Scope
 from memory.stores.limits import MAX_WAITING
 from tests.memory.rig import ROOM, memory_rig
 

@@ -5,7 +5,7 @@ import zlib
 
 import pytest
 
-from safety.http.content_encoding import MAX_MEMBERS, Undecodable, Unpacker
+from safety.http.bounded_body import MAX_MEMBERS, Undecodable, Unpacker
 
 TEXT = b"one two three " * 50
 PARTS = gzip.compress(TEXT) + gzip.compress(b"") + gzip.compress(b"four")

@@ -2,8 +2,7 @@
 
 import pytest
 
-from memory.model.record import Draft, Kind
-from memory.model.trust import InputKind
+from memory.model.record import Draft, InputKind, Kind
 from memory.write.prepare import Prepared, prepare
 from safety.secret_detection.credential_sentences import may_state_credential
 from safety.secret_detection.detect import redact_secrets

@@ -12,8 +12,7 @@ from gateway.errors import NotFound
 from gateway.people import Role
 from gateway.ports.action import Input, Output
 from gateway.ports.rights import in_person, to_read
-from memory.actions.call import MAX_ID
-from memory.agents.services import AgentServices
+from memory.actions.call import MAX_ID, AgentServices
 from memory.model.scope import RequestScope
 from parley.console.route import AnyRoute, ConsoleRoute, ItemParams
 from parley.console.services import MEMORY_OFF, ConsoleServices

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from memory.knowledge.hooks.folder import HookFolder, find_hooks
-from memory.knowledge.hooks.install import install, remove
+from memory.knowledge.hooks.install import HookFolder, find_hooks, install, remove
 from memory.knowledge.hooks.script import HookCommand
 
 PATIENCE: Final = 20.0

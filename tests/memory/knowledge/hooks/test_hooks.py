@@ -12,9 +12,8 @@ import psutil
 import pytest
 
 from gateway.errors import BadInput
-from memory.knowledge.hooks import folder
-from memory.knowledge.hooks.folder import find_hooks
-from memory.knowledge.hooks.install import install, lost_hooks, states
+from memory.knowledge.hooks import install as hooks
+from memory.knowledge.hooks.install import find_hooks, install, lost_hooks, states
 from memory.knowledge.hooks.script import BEFORE, EVENTS
 from tests.memory.knowledge.hooks.kit import (
     Repository,
@@ -457,9 +456,9 @@ def test_a_git_that_does_not_answer_ends_with_the_processes_that_it_started(
     program.write_text(f"#!/bin/sh\nsleep 60 &\necho $! > {started}\nwait\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
-    monkeypatch.setattr(folder, "GIT_SECONDS", 0.5)
+    monkeypatch.setattr(hooks, "GIT_SECONDS", 0.5)
     with pytest.raises(BadInput, match="git did not answer"):
-        folder.find_hooks(tmp_path)
+        find_hooks(tmp_path)
     child = int(started.read_text())
     until = time.monotonic() + 5
     while _runs(child) and time.monotonic() < until:

@@ -10,8 +10,7 @@ from gateway.immutable import replace
 from memory.git.location import locate
 from memory.knowledge.ingest.ingester import Ingester, Splitter
 from memory.knowledge.ingest.limits import IngestLimits
-from memory.knowledge.ingest.outcome import BranchOutcome, IngestOutcome, IngestProgress
-from memory.knowledge.model import Repository
+from memory.knowledge.model import BranchOutcome, IngestOutcome, IngestProgress, Repository
 from memory.knowledge.stores.repositories import KnowledgeStores
 from parley.config.agent_file import read_agent_file
 from tests.memory.knowledge.line_splitter import split_lines

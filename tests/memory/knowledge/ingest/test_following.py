@@ -6,7 +6,7 @@ from db.errors import StoreUnavailable
 from db.sqlite import SqliteDatabase
 from memory.knowledge.ingest import branch
 from memory.knowledge.ingest.ingester import Splitter
-from memory.knowledge.ingest.outcome import IngestProgress, Mode
+from memory.knowledge.model import IngestProgress, Mode
 from tests.memory.knowledge.ingest.conftest import Knowledge
 from tests.memory.knowledge.line_splitter import split_lines
 

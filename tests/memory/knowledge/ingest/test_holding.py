@@ -13,7 +13,7 @@ from db.errors import StoreUnavailable
 from gateway.errors import ConfigurationError
 from memory.git.repository import TreeEntry
 from memory.knowledge.ingest.branch import plan_of
-from memory.knowledge.ports.stores import Batch
+from memory.knowledge.ports import Batch
 from memory.knowledge.reading.globs import Glob
 from memory.knowledge.reading.rules import Rules
 from memory.knowledge.stores import contents

@@ -17,8 +17,8 @@ from memory.git import location, refs
 from memory.git.errors import GitError, LimitExceeded, NotARepository
 from memory.git.process import Git
 from memory.git.repository import opened_repository
-from memory.knowledge.ingest.outcome import Mode
 from memory.knowledge.ingest.work_tree import note_ingest
+from memory.knowledge.model import Mode
 from tests.memory.knowledge.ingest.conftest import Knowledge
 from tests.memory.knowledge.values import AT
 from tests.support.git import new_repository

@@ -5,7 +5,7 @@ from pathlib import Path
 from memory.git.location import locate
 from memory.git.refs import branches
 from memory.git.repository import opened_repository
-from memory.knowledge.ingest.outcome import Mode
+from memory.knowledge.model import Mode
 from tests.memory.knowledge.ingest.conftest import Knowledge
 from tests.support.git import TestRepository, new_repository
 

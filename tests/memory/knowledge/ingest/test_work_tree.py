@@ -7,8 +7,8 @@ import pytest
 
 from memory.git.repository import opened_repository
 from memory.knowledge.ingest import work_tree
-from memory.knowledge.ingest.outcome import BranchOutcome, Mode
 from memory.knowledge.ingest.work_tree import clear_state, note_ingest
+from memory.knowledge.model import BranchOutcome, Mode
 from tests.memory.knowledge.values import AT
 from tests.support.git import TestRepository, new_repository
 

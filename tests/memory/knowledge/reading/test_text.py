@@ -2,9 +2,9 @@
 
 import pytest
 
+from memory.knowledge.ingest.prepare import FileText, text_of
 from memory.knowledge.model import SkipReason
-from memory.knowledge.reading.text import FileText, text_of
-from safety.cut import REDACTED
+from safety.unicode import REDACTED
 
 KEY = "AKIA" + "Q3EGRLTWNZXB7YJM"
 

@@ -13,7 +13,7 @@ from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
 from memory.knowledge.access import KnowledgeAccess
 from memory.knowledge.model import ChunkHit, FileKind, KnowledgeQuery, Repository
-from memory.knowledge.ports.stores import Batch, NewFile
+from memory.knowledge.ports import Batch, NewFile
 from memory.knowledge.schema import FILE_SCHEMA
 from memory.knowledge.search import Searcher
 from memory.knowledge.splitting import split_file

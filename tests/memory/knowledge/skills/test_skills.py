@@ -10,8 +10,14 @@ import yaml
 
 from gateway.errors import BadInput
 from gateway.immutable import replace
-from memory.knowledge.skills.install import install, remove, skill_files
-from memory.knowledge.skills.texts import NAMES, PACKAGE, read_skills
+from memory.knowledge.skills.agent_skills import (
+    NAMES,
+    PACKAGE,
+    install,
+    read_skills,
+    remove,
+    skill_files,
+)
 from memory.mcp.names import KNOWLEDGE, SESSION
 from memory.mcp.server import ALL_TOOLS
 

@@ -9,7 +9,7 @@ import pytest
 from db import Database, Statement, Work, among, fetch
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
-from memory.knowledge.ports.stores import IndexedChunk, IngestLock
+from memory.knowledge.ports import IndexedChunk, IngestLock
 from memory.knowledge.schema import FILE_SCHEMA
 from memory.knowledge.stores.files import SqlFiles
 from memory.knowledge.stores.locks import FileLocks, PostgresLocks

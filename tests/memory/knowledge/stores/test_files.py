@@ -6,7 +6,7 @@ import pytest
 
 from db.errors import StoreUnavailable
 from memory.knowledge.model import FileKind, SkippedFile, SkipReason
-from memory.knowledge.ports.stores import Batch
+from memory.knowledge.ports import Batch
 from tests.memory.knowledge.stores.conftest import Stores
 from tests.memory.knowledge.values import AT, new_file, repository
 

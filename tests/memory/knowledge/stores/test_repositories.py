@@ -3,7 +3,7 @@
 from db import Statement
 from gateway.immutable import replace
 from memory.knowledge.model import SkippedFile, SkipReason
-from memory.knowledge.ports.stores import Batch
+from memory.knowledge.ports import Batch
 from tests.memory.knowledge.stores.conftest import Stores
 from tests.memory.knowledge.values import AT, new_file, repository
 

@@ -7,8 +7,7 @@ from structlog.testing import capture_logs
 
 from db import Statement
 from memory.knowledge.model import FileKind
-from memory.knowledge.ports.stores import Batch
-from memory.knowledge.ports.vectors import MAX_CLAIMED, ChunkClaim
+from memory.knowledge.ports import MAX_CLAIMED, Batch, ChunkClaim
 from memory.knowledge.schema import partition_of
 from memory.knowledge.stores.nearest_chunks import NearestChunks
 from memory.knowledge.stores.vectors import CLAIMED_FOR, SqlChunkVectors, packed

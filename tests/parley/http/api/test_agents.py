@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from memory.actions.call import AgentServices
 from memory.agents.model import Permission, Pool, PoolInvitation, SharedScope
-from memory.agents.services import AgentServices
 from memory.model.record import Draft, Kind
 from tests.parley.http.api.kit import ApiClient, ApiResponse, Program
 

@@ -10,8 +10,8 @@ import aiohttp
 import pytest
 
 from gateway.observe.logs import configure_logs
-from memory.audit import first_broken
 from memory.ports.audit import AuditEntry
+from memory.stores.audit import first_broken
 from parley.security.keys import audit_key
 from simulators.whatsapp import WhatsAppSimulator
 from tests.e2e.harness import running as connected

@@ -13,7 +13,7 @@ from mcp.shared.exceptions import MCPError
 from gateway.ports.clock import SystemClock
 from memory.agents.model import AgentEvent, EventKind
 from memory.agents.stores.events import SqlAgentEvents
-from memory.mcp import event_stream
+from memory.mcp import resources
 from memory.stores.api_tokens import ApiToken
 from tests.parley.http.mcp.kit import Servers, served
 from tests.support.patience import PATIENCE
@@ -114,7 +114,7 @@ async def test_a_stream_ends_when_its_token_is_revoked(servers: Servers) -> None
 async def test_a_person_has_a_limited_number_of_streams(
     servers: Servers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_stream, "MAX_STREAMS_PER_PERSON", 1)
+    monkeypatch.setattr(resources, "MAX_STREAMS_PER_PERSON", 1)
     async with servers.client() as ada, servers.client("eve") as eve:
         async with ada.listen(resource_subscriptions=[EVENTS]):
             with pytest.raises(MCPError, match="too many open streams"):
