@@ -54,7 +54,7 @@ from memory.model.record import (
 from memory.model.scope import RequestScope, access_scope_of
 from memory.ports.memories import Filter
 from memory.stores.rows import INSERT, values_of
-from memory.stores.share_audiences import audiences_of
+from memory.stores.shared_memories import audiences_of
 from parley.wiring.agents import WiredAgents, wire_agents
 from parley.wiring.storage import MemoryStores
 from tests.memory.rig import Rig, rig_on

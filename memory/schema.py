@@ -11,17 +11,17 @@ from typing import Final
 
 from db.migrations import Schema
 from db.statements import BY_KEY, NUMBERED, either
-from memory.agents.schema import INVITATIONS
-from memory.agents.schema import TABLES as AGENTS
-from memory.stores import api_tokens
-from memory.stores.partitions import ROOM_BEGINS
-from memory.stores.share_index import (
+from memory.agents.schema import (
+    INVITATIONS,
     POSTGRES_SHARERS,
     POSTGRES_SHARES,
     SHARERS,
     SQLITE_SHARERS,
     SQLITE_SHARES,
 )
+from memory.agents.schema import TABLES as AGENTS
+from memory.stores import api_tokens
+from memory.stores.partitions import ROOM_BEGINS
 
 RECORDS: Final = (
     f"""CREATE TABLE memories (

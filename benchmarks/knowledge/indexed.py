@@ -15,12 +15,12 @@ from memory.embeddings.backfill import ChunkBackfill
 from memory.embeddings.local import LocalEmbedder
 from memory.knowledge.access import KnowledgeAccess
 from memory.knowledge.model import KnowledgeQuery, Repository, SplitFile
-from memory.knowledge.nearness import ModelNearness
 from memory.knowledge.ports import Batch, Nearness, NewFile
 from memory.knowledge.ranking import RankingRules
 from memory.knowledge.search import Searcher
 from memory.knowledge.splitting import split_file
 from memory.knowledge.stores.files import SqlFiles
+from memory.knowledge.stores.nearest_chunks import ModelNearness
 from memory.knowledge.stores.repositories import SqlRepositories
 from memory.knowledge.stores.vectors import SqlChunkVectors
 from memory.knowledge.stores.word_index import word_index_on

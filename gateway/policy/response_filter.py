@@ -10,11 +10,11 @@ from urllib.parse import unquote
 from msgspec import Struct
 
 from gateway.people import Audience
+from safety.decoding import visible
 from safety.patterns import AnyOf, Pattern, literal, some
 from safety.secret_detection.detect import KINDS
 from safety.secret_detection.http_headers import CONNECTION_STRING
 from safety.secret_detection.kinds import Level
-from safety.secret_detection.visible_text import visible
 
 REPLACEMENT: Final = (
     "I found relevant information but it may contain sensitive data. "

@@ -10,8 +10,7 @@ from gateway.ports.action import ActionCall, Input
 from gateway.ports.memory import Caller
 from gateway.ports.rights import Credential, Proof
 from memory.agents.handoffs import HandoffManager
-from memory.agents.origins import Origins
-from memory.agents.overview import AgentOverview
+from memory.agents.overview import AgentOverview, Origins
 from memory.agents.pools import PoolRegistry
 from memory.agents.registry import AgentRegistry
 from memory.service.handle import MemoryHandle

@@ -11,8 +11,7 @@ from typing import Final
 from gateway.errors import BadInput
 from gateway.ports import Clock
 from memory.agents.model import AgentEvent, EventKind, EventPage
-from memory.agents.stores.events import EventSignal, SqlAgentEvents
-from memory.agents.values import EventReader
+from memory.agents.stores.events import EventReader, EventSignal, SqlAgentEvents
 from memory.model.scope import RequestScope
 
 KEEP: Final = timedelta(days=7)

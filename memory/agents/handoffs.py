@@ -24,9 +24,8 @@ from memory.agents.model import (
     HandoffStep,
     RegistryCapacityError,
 )
-from memory.agents.stores.direct_places import SqlDirectPlaces
-from memory.agents.stores.handoffs import SqlHandoffs
-from memory.agents.values import HandoffReceiver, IsServed
+from memory.agents.stores.direct_places import IsServed, SqlDirectPlaces
+from memory.agents.stores.handoffs import HandoffReceiver, SqlHandoffs
 from memory.model.scope import RequestScope
 from memory.stores.audit import Audit
 

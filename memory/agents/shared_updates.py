@@ -14,8 +14,7 @@ from gateway.immutable import replace
 from gateway.ports import Clock
 from memory.agents.events import event_of
 from memory.agents.model import AgentEvent, EventKind, PoolEntry, SharedUpdate, UpdateOutcome
-from memory.agents.stores.pools import SqlPools
-from memory.agents.values import ReplacedText
+from memory.agents.stores.pools import ReplacedText, SqlPools
 from memory.model.outcome import Code, Outcome, WriteResult
 from memory.model.record import Draft, InputKind
 from memory.model.scope import AccessScope, RequestScope, may_be_shared, may_change

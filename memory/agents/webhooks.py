@@ -15,8 +15,7 @@ from msgspec import Struct
 from gateway.immutable import replace
 from gateway.ports import Clock
 from memory.agents.model import AgentEvent
-from memory.agents.stores.events import SqlAgentEvents, SqlWebhooks
-from memory.agents.values import WebhookState
+from memory.agents.stores.events import SqlAgentEvents, SqlWebhooks, WebhookState
 from memory.agents.webhook_signature import body_of, signed_headers
 from safety.http.client import GuardedClient, OutboundError
 

@@ -13,7 +13,7 @@ from contextlib import closing
 from datetime import timedelta
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final, NoReturn, Protocol
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -23,6 +23,15 @@ from gateway.errors import ConfigurationError, ParleyError
 from gateway.ports import ActivityLog, Clock
 from safety.http.addresses import AllowedHost, Network, read_host
 from safety.http.client import GuardedClient, OutboundError, OutboundPolicy
+
+
+class FigureSource(Protocol):
+    """A source of a project's figures."""
+
+    async def figures(self) -> Mapping[str, object]:
+        """Return names and values. Raises `SourceFailed`."""
+        ...
+
 
 SECONDS: Final = 10.0
 """The time limit of a source."""

@@ -19,8 +19,7 @@ from msgspec import Struct
 
 from gateway.ports import AdapterState, Clock
 from memory.brain.documents import Brain
-from memory.brain.figure_sources import SECONDS, SourceFailed
-from memory.ports.brain import FigureSource
+from memory.brain.figure_sources import SECONDS, FigureSource, SourceFailed
 from safety.sanitize import sanitize
 from safety.secret_detection.detect import redact_secrets
 from safety.unicode import cut, safe_unicode

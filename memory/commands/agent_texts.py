@@ -5,8 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from memory.agents.model import Agent, AgentActivity, AgentSummary, Membership
-from memory.agents.origins import TakenBack
-from memory.agents.overview import AgentPage
+from memory.agents.overview import AgentPage, TakenBack
 from memory.commands.invitation_texts import LEAVE_ASKED
 from memory.commands.texts import memory_line
 from memory.text.display import one_line

@@ -11,8 +11,7 @@ from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
 from gateway.ports.rights import IN_CHAT
-from memory.agents.origins import Origins
-from memory.agents.overview import LEAST, AgentOverview
+from memory.agents.overview import LEAST, AgentOverview, Origins
 from memory.agents.registry import EVER, AgentRegistry
 from memory.commands import agent_texts, invitation_texts, texts
 from memory.commands.invitations import InvitationCommands

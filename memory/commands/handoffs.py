@@ -13,9 +13,13 @@ from gateway.ports.memory import Caller
 from gateway.ports.rights import IN_CHAT
 from memory.agents.handoffs import HandoffManager
 from memory.agents.model import Handoff, HandoffStatus, HandoffStep
-from memory.agents.stores.direct_places import SqlDirectPlaces, writable_place
-from memory.agents.stores.handoffs import SqlHandoffs
-from memory.agents.values import HandoffReceiver, IsServed, SendNotices
+from memory.agents.stores.direct_places import (
+    IsServed,
+    SendNotices,
+    SqlDirectPlaces,
+    writable_place,
+)
+from memory.agents.stores.handoffs import HandoffReceiver, SqlHandoffs
 from memory.commands import handoff_texts, texts
 from memory.commands.handoff_texts import WITHDRAWN
 from memory.model.scope import RequestScope

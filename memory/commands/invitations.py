@@ -12,9 +12,13 @@ from memory.agents.invitations import RESTS
 from memory.agents.model import PoolInvitation
 from memory.agents.overview import LEAST
 from memory.agents.pools import PoolRegistry
-from memory.agents.stores.direct_places import SqlDirectPlaces, writable_place
+from memory.agents.stores.direct_places import (
+    IsServed,
+    SendNotices,
+    SqlDirectPlaces,
+    writable_place,
+)
 from memory.agents.stores.invitations import SqlInvitations
-from memory.agents.values import IsServed, SendNotices
 from memory.commands import invitation_texts, texts
 from memory.model.scope import RequestScope
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Final, Literal, Protocol
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -25,11 +25,3 @@ class Version(Struct, frozen=True):
     author: str
     at: datetime
     synced_at: datetime | None = None
-
-
-class FigureSource(Protocol):
-    """A source of a project's figures."""
-
-    async def figures(self) -> Mapping[str, object]:
-        """Return names and values. Raises `SourceFailed`."""
-        ...

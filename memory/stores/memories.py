@@ -57,8 +57,13 @@ from memory.stores.limits import check_limit, check_turn, check_writable
 from memory.stores.partitions import owners_within
 from memory.stores.rows import SELECTED, record_from
 from memory.stores.search import Searches
-from memory.stores.share_audiences import LAST, audiences_of_reader
-from memory.stores.shared_words import LATEST_MEMORIES, LISTED, SharedWords
+from memory.stores.shared_memories import (
+    LAST,
+    LATEST_MEMORIES,
+    LISTED,
+    SharedWords,
+    audiences_of_reader,
+)
 
 IN_ROOM: Final = "m.tenant = :for_tenant AND m.room = :for_room AND m.room <> ''"
 TALLY: Final = f"""

@@ -15,8 +15,7 @@ from memory.ports.memories import Filter, TextVector
 from memory.ports.recall import SearchHit
 from memory.stores.filters import by_reader, visible_at
 from memory.stores.rows import SELECTED, record_from
-from memory.stores.share_audiences import audiences_of_reader
-from memory.stores.shared_words import SharedWords, merged
+from memory.stores.shared_memories import SharedWords, audiences_of_reader, merged
 from memory.stores.sqlite.vector_search import SqliteVectors
 from memory.stores.sqlite.word_search import SqliteWords
 from memory.text.terms import Term

@@ -11,8 +11,7 @@ import typer
 
 from gateway.errors import BadInput
 from memory.agents.model import Agent, AgentSummary, AgentType
-from memory.agents.origins import TakenBack
-from memory.agents.overview import AgentPage
+from memory.agents.overview import AgentPage, TakenBack
 from memory.agents.registry import EVER
 from memory.model.scope import RequestScope
 from parley.cli.memory_access import OPERATOR, OpenedAgents, check_person, with_agents

@@ -18,8 +18,7 @@ from memory.agents.events import AgentEvents
 from memory.agents.handoffs import KEEP_ENDED, HandoffManager
 from memory.agents.invitations import PoolInvitations
 from memory.agents.model import AgentLimits
-from memory.agents.origins import Origins
-from memory.agents.overview import AgentOverview
+from memory.agents.overview import AgentOverview, Origins
 from memory.agents.pools import PoolRegistry
 from memory.agents.registry import AgentRegistry
 from memory.agents.share_reviews import ShareReviews

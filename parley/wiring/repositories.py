@@ -114,7 +114,7 @@ def nearness_on(
     question."""
     if models.embedder is None or embedding_problem(settings):
         return None
-    from memory.knowledge.nearness import ModelNearness  # noqa: PLC0415 - 0.3 s, for a model only
+    from memory.knowledge.stores.nearest_chunks import ModelNearness  # noqa: PLC0415 - 0.3 s, for a model only
 
     return ModelNearness(database, models.embedder, seconds)
 

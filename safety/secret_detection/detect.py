@@ -21,6 +21,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
+from safety.decoding import is_visible, visible
 from safety.patterns import Pattern, literal
 from safety.secret_detection.api_keys import (
     SHORTEST,
@@ -46,7 +47,6 @@ from safety.secret_detection.unlabelled import (
     find_unlabelled,
 )
 from safety.secret_detection.value_spans import whole_values
-from safety.secret_detection.visible_text import is_visible, visible
 from safety.unicode import REDACTED, cut
 
 COPY: Final = SecretKind("copy_of_secret", Level.PROBABLE, Pattern(literal("=")))

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from gateway.ports.clock import SystemClock
 from memory.agents.model import AgentType
-from memory.agents.values import WebhookState
+from memory.agents.stores.events import WebhookState
 from memory.agents.webhooks import WebhookDelivery
 from parley.config import from_mapping
 from parley.wiring.agents import webhook_delivery

@@ -2,21 +2,40 @@
 who did not write just now."""
 
 from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, TypeAlias
 
+from msgspec import Struct
 from pydantic import TypeAdapter
 
 from db import Database, Statement
 from db.database import delete_some, deleting_some
 from db.values import micros, storable, texts_of
-from gateway.message import Place
+from gateway.message import Notice, Place
 from gateway.people import Audience
 from gateway.ports import Clock
 from gateway.ports.memory import Caller
-from memory.agents.values import DirectContact, IsServed
 from memory.model.scope import choice_names
 from memory.stores.links import LINKED
+
+IsServed: TypeAlias = Callable[[str, str, Place], Awaitable[bool]]
+"""Return True if a person, who did not write just now, belongs to a tenant and may use the
+assistant in a place. Takes tenant, person and place. Raises `StoreUnavailable`."""
+
+
+SendNotices: TypeAlias = Callable[[str, Sequence[Notice]], Awaitable[None]]
+"""Queue messages to people under the name of a group; the same name again queues nothing twice."""
+
+
+class DirectContact(Struct, frozen=True):
+    """The ways to write to a person. `place` is their latest direct conversation, None if none is
+    known; `persons` are all linked identities; `memory_off` for one of them, or there."""
+
+    place: Place | None
+    persons: tuple[str, ...]
+    memory_off: bool = False
+
 
 STORED_PLACE: Final = TypeAdapter(Place)
 NOTE: Final = Statement("""

@@ -8,11 +8,32 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Final, TypeVar
 
+from msgspec import Struct
+
 from db import Database, Params, Row, Statement, Work, among, execute, fetch, lock
 from db.database import delete_some, deleting_some
 from db.values import micros, storable, time_of
 from memory.agents.model import AgentEvent, EventKind, EventPage
-from memory.agents.values import EventReader, WebhookState
+
+
+class EventReader(Struct, frozen=True):
+    """The reader of events: a person by all linked identities, or one agent of theirs."""
+
+    tenant: str
+    persons: tuple[str, ...]
+    agent: str = ""
+
+
+class WebhookState(Struct, frozen=True):
+    """The progress of a webhook. `number` is the last event that was delivered or given up,
+    `attempts` the failures of the next one, `dead` the events that were given up, `error` the last
+    failure."""
+
+    name: str
+    number: int
+    attempts: int = 0
+    dead: int = 0
+    error: str = ""
 
 
 class EventSignal:

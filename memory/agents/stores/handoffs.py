@@ -4,8 +4,9 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
+from msgspec import Struct
 from msgspec.structs import asdict
 
 from db import (
@@ -33,8 +34,24 @@ from memory.agents.model import (
     HandoffStep,
 )
 from memory.agents.stores.events import EventSignal, EventWriter, add_events
-from memory.agents.values import Capacity, HandoffReceiver
 from memory.stores.links import of_same_person
+
+Capacity: TypeAlias = Literal[
+    "stored", "full", "person_full", "target_full", "target_full_of_yours", "too_often"
+]
+"""The result of storing a handoff; everything but `stored` names the limit that is reached: of all
+handoffs, of those from the agents of one person, of those that wait for the receiver, of those
+among them from the agents of one other person, of those that the receiver, a person, gets in an
+hour."""
+
+
+class HandoffReceiver(Struct, frozen=True):
+    """The caller as a receiver: one of their agents, or the person by all linked identities."""
+
+    tenant: str
+    agent: str = ""
+    persons: tuple[str, ...] = ()
+
 
 EXPIRE_AT_ONCE: Final = 100
 HOUR: Final = timedelta(hours=1)

@@ -4,7 +4,9 @@ two pools wait only while the events are written."""
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
-from typing import Final
+from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from db import (
     FOR_UPDATE,
@@ -38,18 +40,32 @@ from memory.agents.model import (
 )
 from memory.agents.stores.agents import admitted
 from memory.agents.stores.events import EventSignal, EventWriter, add_events
-from memory.agents.values import Refused, ReplacedText
 from memory.model.scope import MAY_BE_SHARED, MAY_CHANGE, SHARES, SHOWS_SHARED, AccessScope
 from memory.stores.filters import TRUE_NOW
 from memory.stores.links import of_same_person
 from memory.stores.rows import SELECTED, record_from
-from memory.stores.share_audiences import (
+from memory.stores.shared_memories import (
     LAST,
     LATEST_SHARES,
     LATEST_SHARES_OF_MEMBERS,
     audiences_of,
     audiences_read,
 )
+
+Refused: TypeAlias = Literal["missing", "denied", "full"]
+"""There is no such memory, pool or member; the member may not; a limit is reached."""
+
+
+class ReplacedText(Struct, frozen=True):
+    """The new text of a shared memory: the stored memory `record_id`, which `agent` wrote, in place
+    of the version `expected`."""
+
+    pool: str
+    memory: str
+    agent: str
+    record_id: str
+    expected: int
+
 
 COLUMNS: Final = "id, tenant, person, name, scope, project, created_at"
 COUNTED: Final = Statement(f"""

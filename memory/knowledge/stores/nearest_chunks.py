@@ -1,4 +1,5 @@
-"""Finds chunks by their vectors, in both databases: matrices in memory order them.
+"""Finds chunks by the meaning of a question, in both databases: a model makes its vector, and
+matrices in memory order the vectors of chunks.
 
 A matrix holds the vectors of one partition, and is brought up to date before every search. It does
 not decide what may be shown: the search reads the chunks under the rule of who may read, and those
@@ -6,7 +7,8 @@ that do not exist any more are removed from the matrix.
 """
 
 import asyncio
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import structlog
@@ -14,8 +16,10 @@ from msgspec import Struct
 
 from db import Database, Row, Statement, among
 from db.values import storable
-from memory.knowledge.ports import ENOUGH
+from gateway.errors import ModelError
+from memory.knowledge.ports import EMBED_SECONDS, ENOUGH
 from memory.model.record import Embedding
+from memory.ports.recall import Embedder
 from memory.stores.matrices import Matrices, Matrix, Partition, best_first
 
 MAX_BYTES: Final = 256 * 1024 * 1024
@@ -147,3 +151,43 @@ class NearestChunks:
             for matrix in matrices:
                 matrix.drop(gone)
         return {chunks[number]: score for number, score in best if number in chunks}
+
+
+PAUSE_SECONDS: Final = 30.0
+"""How long searches use words only after a failure."""
+
+
+class ModelNearness:
+    """Implements `memory.knowledge.ports.vectors.Nearness` by an embedding model."""
+
+    def __init__(
+        self,
+        database: Database,
+        embedder: Embedder,
+        seconds: float = EMBED_SECONDS,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._nearest = NearestChunks(database)
+        self._embedder = embedder
+        self._seconds = seconds
+        self._now = now
+        self._paused_until = 0.0
+
+    async def vector(self, text: str) -> Embedding | None:
+        """The vector of a question; None if the model fails or is too slow."""
+        if self._now() < self._paused_until:
+            return None
+        try:
+            async with asyncio.timeout(self._seconds):
+                return (await self._embedder.embed([text]))[0]
+        except (ModelError, TimeoutError) as error:
+            problem = str(error) or "the model took too long"
+            log.warning("knowledge_search_without_vectors", error=problem)
+            self._paused_until = self._now() + PAUSE_SECONDS
+            return None
+
+    async def nearest(
+        self, partitions: Sequence[str], vector: Embedding, limit: int
+    ) -> dict[int, float]:
+        """The numbers of the nearest chunks, with their cosines. Raises `StoreUnavailable`."""
+        return await self._nearest.nearest(partitions, vector, limit)

@@ -17,8 +17,7 @@ from memory.knowledge.hooks.install import (
     remove,
     states,
 )
-from memory.knowledge.hooks.script import HookCommand
-from memory.knowledge.hooks.worker import run_once
+from memory.knowledge.hooks.script import HookCommand, run_once
 from memory.knowledge.ingest.work_tree import clear_state
 from parley.cli.chosen_configuration import chosen
 from parley.cli.knowledge.ingest import ingest_all

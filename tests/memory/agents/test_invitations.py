@@ -28,7 +28,7 @@ from memory.ports.memories import Filter
 from memory.ports.recall import Query
 from memory.recall.selection import FROM_OTHERS
 from memory.stores.personal_data import SqlMemoryPersonalData
-from memory.stores.share_audiences import POOLS_READ
+from memory.stores.shared_memories import POOLS_READ
 from tests.memory.agents.conftest import Agents
 
 GLOBAL, TEAM, USER = SharedScope.GLOBAL, SharedScope.TEAM, SharedScope.USER

@@ -5,7 +5,7 @@ import pytest
 from gateway.errors import NotFound
 from gateway.immutable import replace
 from memory.agents.model import Agent, AgentType, HandoffStatus, Pool, SharedScope
-from memory.agents.origins import TakenBack
+from memory.agents.overview import TakenBack
 from memory.model.record import Draft, Kind
 from tests.memory.agents.conftest import Agents
 

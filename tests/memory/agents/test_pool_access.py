@@ -18,7 +18,7 @@ from memory.agents.model import (
     SharedScope,
 )
 from memory.agents.pools import NO_PROJECT, PoolRegistry
-from memory.agents.values import ReplacedText
+from memory.agents.stores.pools import ReplacedText
 from memory.model.outcome import Outcome
 from memory.model.record import Draft, Kind
 from memory.model.scope import RequestScope

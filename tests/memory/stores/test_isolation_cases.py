@@ -7,7 +7,7 @@ from memory.model.record import Record
 from memory.model.scope import MAY_CHANGE, Share
 from memory.ports.memories import Filter, MemoryStore
 from memory.stores.rows import INSERT, values_of
-from memory.stores.share_audiences import audiences_of
+from memory.stores.shared_memories import audiences_of
 from tests.memory.model.scope_cases import ADA, BEN, MAY, SEEN, SHOWN, of
 from tests.memory.stores.test_isolation_pools import JOIN, SHARE
 from tests.support.clock import FakeClock

@@ -15,7 +15,7 @@ from memory.model.record import Record, Scope
 from memory.model.scope import AccessScope, Share, may_change, sees, shows_shared
 from memory.ports.memories import Filter, MemoryStore
 from memory.stores.search import RecallStore
-from memory.stores.share_audiences import audiences_of
+from memory.stores.shared_memories import audiences_of
 from tests.memory.stores.test_isolation import (
     CONTROLLED,
     NUMBERS,

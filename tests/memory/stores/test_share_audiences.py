@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from gateway.immutable import replace
 from memory.model.scope import AccessScope, Share, shows_shared
-from memory.stores.share_audiences import audiences_of, audiences_read
+from memory.stores.shared_memories import audiences_of, audiences_read
 from tests.memory.stores.records import record
 
 AGENTS = st.sampled_from(("a", "b"))

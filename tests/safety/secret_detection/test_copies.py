@@ -5,8 +5,8 @@ from urllib.parse import quote
 
 import pytest
 
+from safety.decoding import visible
 from safety.secret_detection.detect import find_secrets, redact_secrets
-from safety.secret_detection.visible_text import visible
 
 SECRET = "Xy12zz89!ab/c"
 TOKEN = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

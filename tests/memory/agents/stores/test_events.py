@@ -18,10 +18,9 @@ from memory.agents.model import (
 )
 from memory.agents.model import Pool as PoolValue
 from memory.agents.stores.agents import SqlAgents
-from memory.agents.stores.events import WINDOW, SqlAgentEvents
+from memory.agents.stores.events import WINDOW, EventReader, SqlAgentEvents
 from memory.agents.stores.handoffs import SqlHandoffs
 from memory.agents.stores.pools import SqlPools
-from memory.agents.values import EventReader
 from tests.memory.agents.making import ADA, AT, BOB, EVE, agent, handoff
 from tests.support.databases import Engine
 

@@ -8,8 +8,7 @@ import pytest
 from db import Statement
 from gateway.immutable import replace
 from memory.agents.model import AgentLimits, EventKind, Handoff, HandoffContext, HandoffStatus
-from memory.agents.stores.handoffs import SqlHandoffs
-from memory.agents.values import HandoffReceiver
+from memory.agents.stores.handoffs import HandoffReceiver, SqlHandoffs
 from memory.stores.personal_data import SqlMemoryPersonalData
 from tests.memory.agents.making import ADA, AT, BOB, EVE, agent, handoff
 from tests.support.databases import Engine

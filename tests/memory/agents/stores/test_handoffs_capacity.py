@@ -13,11 +13,11 @@ from memory.agents.stores.handoffs import (
     ADD,
     OPEN_OF_AGENT,
     OPEN_OF_PERSON,
+    HandoffReceiver,
     SqlHandoffs,
     _of,
     _params,
 )
-from memory.agents.values import HandoffReceiver
 from tests.memory.agents.making import ADA, AT, BOB, EVE, agent, handoff
 from tests.support.databases import Engine
 

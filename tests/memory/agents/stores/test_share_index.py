@@ -15,7 +15,7 @@ from memory.agents.model import Agent, Permission, Pool, SharedScope
 from memory.agents.stores import pools as pool_store
 from memory.model.record import Embedding
 from memory.ports.memories import Filter, TextVector
-from memory.stores.share_audiences import LAST
+from memory.stores.shared_memories import LAST
 from parley.wiring.storage import SCHEMAS
 from tests.memory.agents.conftest import Agents
 from tests.support.databases import (

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.knowledge.hooks.script import GONE, LOG, REWRITTEN, WAITING
-from memory.knowledge.hooks.worker import MAX_LOG, run_once
+from memory.knowledge.hooks.script import GONE, LOG, MAX_LOG, REWRITTEN, WAITING, run_once
 
 
 def test_a_commit_during_an_ingest_starts_another_process(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ from db import Statement
 from gateway.errors import ModelUnavailable
 from memory.knowledge.access import KnowledgeAccess
 from memory.knowledge.model import FileKind, KnowledgeQuery
-from memory.knowledge.nearness import PAUSE_SECONDS, ModelNearness
 from memory.knowledge.ports import Batch
 from memory.knowledge.search import Searcher
+from memory.knowledge.stores.nearest_chunks import PAUSE_SECONDS, ModelNearness
 from memory.knowledge.stores.vectors import SqlChunkVectors
 from memory.model.record import Embedding
 from tests.memory.knowledge.search.conftest import COMMIT, MEMBER, Library
