@@ -185,16 +185,13 @@ class TakenBack(Struct, frozen=True):
     reviews: int
 
 
-class Origins:
+class Origins(Struct, frozen=True):
     """Takes back what agents gave. Every method raises `StoreUnavailable`."""
 
-    def __init__(
-        self, registry: AgentRegistry, store: SqlOrigins, audit: Audit, clock: Clock
-    ) -> None:
-        self._registry = registry
-        self._store = store
-        self._audit = audit
-        self._clock = clock
+    registry: AgentRegistry
+    store: SqlOrigins
+    audit: Audit
+    clock: Clock
 
     async def take_back(
         self, request: RequestScope, agent_id: str, since: datetime = EVER
@@ -206,16 +203,16 @@ class Origins:
         if request.agent:
             raise NotFound("Only a person takes back what an agent gave.")
         access = access_scope_of(replace(request, agent=""))
-        memories = await self._registry.take_back(request, agent_id, since)
+        memories = await self.registry.take_back(request, agent_id, since)
         shares = handoffs = reviews = 0
         for _ in range(MAX_BATCHES):
-            gone = await self._store.take_back(access, agent_id, since, self._clock.now())
+            gone = await self.store.take_back(access, agent_id, since, self.clock.now())
             shares, handoffs = shares + gone.shares, handoffs + gone.handoffs
             reviews += gone.reviews
             if not gone.any:
                 break
         taken = TakenBack(memories, shares, handoffs, reviews)
-        await self._audit.note(
+        await self.audit.note(
             "pool_operation",
             request,
             operation="take_back",

@@ -4,6 +4,8 @@ takes back what they gave."""
 from datetime import UTC, datetime
 from typing import Final
 
+from msgspec import Struct
+
 from gateway.errors import BadInput
 from gateway.immutable import replace
 from gateway.message import Button, Reply
@@ -31,23 +33,15 @@ SPEC: Final = CommandSpec(
 ACTIONS: Final = ("unregister_agent", "take_back_agent", "leave_pool")
 
 
-class AgentCommands:
+class AgentCommands(Struct, frozen=True):
     """The command, in direct messages only. Raises `BadInput` and `NotFound` with words for the
     person."""
 
-    def __init__(
-        self,
-        registry: AgentRegistry,
-        origins: Origins,
-        overview: AgentOverview,
-        invitations: InvitationCommands,
-        questions: Questions,
-    ) -> None:
-        self._registry = registry
-        self._origins = origins
-        self._overview = overview
-        self._invitations = invitations
-        self._questions = questions
+    registry: AgentRegistry
+    origins: Origins
+    overview: AgentOverview
+    invitations: InvitationCommands
+    questions: Questions
 
     async def run(self, request: RequestScope, caller: Caller, text: str) -> Reply:
         """`/agents`, `/agents ID`, `/agents accept ID`, `/agents decline ID`, `/agents leave ID
@@ -59,9 +53,9 @@ class AgentCommands:
             case "":
                 return await self._listed(request)
             case "all":
-                return Reply(agent_texts.all_listed(await self._overview.all_agents(request)))
+                return Reply(agent_texts.all_listed(await self.overview.all_agents(request)))
             case "accept" | "decline" as answer:
-                return await self._invitations.answer(request, answer, rest)
+                return await self.invitations.answer(request, answer, rest)
             case "leave":
                 return await self._ask_to_leave(request, caller, rest)
             case "unregister":
@@ -69,14 +63,14 @@ class AgentCommands:
             case "take-back":
                 return await self._ask_to_take_back(request, caller, rest)
             case _ if not rest:
-                agent = await self._overview.named(request, _id(what))
-                return Reply(agent_texts.page(await self._overview.page(request, agent)))
+                agent = await self.overview.named(request, _id(what))
+                return Reply(agent_texts.page(await self.overview.page(request, agent)))
             case _:
                 raise BadInput(agent_texts.USAGE)
 
     async def press(self, request: RequestScope, caller: Caller, value: str) -> Reply:
         """Handle a button under an invitation."""
-        return await self._invitations.press(request, caller, value)
+        return await self.invitations.press(request, caller, value)
 
     def owns(self, question: OpenQuestion) -> bool:
         """True for a question that this command asked."""
@@ -86,18 +80,18 @@ class AgentCommands:
         """Do what the person confirmed."""
         agent_id, _, since = question.target.partition(" ")
         if question.action == "leave_pool":
-            return await self._invitations.leave(request, since, agent_id)
+            return await self.invitations.leave(request, since, agent_id)
         if question.action == "unregister_agent":
-            gone = await self._registry.unregister_agent(request, agent_id)
+            gone = await self.registry.unregister_agent(request, agent_id)
             return Reply(agent_texts.unregistered(agent_id) if gone else agent_texts.GONE)
         from_then = datetime.fromisoformat(since) if since else EVER
-        taken = await self._origins.take_back(request, agent_id, from_then)
+        taken = await self.origins.take_back(request, agent_id, from_then)
         return Reply(agent_texts.taken_back(taken))
 
     async def _listed(self, request: RequestScope) -> Reply:
         """Return the agents, below the invitations that wait."""
-        shown = agent_texts.listed(await self._overview.agents(request))
-        waits = await self._invitations.waiting(request)
+        shown = agent_texts.listed(await self.overview.agents(request))
+        waits = await self.invitations.waiting(request)
         return (
             Reply(shown)
             if waits is None
@@ -106,8 +100,8 @@ class AgentCommands:
 
     async def _ask_to_leave(self, request: RequestScope, caller: Caller, rest: str) -> Reply:
         agent_id, _, pool_id = rest.strip().partition(" ")
-        agent, pool_id = await self._overview.named(request, _id(agent_id)), _id(pool_id)
-        pools = (await self._overview.page(request, agent)).memberships
+        agent, pool_id = await self.overview.named(request, _id(agent_id)), _id(pool_id)
+        pools = (await self.overview.page(request, agent)).memberships
         found = [one for one in pools if len(pool_id) >= LEAST and one.pool.startswith(pool_id)]
         if len(found) != 1:
             raise BadInput(invitation_texts.NOT_THERE.format(short=agent.id[: agent_texts.SHORT]))
@@ -118,7 +112,7 @@ class AgentCommands:
     async def _ask_to_unregister(
         self, request: RequestScope, caller: Caller, agent_id: str
     ) -> Reply:
-        agent = await self._overview.named(request, agent_id)
+        agent = await self.overview.named(request, agent_id)
         if agent.agent is None:
             raise BadInput(agent_texts.GONE)
         text = agent_texts.unregister_asked(agent)
@@ -127,7 +121,7 @@ class AgentCommands:
     async def _ask_to_take_back(self, request: RequestScope, caller: Caller, rest: str) -> Reply:
         agent_id, _, date = rest.strip().partition(" ")
         since = _day(date.strip())
-        agent = await self._overview.to_take_back(request, _id(agent_id))
+        agent = await self.overview.to_take_back(request, _id(agent_id))
         text = agent_texts.take_back_asked(agent, since)
         target = agent.id if since is None else f"{agent.id} {since.isoformat()}"
         return await self._ask(caller, "take_back_agent", target, "Take back", text)
@@ -135,7 +129,7 @@ class AgentCommands:
     async def _ask(self, caller: Caller, action: Action, target: str, yes: str, text: str) -> Reply:
         person, channel = str(caller.principal.person), channel_of(caller.place)
         question = OpenQuestion(action, person, channel=channel, target=target)
-        buttons: tuple[Button, Button] = await self._questions.ask(caller.id, question, yes)
+        buttons: tuple[Button, Button] = await self.questions.ask(caller.id, question, yes)
         return Reply(text, buttons, buttons_until=caller.at + VALID_FOR)
 
 

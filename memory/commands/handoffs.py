@@ -5,6 +5,8 @@ Only the person to whom a task was handed reaches it, from any of their linked a
 
 from typing import Final
 
+from msgspec import Struct
+
 from gateway.errors import BadInput
 from gateway.message import Button, Notice, Place, Reply
 from gateway.people import Audience
@@ -182,35 +184,27 @@ def _check_private(caller: Caller) -> None:
         raise BadInput(texts.ONLY_PRIVATE)
 
 
-class HandoffNotices:
+class HandoffNotices(Struct, frozen=True):
     """Sends the offers that are due. Needs the accounts of all platforms."""
 
-    def __init__(
-        self,
-        store: SqlHandoffs,
-        places: SqlDirectPlaces,
-        is_served: IsServed,
-        send: SendNotices,
-        clock: Clock,
-    ) -> None:
-        self._store = store
-        self._places = places
-        self._is_served = is_served
-        self._send = send
-        self._clock = clock
+    store: SqlHandoffs
+    places: SqlDirectPlaces
+    is_served: IsServed
+    send: SendNotices
+    clock: Clock
 
     async def send_due(self) -> None:
         """Send a bounded number of offers. Raises `StoreUnavailable`."""
-        for handoff in await self._store.unnotified(self._clock.now(), AT_ONCE):
+        for handoff in await self.store.unnotified(self.clock.now(), AT_ONCE):
             await self._offer(handoff)
-            await self._store.notified([handoff.id])
+            await self.store.notified([handoff.id])
 
     async def _offer(self, handoff: Handoff) -> None:
         """Offer a task, or reject it for a person who cannot be written to any more."""
         tenant, person = handoff.tenant, handoff.target_person
-        place = await writable_place(self._places, self._is_served, tenant, person)
+        place = await writable_place(self.places, self.is_served, tenant, person)
         if place is not None:
-            await self._send(f"handoff-{handoff.id}", [notice_of(handoff, place)])
+            await self.send(f"handoff-{handoff.id}", [notice_of(handoff, place)])
             return
         receiver = HandoffReceiver(tenant, persons=(person,))
-        await self._store.reject(receiver, handoff.id, WITHDRAWN, self._clock.now())
+        await self.store.reject(receiver, handoff.id, WITHDRAWN, self.clock.now())

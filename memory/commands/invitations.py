@@ -3,6 +3,8 @@ one, the answer, and leaving a pool. Part of `/agents`."""
 
 from typing import Final
 
+from msgspec import Struct
+
 from gateway.errors import BadInput
 from gateway.message import Button, Notice, Place, Reply
 from gateway.people import Audience
@@ -99,34 +101,26 @@ def notice_of(invitation: PoolInvitation, place: Place) -> Notice:
 AT_ONCE: Final = 20
 
 
-class InvitationNotices:
+class InvitationNotices(Struct, frozen=True):
     """Sends the notices that are due, to the direct conversations. Needs the accounts of all
     platforms. Who cannot be written to finds the invitation in `/agents`, in the console and over
     MCP."""
 
-    def __init__(
-        self,
-        store: SqlInvitations,
-        places: SqlDirectPlaces,
-        is_served: IsServed,
-        send: SendNotices,
-        clock: Clock,
-    ) -> None:
-        self._store = store
-        self._places = places
-        self._is_served = is_served
-        self._send = send
-        self._clock = clock
+    store: SqlInvitations
+    places: SqlDirectPlaces
+    is_served: IsServed
+    send: SendNotices
+    clock: Clock
 
     async def send_due(self) -> None:
         """Send a bounded number of notices. Raises `StoreUnavailable`."""
-        for invitation in await self._store.unnotified(self._clock.now(), AT_ONCE):
+        for invitation in await self.store.unnotified(self.clock.now(), AT_ONCE):
             await self._tell(invitation)
-            await self._store.notified(invitation.id)
+            await self.store.notified(invitation.id)
 
     async def _tell(self, invitation: PoolInvitation) -> None:
         tenant, person = invitation.tenant, invitation.person
-        place = await writable_place(self._places, self._is_served, tenant, person)
+        place = await writable_place(self.places, self.is_served, tenant, person)
         if place is not None:
             key = f"invitation-{invitation.id}"
-            await self._send(key, [notice_of(invitation, place)])
+            await self.send(key, [notice_of(invitation, place)])

@@ -3,6 +3,8 @@
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from msgspec import Struct
+
 from gateway.errors import BadInput
 from gateway.message import Reply
 from gateway.people import Audience, Role
@@ -40,21 +42,14 @@ NOT_BOUND: Final = "This channel is not bound to a project."
 USAGE: Final = "Write `/project`, `/project bind PROJECT` or `/project unbind`."
 
 
-class ProjectCommands:
+class ProjectCommands(Struct, frozen=True):
     """Runs the command. Raises `BadInput` with words for the person."""
 
-    def __init__(
-        self,
-        people: People,
-        bindings: RoomBindings,
-        repositories: KnowledgeReader | None,
-        figures: Callable[[MemoryHandle], Awaitable[str]],
-    ) -> None:
-        """`figures` describes the age of the project's figures."""
-        self._people = people
-        self._bindings = bindings
-        self._repositories = repositories
-        self._figures = figures
+    people: People
+    bindings: RoomBindings
+    repositories: KnowledgeReader | None
+    figures: Callable[[MemoryHandle], Awaitable[str]]
+    """Describes the age of the project's figures."""
 
     async def run(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
         """Run the command and return the answer."""
@@ -66,10 +61,10 @@ class ProjectCommands:
                 return await self._status(handle)
             case "bind" if rest.strip():
                 project = rest.strip().strip("`")
-                await self._bindings.bind_here(handle.request, project)
+                await self.bindings.bind_here(handle.request, project)
                 return Reply(BOUND.format(project=project))
             case "unbind" if not rest:
-                project = await self._bindings.unbind_here(handle.request)
+                project = await self.bindings.unbind_here(handle.request)
                 return Reply(UNBOUND.format(project=project) if project else NOT_BOUND)
             case "bind" | "unbind":
                 raise BadInput(USAGE)
@@ -78,7 +73,7 @@ class ProjectCommands:
     async def _status(self, handle: MemoryHandle) -> Reply:
         """Describe the projects of a room."""
         request = handle.request
-        bound = await self._bindings.of_place(request.principal.tenant, request.place)
+        bound = await self.bindings.of_place(request.principal.tenant, request.place)
         lines = [IN_ROOM.format(project=request.project) if request.project else NO_PROJECT_HERE]
         lines += [BOUND_TO.format(project=bound)] if bound else []
         lines += [await self._searched(handle)]
@@ -87,20 +82,20 @@ class ProjectCommands:
         return Reply("\n\n".join(filter(None, lines)))
 
     async def _searched(self, handle: MemoryHandle) -> str:
-        if self._repositories is None:
+        if self.repositories is None:
             return ""
-        repositories = await self._repositories.repositories(handle.request, MAX_NAMED)
+        repositories = await self.repositories.repositories(handle.request, MAX_NAMED)
         names = ", ".join(f"`{one_line(one.name)}`" for one in repositories)
         return SEARCHED.format(names=names) if names else NOT_SEARCHED
 
     async def _in_private(self, handle: MemoryHandle, text: str) -> Reply:
         if text:
-            title = await self._people.choose_project(handle.request, text)
+            title = await self.people.choose_project(handle.request, text)
             chosen = (
                 f"The project is now **{one_line(title)}**." if title else "No project is chosen."
             )
             return Reply(chosen)
-        known = await self._people.projects(handle.request)
+        known = await self.people.projects(handle.request)
         if not known:
             return Reply(texts.NO_PROJECT)
         lines = [
@@ -108,5 +103,5 @@ class ProjectCommands:
             for number, (project, title) in enumerate(known, 1)
         ]
         choices = "\n".join(("Which one? `/project NUMBER`, or `/project none`", "", *lines))
-        parts = (choices, await self._figures(handle), await self._searched(handle))
+        parts = (choices, await self.figures(handle), await self._searched(handle))
         return Reply("\n\n".join(filter(None, parts)))

@@ -66,22 +66,14 @@ class _Wanted(Struct, frozen=True):
     commit: str
 
 
-class Ingester:
+class Ingester(Struct, frozen=True):
     """Ingests repositories."""
 
-    def __init__(
-        self,
-        stores: KnowledgeStores,
-        read_rules: ReadRules,
-        splitter: Splitter,
-        now: Callable[[], datetime],
-        limits: IngestLimits = IngestLimits(),  # noqa: B008 - frozen
-    ) -> None:
-        self._stores = stores
-        self._read_rules = read_rules
-        self._splitter = splitter
-        self._now = now
-        self._limits = limits
+    stores: KnowledgeStores
+    read_rules: ReadRules
+    splitter: Splitter
+    now: Callable[[], datetime]
+    limits: IngestLimits = IngestLimits()
 
     async def ingest(
         self, repository: Repository, report: Report, *, force: bool = False
@@ -92,12 +84,12 @@ class Ingester:
         kept. A commit that has more than the limits leaves the index as it is.
         """
         try:
-            async with asyncio.timeout(self._limits.minutes * 60) as time:
+            async with asyncio.timeout(self.limits.minutes * 60) as time:
                 return await self._ingest(repository, report, force=force)
         except TimeoutError:
             if not time.expired():
                 raise
-            raise self._limits.too_long(repository.name) from None
+            raise self.limits.too_long(repository.name) from None
 
     async def _ingest(
         self, repository: Repository, report: Report, *, force: bool
@@ -106,26 +98,26 @@ class Ingester:
         missing: tuple[str, ...] = ()
         async with opened_repository(Path(repository.folder)) as git:
             for round_ in range(MAX_ROUNDS):
-                async with self._stores.lock.hold(repository.id) as held:
+                async with self.stores.lock.hold(repository.id) as held:
                     if not held:
                         break
                     again = force and round_ == 0
                     wanted, missing = await _wanted(git, repository)
                     if again:  # before the index is marked to be made again
                         await self._require_readable(git, wanted)
-                    await self._stores.files.renew(
-                        repository.id, self._splitter.version, always=again
+                    await self.stores.files.renew(
+                        repository.id, self.splitter.version, always=again
                     )
                     await self._drop_others(repository, wanted)
                     for one in wanted:
                         outcome = await self._branch(git, repository, one, report)
                         if one.name not in done or outcome.mode is not Mode.UNCHANGED:
                             done[one.name] = outcome
-                    while await self._stores.files.sweep(repository.id):
+                    while await self.stores.files.sweep(repository.id):
                         pass
                 if (await _wanted(git, repository))[0] == wanted:
                     break
-        totals = await self._stores.files.totals(repository.id)
+        totals = await self.stores.files.totals(repository.id)
         return IngestOutcome(tuple(done.values()), totals, not done and not held, missing)
 
     async def _drop_others(self, repository: Repository, wanted: list[_Wanted]) -> None:
@@ -135,9 +127,9 @@ class Ingester:
             return
         names = {one.name for one in wanted}
         follows = any(one.followed for one in wanted)
-        for state in await self._stores.files.branches(repository.id):
+        for state in await self.stores.files.branches(repository.id):
             if state.name not in names and not (follows and state.followed):
-                await self._stores.files.drop(repository.id, state.name)
+                await self.stores.files.drop(repository.id, state.name)
 
     async def _branch(
         self, git: GitRepository, repository: Repository, wanted: _Wanted, report: Report
@@ -150,7 +142,7 @@ class Ingester:
             return BranchOutcome(wanted.name, wanted.commit, wanted.commit, Mode.UNCHANGED)
         by_changes = complete and await _builds_on(git, state.commit, wanted.commit)
         plan = await self._plan(git, repository, wanted, state if by_changes else None, rules)
-        await self._stores.files.begin(
+        await self.stores.files.begin(
             repository.id,
             wanted.name,
             followed=wanted.followed,
@@ -159,22 +151,22 @@ class Ingester:
             whole=not by_changes,
         )
         with FileWorkers(
-            self._splitter.split, rules.skip_binary, always=bool(state.target)
+            self.splitter.split, rules.skip_binary, always=bool(state.target)
         ) as workers:
             counts = await self._write(git, repository, wanted, plan, workers, rules, report)
-        await self._stores.files.finish(repository.id, wanted.name, wanted.commit, self._now())
+        await self.stores.files.finish(repository.id, wanted.name, wanted.commit, self.now())
         mode = Mode.WHOLE if plan.whole else Mode.CHANGES
         return counts.outcome(wanted.name, wanted.commit, state.commit, mode)
 
     def _rules(self, configuration: bytes | None) -> tuple[Rules, str]:
         """Return the rules and their digest. Run in a thread: a file that was made to take long
         does not hold the event loop."""
-        rules = self._read_rules(configuration)
+        rules = self.read_rules(configuration)
         return rules, rules.digest()
 
     async def _state(self, repository: Repository, wanted: _Wanted) -> BranchState:
         """The branch as it is in the index; the followed one may have another name there."""
-        states = await self._stores.files.branches(repository.id)
+        states = await self.stores.files.branches(repository.id)
         named = (one for one in states if one.name == wanted.name)
         followed = (one for one in states if one.followed and wanted.followed)
         return next(named, next(followed, NEW))
@@ -189,10 +181,10 @@ class Ingester:
     ) -> IngestPlan:
         """The plan of the changes since a state, or of the whole commit without one, and if there
         are too many changes. Raises `LimitExceeded`."""
-        limits = self._limits
+        limits = self.limits
         plan: IngestPlan | None = None
         if since is not None:
-            stored = (await self._stores.files.totals(repository.id)).files
+            stored = (await self.stores.files.totals(repository.id)).files
             room = max(0, limits.files * max(1, len(repository.branches)) - stored)
             changes = git.changes(since.commit, wanted.commit, limits.paths)
             with self._explained(wanted):
@@ -208,7 +200,7 @@ class Ingester:
     async def _require_readable(self, git: GitRepository, wanted: list[_Wanted]) -> None:
         """Raise `LimitExceeded` for a commit with too many paths."""
         for one in wanted:
-            async with aclosing(git.files(one.commit, self._limits.paths)) as files:
+            async with aclosing(git.files(one.commit, self.limits.paths)) as files:
                 with self._explained(one):
                     await anext(files, None)
 
@@ -218,7 +210,7 @@ class Ingester:
         try:
             yield
         except LimitExceeded as error:
-            raise self._limits.too_many_paths(wanted.commit) from error
+            raise self.limits.too_many_paths(wanted.commit) from error
 
     async def _write(
         self,
@@ -233,7 +225,7 @@ class Ingester:
         place = BranchPlace(repository.id, wanted.name, wanted.commit)
         async with git.sizes() as sizes, git.contents() as contents:
             readers = (sizes, contents)
-            writer = BranchWriter(self._stores.files, place, rules, readers, workers, self._now)
+            writer = BranchWriter(self.stores.files, place, rules, readers, workers, self.now)
             await writer.write(plan, report)
             if plan.whole:
                 await writer.remove_others(plan)
