@@ -244,13 +244,13 @@ class _Guide:
 
 async def _prepare(app: App, people: Sequence[SimPerson], room: SimRoom) -> None:
     """A project with a BIBLE, figures and memories of its own; people with a SOUL and memories."""
-    memory, brain = app.memory.memory, app.memory.brain
+    memory, documents = app.memory.memory, app.memory.documents
     assert memory is not None
-    assert brain is not None
+    assert documents is not None
     hall = Place("telegram", "main", room.id, Audience.PUBLIC_ROOM)
     operator = await memory.for_principal(_asker(people[0], hall, Role.OPERATOR))
     await operator.documents.write("bible", BIBLE)
-    await brain.set_heartbeat(
+    await documents.set_heartbeat(
         "default", operator.access.project, "142 boats, 3 more.", SystemClock().now()
     )
     for number in range(45):

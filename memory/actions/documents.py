@@ -23,10 +23,10 @@ from gateway.ports.action import (
 )
 from memory.actions.call import MAX_NUMBER, Digits, Integral, Limit, MemoryCall, Number
 from memory.agents.model import Capability
-from memory.brain.documents import SYSTEM, BrainResult, nearly_full
-from memory.brain.lines import with_line_added, with_line_changed, without_line
+from memory.documents.lines import with_line_added, with_line_changed, without_line
+from memory.documents.service import SYSTEM, DocumentResult, nearly_full
 from memory.model.record import MAX_DOCUMENT
-from memory.ports.brain import LABELS, Document, Version
+from memory.ports.documents import LABELS, Document, Version
 from memory.service.handle import MemoryHandle, Writable
 
 Author = Literal["you", "other", "system"]
@@ -297,7 +297,7 @@ async def _edited(call: MemoryCall, given: LineChange, edit: Callable[[str], str
     return _became(call.handle, given.document, result)
 
 
-def _became(handle: MemoryHandle, document: Writable, result: BrainResult) -> WrittenOut:
+def _became(handle: MemoryHandle, document: Writable, result: DocumentResult) -> WrittenOut:
     """Return the outcome of a write. Raises `DocumentChanged`."""
     if result.written == "conflict":
         raise DocumentChanged(document, result.version)

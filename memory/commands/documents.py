@@ -1,4 +1,4 @@
-"""`/soul` and `/bible`: show, rewrite and undo the documents of the brain."""
+"""`/soul` and `/bible`: show, rewrite and undo the documents."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -13,7 +13,7 @@ from memory.actions import documents as on
 from memory.actions.call import MemoryCall, in_chat
 from memory.commands import texts
 from memory.commands.open_questions import Questions
-from memory.ports.brain import LABELS
+from memory.ports.documents import LABELS
 from memory.service.handle import MemoryHandle, Writable
 from memory.text.display import one_line, quoted
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from memory.model.plans import PlanUse
 from memory.model.record import Kind, Record, short_id
-from memory.ports.brain import LABELS
+from memory.ports.documents import LABELS
 from memory.ports.people import PersonChoices
 from memory.service.read import MAX_FOUND, MemoryPage
 from memory.stores.reviews import ReviewItem

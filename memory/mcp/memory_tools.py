@@ -29,8 +29,8 @@ from memory.model.record import Record
 from memory.service.write import MEMORY_OFF
 from memory.text.display import in_question
 from memory.turns.arguments import Arguments, ShownIds
-from memory.turns.brain_tool import UPDATE, BrainTool, UpdateArguments
 from memory.turns.brief import brief_of
+from memory.turns.document_tool import UPDATE, DocumentTool, UpdateArguments
 from memory.turns.tools import (
     MAX_RESULTS,
     BriefArguments,
@@ -171,7 +171,7 @@ def _tools(
     remembering(call)
     external, shown = ExternalText(), ShownIds()
     external.any = not confirmed
-    documents = BrainTool(call.handle, call.services.brain, external, shown)
+    documents = DocumentTool(call.handle, call.services.documents, external, shown)
     brief = call.services.brief
     return MemoryTools(
         call.handle,

@@ -28,7 +28,7 @@ from memory.mcp.handoff_tools import handoff_out
 from memory.mcp.memory_tools import author_of, known_memory, remembering
 from memory.mcp.names import KNOWLEDGE, SESSION, ServerName
 from memory.mcp.tool_definition import McpCall
-from memory.ports.brain import Document
+from memory.ports.documents import Document
 from memory.turns.brief import brief_of
 from memory.turns.tools import found_answer
 from safety.secret_detection.detect import redact_secrets

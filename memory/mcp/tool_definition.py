@@ -21,7 +21,7 @@ from memory.agents.handoffs import HandoffManager
 from memory.agents.model import Capability
 from memory.agents.pools import PoolRegistry
 from memory.agents.registry import AgentRegistry
-from memory.brain.documents import Brain
+from memory.documents.service import DocumentService
 from memory.knowledge.access import KnowledgeReader
 from memory.mcp.names import ServerName
 from memory.ports.people import AgentTasks
@@ -70,7 +70,7 @@ class McpServices:
     counts a call of an agent (tenant, id) and raises `ToolError` after too many."""
 
     memory: Memory
-    brain: Brain
+    documents: DocumentService
     tasks: AgentTasks
     agents: AgentRegistry
     pools: PoolRegistry

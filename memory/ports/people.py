@@ -9,7 +9,7 @@ from typing import Final, Literal, Protocol
 from msgspec import Struct
 
 from gateway.message import Place
-from memory.ports.brain import Document, Version
+from memory.ports.documents import Document, Version
 
 
 class PersonChoices(Struct, frozen=True):

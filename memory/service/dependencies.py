@@ -7,7 +7,7 @@ from msgspec import Struct, field
 from gateway.ports import Clock
 from gateway.ports.conversations import History
 from memory.agents.share_reviews import ShareReviews
-from memory.brain.documents import Brain
+from memory.documents.service import DocumentService
 from memory.knowledge.access import KnowledgeReader
 from memory.model.scope import AccessScope, RequestScope
 from memory.ports.audit import AuditAction
@@ -32,7 +32,7 @@ class MemoryDependencies(Struct, frozen=True):
     path: WritePath
     audit: Audit
     clock: Clock
-    brain: Brain
+    documents: DocumentService
     consolidation: Consolidation
     retriever: Recall
     links: Links

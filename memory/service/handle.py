@@ -9,10 +9,10 @@ from gateway.errors import NotFound
 from gateway.immutable import replace
 from gateway.people import Audience, PersonId, Principal, identity_of
 from gateway.ports.memory import Caller
-from memory.brain.documents import Brain, BrainParts, BrainResult
+from memory.documents.service import DocumentParts, DocumentResult, DocumentService
 from memory.model.record import InputKind
 from memory.model.scope import AccessScope, RequestScope, access_scope_of
-from memory.ports.brain import LABELS, Document, Version
+from memory.ports.documents import LABELS, Document, Version
 from memory.ports.people import Linked, PersonChoices, TurnStart
 from memory.service.dependencies import MemoryDependencies, RequestMemory
 from memory.service.erasure import MemoryErasure
@@ -128,7 +128,7 @@ class MemoryHandle:
         self.review = MemoryReview(*bound)
         self.privacy = MemoryPrivacy(*bound)
         self.erasure = MemoryErasure(*bound)
-        self.documents = OwnDocuments(dependencies.brain, request, self.access)
+        self.documents = OwnDocuments(dependencies.documents, request, self.access)
 
     async def in_project(self, project: str) -> "MemoryHandle":
         """Return the handle for another project. Raises `NotFound` unless this person is in it."""
@@ -177,27 +177,29 @@ class MemoryHandle:
         that was faster."""
         return await self._dependencies.people.freeze_brief(self._start.session, self.request.at)
 
-    async def brain_parts(self) -> BrainParts:
+    async def brain_parts(self) -> DocumentParts:
         """Return the documents for the prompt, as of the start of the turn."""
-        return await self._dependencies.brain.parts(self.access, self._start.documents)
+        return await self._dependencies.documents.parts(self.access, self._start.documents)
 
 
 class OwnDocuments:
     """Explicit changes of documents by a person. Every method raises `BadInput`, with words for the
     person, if the document is not available here."""
 
-    def __init__(self, brain: Brain, request: RequestScope, access: AccessScope) -> None:
-        self._brain = brain
+    def __init__(
+        self, documents: DocumentService, request: RequestScope, access: AccessScope
+    ) -> None:
+        self._documents = documents
         self._request = request
         self._access = access
 
     async def read(self, document: Document) -> Version | None:
         """The newest version."""
-        return await self._brain.read(self._access, document)
+        return await self._documents.read(self._access, document)
 
     async def versions(self, document: Document) -> list[Version]:
         """Return all stored versions, newest first."""
-        return await self._brain.versions(self._access, document)
+        return await self._documents.versions(self._access, document)
 
     async def write(
         self,
@@ -206,10 +208,10 @@ class OwnDocuments:
         *,
         based_on: int | None = None,
         may_be_empty: bool = False,
-    ) -> BrainResult:
+    ) -> DocumentResult:
         """Write it, or propose it where this person may not. The result is a conflict if `based_on`
         is no longer the newest version, 0 for none."""
-        return await self._brain.write(
+        return await self._documents.write(
             *(self._request, self._access, document, text, InputKind.EXPLICIT),
             based_on=based_on,
             may_be_empty=may_be_empty,
@@ -217,15 +219,15 @@ class OwnDocuments:
 
     async def restore(
         self, document: Writable, number: int, *, based_on: int | None = None
-    ) -> BrainResult:
+    ) -> DocumentResult:
         """Make an earlier version the newest one."""
-        return await self._brain.restore(
+        return await self._documents.restore(
             self._request, self._access, document, number, based_on=based_on
         )
 
     async def take_back(self, document: Writable, number: int) -> bool:
         """Delete the newest version, where it has this number and is less than a day old."""
-        return await self._brain.take_back(self._request, self._access, document, number)
+        return await self._documents.take_back(self._request, self._access, document, number)
 
     async def undone_version(self, document: Writable) -> int:
         """Return the number of the version that an undo restores; a further undo goes one step

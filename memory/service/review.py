@@ -139,7 +139,7 @@ class MemoryReview(RequestMemory, frozen=True):
     async def _approve_document(self, review_id: str) -> WriteResult:
         item = await self._take(review_id, "approved", "")
         try:
-            await self.dependencies.brain.accept(self.request, self.access, item)
+            await self.dependencies.documents.accept(self.request, self.access, item)
         except BaseException:
             await self.dependencies.reviews.put_back(self.access, item)
             raise

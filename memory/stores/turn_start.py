@@ -13,9 +13,9 @@ from db import Row, Statement, Work, among, either, together
 from db.statements import json_values
 from db.transaction import Change, Fetch
 from db.values import micros, texts_of, time_of, time_or_none
-from memory.ports.brain import Document, Version
+from memory.ports.documents import Document, Version
 from memory.ports.people import MemorySession, PersonChoices, TurnStart
-from memory.stores.brain import version_of
+from memory.stores.documents import version_of
 from memory.stores.limits import IDLE, NOTED
 from memory.stores.links import LINKED
 from memory.stores.partitions import owner_of_all

@@ -15,7 +15,7 @@ from gateway.message import Button
 from gateway.ports.memory import NO_FOOTER, AnswerFooter
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import ID_PREFIX, UNDO_FOR, short_id
-from memory.ports.brain import LABELS
+from memory.ports.documents import LABELS
 from memory.service.handle import MemoryHandle
 from memory.service.review import Proposals
 from memory.stores.reviews import ReviewItem

@@ -19,16 +19,16 @@ from memory.ports.memories import Filter
 from memory.ports.recall import Query
 from memory.service.handle import MemoryHandle
 from memory.turns.arguments import Arguments, ShownIds, read_arguments
-from memory.turns.brain_tool import (
+from memory.turns.brief import BackendBrief, Brief
+from memory.turns.document_tool import (
     MAX_ID,
     NOT_SHOWN,
     UPDATE,
-    BrainTool,
+    DocumentTool,
     as_json,
     replaced_id,
     stored_answer,
 )
-from memory.turns.brief import BackendBrief, Brief
 from memory.write.statement import ExternalText, shown_before
 
 MAX_QUERY: Final = 500
@@ -170,7 +170,7 @@ class MemoryTools:
         brief: Callable[[], Awaitable[Brief | BackendBrief]],
         external: ExternalText,
         shown: ShownIds,
-        documents: BrainTool,
+        documents: DocumentTool,
         *,
         agent_private: bool = False,
         evidence: Mapping[str, Any] | None = None,

@@ -23,8 +23,8 @@ from memory.recall.selection import author_label
 from memory.service.dependencies import MemoryDependencies
 from memory.service.handle import Memory, MemoryHandle
 from memory.turns.arguments import ShownIds
-from memory.turns.brain_tool import UPDATE, BrainTool
 from memory.turns.brief import BackendBriefs, BriefLimits, Briefs
+from memory.turns.document_tool import UPDATE, DocumentTool
 from memory.turns.knowledge_tools import SKILL as REPOSITORIES
 from memory.turns.knowledge_tools import CombinedTools, KnowledgeTools
 from memory.turns.notices import (
@@ -96,9 +96,9 @@ class MemoryTurn:
         self._proposals: Sequence[str] = ()
         self._external = external = ExternalText(caller.material)
         self._shown = shown = ShownIds()
-        self._brain_tool = BrainTool(handle, parts.brain, external, shown)
+        self._document_tool = DocumentTool(handle, parts.documents, external, shown)
         self._tools = MemoryTools(
-            handle, lambda: briefs.fresh(handle), external, shown, self._brain_tool
+            handle, lambda: briefs.fresh(handle), external, shown, self._document_tool
         )
         self._knowledge_tools = (
             None
@@ -124,7 +124,7 @@ class MemoryTurn:
             self._proposals = proposals_line(await self._handle.review.proposed())
         brief = await self._briefs.frozen(self._handle)
         parts = await self._handle.brain_parts()
-        self._brain_tool.has_read(parts)
+        self._document_tool.has_read(parts)
         self._brief_lines = brief.lines
         self._shown.add(brief.ids)
         self.reads(brief.external)
@@ -182,7 +182,7 @@ class MemoryTurn:
 
     async def _footer(self, without: Sequence[str]) -> AnswerFooter:
         """Return the footer; where others would read it, defer it to the next direct message."""
-        handle, tools, notices = self._handle, self._tools, tuple(self._brain_tool.notices)
+        handle, tools, notices = self._handle, self._tools, tuple(self._document_tool.notices)
         if not self._caller.alone:
             deferred = undelivered_notices(
                 *(tools.results, notices), notes=self._shows_notes, without=without
@@ -193,7 +193,9 @@ class MemoryTurn:
         direct = self._caller.place.audience is Audience.DIRECT
         waiting = await deliver_notices(handle) if direct else ()
         lines = (*notices, *request_notice(handle), *waiting, *self._proposals)
-        saved = saved_notices(tools.results, self._brain_tool.written) if self._shows_notes else ()
+        saved = (
+            saved_notices(tools.results, self._document_tool.written) if self._shows_notes else ()
+        )
         return footer_of(tools.results, lines, saved, without)
 
 

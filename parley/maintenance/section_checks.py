@@ -15,8 +15,8 @@ from gateway.errors import ConfigurationError, MemoryUnavailable
 from gateway.ports.clock import SystemClock
 from gateway.turn.external_mcp_server import Probed, probe
 from memory.backends.guard import GuardedBackend
-from memory.brain.figure_sources import SourceFailed
-from memory.brain.heartbeat import read_figures
+from memory.documents.figure_sources import SourceFailed
+from memory.documents.heartbeat import read_figures
 from memory.embeddings.catalogue import EMBEDDING, RERANKING
 from memory.git.errors import GitMissing, NotARepository
 from memory.git.repository import opened_repository

@@ -16,8 +16,8 @@ from gateway.errors import BadInput, ParleyError
 from gateway.ports import Clock
 from gateway.ports.usage import Buckets
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
-from memory.brain.figure_sources import FigureSource, SourceFailed
-from memory.brain.heartbeat import SiteSync
+from memory.documents.figure_sources import FigureSource, SourceFailed
+from memory.documents.heartbeat import SiteSync
 from parley.runtime.background import BackgroundJob
 
 ROUND: Final = timedelta(minutes=5)

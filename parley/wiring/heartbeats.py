@@ -8,14 +8,14 @@ from gateway.message import Place
 from gateway.people import Audience
 from gateway.ports import ActivityLog, Clock
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
-from memory.brain.figure_sources import (
+from memory.documents.figure_sources import (
     FigureSource,
     GatewaySource,
     HttpSource,
     PostgresSource,
     SqliteSource,
 )
-from memory.brain.heartbeat import SiteSync
+from memory.documents.heartbeat import SiteSync
 from parley.config import Settings
 from parley.config.memory import HeartbeatSourceSection
 from parley.config.sections import sqlite_file

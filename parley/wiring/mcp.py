@@ -82,12 +82,12 @@ def add_mcp_servers(
     """Serve MCP on a listener, where it is enabled and memory is on."""
     if not settings.mcp_server.enabled:
         return
-    if wired.memory is None or wired.brain is None or wired.agents is None:
+    if wired.memory is None or wired.documents is None or wired.agents is None:
         return
     key = token_key(settings)
     mcp = McpServices(
         wired.memory,
-        wired.brain,
+        wired.documents,
         AgentTaskNotes(services.stores.conversations, services.stores.notes),
         wired.agents.registry,
         wired.agents.pools,

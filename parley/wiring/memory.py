@@ -20,8 +20,6 @@ from memory.backends.combined import CombinedMemories, MemoryPlace, TurnsOnly
 from memory.backends.guard import GuardedBackend
 from memory.backends.recall import CombinedRecall
 from memory.backends.store import BackendMemories, BackendPersonalData, MessageIndex
-from memory.brain.documents import Brain
-from memory.brain.heartbeat import SiteSync
 from memory.commands.agents import AgentCommands
 from memory.commands.command_set import MemoryCommands
 from memory.commands.handoffs import HandoffCommands
@@ -29,6 +27,8 @@ from memory.commands.invitations import InvitationCommands
 from memory.commands.link import LinkCommands
 from memory.commands.open_questions import Questions
 from memory.commands.privacy import Erasure
+from memory.documents.heartbeat import SiteSync
+from memory.documents.service import DocumentService
 from memory.knowledge.access import KnowledgeReader
 from memory.knowledge.bindings import RoomBindings
 from memory.ports.grounding import JudgeRelevance
@@ -65,7 +65,7 @@ class WiredMemory(Struct, frozen=True):
     commands: CommandSet
     identities: IdentityResolver = field(default_factory=NoLinkedIdentities)
     memory: Memory | None = None
-    brain: Brain | None = None
+    documents: DocumentService | None = None
     sync: SiteSync | None = None
     consolidation: Consolidation | None = None
     links: Links | None = None
@@ -144,7 +144,7 @@ class _Services(Struct, frozen=True):
     people: People
     links: Links
     path: WritePath
-    brain: Brain
+    documents: DocumentService
     sync: SiteSync
     consolidation: Consolidation
     questions: Questions
@@ -166,15 +166,15 @@ def _services(
     audit = Audit(stores.audit_on(key).append, key, clock)
     places = DirectPlaces(stores.direct_places, clock)
     path = replace(write_path_of(settings, stores, audit, models, clock, judge), written=written)
-    brain = Brain(stores.brain, stores.reviews, audit, clock)
+    documents = DocumentService(stores.documents, stores.reviews, audit, clock)
     return _Services(
         audit=audit,
         places=places,
         people=_people(settings, stores, check, clock, places),
         links=Links(stores.links, audit, clock),
         path=path,
-        brain=brain,
-        sync=SiteSync(brain, states.of("parley", "heartbeats"), clock),
+        documents=documents,
+        sync=SiteSync(documents, states.of("parley", "heartbeats"), clock),
         consolidation=Consolidation(stores.waiting, path, guard),
         questions=Questions(states.of("parley", "memory-questions")),
         bindings=RoomBindings(stores.room_bindings, audit, clock),
@@ -198,7 +198,7 @@ def _dependencies(
         services.path,
         services.audit,
         clock,
-        services.brain,
+        services.documents,
         services.consolidation,
         recall,
         services.links,
@@ -228,7 +228,7 @@ def _wired(
         commands=_commands(settings, services, memory, agents, clock, parts.repositories),
         identities=services.links,
         memory=memory,
-        brain=services.brain,
+        documents=services.documents,
         sync=services.sync,
         consolidation=services.consolidation,
         links=services.links,

@@ -63,7 +63,7 @@ from memory.ports.memories import MemoryStore
 from memory.ports.people import PersonalDataStore, WorkingMemory
 from memory.stores.api_tokens import TokenStore
 from memory.stores.audit import SqlAuditLog
-from memory.stores.brain import BrainStore
+from memory.stores.documents import DocumentStore
 from memory.stores.links import LinkStore
 from memory.stores.memories import SqlMemories
 from memory.stores.people import PeopleStore
@@ -175,7 +175,7 @@ class MemoryStores:
         self.links = LinkStore(database)
         self.reviews = ReviewStore(database)
         self.waiting = WaitingTurns(database)
-        self.brain = BrainStore(database)
+        self.documents = DocumentStore(database)
         self.personal: PersonalDataStore = SqlMemoryPersonalData(database)
         self.counts = MemoryCounts(database)
         self.tokens = TokenStore(database)

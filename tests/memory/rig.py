@@ -19,14 +19,14 @@ from gateway.stores.sqlite.hot_state import SqliteAdapterStates
 from gateway.stores.unit_of_work import put_waiting_turn
 from memory.agents.model import AgentLimits
 from memory.agents.stores.direct_places import DirectPlaces
-from memory.brain.documents import Brain, BrainParts
-from memory.brain.heartbeat import SiteSync
 from memory.commands.agents import AgentCommands
 from memory.commands.command_set import MemoryCommands
 from memory.commands.handoffs import HandoffCommands
 from memory.commands.invitations import InvitationCommands
 from memory.commands.link import LinkCommands
 from memory.commands.open_questions import Questions
+from memory.documents.heartbeat import SiteSync
+from memory.documents.service import DocumentParts, DocumentService
 from memory.grounding.decision import Grounding
 from memory.knowledge.access import KnowledgeReader
 from memory.knowledge.bindings import RoomBindings
@@ -103,7 +103,7 @@ class Rig:
     keep: Callable[[WaitingTurn], Awaitable[None]]
     commands: MemoryCommands
     remembrance: GatewayMemory
-    brain: Brain
+    brain: DocumentService
     sync: SiteSync
     people: People
     links: Links
@@ -160,7 +160,7 @@ class Rig:
         turn = TurnText(handle.request, said, answer, external)
         await self.keep(waiting_turn(turn_id, turn, handle.access))
 
-    async def documents(self, access: AccessScope) -> BrainParts:
+    async def documents(self, access: AccessScope) -> DocumentParts:
         """Return the documents in the prompt of this person's next question."""
         room = access.project if access.room else None
         arrival = await self.stores.people.start_turn(
@@ -274,7 +274,7 @@ def rig_on(
         clock,
     )
     agents = wire_agents(stores, people, path, clock, AgentLimits(), places)
-    brain = Brain(stores.brain, stores.reviews, audit, clock)
+    brain = DocumentService(stores.documents, stores.reviews, audit, clock)
     parts = MemoryDependencies(
         stores.memories,
         stores.reviews,

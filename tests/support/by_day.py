@@ -16,7 +16,7 @@ ENGINES: Final = ("sqlite", "postgres")
 BY_DAY: Final = (*("sqlite",) * 3, "postgres")
 """How often a test above the stores runs on each engine: a database of PostgreSQL takes longer."""
 ABOVE_THE_STORES: Final = (
-    *("tests/memory/agents/", "tests/memory/brain/", "tests/memory/commands/"),
+    *("tests/memory/agents/", "tests/memory/documents/", "tests/memory/commands/"),
     *("tests/memory/embeddings/", "tests/memory/knowledge/ingest/", "tests/memory/transfer/"),
     *("tests/memory/turns/", "tests/memory/write/", "tests/parley/console/"),
 )

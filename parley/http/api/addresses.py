@@ -8,7 +8,7 @@ from gateway.ports.action import Input
 from memory.actions import agents, documents, memories, pools, privacy, reviews
 from memory.actions.call import Number
 from memory.model.record import MAX_DOCUMENT
-from memory.ports.brain import LABELS
+from memory.ports.documents import LABELS
 from memory.service.handle import Writable
 from parley.http.api import transfer, usage
 from parley.http.api.operations import Operation, rest

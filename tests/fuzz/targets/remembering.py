@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from gateway.errors import BadInput
-from memory.brain.heartbeat import narrative, read_figures
+from memory.documents.heartbeat import narrative, read_figures
 from memory.grounding.citations import find_citations
 from memory.grounding.hedges import analyze_hedges
 from memory.grounding.web_sources import as_text

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.brain.documents import NEARLY_FULL
+from memory.documents.service import NEARLY_FULL
 from memory.model.plans import Plans
 from tests.memory.commands.test_command_set import press, say
 from tests.memory.rig import memory_rig

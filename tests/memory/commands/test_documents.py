@@ -5,7 +5,7 @@ import pytest
 from gateway.errors import BadInput
 from gateway.message import Reply
 from gateway.people import Role
-from memory.brain.figure_sources import SourceFailed
+from memory.documents.figure_sources import SourceFailed
 from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig
 
 AT_HOME = DIRECT.__class__("discord", "main", "dm", DIRECT.audience)

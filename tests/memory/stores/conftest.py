@@ -3,7 +3,7 @@
 import pytest
 
 from memory.ports.memories import MemoryStore
-from memory.stores.brain import BrainStore
+from memory.stores.documents import DocumentStore
 from memory.stores.links import LinkStore
 from memory.stores.memories import SqlMemories
 from memory.stores.people import PeopleStore
@@ -49,8 +49,8 @@ def links(engine: Engine) -> LinkStore:
 
 
 @pytest.fixture
-def brain(engine: Engine) -> BrainStore:
-    return BrainStore(engine)
+def brain(engine: Engine) -> DocumentStore:
+    return DocumentStore(engine)
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ import pytest
 
 from db.sqlite import SqliteDatabase
 from memory.model.record import Scope
-from memory.ports.brain import Document
+from memory.ports.documents import Document
 from memory.ports.memories import MemoryStore
 from memory.ports.people import MemorySession, PersonChoices
-from memory.stores.brain import BrainStore
+from memory.stores.documents import DocumentStore
 from memory.stores.links import LinkStore
 from memory.stores.people import PeopleStore
 from tests.memory.stores.arrivals import known, session
@@ -161,7 +161,7 @@ async def test_old_sessions_are_deleted(people: PeopleStore) -> None:
 
 
 async def test_a_turn_starts_with_the_soul_and_the_documents_of_the_chosen_project(
-    people: PeopleStore, brain: BrainStore, links: LinkStore
+    people: PeopleStore, brain: DocumentStore, links: LinkStore
 ) -> None:
     await link(links, ADA, BOB)
     operator = access(BOB, ADA, project="p", operates=True)
@@ -177,7 +177,7 @@ async def test_a_turn_starts_with_the_soul_and_the_documents_of_the_chosen_proje
 
 
 async def test_in_a_room_the_soul_is_read_only_if_all_linked_identities_allow_it(
-    people: PeopleStore, brain: BrainStore, links: LinkStore
+    people: PeopleStore, brain: DocumentStore, links: LinkStore
 ) -> None:
     await brain.write(access(ADA, project="p"), "soul", "Ada's", ADA, AT)
     await brain.write(access(BOB, project="p", operates=True), "bible", "the bible", BOB, AT)

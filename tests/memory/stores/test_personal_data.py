@@ -10,7 +10,7 @@ from gateway.immutable import replace
 from memory.model.record import Embedding, Record, Scope
 from memory.ports.memories import MemoryStore
 from memory.ports.people import LinkSide, PersonalDataStore
-from memory.stores.brain import BrainStore
+from memory.stores.documents import DocumentStore
 from memory.stores.links import LinkStore
 from memory.stores.people import PeopleStore
 from memory.stores.personal_data import SqlMemoryPersonalData
@@ -34,7 +34,7 @@ async def filled(
     people: PeopleStore,
     links: LinkStore,
     reviews: ReviewStore,
-    brain: BrainStore,
+    brain: DocumentStore,
 ) -> None:
     """Ada and Eve, who are linked, and Bob have something in every table."""
     for person in (ADA, BOB, EVE):
@@ -85,7 +85,7 @@ async def test_all_data_is_exported_and_can_be_written_as_json(
 
 @pytest.mark.usefixtures("filled")
 async def test_no_data_of_an_erased_person_remains(
-    personal: PersonalDataStore, memories: MemoryStore, people: PeopleStore, brain: BrainStore
+    personal: PersonalDataStore, memories: MemoryStore, people: PeopleStore, brain: DocumentStore
 ) -> None:
     assert await personal.erase("u", (ADA, EVE)) == 0
     before = len(await personal.export("t", (BOB,)))
@@ -100,7 +100,7 @@ async def test_no_data_of_an_erased_person_remains(
 
 @pytest.mark.usefixtures("filled")
 async def test_memories_for_a_project_remain_without_their_author(
-    personal: PersonalDataStore, memories: MemoryStore, brain: BrainStore
+    personal: PersonalDataStore, memories: MemoryStore, brain: DocumentStore
 ) -> None:
     await personal.erase("t", (ADA,))
     assert await personal.export("t", ("",)) == []

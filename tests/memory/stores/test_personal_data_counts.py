@@ -5,7 +5,7 @@ import pytest
 from memory.model.record import Scope, Tier
 from memory.ports.memories import MemoryStore
 from memory.ports.people import PersonCount
-from memory.stores.brain import BrainStore
+from memory.stores.documents import DocumentStore
 from memory.stores.people import PeopleStore
 from memory.stores.personal_data import MemoryCounts
 from memory.stores.reviews import ReviewItem, ReviewStore
@@ -26,7 +26,7 @@ async def test_everybody_with_stored_data_is_counted_in_the_order_of_ids(
     memories: MemoryStore,
     reviews: ReviewStore,
     people: PeopleStore,
-    brain: BrainStore,
+    brain: DocumentStore,
 ) -> None:
     assert await counts.known("t", 10) == []
     await store(memories, record("likes tea"))

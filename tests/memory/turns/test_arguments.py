@@ -6,7 +6,7 @@ import pytest
 
 from gateway.errors import ToolError
 from memory.turns.arguments import Arguments, read_arguments
-from memory.turns.brain_tool import UpdateArguments
+from memory.turns.document_tool import UpdateArguments
 from memory.turns.knowledge_tools import ServiceArguments, TopicArguments
 from memory.turns.tools import BriefArguments, DeleteArguments, SearchArguments, StoreArguments
 from tests.memory.rig import Rig

@@ -7,7 +7,7 @@ import pytest
 
 from gateway.ports import ToolSpec
 from gateway.turn.context.task import SET_TASK
-from memory.turns.brain_tool import UPDATE
+from memory.turns.document_tool import UPDATE
 from memory.turns.knowledge_tools import TOOLS as KNOWLEDGE
 from memory.turns.tools import TOOLS
 

@@ -14,7 +14,7 @@ from gateway.extensions import ExtensionRegistry
 from gateway.ports.clock import SystemClock
 from gateway.ports.work_guard import WorkItem
 from gateway.stores.sqlite.hot_state import SqliteBuckets
-from memory.brain.figure_sources import (
+from memory.documents.figure_sources import (
     GatewaySource,
     HttpSource,
     PostgresSource,
@@ -206,7 +206,7 @@ async def test_the_program_syncs_automatically(tmp_path: Path) -> None:
             }
         )
     )
-    brain = app.memory.brain
+    brain = app.memory.documents
     assert brain is not None
     async with running_app(app, drain=1):
         await eventually(lambda: brain.synced_at("default", TEA))

@@ -17,7 +17,7 @@ from gateway.ports.rights import TokenScope, in_person, to_read
 from gateway.tool_spec import ToolSpec
 from gateway.turn.assemble import WEB_SEARCH
 from gateway.turn.context.task import SET_TASK
-from memory.turns.brain_tool import UPDATE
+from memory.turns.document_tool import UPDATE
 from memory.turns.knowledge_tools import TOOLS as SEARCHES
 from memory.turns.tools import TOOLS as MEMORY_TOOLS
 from parley.console.route import AnyRoute, ConsoleRoute, Done, ItemParams

@@ -13,17 +13,17 @@ from gateway.ports.action import Action, Input, Output
 from gateway.ports.rights import Credential, in_person
 from memory.actions import documents as on
 from memory.actions.call import MAX_NUMBER, Digits, MemoryCall, Number
-from memory.brain.documents import (
+from memory.commands.documents import outcome_text
+from memory.documents.figure_sources import SourceFailed
+from memory.documents.lines import DiffLine, Sign, difference, lines_of
+from memory.documents.service import (
     NEARLY_FULL,
     STALE_AFTER,
     nearly_full,
 )
-from memory.brain.figure_sources import SourceFailed
-from memory.brain.lines import DiffLine, Sign, difference, lines_of
-from memory.commands.documents import outcome_text
 from memory.model.record import MAX_DOCUMENT
 from memory.model.scope import NO_PROJECT
-from memory.ports.brain import LABELS, Version
+from memory.ports.documents import LABELS, Version
 from memory.service.handle import MemoryHandle, Writable
 from parley.console.route import READERS, AnyRoute, ConsoleRoute, RefusedWithResult
 from parley.console.services import ConsoleServices

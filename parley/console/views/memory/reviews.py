@@ -12,11 +12,11 @@ from gateway.ports.action import Input, Output
 from gateway.ports.rights import Credential
 from memory.actions import reviews as on
 from memory.actions.memories import NotKept
-from memory.brain.lines import difference
 from memory.commands.memories import kept
+from memory.documents.lines import difference
 from memory.model.outcome import Outcome
 from memory.model.record import MAX_ARGUMENT, MAX_DOCUMENT
-from memory.ports.brain import LABELS
+from memory.ports.documents import LABELS
 from memory.recall.selection import without_secrets
 from memory.service.handle import MemoryHandle
 from memory.service.review import MAX_REASON

@@ -108,8 +108,8 @@ async def test_the_heartbeat_states_its_time_and_cannot_be_written(
     program: Program, ada: ApiClient
 ) -> None:
     await ada.in_room()
-    assert program.app.memory.brain is not None
-    await program.app.memory.brain.set_heartbeat("default", PROJECT, "12 orders.", AT)
+    assert program.app.memory.documents is not None
+    await program.app.memory.documents.set_heartbeat("default", PROJECT, "12 orders.", AT)
     read = await ada("GET", f"/brain/heartbeat?project={PROJECT}")
     assert (read.json["content"], read.json["author"]) == ("12 orders.", "system")
     assert datetime.fromisoformat(read.json["last_synced_at"]) == AT

@@ -18,8 +18,8 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from gateway.ports import AdapterState, Clock
-from memory.brain.documents import Brain
-from memory.brain.figure_sources import SECONDS, FigureSource, SourceFailed
+from memory.documents.figure_sources import SECONDS, FigureSource, SourceFailed
+from memory.documents.service import DocumentService
 from safety.sanitize import sanitize
 from safety.secret_detection.detect import redact_secrets
 from safety.unicode import cut, safe_unicode
@@ -214,8 +214,8 @@ MAX_KEPT: Final = 4_000
 class SiteSync:
     """Writes HEARTBEATs. `state` stores figures for comparison and the last error of a sync."""
 
-    def __init__(self, brain: Brain, state: AdapterState, clock: Clock) -> None:
-        self._brain = brain
+    def __init__(self, documents: DocumentService, state: AdapterState, clock: Clock) -> None:
+        self._documents = documents
         self._state = state
         self._clock = clock
 
@@ -232,7 +232,7 @@ class SiteSync:
             await self._state.put(f"{key}:problem", str(error)[:MAX_PROBLEM], KEEP_PROBLEM)
             raise SourceFailed(str(error)) from error
         text = narrative(sample, await self._before(key, sample))
-        await self._brain.set_heartbeat(tenant, project, text, sample.at)
+        await self._documents.set_heartbeat(tenant, project, text, sample.at)
         await self._state.put(f"{key}:problem", "", KEEP_PROBLEM)
         return text
 
@@ -242,7 +242,7 @@ class SiteSync:
 
     async def is_fresh(self, tenant: str, project: str, within: timedelta) -> bool:
         """True if any process synchronised the project within this time."""
-        synced = await self._brain.synced_at(tenant, project)
+        synced = await self._documents.synced_at(tenant, project)
         return synced is not None and self._clock.now() - synced < within
 
     async def _before(self, key: str, sample: Sample) -> Sample | None:

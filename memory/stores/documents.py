@@ -7,7 +7,7 @@ from db import Database, Row, Statement, Work, among, execute, fetch_first, lock
 from db.values import micros, micros_or_none, storable, time_of, time_or_none
 from gateway.errors import BadInput
 from memory.model.scope import AccessScope
-from memory.ports.brain import Document, Version
+from memory.ports.documents import Document, Version
 from memory.stores.limits import MAX_VERSIONS
 
 SYSTEM = "system"
@@ -58,7 +58,7 @@ TAKE_BACK: Final = Statement(f"""
 """)
 
 
-class BrainStore:
+class DocumentStore:
     """Documents of people (SOUL) and of projects (BIBLE, HEARTBEAT), with up to 200 versions."""
 
     def __init__(self, database: Database) -> None:

@@ -10,7 +10,7 @@ from gateway.errors import ToolError
 from gateway.message import Place
 from gateway.people import Role
 from gateway.ports.memory import TurnMemory
-from memory.turns.brain_tool import UPDATE
+from memory.turns.document_tool import UPDATE
 from tests.memory.rig import DIRECT, ROOM, Rig
 from tests.support.prompts import prompt_of
 

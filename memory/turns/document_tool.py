@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints
 
 from gateway.errors import BadInput, ToolError
 from gateway.ports import ToolSpec
-from memory.brain.documents import Brain, BrainParts, BrainResult
+from memory.documents.service import DocumentParts, DocumentResult, DocumentService
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import MAX_ARGUMENT, MAX_DOCUMENT, Draft, InputKind, Kind
 from memory.service.handle import MemoryHandle
@@ -65,25 +65,29 @@ class UpdateArguments(Arguments):
     ] = ""
 
 
-class BrainTool:
+class DocumentTool:
     """Implements `gateway.ports.ToolProvider`. `results` are the writes so far."""
 
     def __init__(
-        self, handle: MemoryHandle, brain: Brain, external: ExternalText, shown: ShownIds
+        self,
+        handle: MemoryHandle,
+        documents: DocumentService,
+        external: ExternalText,
+        shown: ShownIds,
     ) -> None:
         """`external` is the text that the model reads in this turn and the person did not write,
         `shown` are the memories that it reads."""
         self._handle = handle
         self._shown = shown
         self._external = external
-        self._brain = brain
+        self._documents = documents
         self._based_on: dict[str, int] = {}
         self.results: list[WriteResult] = []
         self.notices: list[str] = []
         self.written: list[str] = []
         """The versions that were written, each named as `/undo` takes it."""
 
-    def has_read(self, parts: BrainParts) -> None:
+    def has_read(self, parts: DocumentParts) -> None:
         """Note the versions that the model was shown, which a rewrite is based on."""
         self._based_on = {"soul": parts.soul_number, "bible": parts.bible_number}
 
@@ -103,7 +107,7 @@ class BrainTool:
         if self._external.from_thread:
             return as_json({"success": False, "error": FROM_THREAD})
         try:
-            written = await self._brain.write(
+            written = await self._documents.write(
                 self._handle.request,
                 self._handle.access,
                 update.target,
@@ -136,7 +140,7 @@ class BrainTool:
         """Do nothing."""
 
 
-def _answer(result: BrainResult) -> dict[str, object]:
+def _answer(result: DocumentResult) -> dict[str, object]:
     if result.written == "written" and result.version is not None:
         return {"success": True, "version": result.version.number}
     if result.written == "proposed":

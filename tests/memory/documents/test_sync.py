@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from memory.brain import heartbeat as sync_module
-from memory.brain.figure_sources import SourceFailed
+from memory.documents import heartbeat as sync_module
+from memory.documents.figure_sources import SourceFailed
 from tests.memory.rig import ROOM, Rig
 from tests.support.prompts import prompt_of
 

@@ -1,4 +1,4 @@
-"""The brain's documents: SOUL of a person, BIBLE and HEARTBEAT of a project.
+"""The documents: SOUL of a person, BIBLE and HEARTBEAT of a project.
 
 A person writes their SOUL, an operator the BIBLE, the program the HEARTBEAT. The model writes on
 behalf of its person, with that person's rights. Every version is stored, so that an earlier one can
@@ -35,9 +35,9 @@ from memory.model.scope import (
     channel_of,
     system_access_scope,
 )
-from memory.ports.brain import LABELS, Document, Version
+from memory.ports.documents import LABELS, Document, Version
 from memory.stores.audit import Audit
-from memory.stores.brain import BrainStore
+from memory.stores.documents import DocumentStore
 from memory.stores.reviews import ReviewItem, ReviewStore
 from memory.write.prepare import NOTHING_LEFT, REDACTED, sanitize_brain_content
 from safety.injection_detection.detect import detect_injection
@@ -65,7 +65,7 @@ NEARLY_FULL: Final = 9_000
 """Characters from which the remaining space is reported to the person."""
 
 
-class BrainResult(Struct, frozen=True):
+class DocumentResult(Struct, frozen=True):
     """The result of writing a document; `notices` are for the person."""
 
     written: Written
@@ -74,7 +74,7 @@ class BrainResult(Struct, frozen=True):
     notices: tuple[str, ...] = ()
 
 
-class BrainParts(Struct, frozen=True):
+class DocumentParts(Struct, frozen=True):
     """The accessible documents as the model reads them; empty if there is none.
 
     The numbers are those of the versions on which a rewrite is based, 0 for none.
@@ -87,25 +87,27 @@ class BrainParts(Struct, frozen=True):
     bible_number: int = 0
 
 
-class Brain:
+class DocumentService:
     """Reads and writes documents for one person at a time."""
 
-    def __init__(self, store: BrainStore, reviews: ReviewStore, audit: Audit, clock: Clock) -> None:
+    def __init__(
+        self, store: DocumentStore, reviews: ReviewStore, audit: Audit, clock: Clock
+    ) -> None:
         self._store = store
         self._reviews = reviews
         self._audit = audit
         self._clock = clock
 
-    async def parts(self, access: AccessScope, there: Mapping[Document, Version]) -> BrainParts:
+    async def parts(self, access: AccessScope, there: Mapping[Document, Version]) -> DocumentParts:
         """Return the documents for the prompt; creates a missing BIBLE."""
         soul = there.get("soul")
         soul_text = soul.content if soul else ""
         number = soul.number if soul else 0
         if not access.project:
-            return BrainParts(soul_text, soul_number=number)
+            return DocumentParts(soul_text, soul_number=number)
         bible = there.get("bible") or await self._first_bible(access)
         heartbeat = there.get("heartbeat")
-        return BrainParts(
+        return DocumentParts(
             soul_text,
             bible.content if bible else "",
             heartbeat_text(heartbeat, self._clock.now()) if heartbeat else NO_HEARTBEAT,
@@ -136,7 +138,7 @@ class Brain:
         based_on: int | None = None,
         external: bool = False,
         may_be_empty: bool = False,
-    ) -> BrainResult:
+    ) -> DocumentResult:
         """Write a document, or propose it if this person may not write it or it is suspicious.
         `external`: in a turn with text that the person did not write, as is all that an agent
         writes. `may_be_empty`: an empty text empties the document.
@@ -165,7 +167,7 @@ class Brain:
         based_on: int | None = None,
         external: bool = False,
         may_be_empty: bool = False,
-    ) -> BrainResult:
+    ) -> DocumentResult:
         _check_writable(access, document)
         # 100,000 characters may take half a second to read.
         redaction, text = await asyncio.to_thread(_prepared, content)
@@ -185,17 +187,17 @@ class Brain:
                 *(request, access, document, text, kind, reason), injected, external=external
             )
             await self._note_kept(request, document, redaction, review)
-            return BrainResult("proposed", None, review, notices)
+            return DocumentResult("proposed", None, review, notices)
         version = await self._store.write(
             access, document, text, access.person, self._clock.now(), based_on=based_on
         )
         if version is None:
-            return BrainResult("conflict", await self._store.read(access, document), "", notices)
+            return DocumentResult("conflict", await self._store.read(access, document), "", notices)
         await self._audit.note(
             "brain_write", request, target=document, version=version.number, size=len(text)
         )
         await self._note_kept(request, document, redaction, "none")
-        return BrainResult("written", version, "", notices)
+        return DocumentResult("written", version, "", notices)
 
     async def _note_kept(
         self, request: RequestScope, document: str, redaction: Redaction, review: str
@@ -248,7 +250,7 @@ class Brain:
         number: int,
         *,
         based_on: int | None = None,
-    ) -> BrainResult:
+    ) -> DocumentResult:
         """Restore an earlier version. Raises `BadInput` for an unknown one."""
         _check_writable(access, document)
         for version in await self.versions(access, document):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.brain.heartbeat import (
+from memory.documents.heartbeat import (
     MAX_FIGURES,
     MAX_NARRATIVE,
     narrative,

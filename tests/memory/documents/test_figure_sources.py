@@ -14,7 +14,7 @@ from aiohttp.test_utils import TestServer
 from db.errors import StoreUnavailable
 from gateway.errors import ConfigurationError
 from gateway.ports import ProjectActivity
-from memory.brain.figure_sources import (
+from memory.documents.figure_sources import (
     PERIOD,
     GatewaySource,
     HttpSource,
@@ -248,7 +248,7 @@ async def test_only_one_select_is_run_in_postgres(warehouse: str, query: str) ->
 async def test_a_slow_query_is_stopped_by_the_server(
     warehouse: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memory.brain.figure_sources.ON_THE_WAY", PATIENCE)
+    monkeypatch.setattr("memory.documents.figure_sources.ON_THE_WAY", PATIENCE)
     with pytest.raises(SourceFailed, match="statement timeout"):
         await PostgresSource(warehouse, "SELECT pg_sleep(30)", seconds=1).figures()
 

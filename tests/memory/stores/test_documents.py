@@ -6,12 +6,12 @@ from datetime import timedelta
 import pytest
 
 from gateway.errors import BadInput
-from memory.ports.brain import Version
-from memory.stores.brain import BrainStore
+from memory.ports.documents import Version
+from memory.stores.documents import DocumentStore
 from tests.memory.stores.records import ADA, AT, BOB, access, operator
 
 
-async def test_the_newest_version_is_read_and_all_versions_are_stored(brain: BrainStore) -> None:
+async def test_the_newest_version_is_read_and_all_versions_are_stored(brain: DocumentStore) -> None:
     assert await brain.read(access(), "soul") is None
     first = await brain.write(access(), "soul", "I am terse. \0 🙂", ADA, AT)
     second = await brain.write(access(), "soul", "I am kind.", ADA, AT + timedelta(seconds=1))
@@ -22,7 +22,7 @@ async def test_the_newest_version_is_read_and_all_versions_are_stored(brain: Bra
 
 
 async def test_a_soul_is_read_by_its_person_where_private_memory_is_allowed(
-    brain: BrainStore,
+    brain: DocumentStore,
 ) -> None:
     await brain.write(access(), "soul", "mine", ADA, AT)
     for other in (access(BOB), access(tenant="u"), access(private=False, room="r"), operator()):
@@ -31,7 +31,7 @@ async def test_a_soul_is_read_by_its_person_where_private_memory_is_allowed(
     assert await brain.read(access(BOB, ADA), "soul") is not None
 
 
-async def test_linked_identities_share_one_soul(brain: BrainStore) -> None:
+async def test_linked_identities_share_one_soul(brain: DocumentStore) -> None:
     await brain.write(access(ADA), "soul", "one", ADA, AT)
     both = access(BOB, ADA)
     second = await brain.write(both, "soul", "two", BOB, AT, based_on=1)
@@ -45,7 +45,7 @@ async def test_linked_identities_share_one_soul(brain: BrainStore) -> None:
     assert own.content == "one"
 
 
-async def test_a_write_to_an_outdated_version_is_refused(brain: BrainStore) -> None:
+async def test_a_write_to_an_outdated_version_is_refused(brain: DocumentStore) -> None:
     tries = await asyncio.gather(
         *(brain.write(access(), "soul", f"{n}", ADA, AT, based_on=0) for n in range(8))
     )
@@ -54,7 +54,7 @@ async def test_a_write_to_an_outdated_version_is_refused(brain: BrainStore) -> N
     assert await brain.write(access(), "soul", "next", ADA, AT, based_on=1) is not None
 
 
-async def test_the_documents_of_a_project_belong_to_the_project(brain: BrainStore) -> None:
+async def test_the_documents_of_a_project_belong_to_the_project(brain: DocumentStore) -> None:
     synced = AT - timedelta(minutes=5)
     await brain.write(operator(project="p"), "bible", "we sell tea", BOB, AT)
     await brain.write(access(project="p"), "heartbeat", "busy", "system", AT, synced_at=synced)
@@ -66,7 +66,7 @@ async def test_the_documents_of_a_project_belong_to_the_project(brain: BrainStor
         assert await brain.read(other, "bible") is None
 
 
-async def test_only_permitted_people_write(brain: BrainStore) -> None:
+async def test_only_permitted_people_write(brain: DocumentStore) -> None:
     with pytest.raises(BadInput, match="written by operators"):
         await brain.write(access(project="p"), "bible", "x", ADA, AT)
     with pytest.raises(BadInput, match="by the program alone"):
@@ -75,7 +75,7 @@ async def test_only_permitted_people_write(brain: BrainStore) -> None:
         await brain.write(operator(), "bible", "x", ADA, AT)
 
 
-async def test_at_most_200_versions_are_stored(brain: BrainStore) -> None:
+async def test_at_most_200_versions_are_stored(brain: DocumentStore) -> None:
     for number in range(203):
         await brain.write(access(), "soul", str(number), ADA, AT)
     kept = await brain.versions(access(), "soul", 1_000)

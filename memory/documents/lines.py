@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from gateway.errors import BadInput
 from memory.model.record import MAX_DOCUMENT
-from memory.ports.brain import LABELS, Document
+from memory.ports.documents import LABELS, Document
 
 MAX_CELLS: Final = 40_000
 """Pairs of lines that one comparison looks at, which takes some milliseconds."""

@@ -3,8 +3,8 @@
 import pytest
 
 from gateway.errors import BadInput
-from memory.brain import lines
-from memory.brain.lines import (
+from memory.documents import lines
+from memory.documents.lines import (
     DocumentLine,
     difference,
     lines_of,

@@ -6,9 +6,15 @@ import pytest
 
 from gateway.errors import ParleyError
 from gateway.people import Role
-from memory.brain.documents import DOUBTFUL, NO_HEARTBEAT, OLD_FIGURES, BrainResult, nearly_full
+from memory.documents.service import (
+    DOUBTFUL,
+    NO_HEARTBEAT,
+    OLD_FIGURES,
+    DocumentResult,
+    nearly_full,
+)
 from memory.model.record import InputKind
-from memory.ports.brain import Version
+from memory.ports.documents import Version
 from memory.service.handle import MemoryHandle, Writable
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig
 
@@ -32,7 +38,7 @@ async def wrote(handle: MemoryHandle, text: str) -> Version:
     return result.version
 
 
-async def as_model(rig: Rig, handle: MemoryHandle, document: str, text: str) -> BrainResult:
+async def as_model(rig: Rig, handle: MemoryHandle, document: str, text: str) -> DocumentResult:
     return await rig.brain.write(
         handle.request,
         handle.access,
@@ -42,7 +48,7 @@ async def as_model(rig: Rig, handle: MemoryHandle, document: str, text: str) -> 
     )
 
 
-async def undo(handle: MemoryHandle, document: Writable) -> BrainResult:
+async def undo(handle: MemoryHandle, document: Writable) -> DocumentResult:
     return await handle.documents.restore(document, await handle.documents.undone_version(document))
 
 
