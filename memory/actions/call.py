@@ -20,10 +20,13 @@ class AgentServices(Struct, frozen=True):
     """Registers agents, manages pools and handoffs, takes back what agents gave, and lists them."""
 
     registry: AgentRegistry
+    """Registers agents, and opens their sessions."""
     pools: PoolRegistry
     handoffs: HandoffManager
     origins: Origins
+    """Takes back what agents gave."""
     overview: AgentOverview
+    """Lists agents and pools for people and operators."""
 
 
 MAX_ID: Final = 100

@@ -164,11 +164,16 @@ class Agent(Struct, frozen=True):
 
     id: str
     tenant: str
+    """The tenant of its person."""
     type: AgentType
+    """The type, which decides the capabilities that it has by default."""
     owner: str
     capabilities: frozenset[Capability]
+    """The operations that it may perform."""
     registered_at: datetime
+    """The time of its registration."""
     name: str = ""
+    """The name that its person gave it; empty for none."""
 
     def may(self, capability: Capability) -> bool:
         """True if the agent has this capability."""
@@ -181,6 +186,7 @@ class AgentActivity(Struct, frozen=True):
 
     memories: int = 0
     waiting: int = 0
+    """Memories that wait for review."""
     shares: int = 0
     handoffs: int = 0
 
@@ -189,6 +195,7 @@ class AgentSummary(Struct, frozen=True):
     """An agent and its activity. `agent` is None if it was unregistered; its memories stay."""
 
     id: str
+    """The id of the agent."""
     agent: Agent | None
     activity: AgentActivity
 
@@ -197,9 +204,12 @@ class AgentSession(Struct, frozen=True):
     """A session of an agent. It ends on request, or after `SESSION_IDLE` without use."""
 
     id: str
+    """The id of the session."""
     agent: str
     started_at: datetime
+    """The time of its beginning."""
     ended_at: datetime | None = None
+    """The time of its end; None while it is open."""
 
 
 class Pool(Struct, frozen=True):
@@ -207,11 +217,16 @@ class Pool(Struct, frozen=True):
     empty unless the scope is PROJECT."""
 
     id: str
+    """128 random bits, as 32 hexadecimal digits."""
     tenant: str
+    """The tenant of its owner."""
     name: str
+    """The name, at most 100 characters, which its owner wrote."""
     owner: str
+    """The person who made it, a `str(PersonId)`."""
     scope: SharedScope
     created_at: datetime
+    """The time of its making."""
     project: str = ""
 
 
@@ -222,7 +237,9 @@ class PoolMember(Struct, frozen=True):
     pool: str
     agent: str
     permission: Permission
+    """The permission to read or to write."""
     joined_at: datetime
+    """The time of joining."""
     granted: bool = False
 
 
@@ -235,16 +252,21 @@ class PoolInvitation(Struct, frozen=True):
     """
 
     id: str
+    """The id of the invitation."""
     tenant: str
+    """The tenant of both people."""
     pool: str
     pool_name: str
     scope: SharedScope
+    """The widest scope that is shared in the pool."""
     agent: str
     agent_name: str
     person: str
     inviter: str
     permission: Permission
+    """The permission that the agent would have."""
     made_at: datetime
+    """The time of the invitation."""
     until: datetime
 
 
@@ -254,7 +276,9 @@ class Membership(Struct, frozen=True):
 
     pool: str
     name: str
+    """The name of the pool."""
     permission: Permission
+    """The permission of the agent."""
     shares: int
     owner: str
 
@@ -275,7 +299,9 @@ class SharedMemory(Struct, frozen=True):
     memory: str
     agent: str
     scope: SharedScope
+    """The scope of the share, at most that of the pool."""
     shared_at: datetime
+    """The time of sharing."""
     version: int = 1
     members: int = 0
 
@@ -292,7 +318,9 @@ class ShareWaits(Struct, frozen=True):
     """A share that waits for the decision of an operator, with the sentence for the person."""
 
     review_id: str
+    """The id of the open review."""
     reason: str
+    """The sentence."""
 
 
 class UpdateOutcome(StrEnum):
@@ -312,11 +340,14 @@ class SharedUpdate(Struct, frozen=True):
     """
 
     outcome: UpdateOutcome
+    """The fate of the update."""
     version: int
     text: str
     own_text: str
     reason: str = ""
+    """The sentence about it; empty after an update."""
     review_id: str = ""
+    """The id of the open review; empty unless it waits."""
 
 
 class HandoffContext(Struct, frozen=True):
@@ -324,9 +355,12 @@ class HandoffContext(Struct, frozen=True):
     `findings` are codes of what looks like an instruction in its texts."""
 
     task_description: str
+    """The task in words."""
     current_state: dict[str, object] = field(default_factory=dict)
     relevant_memories: tuple[str, ...] = ()
+    """Ids of memories that the task needs."""
     relevant_files: tuple[str, ...] = ()
+    """Paths of files that the task needs."""
     findings: tuple[str, ...] = ()
 
 
@@ -342,19 +376,25 @@ class Handoff(Struct, frozen=True):
 
     id: str
     tenant: str
+    """The tenant of both sides."""
     source: str
     target: str
     target_person: str
     context: HandoffContext
+    """The task."""
     status: HandoffStatus
+    """The present state."""
     created_at: datetime
+    """The time of the offer."""
     until: datetime
     ttl_seconds: int
     source_owner: str
     target_owner: str
     source_name: str = ""
     result: dict[str, object] | None = None
+    """The result as JSON; None unless it is completed."""
     reason: str = ""
+    """The reason of a rejection; empty otherwise."""
 
 
 HandoffOutcome = Literal["done", "unknown", "expired", "not_open"]
@@ -402,12 +442,19 @@ class AgentEvent(Struct, frozen=True):
     stored."""
 
     kind: EventKind
+    """The kind of event."""
     tenant: str
+    """The tenant of the people."""
     at: datetime
+    """The time of the event."""
     agent: str = ""
+    """The id of the agent that acted."""
     pool: str = ""
+    """The id of the pool."""
     handoff: str = ""
+    """The id of the handoff."""
     memory: str = ""
+    """The id of the shared memory."""
     person: str = ""
     other: str = ""
     number: int = 0

@@ -44,9 +44,11 @@ class Repository(Struct, frozen=True):
     """
 
     id: str
+    """The id of the repository in the index."""
     tenant: str
     project: str
     name: str
+    """The name that the operator gave it."""
     folder: str
     """The absolute path of the work tree, or of the bare repository."""
     git_dir: str
@@ -58,6 +60,7 @@ class Repository(Struct, frozen=True):
     branches: tuple[str, ...]
     """The branches to ingest; empty for the one that is checked out in `folder`."""
     created_at: datetime
+    """The time of its registration."""
 
 
 class Chunk(Struct, frozen=True):
@@ -85,14 +88,19 @@ class SplitFile(Struct, frozen=True):
     language: str
     """The name of the programming or markup language in small letters, "" for plain text."""
     title: str = ""
+    """The first heading or the title of the front matter; empty for none."""
     status: str = ""
     """The status of a decision record or an incident in small letters, such as "accepted"."""
     date: Day | None = None
+    """The day of a decision or an incident; None if none is given."""
     supersedes: tuple[str, ...] = ()
     """Ids or file names of decision records that this one replaces, as the file gives them."""
     superseded_by: str = ""
+    """The id or file name of the decision record that replaces it."""
     services: tuple[str, ...] = ()
+    """The services that the file is about."""
     topics: tuple[str, ...] = ()
+    """The topics that the file is about."""
     chunks: tuple[Chunk, ...] = ()
 
 
@@ -127,7 +135,9 @@ class SkippedFile(Struct, frozen=True):
     """A file that the include lists name and that is not in the index."""
 
     path: str
+    """The path in the repository."""
     reason: SkipReason
+    """The reason."""
 
 
 class BranchState(Struct, frozen=True):
@@ -140,11 +150,13 @@ class BranchState(Struct, frozen=True):
     """
 
     name: str
+    """The name of the branch; empty for a detached HEAD."""
     followed: bool
     commit: str
     target: str
     rules: str
     ingested_at: datetime | None
+    """The end of the last complete ingest; None before the first."""
 
 
 class Totals(Struct, frozen=True):
@@ -160,10 +172,12 @@ class KnowledgeQuery(Struct, frozen=True):
     """A search. Empty `kinds`, `services` and `topics` do not filter."""
 
     text: str
+    """The question."""
     kinds: frozenset[FileKind] = frozenset()
     services: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
     limit: int = 10
+    """The largest number of results."""
 
 
 class ChunkHit(Struct, frozen=True):
@@ -171,19 +185,32 @@ class ChunkHit(Struct, frozen=True):
 
     repository: Repository
     path: str
+    """The path of the file in the repository."""
     branch: str
+    """The branch on which it was found."""
     commit: str
+    """A commit in which the file has this content."""
     first_line: int
+    """The first line of the chunk, from 1."""
     last_line: int
+    """The last line of the chunk."""
     symbol: str
+    """As `Chunk.symbol`."""
     heading: str
+    """As `Chunk.heading`."""
     kind: FileKind
+    """The kind of the file."""
     title: str
+    """The title of the file; empty for none."""
     status: str
+    """The status of a decision record or an incident; empty for none."""
     superseded_by: str
+    """The path or id of the decision record that replaces it; empty for none."""
     text: str
     score: float
+    """The score of the match; a higher one is better."""
     ingested_at: datetime
+    """The time at which the branch was read."""
 
 
 class Mode(StrEnum):
@@ -208,14 +235,17 @@ class BranchOutcome(Struct, frozen=True):
 
     name: str
     commit: str
+    """The commit that was read."""
     previous: str
     mode: Mode
+    """The way in which the files were found."""
     read: int = 0
     kept: int = 0
     removed: int = 0
     redacted: int = 0
     guessed: int = 0
     skipped: Mapping[SkipReason, int] = field(default_factory=Counter)
+    """The number of files that are not in the index, by reason."""
 
 
 class IngestOutcome(Struct, frozen=True):
@@ -226,6 +256,7 @@ class IngestOutcome(Struct, frozen=True):
 
     branches: tuple[BranchOutcome, ...] = ()
     totals: Totals = field(default_factory=Totals)
+    """The numbers of the whole repository afterwards."""
     busy: bool = False
     missing: tuple[str, ...] = ()
 
@@ -236,6 +267,7 @@ class IngestProgress(Struct, frozen=True):
     branch: str
     done: int
     total: int
+    """All files that have to be looked at."""
 
 
 Report: TypeAlias = Callable[[IngestProgress], None]

@@ -49,8 +49,11 @@ class ValidationResult(Struct, frozen=True):
     code: Code
     reason: str
     evidence: Evidence
+    """The evidence with which the claim would be stored."""
     checks_passed: tuple[str, ...] = ()
+    """The checks that speak for the claim."""
     checks_failed: tuple[str, ...] = ()
+    """The checks that speak against it."""
     similarity: float | None = None
     conflicting_id: str = ""
 
@@ -78,12 +81,15 @@ class WriteResult(Struct, frozen=True):
     waits for the decision of an operator, and the person is none."""
 
     outcome: Outcome
+    """The fate of the text."""
     code: str
     reason: str
     content: str = ""
+    """The text that is stored or waits; empty for none."""
     memory_id: str = ""
     review_id: str = ""
     validation: ValidationResult | None = None
+    """The result of the grounding; None if it was not reached."""
     notices: tuple[str, ...] = ()
     replaces: bool = False
     for_operators: bool = False

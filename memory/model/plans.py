@@ -59,7 +59,9 @@ class Plans(Struct, frozen=True):
     """The plan of each person; `people` has keys `str(PersonId)`, "platform:id" or a bare id."""
 
     default: str = DEFAULT_PLAN
+    """The name of the plan of everybody else."""
     plans: Mapping[str, Plan] = field(default_factory=lambda: BUILT_IN)
+    """The plans by name."""
     people: Mapping[str, str] = field(default_factory=dict)
 
     def plan_of(self, persons: tuple[str, ...]) -> Plan:

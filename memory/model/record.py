@@ -102,16 +102,24 @@ class Provenance:
     """
 
     source: SourceType
+    """The way in which the text reached the assistant."""
     trust: Trust
+    """The trust that follows from the source; a backend or an edit may lower it."""
     person: str
     at: datetime
+    """The time of writing, with a time zone."""
     session: str = ""
+    """The id of the memory session; empty outside of one."""
     message_id: str = ""
+    """The platform's id of the message; empty without one."""
     tool: str = ""
+    """The name of the tool that stored it; empty for none."""
     conversation: str = ""
+    """The `str(ConversationKey)` of the conversation; empty outside of one."""
     room: str = ""
     channel: str = ""
     audience: Audience = Audience.DIRECT
+    """The audience of the place in which it was learned."""
     external: bool = False
     """True for external content, or the assistant's statement about it: a message of another
     person, a file, a page, a tool."""
@@ -132,10 +140,13 @@ class Evidence:
     """
 
     claim: str
+    """The statement that the evidence supports."""
     captured_at: datetime
+    """The time at which the evidence was found."""
     confidence: float
     source_id: str = ""
     valid_until: datetime | None = None
+    """The end of its validity; None for no end."""
     fields: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
@@ -172,26 +183,38 @@ class Record:
     """
 
     id: str
+    """"mem-" and a UUID, or for a turn an id that follows from its message."""
     tenant: str
+    """The tenant of the person."""
     scope: Scope
+    """The owner: the person, the project, or the tenant."""
     tier: Tier
+    """The lifetime."""
     kind: Kind
+    """The kind of statement, which derives the tier of a new memory."""
     content: str
+    """The text: at most 1,000 characters, or 10,000 for a turn."""
     provenance: Provenance
     evidence: Evidence
+    """The reason to believe it."""
     project: str = ""
+    """The project of a memory in project scope; empty otherwise."""
     tags: tuple[str, ...] = ()
+    """Words to find it by: at most 10, of at most 50 characters."""
     role: Literal["", "user", "assistant", "tool", "other"] = ""
     true_from: datetime | None = None
     true_until: datetime | None = None
     expires_at: datetime | None = None
     supersedes: str = ""
+    """The id of the memory that it replaced; empty for none."""
     superseded_by: str = ""
     superseded_at: datetime | None = None
+    """The time of its replacement; None while it is current."""
     confirmed: bool = False
     derived_from: tuple[str, ...] = ()
     agent_private: bool = False
     embedding: Embedding | None = None
+    """The vector of its text; None before one was made."""
 
     @property
     def behavioral(self) -> bool:
@@ -213,13 +236,19 @@ class Draft(Struct, frozen=True):
     """
 
     content: str
+    """The text, which is bounded, cleaned and without secrets after `prepare`."""
     kind: Kind
+    """The kind of memory, which decides its tier."""
     tags: Sequence[str] = ()
+    """Words to find it by."""
     scope: Scope = Scope.USER
+    """The owner that it is meant for; a wider one than the person's may need a review."""
     supersedes: str = ""
     quote: str = ""
     true_from: datetime | None = None
+    """The beginning of the time in which it is true; None for no beginning."""
     true_until: datetime | None = None
+    """The end of that time; None for no end."""
     agent_private: bool = False
     evidence: Mapping[str, Any] = {}
 

@@ -42,10 +42,14 @@ class Share(Struct, frozen=True):
     with True if the pool's owner added it. `scope` is as in `SharedScope`."""
 
     tenant: str
+    """The tenant of the pool."""
     agent: str
+    """The id of the agent that shared the memory."""
     person: str
+    """The `str(PersonId)` of that agent's person."""
     scope: int
     project: str
+    """The project of the pool; empty for none."""
     readers: frozenset[tuple[str, bool]]
 
 
@@ -58,15 +62,21 @@ class RequestScope(Struct, frozen=True):
     """
 
     principal: Principal
+    """The caller with role and tenant."""
     persons: tuple[str, ...]
     place: Place
     at: datetime
+    """The time of the request, with a time zone."""
     project: str = ""
     conversation: str = ""
+    """The `str(ConversationKey)` of the conversation; empty outside of one."""
     session: str = ""
+    """The id of the memory session; empty where memory is off."""
     message_ids: tuple[str, ...] = ()
+    """The platform's ids of the messages of this turn."""
     words: tuple[str, ...] = ()
     shows_private: bool = False
+    """True if the person allowed their private memories in rooms."""
     notice: str = ""
     agent: str = ""
     """The id of the person's agent that asks; empty for the person."""
@@ -82,6 +92,7 @@ class AccessScope(Struct, frozen=True):
     """
 
     tenant: str
+    """The tenant of all memories that are read or changed."""
     person: str
     persons: tuple[str, ...]
     room: str

@@ -39,8 +39,11 @@ class AuditEntry(Struct, frozen=True):
 
     action: AuditAction
     tenant: str
+    """The tenant in which the action was done."""
     person: str
+    """The `str(PersonId)` of the one who acted, or "system"."""
     at: datetime
+    """The time of the action, with a time zone."""
     details: tuple[tuple[str, str | int], ...] = field(default=())
 
 
@@ -54,7 +57,9 @@ class Link(Struct, frozen=True):
     number: int
     entry: AuditEntry
     previous: str
+    """The hash of the entry before; 64 zeros for the first."""
     hash: str
+    """The keyed hash of this entry and the one before."""
 
 
 class AuditFilter(Struct, frozen=True):
@@ -75,4 +80,5 @@ class AuditPage(Struct, frozen=True):
     end; a page may be empty and have a next one."""
 
     links: tuple[Link, ...]
+    """The entries with their places in the chain."""
     next: int

@@ -22,6 +22,8 @@ class Version(Struct, frozen=True):
     document: Document
     number: int
     content: str
+    """The whole text, at most 10,000 characters."""
     author: str
     at: datetime
+    """The time of writing."""
     synced_at: datetime | None = None

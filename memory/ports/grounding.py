@@ -25,6 +25,7 @@ class Citation(Struct, frozen=True):
     """
 
     kind: CitationKind
+    """The kind of the cited source."""
     id: str
     start: int
     end: int
@@ -54,7 +55,9 @@ class Verification:
     """The outcome for one citation. `excerpt` is text of the cited source, if requested."""
 
     valid: bool
+    """True if the source exists where the operator allows it."""
     reason: Reason
+    """The reason for that."""
     excerpt: str = field(default="", repr=False)
 
 
@@ -63,6 +66,7 @@ class Checked(Struct, frozen=True):
 
     citation: Citation
     verification: Verification
+    """The result."""
 
 
 VerifyCitation: TypeAlias = Callable[[Citation], Awaitable[Verification]]

@@ -14,6 +14,7 @@ class Duplicate(Struct, frozen=True):
     """A stored memory with nearly the same text; `similarity` is 0 to 1."""
 
     id: str
+    """The id of the stored memory."""
     similarity: float
 
 
@@ -42,25 +43,34 @@ class Filter(Struct, frozen=True):
     text: str = ""
     tags: tuple[str, ...] = ()
     kinds: tuple[Kind, ...] = ()
+    """The kinds that match."""
     tiers: tuple[Tier, ...] = ()
+    """The tiers that match."""
     own_only: bool = False
+    """True for the person's own memories only."""
     superseded: bool = False
+    """True to include memories that were replaced."""
     at: datetime | None = None
     after_id: str = ""
+    """The last id of the page before; empty for the first page."""
     limit: int = 20
     scopes: tuple[Scope, ...] = ()
+    """The scopes that match."""
     since: datetime | None = None
     until: datetime | None = None
     unfinished: bool = False
     turns: bool | None = None
     sources: tuple[SourceType, ...] = ()
+    """The sources that match."""
     trusts: tuple[Trust, ...] = ()
+    """The degrees of trust that match."""
 
 
 class Match(Struct, frozen=True):
     """A memory and its score from 0 to 1, 1 for the best; 0 without a text."""
 
     record: Record
+    """The memory, without its vector."""
     score: float
 
 
@@ -68,16 +78,21 @@ class Unembedded(Struct, frozen=True):
     """A memory without a vector. Numbers grow with every memory."""
 
     number: int
+    """The number of its row."""
     id: str
+    """The id of the memory."""
     text: str
+    """The text to make a vector of."""
 
 
 class TextVector(Struct, frozen=True):
     """The vector of a memory's text. It is not stored if the memory has another text by now."""
 
     memory_id: str
+    """The id of the memory."""
     text: str
     embedding: Embedding
+    """The vector with the name of its model."""
 
 
 class ChangedMemory(Struct, frozen=True):
@@ -85,6 +100,7 @@ class ChangedMemory(Struct, frozen=True):
 
     person: str
     id: str
+    """The id of the memory or review."""
 
 
 class MemoryStore(Protocol):

@@ -25,6 +25,7 @@ class PersonChoices(Struct, frozen=True):
     persons: tuple[str, ...]
     project: str = ""
     shows_private: bool = False
+    """True if the person allowed their private memories in rooms."""
     seen: tuple[tuple[str, datetime], ...] = ()
     memory_off: bool = False
     off_here: bool = False
@@ -41,6 +42,7 @@ class MemorySession(Struct, frozen=True):
     """A person in a conversation until 30 minutes idle. Its brief is frozen as of `brief_at`."""
 
     id: str
+    """The id of the session; empty where memory is off."""
     brief_at: datetime | None = None
 
 
@@ -49,8 +51,10 @@ class TurnStart(Struct, frozen=True):
     false if there is certainly no visible memory."""
 
     who: PersonChoices
+    """The person with their choices."""
     session: MemorySession
     documents: Mapping[Document, Version]
+    """The newest version of each document that the person may read here."""
     remembers: bool = True
 
 
@@ -93,18 +97,25 @@ class Linked(Struct, frozen=True):
     """A linked identity, and the time of the link if known."""
 
     side: LinkSide
+    """The other identity."""
     since: datetime | None = None
+    """The time of the link; None if unknown."""
 
 
 class LinkRequest(Struct, frozen=True):
     """A request to link two identities. `redeemer` is None until the code is entered."""
 
     id: str
+    """The id of the request, which its buttons carry."""
     tenant: str
+    """The tenant of both identities."""
     state: LinkState
+    """The step that was done last."""
     maker: LinkSide
+    """The identity that asked for the link and got the code."""
     redeemer: LinkSide | None
     until: datetime
+    """The end of the request's validity."""
 
     def opposite(self, person: str) -> LinkSide | None:
         """Return the other side of the request."""
@@ -145,16 +156,21 @@ class PlaceCount(Struct, frozen=True):
 
     room: str
     audience: str
+    """The value of the place's `Audience`."""
     learned: int
     said: int
+    """The number of sides of turns."""
 
 
 class TenantProject(Struct, frozen=True):
     """A project of a tenant, and the number of entries that wait for an operator there."""
 
     id: str
+    """The id of the project, as `project_of` returns it."""
     title: str
+    """The name that people read; empty if none is known."""
     waiting: int
+    """The number of entries that wait."""
 
 
 class WorkingMemory(PersonalDataStore, Protocol):
@@ -175,8 +191,11 @@ class PersonCount(Struct, frozen=True):
 
     person: str
     episodic: int
+    """The number of episodic memories, turns included."""
     semantic: int
+    """The number of lasting memories."""
     waiting: int
+    """The number of open reviews."""
 
 
 MAX_TASK_TEXT: Final = 2_000

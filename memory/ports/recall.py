@@ -19,7 +19,9 @@ class RecallStage(Struct, frozen=True):
     """A step of recall and its duration."""
 
     name: str
+    """The name of the step."""
     ms: float
+    """Its duration in milliseconds."""
 
 
 class Recalled(Struct, frozen=True):
@@ -31,6 +33,7 @@ class Recalled(Struct, frozen=True):
     """
 
     record: Record
+    """The memory, with its text as it may be shown."""
     score: float
     source_scores: Mapping[str, float]
     source_ranks: Mapping[str, int]
@@ -55,10 +58,12 @@ class Recollection(Struct, frozen=True):
     searches: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     stages: tuple[RecallStage, ...] = ()
+    """The steps in order."""
     candidates: int = 0
     left_out: int = 0
     repeats: int = 0
     tokens: int = field(default=0)
+    """The estimated tokens of the results."""
 
     @property
     def ms(self) -> float:
@@ -91,7 +96,9 @@ class SearchHit(Struct, frozen=True):
     """A candidate of one search; scores are comparable within one list only."""
 
     id: str
+    """The id of the memory."""
     score: float
+    """The score; a higher one is better."""
 
 
 class Recall(Protocol):
