@@ -37,7 +37,7 @@ from memory.model.scope import channel_of
 from memory.service.handle import Memory, MemoryHandle
 from memory.service.people import People
 from memory.transfer.exporter import personal_file
-from memory.turns.notices import UNDO, deliver_notices, entries_at, keep_buttons, request_notice
+from memory.turns.footer import UNDO, deliver_notices, entries_at, keep_buttons, request_notice
 
 _THAT: Final = re.compile(
     r"that\s+(?=(?:i|we|my|our|you|your|he|she|it|they|his|her|its|their)\b)", re.IGNORECASE

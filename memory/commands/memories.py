@@ -24,7 +24,7 @@ from memory.service.read import ListName, MemoryPage
 from memory.service.write import UndoResult, document_named
 from memory.stores.reviews import ReviewItem
 from memory.text.display import one_line, quoted
-from memory.turns.notices import BESIDE, DISCARD, KEEP, keep_buttons, places_of, unformatted
+from memory.turns.footer import BESIDE, DISCARD, KEEP, keep_buttons, places_of, unformatted
 
 PREFIX: Final = "memory:page:"
 CHAT: Final = "chat"

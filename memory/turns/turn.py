@@ -25,9 +25,7 @@ from memory.service.handle import Memory, MemoryHandle
 from memory.turns.arguments import ShownIds
 from memory.turns.brief import BackendBriefs, BriefLimits, Briefs
 from memory.turns.document_tool import UPDATE, DocumentTool
-from memory.turns.knowledge_tools import SKILL as REPOSITORIES
-from memory.turns.knowledge_tools import CombinedTools, KnowledgeTools
-from memory.turns.notices import (
+from memory.turns.footer import (
     deliver_notices,
     entries_at,
     entry_of_sentence,
@@ -38,6 +36,8 @@ from memory.turns.notices import (
     saved_notices,
     undelivered_notices,
 )
+from memory.turns.knowledge_tools import SKILL as REPOSITORIES
+from memory.turns.knowledge_tools import CombinedTools, KnowledgeTools
 from memory.turns.tools import TOOLS, MemoryTools
 from memory.write.consolidation import TurnText, waiting_turn
 from memory.write.prepare import DraftRefusal, Prepared, prepare_turn

@@ -18,7 +18,7 @@ from memory.ports.audit import AuditAction
 from memory.ports.memories import Filter
 from memory.stores.audit import Audit
 from memory.stores.personal_data import TABLES
-from memory.turns.notices import keep_buttons
+from memory.turns.footer import keep_buttons
 from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig
 
 

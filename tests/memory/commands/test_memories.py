@@ -10,7 +10,7 @@ from memory.commands import texts
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import Draft, InputKind, Kind, Scope
 from memory.service.read import PAGE
-from memory.turns.notices import footer_of, keep_buttons
+from memory.turns.footer import footer_of, keep_buttons
 from tests.memory.commands.test_command_set import press, say
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, memory_rig
 

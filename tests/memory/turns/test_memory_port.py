@@ -8,7 +8,7 @@ from gateway.errors import ToolError
 from gateway.people import Role
 from memory.model.record import CONFIDENCE, Draft, Kind, Tier, Trust
 from memory.ports.memories import Filter
-from memory.turns.notices import KEEP
+from memory.turns.footer import KEEP
 from memory.turns.tools import TOOLS
 from tests.memory.rig import ROOM, Rig, memory_rig
 from tests.support.prompts import prompt_of

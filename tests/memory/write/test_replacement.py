@@ -7,7 +7,7 @@ from memory.grounding.decision import Grounding, WritePolicy
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import Draft, Kind
 from memory.ports.memories import Filter
-from memory.turns.notices import footer_of
+from memory.turns.footer import footer_of
 from memory.write.replacement import announces_change, replaced_by
 from tests.memory.rig import FakeVerifier, memory_rig
 from tests.memory.stores.records import record

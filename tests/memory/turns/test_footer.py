@@ -15,7 +15,7 @@ from gateway.ports.memory import AnswerFooter
 from memory.model.outcome import Outcome
 from memory.ports.memories import Filter
 from memory.service.people import MAX_WAITING_NOTICES
-from memory.turns.notices import UNDO
+from memory.turns.footer import UNDO
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, memory_rig
 from tests.support.prompts import prompt_of
 
