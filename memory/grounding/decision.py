@@ -49,14 +49,20 @@ class Claim(Struct, frozen=True):
     """
 
     content: str
+    """The text."""
     kind: Kind
+    """The kind of memory."""
     source: SourceType
+    """The source that the service derived."""
     trust: Trust
+    """The trust that follows from the source."""
     captured_at: datetime
+    """The time of the claim."""
     confirmed: bool = False
     external: bool = False
     supersedes: str = ""
     valid_until: datetime | None = None
+    """The end of its validity; None for no end."""
     import_state: ImportState = ""
 
 
@@ -65,9 +71,12 @@ class Findings(Struct, frozen=True):
     duplicates failed; `compared`: it is switched on."""
 
     hedges: HedgeResult = HedgeResult(HedgeAction.NONE)
+    """The hedges in the text."""
     citations: tuple[Checked, ...] = ()
+    """The citations with the results of their verification."""
     injections: tuple[str, ...] = ()
     duplicate: Duplicate | None = None
+    """The stored memory with nearly the same text; None for none."""
     duplicate_unchecked: bool = False
     compared: bool = True
 
@@ -77,6 +86,7 @@ class GroundingDecision(Struct, frozen=True):
 
     tier: IngestionTier
     code: Code
+    """The rule that applied."""
 
     @property
     def reason(self) -> str:

@@ -70,17 +70,25 @@ class McpServices:
     counts a call of an agent (tenant, id) and raises `ToolError` after too many."""
 
     memory: Memory
+    """All memory, which is reached through a caller."""
     documents: DocumentService
+    """Reads and writes SOUL, BIBLE and HEARTBEAT."""
     tasks: AgentTasks
+    """Stores the tasks of agents."""
     agents: AgentRegistry
+    """Registers agents, and opens their sessions."""
     pools: PoolRegistry
+    """Manages pools and the shares in them."""
     handoffs: HandoffManager
+    """Hands tasks over."""
     events: AgentEvents
+    """Reads the events of agents, pools and handoffs."""
     key: Callable[[], bytes] = field(repr=False)
     count_call: Callable[[str, str], Awaitable[None]]
     poll_seconds: float = 2.0
     """Seconds between two looks for events of an open stream."""
     brief: BriefLimits = field(default_factory=BriefLimits)
+    """The limits of a brief."""
     repositories: KnowledgeReader | None = None
     """Searches repositories, where that is enabled."""
 
@@ -89,8 +97,10 @@ class McpCall(Struct, frozen=True):
     """One call: the caller, and their memory."""
 
     services: McpServices
+    """The services of the server."""
     caller: Caller
     handle: MemoryHandle
+    """The memory that the caller reaches."""
 
     @property
     def person(self) -> str:
@@ -115,9 +125,13 @@ class ToolDefinition(Generic[A]):
     """
 
     name: str
+    """The name under which a client calls it."""
     title: str
+    """The name that people read."""
     description: str
+    """The sentences by which a model decides to call it."""
     server: ServerName
+    """The server that has it, besides the one with all tools."""
     allowed: Allowed
     run: Callable[[McpCall, A], Awaitable[Output]]
     question: Callable[[McpCall, A], Awaitable[str]] | None = None

@@ -49,9 +49,12 @@ class RequestMemory(Struct, frozen=True):
     """Memory for one request. Every method raises `StoreUnavailable`."""
 
     dependencies: MemoryDependencies
+    """The services and stores."""
     request: RequestScope
     access: AccessScope
+    """The memories that the request may read and change."""
     start: TurnStart
+    """The person, session and documents, read once."""
 
     @property
     def choices(self) -> PersonChoices:

@@ -82,14 +82,22 @@ class ReviewItem(Struct, frozen=True):
     """A memory or document that waits for a decision; `reason` says why it was not stored."""
 
     id: str
+    """The id of the review."""
     record: Record
+    """The memory as it would be stored."""
     reason: str
     submitted_at: datetime
+    """The time since which it waits."""
     passed: tuple[str, ...] = ()
+    """The checks that speak for it."""
     failed: tuple[str, ...] = ()
+    """The checks that speak against it."""
     state: ReviewState = "pending"
+    """The decision, or that it waits."""
     decided_at: datetime | None = None
+    """The time of the decision; None while it waits."""
     note: str = ""
+    """The reason of a rejection; empty otherwise."""
     target: str = ""
     """Empty for a memory, else the document that it would rewrite, or a `ShareProposal.target`."""
     decided_by: str = ""

@@ -95,30 +95,46 @@ class Header(BaseModel):
     model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
 
     format: Literal["parley-memory"]
+    """The mark of an export of Parley."""
     version: Annotated[int, Field(ge=1)]
+    """The version of the format, from 1."""
     exported_at: AwareDatetime | None = None
+    """The time of the export, with a time zone; None if it is not given."""
     person: Annotated[str, StringConstraints(max_length=500)] = ""
 
 
 class ImportLine(BaseModel):
     """A memory in an import. Trust, source and place are not part of it; they are read only if a
-    signature proves them (`signatures.py`)."""
+    signature proves them."""
 
     model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
 
     content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)]
+    """The text: 1 to 10,000 characters."""
     kind: _KindName = "fact"
+    """The kind of memory."""
     id: _Id = ""
+    """The id in the export; empty for a new one."""
     tags: Annotated[list[str], Field(max_length=MAX_TAGS)] = Field(default_factory=list)
+    """Words to find it by, at most 10."""
     scope: Literal["user", "project", "global"] = "user"
+    """The owner: the person, their project, or the tenant."""
     role: Literal["", "user", "assistant", "tool", "other"] = ""
+    """The speaker of a turn; empty for what was learned."""
     created_at: AwareDatetime | None = None
+    """The time of writing; None for the time of the import."""
     true_from: AwareDatetime | None = None
+    """The beginning of the time in which it is true; None for no beginning."""
     true_until: AwareDatetime | None = None
+    """The end of that time; None for no end."""
     expires_at: AwareDatetime | None = None
+    """The time of its deletion; None for the one that its kind has."""
     supersedes: _Id = ""
+    """The id of the memory that it replaced; empty for none."""
     superseded_by: _Id = ""
+    """The id of the memory that replaced it; empty for none."""
     superseded_at: AwareDatetime | None = None
+    """The time of its replacement; None while it is current."""
 
 
 Values = Mapping[str, object]
@@ -129,6 +145,7 @@ class ImportEntry(Struct, frozen=True):
 
     line: ImportLine
     values: Values
+    """All fields of the line as they were read."""
 
 
 class Unreadable(Struct, frozen=True):
