@@ -16,7 +16,6 @@ from msgspec import Struct
 from gateway.errors import BadInput, NotFound
 from gateway.immutable import replace
 from gateway.ports import Clock
-from memory.agents.events import event_of
 from memory.agents.model import (
     Agent,
     AgentEvent,
@@ -31,6 +30,7 @@ from memory.agents.model import (
     SharedScope,
 )
 from memory.agents.registry import capacity, own_capacity
+from memory.agents.stores.events import event_of
 from memory.agents.stores.invitations import Invited, Limit, Rests, SqlInvitations
 from memory.model.scope import RequestScope
 from memory.stores.audit import Audit

@@ -17,7 +17,6 @@ from gateway.errors import BadInput, NotFound
 from gateway.immutable import replace
 from gateway.people import Role
 from gateway.ports import Clock
-from memory.agents.events import event_of
 from memory.agents.invitations import PoolInvitations, refused_joining
 from memory.agents.model import (
     MAX_RESULTS,
@@ -42,6 +41,7 @@ from memory.agents.registry import AgentRegistry, capacity, named, own_capacity
 from memory.agents.share_reviews import ShareReviews
 from memory.agents.shared_updates import SharedUpdates
 from memory.agents.stores.agents import SqlAgents
+from memory.agents.stores.events import event_of
 from memory.agents.stores.pools import SqlPools
 from memory.model.record import Record
 from memory.model.scope import (

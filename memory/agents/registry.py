@@ -11,7 +11,6 @@ from gateway.errors import BadInput, NotFound
 from gateway.immutable import replace
 from gateway.ports import Clock
 from memory.agents.defences import cleaned_name
-from memory.agents.events import event_of
 from memory.agents.model import (
     DEFAULT_CAPABILITIES,
     MAX_NAME,
@@ -25,6 +24,7 @@ from memory.agents.model import (
     RegistryCapacityError,
 )
 from memory.agents.stores.agents import SqlAgents
+from memory.agents.stores.events import event_of
 from memory.model.scope import RequestScope, access_scope_of
 from memory.ports.audit import AuditAction
 from memory.ports.memories import MemoryStore

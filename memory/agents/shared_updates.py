@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from gateway.immutable import replace
 from gateway.ports import Clock
-from memory.agents.events import event_of
 from memory.agents.model import AgentEvent, EventKind, PoolEntry, SharedUpdate, UpdateOutcome
+from memory.agents.stores.events import event_of
 from memory.agents.stores.pools import ReplacedText, SqlPools
 from memory.model.outcome import Code, Outcome, WriteResult
 from memory.model.record import Draft, InputKind

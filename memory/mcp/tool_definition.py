@@ -16,11 +16,11 @@ from gateway.immutable import replace
 from gateway.ports.action import Output
 from gateway.ports.memory import Caller
 from gateway.ports.rights import NO_CAPABILITY, Allowed, Denied, TokenScope
-from memory.agents.events import AgentEvents
 from memory.agents.handoffs import HandoffManager
 from memory.agents.model import Capability
 from memory.agents.pools import PoolRegistry
 from memory.agents.registry import AgentRegistry
+from memory.agents.stores.events import AgentEvents
 from memory.documents.service import DocumentService
 from memory.knowledge.access import KnowledgeReader
 from memory.mcp.names import ServerName

@@ -14,7 +14,6 @@ from gateway.ports import Clock
 from gateway.turn.admission import known_ids, role_in, served
 from gateway.turn.services import Services
 from memory.actions.call import AgentServices
-from memory.agents.events import AgentEvents
 from memory.agents.handoffs import KEEP_ENDED, HandoffManager
 from memory.agents.invitations import PoolInvitations
 from memory.agents.model import AgentLimits
@@ -24,6 +23,7 @@ from memory.agents.registry import AgentRegistry
 from memory.agents.share_reviews import ShareReviews
 from memory.agents.shared_updates import SharedUpdates
 from memory.agents.stores.direct_places import DirectPlaces
+from memory.agents.stores.events import AgentEvents
 from memory.agents.webhook_signature import key_of
 from memory.agents.webhooks import EventReceiver, WebhookDelivery
 from memory.service.people import People

@@ -3,8 +3,7 @@
 from typing import Final
 
 from gateway.ports.clock import Clock
-from memory.knowledge.ingest.ingester import Ingester, Splitter
-from memory.knowledge.ingest.limits import IngestLimits
+from memory.knowledge.ingest.ingester import Ingester, IngestLimits, Splitter
 from memory.knowledge.reading.rules import Rules
 from memory.knowledge.splitting import split_file
 from parley.config import Settings

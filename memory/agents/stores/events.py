@@ -1,11 +1,15 @@
-"""The table of events, the signal that some were added, and the progress of webhooks.
+"""Events of agents, pools and handoffs, for the people and agents that take part in them: their
+table, the signal that some were added, and the progress of webhooks.
 
 Events are added by the transactions of the stores that change something.
+
+An event has ids and no content. A reader sees the events of their own agents, of pools that they
+own or in which one of their agents is a member now, and of handoffs from and to them.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, TypeVar
 
 from msgspec import Struct
@@ -13,7 +17,10 @@ from msgspec import Struct
 from db import Database, Params, Row, Statement, Work, among, execute, fetch, lock
 from db.database import delete_some, deleting_some
 from db.values import micros, storable, time_of
+from gateway.errors import BadInput
+from gateway.ports import Clock
 from memory.agents.model import AgentEvent, EventKind, EventPage
+from memory.model.scope import RequestScope
 
 
 class EventReader(Struct, frozen=True):
@@ -108,7 +115,7 @@ class EventWriter:
         return result
 
 
-def event_of(row: Row) -> AgentEvent:
+def _event(row: Row) -> AgentEvent:
     """Return the event of a row with `COLUMNS`."""
     number, tenant, at, kind, agent, pool, handoff, memory, person, other = row
     return AgentEvent(
@@ -189,7 +196,7 @@ class SqlAgentEvents:
             # The end is read first: what is added in between is found by the next call.
             ((end, read),) = yield from fetch(END_OF_WINDOW, {"number": number})
             rows = yield from fetch(AFTER, params)
-            found = tuple(event for row in rows if (event := event_of(row)).number <= end)
+            found = tuple(event for row in rows if (event := _event(row)).number <= end)
             if len(rows) == limit:
                 return EventPage(found, found[-1].number if found else end, more=True)
             return EventPage(found, int(end), more=read == WINDOW)
@@ -199,7 +206,7 @@ class SqlAgentEvents:
     async def of_tenant(self, tenant: str, number: int, limit: int) -> list[AgentEvent]:
         """Return the events of a tenant after a number, for its operators."""
         params = {"tenant": storable(tenant), "number": number, "limit": limit}
-        return [event_of(row) for row in await self._database.fetch(OF_TENANT, params)]
+        return [_event(row) for row in await self._database.fetch(OF_TENANT, params)]
 
     async def newest(self) -> int:
         """Return the number of the newest event, 0 for none."""
@@ -265,3 +272,78 @@ class SqlWebhooks:
     async def states(self) -> list[WebhookState]:
         """Return the progress of all webhooks."""
         return [WebhookState(*row) for row in await self._database.fetch(STATES)]
+
+
+KEEP: Final = timedelta(days=7)
+MOST: Final = 100_000
+"""Events that are kept; older ones are deleted."""
+MAX_PAGE: Final = 500
+
+
+class AgentEvents:
+    """The events of an installation. Every method raises `StoreUnavailable`."""
+
+    def __init__(
+        self, store: SqlAgentEvents, clock: Clock, signal: EventSignal | None = None
+    ) -> None:
+        """`signal` is the one of the stores that add events."""
+        self._store = store
+        self._clock = clock
+        self._signal = signal or EventSignal()
+
+    async def after(self, request: RequestScope, number: int = 0, limit: int = 100) -> EventPage:
+        """Return the events after a number that the caller may see, oldest first.
+
+        `EventPage.last` is the next `number`. Raises `BadInput` for a negative number or a limit
+        that is not from 1 to 500.
+        """
+        if number < 0:
+            raise BadInput(f"after: must be 0 or more, is {number}")
+        if not 1 <= limit <= MAX_PAGE:
+            raise BadInput(f"limit: must be from 1 to {MAX_PAGE}, is {limit}")
+        return await self._store.after(reader_of(request), number, limit)
+
+    async def newest(self) -> int:
+        """Return the number of the newest event; events after it are new."""
+        return await self._store.newest()
+
+    @property
+    def added(self) -> int:
+        """The number of times that this process has added events; the next `since`."""
+        return self._signal.added
+
+    async def wait(self, since: int, timer: Awaitable[None]) -> None:
+        """Return when this process has added events after `since`, or the timer ends. Events of
+        other processes do not end the wait."""
+        await self._signal.wait(since, timer)
+
+    async def prune(self) -> int:
+        """Delete a batch of old events; return their number."""
+        return await self._store.prune(self._clock.now() - KEEP, MOST)
+
+
+def event_of(
+    request: RequestScope,
+    kind: EventKind,
+    at: datetime,
+    *,
+    agent: str = "",
+    pool: str = "",
+    memory: str = "",
+) -> AgentEvent:
+    """Return the event of a change that the caller makes; without an agent, the asking one."""
+    return AgentEvent(
+        kind,
+        request.principal.tenant,
+        at,
+        agent=agent or request.agent,
+        pool=pool,
+        memory=memory,
+        person=str(request.principal.person),
+    )
+
+
+def reader_of(request: RequestScope) -> EventReader:
+    """Return the caller as a reader of events."""
+    persons = tuple(sorted({str(request.principal.person), *request.persons}))
+    return EventReader(request.principal.tenant, persons, request.agent)

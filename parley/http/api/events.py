@@ -21,8 +21,8 @@ from gateway.ports.http_routes import (
 )
 from gateway.ports.memory import Caller
 from gateway.ports.rights import AGENT_READS
-from memory.agents.events import MAX_PAGE, AgentEvents
 from memory.agents.model import AgentEvent
+from memory.agents.stores.events import MAX_PAGE, AgentEvents
 from memory.model.scope import RequestScope
 from memory.service.handle import Memory
 from parley.http.api.authentication import CALLER, Authenticator, authenticated

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from gateway.errors import BadInput, NotFound
-from memory.agents.events import KEEP, MAX_PAGE
 from memory.agents.model import AgentType, Permission, SharedScope
+from memory.agents.stores.events import KEEP, MAX_PAGE
 from tests.memory.agents.conftest import Agents
 from tests.support.patience import PATIENCE
 

@@ -8,8 +8,7 @@ import pytest
 from db import Statement
 from gateway.immutable import replace
 from memory.git.location import locate
-from memory.knowledge.ingest.ingester import Ingester, Splitter
-from memory.knowledge.ingest.limits import IngestLimits
+from memory.knowledge.ingest.ingester import Ingester, IngestLimits, Splitter
 from memory.knowledge.model import BranchOutcome, IngestOutcome, IngestProgress, Repository
 from memory.knowledge.stores.repositories import KnowledgeStores
 from parley.config.agent_file import read_agent_file
