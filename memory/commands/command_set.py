@@ -141,16 +141,16 @@ class MemoryCommands:
         self._commands: Mapping[str, Command] = {
             "remember": self._remember,
             "memories": self._memories,
-            "forget": self._forget,
+            "forget": self._forgetting.ask,
             "privacy": self._privacy,
             "undo": self._undo,
             "project": self._projects.run,
             "soul": self._documents.soul,
             "bible": self._documents.bible,
-            "link": self._link,
-            "handoff": self._handoff,
-            "handoffs": self._handoffs,
-            "agents": self._list_agents,
+            "link": lambda _, caller, text: self._linking.run(caller, text),
+            "handoff": lambda handle, caller, text: self._handing.run(handle.request, caller, text),
+            "handoffs": lambda handle, caller, _: self._handing.listed(handle.request, caller),
+            "agents": lambda handle, caller, text: self._agents.run(handle.request, caller, text),
         }
 
     async def run(self, name: str, arguments: str, caller: Caller) -> Reply:
@@ -237,9 +237,6 @@ class MemoryCommands:
                 raise
             return Reply(browsing.TAKEN_BACK)
 
-    async def _forget(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
-        return await self._forgetting.ask(handle, caller, text)
-
     async def _privacy(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
         what, _, rest = text.casefold().partition(" ")
         choice = await chosen(
@@ -271,18 +268,6 @@ class MemoryCommands:
                 notes=notes,
             )
         )
-
-    async def _link(self, _handle: MemoryHandle, caller: Caller, text: str) -> Reply:
-        return await self._linking.run(caller, text)
-
-    async def _handoff(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
-        return await self._handing.run(handle.request, caller, text)
-
-    async def _handoffs(self, handle: MemoryHandle, caller: Caller, _text: str) -> Reply:
-        return await self._handing.listed(handle.request, caller)
-
-    async def _list_agents(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
-        return await self._agents.run(handle.request, caller, text)
 
     async def _ask_to_erase(self, handle: MemoryHandle, caller: Caller) -> Reply:
         person, channel = str(caller.principal.person), channel_of(caller.place)
