@@ -227,7 +227,7 @@ ERASE: Final = (
 
 class SqlPersonalData:
     """Turns, notes, usage, traces, feedback, admissions and sessions. Implements
-    `memory.ports.personal_data.WorkingMemory`."""
+    `memory.ports.people.WorkingMemory`."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -316,7 +316,7 @@ def _plain(name: str, value: object) -> object:
 
 
 class HotPersonalData:
-    """Implements `memory.ports.personal_data.PersonalDataStore` over the hot stores. Identities
+    """Implements `memory.ports.people.PersonalDataStore` over the hot stores. Identities
     of a platform are the same in every tenant."""
 
     def __init__(self, inbox: Inbox, outbox: Outbox, states: AdapterStates) -> None:

@@ -333,7 +333,7 @@ def _portions(ids: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 class BackendPersonalData:
-    """Implements `memory.ports.personal_data.PersonalDataStore`. Methods raise `MemoryUnavailable`:
+    """Implements `memory.ports.people.PersonalDataStore`. Methods raise `MemoryUnavailable`:
     an erasure that failed is reported, never skipped."""
 
     def __init__(self, backend: GuardedBackend) -> None:

@@ -205,7 +205,7 @@ ERASE: Final = (
 
 
 class SqlMemoryPersonalData:
-    """Implements `memory.ports.personal_data.PersonalDataStore`."""
+    """Implements `memory.ports.people.PersonalDataStore`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

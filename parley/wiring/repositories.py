@@ -29,7 +29,7 @@ log = structlog.get_logger(__name__)
 
 
 class ProgramIndex:
-    """Implements `memory.knowledge.reader.RepositoryIndex`. An SQLite file is opened once `parley
+    """Implements `memory.knowledge.access.RepositoryIndex`. An SQLite file is opened once `parley
     knowledge init` has made it; until then there is nothing to read."""
 
     def __init__(self, index: KnowledgeIndex, nearness: Nearness | None = None) -> None:
