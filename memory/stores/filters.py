@@ -3,7 +3,7 @@
 A statement is put together from constant parts, so that there are few different ones to prepare.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -13,6 +13,7 @@ from db import Statement, among
 from db.statements import json_values, listed
 from db.values import micros, micros_or_none, storable
 from gateway.ports import Clock
+from memory.model.record import Embedding
 from memory.model.scope import OWN, SEES, SEES_SHARED, AccessScope
 from memory.ports.memories import Filter
 
@@ -68,6 +69,23 @@ def _visible(sees: str) -> str:
 def statement(source: str) -> Statement:
     """The statement of a source."""
     return Statement(source)
+
+
+class VectorQuery(Struct, frozen=True):
+    """A search for the memories whose vectors are nearest to that of a question."""
+
+    vector: Embedding
+    """The vector of the question; vectors of another model are not compared."""
+    access: AccessScope
+    """The memories that may be found."""
+    filters: Filter
+    """A selection of them, whose text is ignored."""
+    limit: int
+    """The largest number of results."""
+    now: int
+    """The time of the search in microseconds since 1970."""
+    shares: Sequence[str] = ()
+    """The audiences whose shares are searched instead of the memories of the people."""
 
 
 def conditions_of(access: AccessScope, filters: Filter) -> str:

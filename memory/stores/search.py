@@ -8,12 +8,13 @@ from msgspec import Struct
 
 from db import Database, Params, Statement, among, either
 from db.values import micros, storable
+from gateway.immutable import replace
 from gateway.ports import Clock
 from memory.model.record import Embedding, Record
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter, TextVector
 from memory.ports.recall import SearchHit
-from memory.stores.filters import by_reader, visible_at
+from memory.stores.filters import VectorQuery, by_reader, visible_at
 from memory.stores.rows import SELECTED, record_from
 from memory.stores.shared_memories import SharedWords, audiences_of_reader, merged
 from memory.stores.sqlite.vector_search import SqliteVectors
@@ -65,22 +66,8 @@ class VectorSearch(Protocol):
         """Decode a value of the column `vector`."""
         ...
 
-    async def nearest(
-        self, access: AccessScope, query: Embedding, filters: Filter, limit: int, now: int
-    ) -> list[tuple[str, float]]:
-        """Return ids and cosine similarities, as `RecallStore.nearest` does."""
-        ...
-
-    async def nearest_shares(
-        self,
-        names: Sequence[str],
-        access: AccessScope,
-        query: Embedding,
-        filters: Filter,
-        limit: int,
-        now: int,
-    ) -> list[tuple[str, float]]:
-        """Return the same for what is shared with the audiences `names`."""
+    async def nearest(self, query: VectorQuery) -> list[tuple[str, float]]:
+        """Return ids and cosine similarities, best first."""
         ...
 
 
@@ -165,11 +152,11 @@ class RecallStore:
         self, access: AccessScope, query: Embedding, filters: Filter, limit: int
     ) -> list[SearchHit]:
         """Return matches by cosine similarity to vectors of the same model, best first."""
-        now = micros(self._clock.now())
-        hits = await self._vectors.nearest(access, query, filters, limit, now)
+        search = VectorQuery(query, access, filters, limit, micros(self._clock.now()))
+        hits = await self._vectors.nearest(search)
         names = await audiences_of_reader(self._database, access)
         if names and not filters.own_only:
-            shared = await self._vectors.nearest_shares(names, access, query, filters, limit, now)
+            shared = await self._vectors.nearest(replace(search, shares=names))
             hits = merged(hits, shared, limit)
         return [SearchHit(*hit) for hit in hits]
 

@@ -8,7 +8,6 @@ long as their owner does not have very many. Beyond that pgvector's HNSW index g
 of what it finds fits (`hnsw.iterative_scan`).
 """
 
-from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Final, LiteralString
 
@@ -20,10 +19,8 @@ from db import Params, Statement, among
 from db.errors import StoreUnavailable
 from db.postgres import TAKE_LOCKS, Connection, PostgresDatabase, lock_keys
 from db.values import storable
-from memory.model.record import Embedding
-from memory.model.scope import AccessScope
-from memory.ports.memories import Filter, TextVector
-from memory.stores.filters import conditions_of, statement, values_of
+from memory.ports.memories import TextVector
+from memory.stores.filters import VectorQuery, conditions_of, statement, values_of
 from memory.stores.partitions import owners_within
 
 MAX_INDEXED: Final = 2_000
@@ -219,46 +216,23 @@ class PostgresVectors:
     def vector(self, kept: object) -> tuple[float, ...]:
         return tuple(float(part) for part in str(kept).strip("[]").split(","))
 
-    async def nearest(
-        self, access: AccessScope, query: Embedding, filters: Filter, limit: int, now: int
-    ) -> list[tuple[str, float]]:
-        return await self._nearest(Searched(WITHIN), (), access, query, filters, limit, now)
-
-    async def nearest_shares(
-        self,
-        names: Sequence[str],
-        access: AccessScope,
-        query: Embedding,
-        filters: Filter,
-        limit: int,
-        now: int,
-    ) -> list[tuple[str, float]]:
-        return await self._nearest(Searched(SHARED), names, access, query, filters, limit, now)
-
-    async def _nearest(
-        self,
-        searched: Searched,
-        names: Sequence[str],
-        access: AccessScope,
-        query: Embedding,
-        filters: Filter,
-        limit: int,
-        now: int,
-    ) -> list[tuple[str, float]]:
+    async def nearest(self, query: VectorQuery) -> list[tuple[str, float]]:
         if not await self.table.there(by_now=True):
             return []
-        params = values_of(access, filters, now) | {
-            "limit": limit,
+        access, filters, vector = query.access, query.filters, query.vector
+        searched = Searched(SHARED if query.shares else WITHIN)
+        params = values_of(access, filters, query.now) | {
+            "limit": query.limit,
             "owners": owners_within(access),
-            "names": list(names),
-            "vector": _text(query.vector),
-            "model": storable(query.model),
-            "dimension": query.dimension,
+            "names": list(query.shares),
+            "vector": _text(vector.vector),
+            "model": storable(vector.model),
+            "dimension": vector.dimension,
         }
         many = int((await self._database.fetch(searched.many, params))[0][0])
         conditions = conditions_of(access, filters)
         if many > COMPARED:
-            index = await self.table.index_of(query.model, query.dimension)
+            index = await self.table.index_of(vector.model, vector.dimension)
             if index is not None:
                 within = f"{searched.within} AND {conditions}"
                 return await _approximate(self._database, index, within, params)

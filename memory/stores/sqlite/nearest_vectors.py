@@ -15,10 +15,7 @@ from msgspec import Struct
 
 from db import Database, Row, Statement, Work, among, fetch
 from db.values import storable
-from memory.model.record import Embedding
-from memory.model.scope import AccessScope
-from memory.ports.memories import Filter
-from memory.stores.filters import conditions_of, statement, values_of
+from memory.stores.filters import VectorQuery, conditions_of, statement, values_of
 from memory.stores.matrices import Matrices, Matrix, Partition, best_first
 from memory.stores.partitions import owners_within, room_key
 
@@ -95,35 +92,12 @@ class NearestVectors:
         self._database = database
         self._matrices = matrices
 
-    async def nearest(
-        self, access: AccessScope, query: Embedding, filters: Filter, limit: int, now: int
-    ) -> list[tuple[str, float]]:
+    async def nearest(self, query: VectorQuery) -> list[tuple[str, float]]:
         """Do `VectorSearch.nearest`."""
-        search = _Search(OWN, access, filters, limit, now)
-        return await self._nearest(_partitions(access, query), query, search)
-
-    async def nearest_shares(
-        self,
-        names: Sequence[str],
-        access: AccessScope,
-        query: Embedding,
-        filters: Filter,
-        limit: int,
-        now: int,
-    ) -> list[tuple[str, float]]:
-        """Do `VectorSearch.nearest_shares`."""
-        model, dimension = storable(query.model), query.dimension
-        partitions = [Partition("share", name, model, dimension) for name in names]
-        search = _Search(SHARED, access, filters, limit, now)
-        return await self._nearest(partitions, query, search)
-
-    async def _nearest(
-        self, partitions: Sequence[Partition], query: Embedding, search: "_Search"
-    ) -> list[tuple[str, float]]:
-        limit = search.limit
-        matrices = [await self._current(partition) for partition in partitions]
+        limit = query.limit
+        matrices = [await self._current(partition) for partition in _partitions(query)]
         self._matrices.trim(len(matrices))
-        portions = best_first(matrices, query.vector, max(FEWEST, limit * 3 // 2))
+        portions = best_first(matrices, query.vector.vector, max(FEWEST, limit * 3 // 2))
         hits: list[tuple[str, float]] = []
         while len(hits) < limit:
             if sum(map(len, matrices)) > ON_LOOP:
@@ -132,7 +106,7 @@ class NearestVectors:
                 some = next(portions, None)
             if not some:
                 break
-            hits += await self._picked(matrices, some, search)
+            hits += await self._picked(matrices, some, query)
         return hits[:limit]
 
     async def _current(self, partition: Partition) -> Matrix:
@@ -162,26 +136,16 @@ class NearestVectors:
         self,
         matrices: Sequence[Matrix],
         some: Sequence[tuple[int, float]],
-        search: "_Search",
+        query: VectorQuery,
     ) -> list[tuple[str, float]]:
-        access, filters, table = search.access, search.filters, search.table
+        access, filters, table = query.access, query.filters, SHARED if query.shares else OWN
         pick = statement(table.pick + conditions_of(access, filters))
-        values = values_of(access, filters, search.now) | {"some": [number for number, _ in some]}
+        values = values_of(access, filters, query.now) | {"some": [number for number, _ in some]}
         picked, gone = await self._database.run(lambda: _there(pick, table.gone, values, len(some)))
         if gone:
             for matrix in matrices:
                 matrix.drop(gone)
         return [(picked[number], score) for number, score in some if number in picked]
-
-
-class _Search(Struct, frozen=True):
-    """The vectors that are searched, and their table."""
-
-    table: Numbered
-    access: AccessScope
-    filters: Filter
-    limit: int
-    now: int
 
 
 def _there(
@@ -199,8 +163,10 @@ def _named(partition: Partition) -> dict[str, object]:
     return {"name": partition.name, "model": partition.model}
 
 
-def _partitions(access: AccessScope, query: Embedding) -> list[Partition]:
-    model, dimension = storable(query.model), query.dimension
+def _partitions(query: VectorQuery) -> list[Partition]:
+    access, model, dimension = query.access, storable(query.vector.model), query.vector.dimension
+    if query.shares:
+        return [Partition("share", name, model, dimension) for name in query.shares]
     partitions = [Partition("owner", name, model, dimension) for name in owners_within(access)]
     if access.room:
         room = room_key(storable(access.tenant), storable(access.room))

@@ -1,14 +1,12 @@
 """Vectors in SQLite: stored as float32, compared in memory."""
 
 import struct
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from db import Database, Params, Statement
 from db.values import storable
-from memory.model.record import Embedding
-from memory.model.scope import AccessScope
-from memory.ports.memories import Filter, TextVector
+from memory.ports.memories import TextVector
+from memory.stores.filters import VectorQuery
 
 if TYPE_CHECKING:
     from memory.stores.sqlite.nearest_vectors import NearestVectors
@@ -49,24 +47,7 @@ class SqliteVectors:
     def vector(self, kept: object) -> tuple[float, ...]:
         return struct.unpack(f"<{len(kept) // 4}f", kept) if isinstance(kept, bytes) else ()
 
-    async def nearest(
-        self, access: AccessScope, query: Embedding, filters: Filter, limit: int, now: int
-    ) -> list[tuple[str, float]]:
-        return await self._matrices().nearest(access, query, filters, limit, now)
-
-    async def nearest_shares(
-        self,
-        names: Sequence[str],
-        access: AccessScope,
-        query: Embedding,
-        filters: Filter,
-        limit: int,
-        now: int,
-    ) -> list[tuple[str, float]]:
-        nearest = self._matrices().nearest_shares
-        return await nearest(names, access, query, filters, limit, now)
-
-    def _matrices(self) -> "NearestVectors":
+    async def nearest(self, query: VectorQuery) -> list[tuple[str, float]]:
         if self._nearest is None:
             # numpy costs 0.3 s and 25 MB, and is wanted only where there is a model
             from memory.stores.matrices import Matrices  # noqa: PLC0415 - loaded only where needed
@@ -75,4 +56,4 @@ class SqliteVectors:
             )
 
             self._nearest = NearestVectors(self._database, Matrices())
-        return self._nearest
+        return await self._nearest.nearest(query)
