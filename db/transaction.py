@@ -32,6 +32,7 @@ class Fetch(NamedTuple):
 
     statement: Statement
     params: Params
+    """Values by the names of the statement."""
 
 
 class Change(NamedTuple):
@@ -39,6 +40,7 @@ class Change(NamedTuple):
 
     statement: Statement
     params: Params
+    """Values by the names of the statement."""
 
 
 class ChangeMany(NamedTuple):
@@ -46,6 +48,7 @@ class ChangeMany(NamedTuple):
 
     statement: Statement
     items: Sequence[Params]
+    """Values of each run."""
 
 
 class Execute(NamedTuple):
@@ -53,6 +56,7 @@ class Execute(NamedTuple):
 
     statement: Statement
     items: Sequence[Params]
+    """Values of each run."""
 
 
 class Lock(NamedTuple):

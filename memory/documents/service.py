@@ -69,8 +69,11 @@ class DocumentResult(Struct, frozen=True):
     """The result of writing a document; `notices` are for the person."""
 
     written: Written
+    """The fate of the text."""
     version: Version | None = None
+    """The new version, or after a conflict the present one."""
     review_id: str = ""
+    """The id of the open review; empty unless it is proposed."""
     notices: tuple[str, ...] = ()
 
 
@@ -81,10 +84,15 @@ class DocumentParts(Struct, frozen=True):
     """
 
     soul: str = ""
+    """The person's preferences."""
     bible: str = ""
+    """The notes of the project."""
     heartbeat: str = ""
+    """The figures of the project as sentences."""
     soul_number: int = 0
+    """The version of `soul`."""
     bible_number: int = 0
+    """The version of `bible`."""
 
 
 class DocumentService:

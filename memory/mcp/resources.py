@@ -55,12 +55,19 @@ class ListedResource(Struct, frozen=True):
     it."""
 
     uri: str
+    """The address by which a client reads it."""
     name: str
+    """The name in lists of programs."""
     title: str
+    """The name that people read."""
     description: str
+    """The sentence by which a model decides to read it."""
     allowed: Allowed
+    """The callers that may read it."""
     mime: str = MARKDOWN
+    """The media type of its text."""
     server: ServerName = KNOWLEDGE
+    """The server that has it."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.allowed, Allowed):
@@ -136,7 +143,9 @@ class ResourceContent(Struct, frozen=True):
     """The content of a resource."""
 
     text: str
+    """The text."""
     mime: Literal["text/markdown", "application/json"] = MARKDOWN
+    """The media type of the text."""
 
 
 async def read_resource(call: McpCall, uri: str) -> ResourceContent:

@@ -84,16 +84,21 @@ class Prepared(Struct, frozen=True):
     """
 
     content: str
+    """The text as it may be stored."""
     tags: tuple[str, ...]
+    """The tags, cleaned and bounded."""
     derived: Derived
+    """The source and the trust of the text."""
     secrets: tuple[str, ...] = ()
     definite: bool = False
+    """True if a removed secret is certainly one."""
     doubtful: bool = False
     injections: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
     possible: tuple[str, ...] = ()
     possible_places: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+    """Sentences for the person."""
     evidence: Mapping[str, Any] = {}
     """Further fields of the evidence, cleaned."""
 

@@ -83,16 +83,20 @@ class OutboundPolicy(Struct, frozen=True):
 
     hosts: tuple[AllowedHost, ...]
     allow_private: frozenset[Network] = frozenset()
+    """Internal networks that may be reached; none by default."""
     timeout: float = 5.0
     max_bytes: int = 1_000_000
     max_redirects: int = 3
+    """The largest number of redirects of one request."""
 
 
 class GuardedAnswer(Struct, frozen=True):
     """A response. `headers` has names in lower case; `complete` is false for a cut body."""
 
     status: int
+    """The status of the last response."""
     url: str
+    """The address of that response, after redirects."""
     headers: Mapping[str, str]
     body: bytes
     complete: bool = True
@@ -102,9 +106,13 @@ class Target(Struct, frozen=True):
     """A URL that is allowed by its text."""
 
     url: URL
+    """The address as it is requested."""
     host: str
+    """The name or address of the host, in small letters."""
     port: int
+    """The port, also where the address names none."""
     address: Address | None
+    """The host as an address; None for a name."""
 
     @property
     def origin(self) -> tuple[str, str, int]:
