@@ -13,8 +13,8 @@ from parley.cli.overrides import overrides_of_file
 from parley.cli.terminal import print_text
 from parley.config import Settings, SettingsError, load
 from parley.config.load import example_text
+from parley.doctor.startup import startup_problems
 from parley.installation import warn_of_conflicts
-from parley.maintenance.start_check import startup_problems
 from parley.wiring.extensions import load_extensions
 from parley.wiring.memory_backends import describe, load_backends
 from safety.http.shown_address import shown_address

@@ -16,9 +16,9 @@ from gateway.ports import Clock
 from parley.http.api.errors import CallRefused
 
 if TYPE_CHECKING:
+    from parley.doctor.machine import Finding
     from parley.maintenance.audit_chain import ChainReport
     from parley.maintenance.backup import Copied
-    from parley.maintenance.checks import Finding
 
 RUNNING: Final = "This is running already. Open the page again to see its progress."
 BROKEN: Final = "It failed for an unexpected reason. The log of the program has the details."

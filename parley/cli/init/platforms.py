@@ -25,7 +25,7 @@ from parley.cli.init.terminal import MAX_TRIES, MenuOption
 from parley.config import ConfiguredAccount, SettingsError, from_mapping
 from parley.config.problems import suggestion
 from parley.config.yaml_file import Value
-from parley.maintenance.credentials import diagnose
+from parley.doctor.platforms import diagnose
 from parley.wiring.accounts import offered_commands
 
 ORDER: Final = ("web", "telegram", "discord", "slack", "whatsapp")

@@ -13,10 +13,10 @@ from parley.cli.options import Config
 from parley.cli.overrides import overrides_of_file
 from parley.cli.running_program import fetch, request_to
 from parley.config import Settings, SettingsError, load
+from parley.doctor import machine
+from parley.doctor.machine import Finding
+from parley.doctor.services import contact, recall_models
 from parley.http.listener import tried
-from parley.maintenance import checks, section_checks
-from parley.maintenance.checks import Finding
-from parley.maintenance.contacts import contact
 from parley.runtime.installation import STORE_STEP, STORES
 
 NAME: Final = "running"
@@ -25,20 +25,20 @@ NAME: Final = "running"
 def doctor(config: Config = None) -> int:
     """Print the report; 1 when something is broken."""
     platforms, path = discover(), own_configuration(config)
-    findings = [*checks.versions(), *checks.environment(), *checks.plugins(platforms)]
+    findings = [*machine.versions(), *machine.environment(), *machine.plugins(platforms)]
     try:
         settings = load(path, os.environ, platforms)
     except SettingsError as error:
-        findings += checks.refused(error.problems)
+        findings += machine.refused(error.problems)
     else:
         detail = f"{path} is valid" if path else "no file; the environment is valid"
         findings.append(Finding("ok", "configuration", detail))
-        findings += checks.secrets_file(path)
-        findings += checks.stores(settings)
-        findings += checks.disks(settings)
+        findings += machine.secrets_file(path)
+        findings += machine.stores(settings)
+        findings += machine.disks(settings)
         findings += _overrides(settings, platforms)
-        findings += checks.listeners(settings)
-        findings += section_checks.recall_models(settings)
+        findings += machine.listeners(settings)
+        findings += recall_models(settings)
         findings += check_running(settings)
         findings += asyncio.run(contact(settings, platforms))
     sys.stdout.write(report(findings))
@@ -51,7 +51,7 @@ def _overrides(settings: Settings, platforms: Discovery) -> list[Finding]:
     stored = overrides_of_file(settings, platforms)
     if stored is None:
         return []
-    findings = checks.ignored_overrides(stored.ignored)
+    findings = machine.ignored_overrides(stored.ignored)
     named = ", ".join(one.key for one in stored.in_force)
     return [Finding("ok", "overrides", named), *findings] if named else findings
 
@@ -107,7 +107,7 @@ def _notes(problems: object, elsewhere: object) -> list[Finding]:
     named = problems if isinstance(problems, dict) else {}
     others = elsewhere if isinstance(elsewhere, dict) else {}
     return [
-        checks.of_program(
+        machine.of_program(
             "note", part, str(problem), "See docs/operations.md and the log of the program."
         )
         for part, problem in named.items()

@@ -1,4 +1,4 @@
-"""Asks each platform to check its credentials, without connecting."""
+"""Checks of the credentials of each account: its platform is asked, without connecting."""
 
 import asyncio
 from collections.abc import Sequence
@@ -18,6 +18,7 @@ from gateway.ports import (
 )
 from gateway.ports.clock import SystemClock
 from parley.config import ConfiguredAccount, Settings
+from parley.doctor.machine import Finding, Status
 from parley.wiring.accounts import commands_of
 
 SECONDS: Final = 20.0
@@ -104,3 +105,27 @@ async def diagnose_all(
         *(diagnose(a, platforms.manifests[a.platform], name, commands) for a in accounts)
     )
     return list(zip(accounts, checks, strict=True))
+
+
+async def check_platforms(settings: Settings, platforms: Discovery) -> list[Finding]:
+    """The findings about the accounts; a note where there is none."""
+    results = await diagnose_all(settings, platforms)
+    if not results:
+        advice = "Run `parley init` to set one up."
+        return [Finding("note", "platforms", "no platform has credentials", advice)]
+    return [
+        Finding(
+            _status(check),
+            f"{account.path.removeprefix('platforms.')}: {check.name}",
+            check.detail,
+            check.advice,
+        )
+        for account, account_checks in results
+        for check in account_checks
+    ]
+
+
+def _status(check: Check) -> Status:
+    if not check.ok:
+        return "broken"
+    return "note" if check.advice else "ok"

@@ -25,7 +25,7 @@ from gateway.ports import (
 from gateway.ports.clock import SystemClock
 from parley.config import Settings
 from parley.config.sections import ModelChoiceSection
-from parley.maintenance.checks import Finding
+from parley.doctor.machine import Finding
 from parley.wiring.policies import choice_of, prices_of
 from safety.http.shown_address import shown_address
 

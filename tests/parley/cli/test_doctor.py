@@ -11,12 +11,12 @@ import pytest
 import yaml
 from aiohttp import web
 
-from parley.cli.doctor.command import check_running, report
+from parley.cli.doctor import check_running, report
 from parley.config import Settings, from_mapping
+from parley.doctor.machine import Finding
+from parley.doctor.models import check_models
 from parley.http.health_endpoints import Readiness
 from parley.http.local_listener import LocalListener
-from parley.maintenance.checks import Finding
-from parley.maintenance.model_check import check_models
 from parley.wiring.accounts import offered_commands
 from simulators.anthropic import AnthropicSimulator
 from simulators.base import PlatformSimulator

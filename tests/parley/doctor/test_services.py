@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from parley.config import from_mapping
-from parley.maintenance.checks import Finding
-from parley.maintenance.section_checks import addresses_of, grounding
+from parley.doctor.machine import Finding
+from parley.doctor.services import addresses_of, grounding
 
 ADDRESSES = {
     "docs.example.org": ["93.184.216.34"],

@@ -12,7 +12,7 @@ import yaml
 
 from gateway.platforms import discover
 from parley.config import from_mapping
-from parley.maintenance.start_check import startup_problems
+from parley.doctor.startup import startup_problems
 from tests.gateway.turn.test_mcp import PROGRAM, WebServer
 from tests.parley.cli.kit import parley
 from tests.support.ports import free_port

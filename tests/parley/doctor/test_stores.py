@@ -11,7 +11,7 @@ from db.postgres import PoolLimits
 from gateway.immutable import replace
 from gateway.stores.hot_losses import KnownHotState
 from gateway.stores.postgres_status import PostgresStatus
-from parley.maintenance.store_checks import EXTRA_CONNECTIONS, of_pair, of_postgres, of_redis
+from parley.doctor.stores import EXTRA_CONNECTIONS, of_pair, of_postgres, of_redis
 from tests.parley.cli.kit import parley
 from tests.support.messages import AT
 from tests.support.ports import free_port

@@ -1,5 +1,5 @@
-"""Checks of `parley doctor` on single sections of the configuration: recall, tools, heartbeat and
-grounding. They write nothing."""
+"""All checks that contact other programs, side by side, and those of the services that the
+configuration names: models of recall, memory backends, tools, heartbeat and grounding."""
 
 import asyncio
 import difflib
@@ -12,6 +12,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from gateway.errors import ConfigurationError, MemoryUnavailable
+from gateway.platforms import Discovery
 from gateway.ports.clock import SystemClock
 from gateway.turn.external_mcp_server import Probed, probe
 from memory.backends.guard import GuardedBackend
@@ -23,7 +24,11 @@ from memory.git.repository import opened_repository
 from memory.grounding.verifier import GroundingSources
 from parley.config import Settings, SettingsError
 from parley.config.memory import HeartbeatSourceSection
-from parley.maintenance.checks import Finding
+from parley.doctor.machine import Finding, refused
+from parley.doctor.models import check_models
+from parley.doctor.platforms import check_platforms
+from parley.doctor.startup import startup_problems
+from parley.doctor.stores import check_servers
 from parley.runtime.heartbeats import AT_ONCE
 from parley.wiring.heartbeats import external_source
 from parley.wiring.memory import close_backends
@@ -40,6 +45,25 @@ BY_WORDS: Final = "memories are found by their words"
 MAX_TOOLS: Final = 20
 
 Resolve = Callable[[str], Awaitable[list[str]]]
+
+
+async def contact(settings: Settings, platforms: Discovery) -> list[Finding]:
+    """The checks that contact other programs, side by side."""
+
+    async def start() -> list[Finding]:
+        return refused(await startup_problems(settings, platforms))
+
+    groups = await asyncio.gather(
+        start(),
+        check_servers(settings),
+        check_models(settings),
+        memory_backends(settings),
+        tool_servers(settings),
+        heartbeats(settings),
+        grounding(settings),
+        check_platforms(settings, platforms),
+    )
+    return [finding for group in groups for finding in group]
 
 
 def recall_models(settings: Settings) -> list[Finding]:
@@ -203,10 +227,8 @@ async def _host(host: str, name: str, sources: GroundingSources, resolve: Resolv
             addresses = await resolve(rule.name)
     except (OSError, TimeoutError):
         return Finding("note", name, "it does not resolve to an address", advice)
-    refused = [each for each in addresses if not may_connect(ip_address(each), sources.networks)]
-    if refused:
+    inner = [each for each in addresses if not may_connect(ip_address(each), sources.networks)]
+    if inner:
         networks = "List its network under grounding.networks if it is meant to be internal."
-        return Finding(
-            "note", name, f"{refused[0]} is not a public address", f"{networks} {REVIEW}"
-        )
+        return Finding("note", name, f"{inner[0]} is not a public address", f"{networks} {REVIEW}")
     return Finding("ok", name, "its address is public, or in a listed network")

@@ -1,4 +1,4 @@
-"""Checks of `parley doctor` on this machine; they change nothing."""
+"""A finding, and the checks of this machine: versions, files, disks, listeners."""
 
 import os
 import sqlite3
@@ -112,7 +112,7 @@ def secrets_file(config: Path | None) -> list[Finding]:
 
 
 def stores(settings: Settings) -> list[Finding]:
-    """The database files: can this version write to them? `store_checks` asks the servers."""
+    """The database files: can this version write to them? `doctor.stores` asks the servers."""
     urls = dict.fromkeys((settings.database.url, settings.storage_url))
     return [finding for finding in map(_store, urls) if finding is not None]
 

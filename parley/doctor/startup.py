@@ -10,7 +10,7 @@ from gateway.errors import ParleyError
 from gateway.platforms import Discovery
 from gateway.ports.clock import SystemClock
 from parley.config import ConfiguredAccount, Problem, Settings, SettingsError
-from parley.maintenance.credentials import build
+from parley.doctor.platforms import build
 from parley.wiring.accounts import commands_of
 from parley.wiring.extensions import load_extensions
 from parley.wiring.heartbeats import sites_of

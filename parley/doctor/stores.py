@@ -9,7 +9,7 @@ from gateway.errors import ConfigurationError
 from gateway.ports.clock import SystemClock
 from gateway.ports.losses import STEPS, LossKind
 from parley.config import Settings
-from parley.maintenance.checks import Finding, Status
+from parley.doctor.machine import Finding, Status
 from parley.runtime.installation import (
     MISSING,
     START_ADAPTER,
