@@ -9,8 +9,8 @@ from typing import Final
 
 from gateway.platforms import Discovery, discover
 from parley.cli.chosen_configuration import own_configuration
+from parley.cli.config import overrides_of_file
 from parley.cli.options import Config
-from parley.cli.overrides import overrides_of_file
 from parley.cli.running_program import fetch, request_to
 from parley.config import Settings, SettingsError, load
 from parley.doctor import machine

@@ -11,7 +11,7 @@ from gateway.ports.action import Output
 from gateway.ports.prompt_blocks import Why
 from gateway.ports.traces import CallFigures, Duration, Trace
 from gateway.turn.context.token_budgets import BlockFigures, BudgetFigures, figures_in
-from parley.refusal_steps import step_after
+from parley.maintenance.message_log import step_after
 
 MAX_STEPS: Final = 120
 MAX_RECALLED: Final = 20

@@ -18,7 +18,7 @@ from gateway.platforms import Discovery
 from parley.config import Problem, Settings
 from parley.config.load import DEFAULT_FOLDER
 from parley.config.sections import MEMORY, sqlite_file
-from parley.installation import ADVICE, conflicting_distributions
+from parley.python_environment import OWN_ENVIRONMENT, conflicting_distributions
 from parley.runtime.disk_space import disks_of, written_folders
 from parley.wiring.storage import SCHEMAS
 from safety.http.addresses import is_loopback_name
@@ -84,7 +84,7 @@ def environment() -> list[Finding]:
                 "ok", "environment", f"no other package replaces a part of Parley in {sys.prefix}"
             )
         ]
-    return [Finding("broken", "environment", conflict, ADVICE) for conflict in conflicts]
+    return [Finding("broken", "environment", conflict, OWN_ENVIRONMENT) for conflict in conflicts]
 
 
 def plugins(platforms: Discovery) -> list[Finding]:

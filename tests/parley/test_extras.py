@@ -8,8 +8,7 @@ import pytest
 
 from gateway.errors import LibraryMissing
 from parley.config import from_mapping
-from parley.extras import LIBRARIES, advice, explained, missing
-from parley.installation import install_command
+from parley.python_environment import LIBRARIES, explained, install_advice, install_command, missing
 from parley.wiring.libraries import missing_libraries
 
 ROOT = Path(__file__).parents[2]
@@ -26,14 +25,16 @@ def test_every_extra_of_the_distribution_is_known() -> None:
 
 def test_missing_modules_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     modules = ("no_such_module", "json", "no_such.package")
-    monkeypatch.setattr("parley.extras.LIBRARIES", {"openai": modules})
+    monkeypatch.setattr("parley.python_environment.LIBRARIES", {"openai": modules})
     assert missing("openai") == ("no_such_module", "no_such.package")
 
 
 def test_each_setting_that_needs_a_missing_library_is_named_with_the_command(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("parley.extras.LIBRARIES", {"openai": ("a1",), "otel": ("b2", "c3")})
+    monkeypatch.setattr(
+        "parley.python_environment.LIBRARIES", {"openai": ("a1",), "otel": ("b2", "c3")}
+    )
     memory = {"embedding_provider": "openai", "embedding": {"api_key": "k"}}
     settings = from_mapping({"memory": memory, "observe": {"otlp_endpoint": "http://127.0.0.1:9"}})
     results = {problem.path: problem for problem in missing_libraries(settings)}
@@ -42,7 +43,7 @@ def test_each_setting_that_needs_a_missing_library_is_named_with_the_command(
         "needs the library a1, which is not installed" in results["memory.embedding_provider"].text
     )
     assert "needs the libraries b2 and c3, which are" in results["observe.otlp_endpoint"].text
-    assert results["memory.embedding_provider"].advice == advice("openai")
+    assert results["memory.embedding_provider"].advice == install_advice("openai")
 
 
 def test_every_extra_that_an_error_names_has_a_command() -> None:

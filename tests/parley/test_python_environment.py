@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from parley import installation
-from parley.installation import (
-    ADVICE,
+from parley.python_environment import (
+    OWN_ENVIRONMENT,
     PACKAGES,
     conflicting_distributions,
     install_command,
@@ -117,7 +116,7 @@ async def test_a_conflict_is_reported_with_advice(tmp_path: Path, command: str) 
         command, "--config", str(wrong), cwd=tmp_path, env={"PYTHONPATH": path}
     )
     assert "The distribution cheap_memory has a package `memory`" in ended.out + ended.err
-    assert ADVICE in ended.out + ended.err
+    assert OWN_ENVIRONMENT in ended.out + ended.err
 
 
 async def test_an_overwritten_file_is_explained_by_the_conflict(tmp_path: Path) -> None:
@@ -146,7 +145,7 @@ class TestInstallCommand:
     def test_the_command_uses_uv_if_the_environment_has_no_pip(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(installation, "find_spec", lambda name: None)
+        monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
         assert install_command("otel").startswith(f"uv pip install --python {sys.executable} ")
 
     def test_names_a_library_that_every_installation_needs(self) -> None:

@@ -1,18 +1,23 @@
-"""Checks the environment of Parley, and names the command that adds a library to it.
+"""Checks the environment of Parley: packages of others, and missing optional libraries with the
+command that adds them.
 
 Parley's packages have common names: another distribution with a package of the same name would take
 its place, or overwrite its files.
 """
 
+import importlib.util
 import re
 import shlex
 import sys
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import Distribution, distributions, requires
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from gateway.errors import LibraryMissing
+
 
 DISTRIBUTION: Final = "parley-gateway"
 """The name on the package index. The distribution `parley` there is another project."""
@@ -22,7 +27,14 @@ RANGE: Final = re.compile(r"[\[<>=!~ ]")
 """Ends the name of a library in a requirement."""
 CACHED: Final = frozenset({"archive-v0", "environments-v2"})
 """Folders of uv's cache in which `uvx` makes its environments."""
-ADVICE: Final = (
+LIBRARIES: Final[Mapping[str, tuple[str, ...]]] = {
+    "openai": ("openai", "numpy"),
+    "models": ("fastembed", "numpy"),
+    "otel": ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http"),
+    "parquet": ("pyarrow",),
+}
+"""By extra: the modules whose presence shows that it is installed."""
+OWN_ENVIRONMENT: Final = (
     "Install Parley in an environment of its own, for example with `pipx install` or `uv tool"
     " install`."
 )
@@ -32,12 +44,12 @@ def misplaced_package() -> str:
     """Return what is wrong with the first package that is not Parley's own; empty if all are."""
     root = Path(__file__).resolve().parents[1]
     for name in PACKAGES:
-        spec = find_spec(name)
+        spec = importlib.util.find_spec(name)
         origin = spec.origin if spec is not None else None
         if origin is None:
-            return f"Parley's package `{name}` is missing. {ADVICE}"
+            return f"Parley's package `{name}` is missing. {OWN_ENVIRONMENT}"
         if Path(origin).resolve().parents[1] != root:
-            return f"{origin} hides Parley's own package `{name}`. {ADVICE}"
+            return f"{origin} hides Parley's own package `{name}`. {OWN_ENVIRONMENT}"
     return ""
 
 
@@ -78,7 +90,7 @@ def warn_of_conflicts() -> None:
     """Write the conflicting distributions to standard error, with advice; nothing without one."""
     conflicts = conflicting_distributions()
     if conflicts:
-        sys.stderr.write("\n".join([*conflicts, ADVICE]) + "\n")
+        sys.stderr.write("\n".join([*conflicts, OWN_ENVIRONMENT]) + "\n")
 
 
 def install_command(name: str) -> str:
@@ -100,7 +112,7 @@ def install_command(name: str) -> str:
         options = [word for each in packages for word in ("--with", each)]
         return shlex.join(["uvx", *options, "--from", DISTRIBUTION, "parley"])
     python = shlex.quote(sys.executable)
-    if find_spec("pip") is not None:
+    if importlib.util.find_spec("pip") is not None:
         return f"{python} -m pip install {libraries}"
     return f"uv pip install --python {python} {libraries}"
 
@@ -134,3 +146,30 @@ def _receipt(path: Path) -> tuple[str, list[str]]:
         places = (entry.get(key) for key in ("path", "directory", "url", "git"))
         source = str(next((place for place in places if place), named))
     return source, others
+
+
+def missing(extra: str) -> tuple[str, ...]:
+    """The modules of an extra that are not installed; does not import them."""
+    return missing_modules(LIBRARIES[extra])
+
+
+def missing_modules(modules: Iterable[str]) -> tuple[str, ...]:
+    """Those of these modules that are not installed; does not import them."""
+    return tuple(module for module in modules if not _is_installed(module))
+
+
+def install_advice(name: str) -> str:
+    """The sentence that names the command which installs an extra or a library."""
+    return f"Run: {install_command(name)}"
+
+
+def explained(error: "LibraryMissing") -> str:
+    """The text of an error about missing libraries, with the command that installs them."""
+    return f"{error} {install_advice(error.extra)}"
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # a package above it is missing
+        return False

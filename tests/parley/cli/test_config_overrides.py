@@ -8,7 +8,7 @@ import yaml
 
 from gateway.ports.clock import SystemClock
 from gateway.stores.config_versions import ConfigVersion
-from parley.cli.overrides import NONE
+from parley.cli.config import NONE
 from parley.config import from_mapping
 from parley.config.overrides import Override, written
 from parley.wiring.live_configuration import stored_configuration

@@ -1,20 +1,26 @@
-"""`parley console link`: signs one browser in to the console. Works beside a running program."""
+"""`parley page` and `parley console link`: links that sign one browser in to a running program."""
 
 import sys
 from typing import Annotated, Final
 
 import typer
 
-from gateway.errors import BadInput
+from gateway.errors import BadInput, StartError
 from gateway.people import DEFAULT_TENANT
 from gateway.ports.clock import SystemClock
 from parley.cli.known_people import check_account, seen_person
 from parley.cli.options import Config
-from parley.cli.running_program import address_of
-from parley.cli.stores import require_database, settings_with_database, with_storage
+from parley.cli.running_program import address_of, fetch, request_to
+from parley.cli.stores import (
+    command_settings,
+    require_database,
+    settings_with_database,
+    with_storage,
+)
 from parley.config import Settings
 from parley.console.mount import sessions_of
 from parley.console.viewer import LOCAL_OPERATOR
+from parley.http.page_links import PATH
 from parley.security.tokens import person_of
 from parley.wiring.extensions import load_extensions
 from parley.wiring.storage import Storage
@@ -72,3 +78,26 @@ def _new(settings: Settings, tenant: str, person: str) -> str:
 async def _link(settings: Settings, storage: Storage, tenant: str, person: str) -> str:
     sessions = sessions_of(settings, storage, SystemClock(), lambda: address_of(settings))
     return await sessions.link(tenant, person)
+
+
+NOT_RUNNING: Final = "No Parley answers on {address}."
+START: Final = (
+    "Start it with `parley run`, with the same configuration; in a container, run this there."
+)
+NO_PAGE: Final = "This process serves no page: platforms.web.enabled is off, or its role is worker."
+
+
+def page(config: Config = None) -> int:
+    """Print links to the pages of a running program. Each admits one browser within ten minutes."""
+    settings = command_settings(config)
+    request = request_to(settings, PATH, method="POST")
+    try:
+        links = fetch(request).get("links")
+    except (OSError, ValueError) as error:
+        raise StartError(NOT_RUNNING.format(address=request.host), START) from error
+    if not isinstance(links, list):
+        raise StartError(f"The program on {request.host} gives no link.", START)
+    if not links:
+        raise StartError(NO_PAGE)
+    sys.stdout.write("".join(f"{link}\n" for link in links))
+    return 0
