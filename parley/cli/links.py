@@ -20,13 +20,18 @@ from parley.cli.stores import (
 from parley.config import Settings
 from parley.console.mount import sessions_of
 from parley.console.viewer import LOCAL_OPERATOR
-from parley.http.page_links import PATH
+from parley.http.access_layers import PATH
 from parley.security.tokens import person_of
 from parley.wiring.extensions import load_extensions
 from parley.wiring.storage import Storage
 
 OFF: Final = "The console is off: set console.enabled."
 NO_PORT: Final = "server.port is 0, so the address is unknown: set server.port, or console.url."
+NOT_RUNNING: Final = "No Parley answers on {address}."
+START: Final = (
+    "Start it with `parley run`, with the same configuration; in a container, run this there."
+)
+NO_PAGE: Final = "This process serves no page: platforms.web.enabled is off, or its role is worker."
 
 
 def link(
@@ -78,13 +83,6 @@ def _new(settings: Settings, tenant: str, person: str) -> str:
 async def _link(settings: Settings, storage: Storage, tenant: str, person: str) -> str:
     sessions = sessions_of(settings, storage, SystemClock(), lambda: address_of(settings))
     return await sessions.link(tenant, person)
-
-
-NOT_RUNNING: Final = "No Parley answers on {address}."
-START: Final = (
-    "Start it with `parley run`, with the same configuration; in a container, run this there."
-)
-NO_PAGE: Final = "This process serves no page: platforms.web.enabled is off, or its role is worker."
 
 
 def page(config: Config = None) -> int:

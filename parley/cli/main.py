@@ -29,6 +29,7 @@ from parley.python_environment import (
 if TYPE_CHECKING:
     from typer._click.core import Context
     from typer._click.formatting import HelpFormatter
+CHECK_STORES: Final = "`parley doctor` checks the stores, and names the next step."
 
 
 class CommandEntry(NamedTuple):
@@ -71,9 +72,6 @@ class SectionedGroup(TyperGroup):
                 formatter.write_dl(
                     [(one.name.ljust(width), one.help) for one in listed if one.section == title]
                 )
-
-
-CHECK_STORES: Final = "`parley doctor` checks the stores, and names the next step."
 
 
 class LazyCommand(TyperCommand):

@@ -55,6 +55,15 @@ Yes = Annotated[
 MAX_WAITING: Final = 100
 MIN_ID: Final = 8
 """Characters from which the beginning of an id is enough, when it is the only one."""
+NOTHING: Final = "No memory matches."
+NOTES: Final[Mapping[str, str]] = {
+    "no_model": "by words only: there is no model for vectors, `parley doctor` says why",
+    "model_failed": "by words only: the model for vectors failed, see above",
+    "model_slow": "by words only: the model for vectors took too long",
+    "model_paused": "by words only: the model for vectors is paused after a failure",
+    "exact": "by words only: the question asks for exact words",
+    "reranker_failed": "without the reranker, which failed",
+}
 
 
 def people(tenant: Tenant = "", config: Config = None, as_json: AsJson = False) -> int:
@@ -260,17 +269,6 @@ def _one(waiting: Sequence[ReviewItem], name: str) -> ReviewItem:
     if len(matches) != 1:
         raise BadInput(f"No memory waits under {name[:80]!r}. It may have been decided already.")
     return matches[0]
-
-
-NOTHING: Final = "No memory matches."
-NOTES: Final[Mapping[str, str]] = {
-    "no_model": "by words only: there is no model for vectors, `parley doctor` says why",
-    "model_failed": "by words only: the model for vectors failed, see above",
-    "model_slow": "by words only: the model for vectors took too long",
-    "model_paused": "by words only: the model for vectors is paused after a failure",
-    "exact": "by words only: the question asks for exact words",
-    "reranker_failed": "without the reranker, which failed",
-}
 
 
 def recall(

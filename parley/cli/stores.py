@@ -28,6 +28,12 @@ RELATIVE: Final = (
     "{tree}. Run the command in the folder of Parley and name the repository, or make the path "
     "absolute."
 )
+IN_MEMORY: Final = "The database is in the memory of the running program: only that can read it."
+NO_DATABASE: Final = (
+    "There is no database at {file} yet. Give the configuration with --config, or start Parley "
+    "once."
+)
+T = TypeVar("T")
 
 
 def command_settings(config: Path | None) -> Settings:
@@ -73,15 +79,6 @@ def _beginning_at(settings: Settings, folder: Path) -> Settings:
         name: getattr(settings, name).model_copy(update=values) for name, values in sections.items()
     }
     return settings.model_copy(update=changed)
-
-
-IN_MEMORY: Final = "The database is in the memory of the running program: only that can read it."
-NO_DATABASE: Final = (
-    "There is no database at {file} yet. Give the configuration with --config, or start Parley "
-    "once."
-)
-
-T = TypeVar("T")
 
 
 def read_settings(config: Path | None) -> Settings:

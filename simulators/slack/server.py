@@ -17,9 +17,8 @@ from simulators.slack.api_chat import CHAT
 from simulators.slack.api_read import READING
 from simulators.slack.api_stream import STREAMS
 from simulators.slack.blocks import check_message
-from simulators.slack.call import Answer, Call, Method, Publish
+from simulators.slack.call import Answer, Call, Method, Publish, SlackError
 from simulators.slack.couriers import SocketCourier
-from simulators.slack.errors import SlackError
 from simulators.slack.world import (
     RESPONSE_URL_SECONDS,
     RESPONSE_URL_USES,
