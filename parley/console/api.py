@@ -45,7 +45,9 @@ class ConsoleApi(Struct, frozen=True):
 
     routes: tuple[AnyRoute, ...]
     services: ConsoleServices
+    """The running program."""
     identity: Viewers
+    """Finds the viewer of a request."""
 
     def app(self) -> ASGIApp:
         """Return the application."""

@@ -55,10 +55,13 @@ class BudgetUseOut(Output):
     workspace; `renews` is the time from which on nothing of it is spent."""
 
     kind: Kind
+    """The level of the budget."""
     period: Period
+    """The time for which the budget counts."""
     whose: str
     spent: int
     limit: int
+    """The whole budget."""
     renews: datetime
 
 
@@ -141,8 +144,10 @@ class RateUseOut(Output):
     person, or "platform:account" with a channel or workspace."""
 
     of: Level
+    """The level of the limit."""
     whose: str
     used: int
+    """The questions that count now."""
     per_minute: int
 
 

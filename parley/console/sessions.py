@@ -31,8 +31,11 @@ class Sessions(Struct, frozen=True):
     Every asynchronous method raises `StoreUnavailable`."""
 
     store: ConsoleSessionStore
+    """The store of links and sessions."""
     rules: ConsoleSection
+    """The configured lives."""
     clock: Clock
+    """The clock of the program."""
     address: Callable[[], str]
 
     @property
@@ -80,9 +83,13 @@ class Viewers(Struct, frozen=True):
     """Finds viewers. Roles and access lists are looked up at each request, as in a chat."""
 
     authenticator: Authenticator
+    """Looks a person's present role and access up."""
     memory: MemoryPort
+    """Knows the linked identities."""
     sessions: Sessions
+    """Ends the session of a person who is not served any more."""
     rules: ConsoleSection
+    """The section `console`."""
 
     async def of_session(self, session: ConsoleSession) -> Viewer:
         """Return the viewer of a session. Raises `CallRefused` (401, 403) for a person who is not
