@@ -60,6 +60,7 @@ from parley.runtime.supervisor import Supervisor
 from parley.wiring.access import wire_access
 from parley.wiring.accounts import account_name, account_names, local_accounts, remote_accounts
 from parley.wiring.jobs import JobParts, Jobs, build_jobs
+from parley.wiring.knowledge import program_index, repository_reader
 from parley.wiring.listeners import add_memory_api, local_listener, webhook_listener
 from parley.wiring.live_configuration import LiveConfiguration
 from parley.wiring.mcp import add_mcp_servers
@@ -70,7 +71,6 @@ from parley.wiring.model import provider_of, toolbox_of, window_search, windows_
 from parley.wiring.observe import build_health, endpoint_of, open_tracing, security_log
 from parley.wiring.policies import delivery_rules, pace_of, policies_of, unpriced_models
 from parley.wiring.recall import recall_models
-from parley.wiring.repositories import program_index, repository_reader
 from parley.wiring.storage import Storage
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from parley.config import Settings, from_mapping
-from parley.wiring.knowledge import open_knowledge
-from parley.wiring.repositories import ProgramIndex
+from parley.wiring.knowledge import ProgramIndex, open_knowledge
 
 
 async def test_a_turn_waits_for_nothing_while_there_is_no_index(tmp_path: Path) -> None:
