@@ -51,8 +51,8 @@ from parley.console.mount import (
     sessions_of,
     with_console,
 )
+from parley.http.access_layers import page_link_routes
 from parley.http.health_endpoints import Readiness
-from parley.http.page_links import page_link_routes
 from parley.runtime import Role
 from parley.runtime.gc_and_heap import no_collections
 from parley.runtime.health import HealthSources, RecentActivity
@@ -60,17 +60,17 @@ from parley.runtime.supervisor import Supervisor
 from parley.wiring.access import wire_access
 from parley.wiring.accounts import account_name, account_names, local_accounts, remote_accounts
 from parley.wiring.jobs import JobParts, Jobs, build_jobs
+from parley.wiring.knowledge import program_index, repository_reader
 from parley.wiring.listeners import add_memory_api, local_listener, webhook_listener
 from parley.wiring.live_configuration import LiveConfiguration
 from parley.wiring.mcp import add_mcp_servers
 from parley.wiring.memory import WiredMemory, wire_memory
 from parley.wiring.memory_backends import load_backends
+from parley.wiring.memory_writing import ModelJudge
 from parley.wiring.model import provider_of, toolbox_of, window_search, windows_of
 from parley.wiring.observe import build_health, endpoint_of, open_tracing, security_log
 from parley.wiring.policies import delivery_rules, pace_of, policies_of, unpriced_models
 from parley.wiring.recall import recall_models
-from parley.wiring.relevance_judge import ModelJudge
-from parley.wiring.repositories import program_index, repository_reader
 from parley.wiring.storage import Storage
 
 if TYPE_CHECKING:

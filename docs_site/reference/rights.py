@@ -17,7 +17,7 @@ from memory.mcp.server import ALL_TOOLS, PROMPTS
 from parley.console.routes import ROUTES
 from parley.console.sessions import PREFIX as CONSOLE_PATH
 from parley.http.api import PREFIX as API
-from parley.http.api import transfer, usage
+from parley.http.api import personal_data
 from parley.http.api.addresses import OPERATIONS
 from parley.http.api.app import DESCRIPTION
 from parley.http.api.events import PATH as EVENTS
@@ -27,8 +27,7 @@ AREAS: Final = {
     "memories": memories,
     "reviews": reviews,
     "privacy": privacy,
-    "transfer": transfer,
-    "usage": usage,
+    "personal_data": personal_data,
     "agents": agents,
     "pools": pools,
 }

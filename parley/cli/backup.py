@@ -8,8 +8,8 @@ import typer
 
 from gateway.errors import BadInput
 from gateway.stores.sqlite.backup import restore, verify
-from parley.cli.configuration import command_settings
 from parley.cli.options import Config
+from parley.cli.stores import command_settings
 from parley.maintenance.backup import back_up_all, copy_key, key_copy, key_in, pairs
 from parley.security.keys import audit_key_file
 from parley.wiring.storage import SCHEMAS

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from gateway.errors import ConfigurationError
-from parley.cli.configuration import command_settings
 from parley.cli.options import Config
+from parley.cli.stores import command_settings
 from parley.security.keys import create_keys, create_password_files, key_folder
 
 NO_FOLDER = "There is no server.key_folder: set it to a folder that every process can read."

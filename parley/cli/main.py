@@ -1,5 +1,6 @@
-"""The program `parley`: its commands, and the meaning of its exit status. A command's module is
-imported when the command runs, so that `--help` is quick.
+"""The program `parley`: its commands, from their table `commands.txt`, the pages of `--help`, and
+the meaning of its exit status. A command's module is imported when the command runs, so that
+`--help` is quick.
 
 0  success
 1  a failure, or a check that found something broken
@@ -9,23 +10,68 @@ imported when the command runs, so that `--help` is quick.
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import Annotated, Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from parley.cli.commands import COMMANDS, CommandEntry, SectionedGroup
 from parley.cli.terminal import escaped
-from parley.installation import (
+from parley.python_environment import (
     DISTRIBUTION,
     conflicting_distributions,
     misplaced_package,
     warn_of_conflicts,
 )
 
+if TYPE_CHECKING:
+    from typer._click.core import Context
+    from typer._click.formatting import HelpFormatter
 CHECK_STORES: Final = "`parley doctor` checks the stores, and names the next step."
+
+
+class CommandEntry(NamedTuple):
+    """A command, or a group of commands, whose `function` is empty. `name` includes the group's;
+    `function` is "module:function" in this package, and `example` a complete command line."""
+
+    section: str
+    name: str
+    function: str
+    help: str
+    example: str
+
+    @property
+    def epilog(self) -> str:
+        """The last lines of its help."""
+        return f"\b\nExample:\n  {self.example}"
+
+
+def _table() -> Iterator[CommandEntry]:
+    section = ""
+    for line in Path(__file__).with_name("commands.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            section = line.strip("[]")
+        elif line and not line.startswith("#"):
+            yield CommandEntry(section, *(cell.strip() for cell in line.split("|")))
+
+
+COMMANDS: Final = tuple(_table())
+
+
+class SectionedGroup(TyperGroup):
+    """A group whose help lists its commands by section. A line is never shortened."""
+
+    def format_commands(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+        """Write the sections."""
+        listed = [one for one in COMMANDS if one.name in self.commands]
+        width = max(map(len, self.commands), default=0)
+        for title in dict.fromkeys(one.section for one in listed):
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(one.name.ljust(width), one.help) for one in listed if one.section == title]
+                )
 
 
 class LazyCommand(TyperCommand):
@@ -137,7 +183,7 @@ def _run() -> None:
     try:
         app(prog_name="parley")
     except LibraryMissing as error:
-        from parley.extras import explained  # noqa: PLC0415 - loaded only where it is needed
+        from parley.python_environment import explained  # noqa: PLC0415 - loaded only where it is needed
 
         sys.stderr.write(f"{explained(error)}\n")
         sys.exit(exit_status_of(error))

@@ -169,8 +169,8 @@ def _file(config: Config) -> Path | None:
 def _address(url: str, config: Config) -> str:
     """The address of the program. Raises `BadInput` for one that would reveal the token."""
     if not url:
-        from parley.cli.configuration import command_settings  # noqa: PLC0415 - not needed with --url
         from parley.cli.running_program import address_of  # noqa: PLC0415 - not needed with --url
+        from parley.cli.stores import command_settings  # noqa: PLC0415 - not needed with --url
 
         settings = command_settings(config)
         if settings.server.port == 0:

@@ -1,7 +1,7 @@
-"""`parley memory people | list | search | clear | forget | review`."""
+"""`parley memory people | list | search | clear | forget | review`, and `parley recall`."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Final, Literal
 
 import typer
@@ -10,7 +10,7 @@ from gateway.errors import BadInput
 from memory.model.outcome import Outcome
 from memory.model.record import MAX_DOCUMENT, Tier
 from memory.ports.memories import Filter
-from memory.ports.recall import Query, Recollection
+from memory.ports.recall import Query, Recalled, Recollection
 from memory.service.deletion_topics import TopicMatches
 from memory.service.handle import MemoryHandle
 from memory.stores.reviews import ReviewItem
@@ -55,6 +55,15 @@ Yes = Annotated[
 MAX_WAITING: Final = 100
 MIN_ID: Final = 8
 """Characters from which the beginning of an id is enough, when it is the only one."""
+NOTHING: Final = "No memory matches."
+NOTES: Final[Mapping[str, str]] = {
+    "no_model": "by words only: there is no model for vectors, `parley doctor` says why",
+    "model_failed": "by words only: the model for vectors failed, see above",
+    "model_slow": "by words only: the model for vectors took too long",
+    "model_paused": "by words only: the model for vectors is paused after a failure",
+    "exact": "by words only: the question asks for exact words",
+    "reranker_failed": "without the reranker, which failed",
+}
 
 
 def people(tenant: Tenant = "", config: Config = None, as_json: AsJson = False) -> int:
@@ -260,3 +269,64 @@ def _one(waiting: Sequence[ReviewItem], name: str) -> ReviewItem:
     if len(matches) != 1:
         raise BadInput(f"No memory waits under {name[:80]!r}. It may have been decided already.")
     return matches[0]
+
+
+def recall(
+    query: QueryText,
+    person: Person = "",
+    limit: SearchLimit = 20,
+    config: Config = None,
+    as_json: AsJson = False,
+) -> int:
+    """Print the candidates, best first; 1 when there are none."""
+
+    async def job(handle: MemoryHandle, _: Settings) -> Recollection:
+        return await handle.read.recall(Query(query, handle.request.at, limit=limit))
+
+    recollection = with_memory(person, config, job, load_models=True)
+    show(map(_as_values, recollection.results), _as_lines(recollection), as_json=as_json)
+    return 0 if recollection.results else 1
+
+
+def _as_values(one: Recalled) -> Mapping[str, object]:
+    return {
+        "id": one.id,
+        "score": round(one.score, 4),
+        "source_scores": {search: round(score, 4) for search, score in one.source_scores.items()},
+        "source_ranks": dict(one.source_ranks),
+        "label": one.label,
+        "at": one.record.provenance.at,
+        "kind": one.record.kind.value,
+        "content": one.record.content,
+    }
+
+
+def _as_lines(recollection: Recollection) -> Iterator[str]:
+    """Two lines for each memory: its text, and its rank in each search. Then how recall worked."""
+    for place, one in enumerate(recollection.results, 1):
+        day = one.record.provenance.at.date().isoformat()
+        role = one.record.role or one.record.kind.value
+        yield f"{place:>3}. {one.score:.3f}  {day}  {role}  {plain(one.record.content)}"
+        searches = [
+            f"{search} #{rank} ({one.source_scores[search]:.3f})"
+            for search, rank in sorted(one.source_ranks.items())
+        ]
+        trust = f"; {one.label}" if one.label else ""
+        yield f"     {', '.join(searches) or 'beside another one'}{trust}"
+    if not recollection.results:
+        yield NOTHING
+    yield _candidates(recollection)
+    yield from (NOTES.get(note, note) for note in recollection.notes)
+    stages = ", ".join(f"{stage.name} {stage.ms:.1f}" for stage in recollection.stages)
+    yield f"{recollection.ms:.1f} ms: {stages}"
+
+
+def _candidates(recollection: Recollection) -> str:
+    """The number of candidates, and why some of them are not shown."""
+    searches = " and ".join(recollection.searches) or "nowhere"
+    text = f"{recollection.candidates} candidates from {searches}"
+    if recollection.left_out:
+        text += f", {recollection.left_out} beyond the limits"
+    if recollection.repeats:
+        text += f", {recollection.repeats} only repeat a question"
+    return text

@@ -21,7 +21,7 @@ from parley.cli.memory_access import check_person, with_memory
 from parley.cli.options import AsJson, Config, Person
 from parley.cli.terminal import show
 from parley.config import Settings
-from parley.extras import missing
+from parley.python_environment import missing
 
 KEY_VARIABLE: Final = "PARLEY_EXPORT_KEY"
 NO_KEY: Final = f"No terminal to ask for the key: use --key-file FILE, or set {KEY_VARIABLE}."

@@ -20,14 +20,13 @@ from db.errors import StoreUnavailable
 from gateway.errors import ParleyError
 from memory.embeddings.catalogue import EMBEDDING, MODELS, RERANKING, LocalModel
 from memory.embeddings.local import installed
-from parley.cli.configuration import command_settings
+from parley.cli.knowledge.index_status import VectorModel, VectorProgress, progress_of
 from parley.cli.knowledge.repositories import with_index
-from parley.cli.knowledge.standing import VectorModel, VectorProgress, progress_of
 from parley.cli.options import AsJson, Config
-from parley.cli.stores import require_database, with_storage
+from parley.cli.stores import command_settings, require_database, with_storage
 from parley.cli.terminal import show
 from parley.config import Settings, SettingsError
-from parley.installation import install_command
+from parley.python_environment import install_command
 from parley.wiring.knowledge import knowledge_file
 from parley.wiring.recall import embedding_problem, models_folder, vector_model
 

@@ -15,7 +15,7 @@ import typer
 from gateway.errors import BadInput
 from gateway.platforms import PLATFORM_NAME
 from parley.config.sections import OWN_PLATFORMS
-from parley.installation import DISTRIBUTION
+from parley.python_environment import DISTRIBUTION
 
 TEMPLATE: Final = "adapter_template"
 SUFFIX: Final = ".txt"

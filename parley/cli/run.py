@@ -12,7 +12,7 @@ from parley.cli.chosen_configuration import DEFAULT_CONFIG, own_configuration
 from parley.cli.options import Config
 from parley.config import Problem, SettingsError
 from parley.config.load import load_with_origins
-from parley.installation import warn_of_conflicts
+from parley.python_environment import warn_of_conflicts
 from parley.runtime import Role
 
 

@@ -1,4 +1,4 @@
-"""Opens the stores of a configuration for one command, also while Parley runs."""
+"""The settings and the stores of one command, also while Parley runs."""
 
 from __future__ import annotations
 
@@ -12,20 +12,73 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from gateway.errors import BadInput
 from gateway.observe.logs import configure_logs
 from gateway.ports.clock import SystemClock
-from parley.cli.configuration import command_settings
 from parley.config import Settings
 from parley.config.sections import MEMORY, sqlite_file
 
 if TYPE_CHECKING:
     from parley.wiring.storage import LongLived, Storage
+import os
 
+from gateway.errors import ConfigurationError
+from parley.cli.chosen_configuration import chosen
+from parley.config import load
+
+RELATIVE: Final = (
+    "{key} names {file}, which begins at the current folder, and that is in the git repository "
+    "{tree}. Run the command in the folder of Parley and name the repository, or make the path "
+    "absolute."
+)
 IN_MEMORY: Final = "The database is in the memory of the running program: only that can read it."
 NO_DATABASE: Final = (
     "There is no database at {file} yet. Give the configuration with --config, or start Parley "
     "once."
 )
-
 T = TypeVar("T")
+
+
+def command_settings(config: Path | None) -> Settings:
+    """Return the settings of `chosen`. Raises `ConfigurationError`, also where a database would be
+    in somebody's repository."""
+    choice = chosen(config)
+    settings = load(choice.file, os.environ)
+    if choice.tree is not None:
+        _refuse_relative(settings, choice.tree)
+    return settings if choice.folder == Path.cwd() else _beginning_at(settings, choice.folder)
+
+
+def _refuse_relative(settings: Settings, tree: Path) -> None:
+    places = {
+        "database.url": sqlite_file(settings.database.url),
+        "storage.url": sqlite_file(settings.storage_url),
+        "knowledge.file": settings.knowledge.file,
+        "server.key_folder": settings.server.key_folder or "",
+    }
+    for key, file in places.items():
+        if file and not os.path.isabs(file):
+            raise ConfigurationError(RELATIVE.format(key=key, file=file, tree=tree))
+
+
+def _beginning_at(settings: Settings, folder: Path) -> Settings:
+    """Return the settings with the files and folders of stores beginning at a folder."""
+
+    def absolute(path: str) -> str:
+        return str(folder / Path(path).expanduser()) if path else path
+
+    def address(url: str) -> str:
+        file = sqlite_file(url)
+        return url.replace(file, absolute(file), 1) if file else url
+
+    sections = {
+        "database": {"url": address(settings.database.url)},
+        "storage": {"url": address(settings.storage_url)},
+        "knowledge": {"file": absolute(settings.knowledge.file)},
+        "memory": {"models_folder": absolute(settings.memory.models_folder)},
+        "server": {"key_folder": absolute(settings.server.key_folder or "") or None},
+    }
+    changed = {
+        name: getattr(settings, name).model_copy(update=values) for name, values in sections.items()
+    }
+    return settings.model_copy(update=changed)
 
 
 def read_settings(config: Path | None) -> Settings:

@@ -19,8 +19,14 @@ from parley.cli.options import AsJson, Config
 from parley.cli.stores import settings_with_database, with_storage
 from parley.cli.terminal import plain, print_lines, second_of, show
 from parley.config import Settings
-from parley.maintenance.message_log import LogEntry, MessageLog, entries_of, lost_delivery, read_log
-from parley.refusal_steps import step_after
+from parley.maintenance.message_log import (
+    LogEntry,
+    MessageLog,
+    entries_of,
+    lost_delivery,
+    read_log,
+    step_after,
+)
 from parley.security.tokens import person_of
 from parley.wiring.extensions import load_extensions
 from parley.wiring.storage import Storage

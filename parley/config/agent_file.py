@@ -83,7 +83,9 @@ class AgentFile(Section):
     """The whole file."""
 
     ingestion: Ingestion = Ingestion()
+    """The section `ingestion`: the files that are read."""
     skills: Skills = Skills()
+    """The section `skills`: the skills for coding agents."""
 
     def rules(self, most_kb: int = HARD_FILE_KB) -> Rules:
         """Return what is read. `most_kb` is the operator's limit of a file."""

@@ -35,13 +35,16 @@ class ListedValue(Struct, frozen=True):
     the line of the file, or the name of the variable."""
 
     path: KeyPath
+    """The keys from the top of the configuration."""
     text: str
     value: Value
     secret: bool
     source: Source
+    """The origin of the value."""
     place: str
     rule: str
     meaning: str
+    """The sentence of the reference."""
 
     @property
     def key(self) -> str:

@@ -35,7 +35,9 @@ class Origin(Struct, frozen=True):
     with references to secrets, as it stands there."""
 
     kind: Literal["file", "environment"]
+    """The kind of the source."""
     place: str
+    """The line of the file, or the name of the variable."""
     template: str = ""
 
 
@@ -46,7 +48,9 @@ class Loaded(Struct, frozen=True):
     """A configuration with the origin of each value that is no default."""
 
     settings: Settings
+    """The valid configuration."""
     origins: Origins
+    """The origin of each value that is no default, by its path."""
 
 
 def load(path: Path | None, env: Mapping[str, str], platforms: Discovery | None = None) -> Settings:

@@ -88,6 +88,7 @@ class Override(Struct, frozen=True):
     """One override. `value` is None where it removes a value of the file."""
 
     path: tuple[str, ...]
+    """The keys from the top of the configuration."""
     value: Value
 
     @property
@@ -101,7 +102,9 @@ class Overlaid(Struct, frozen=True):
     its problem."""
 
     settings: Settings
+    """The configuration in force."""
     in_force: tuple[Override, ...] = ()
+    """The overrides that it contains, in their order."""
     ignored: tuple[Problem, ...] = ()
 
 

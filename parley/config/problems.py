@@ -17,8 +17,11 @@ class Problem(Struct, frozen=True):
     value of an override without secrets, empty for a problem of the file or the environment."""
 
     path: str
+    """The keys, joined by points; empty: the problem has no place."""
     text: str
+    """The sentence after the place."""
     advice: str = ""
+    """The next step; empty for none."""
     origin: str = ""
     value: str = ""
 

@@ -41,6 +41,7 @@ class Key(Struct, frozen=True):
 
     path: str
     kind: str
+    """The type, as the page shows it."""
     default: str
     meaning: str
 
@@ -49,7 +50,9 @@ class Group(Struct, frozen=True):
     """A section with its keys."""
 
     path: str
+    """The keys of the section, joined by points."""
     meaning: str
+    """The sentence of the section."""
     keys: tuple[Key, ...]
 
 

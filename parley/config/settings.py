@@ -28,7 +28,9 @@ class ConfiguredAccount(Struct, frozen=True):
 
     platform: str
     name: str
+    """The name of the account, unique on its platform."""
     settings: AccountSettings
+    """The section of the account."""
 
     @property
     def path(self) -> str:

@@ -61,6 +61,7 @@ class YamlDocument:
 
     values: dict[str, Value]
     lines: dict[KeyPath, int] = field(default_factory=dict)
+    """The line of each value, from 1, by its path."""
 
 
 def read_yaml(path: Path) -> YamlDocument:

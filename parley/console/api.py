@@ -11,11 +11,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from gateway.ports.action import Input, Nothing
 from gateway.ports.rights import Credential
 from parley.console.app import with_id
-from parley.console.identity import Viewers
 from parley.console.route import AnyRoute
 from parley.console.security import check_csrf, session_secret
 from parley.console.services import ConsoleServices
-from parley.console.sessions import csrf_of
+from parley.console.sessions import Viewers, csrf_of
 from parley.console.viewer import Viewer
 from parley.http.api import PREFIX as API
 from parley.http.api.errors import UniformErrors
@@ -46,7 +45,9 @@ class ConsoleApi(Struct, frozen=True):
 
     routes: tuple[AnyRoute, ...]
     services: ConsoleServices
+    """The running program."""
     identity: Viewers
+    """Finds the viewer of a request."""
 
     def app(self) -> ASGIApp:
         """Return the application."""

@@ -22,21 +22,22 @@ from gateway.people import Role
 from gateway.ports.action import Input
 from gateway.ports.rights import OPEN, Allowed, Credential, check, in_person
 from parley.console.events import LiveEvents
-from parley.console.identity import Viewers
-from parley.console.notices import add_notice, drop_notice, taken_notice
 from parley.console.pages import Frame, PageTemplates, menu_of, palette_of
 from parley.console.route import AnyRoute, Done, File, ItemParams, RefusedWithResult
 from parley.console.security import (
+    add_notice,
     check_csrf,
     cookie_name,
+    drop_notice,
     new_nonce,
     page_headers,
     path_to,
     session_secret,
     set_cookie,
+    taken_notice,
 )
 from parley.console.services import ConsoleServices
-from parley.console.sessions import SIGN_IN, csrf_of
+from parley.console.sessions import SIGN_IN, Viewers, csrf_of
 from parley.console.viewer import Viewer
 from parley.http.api.errors import CallRefused, as_refused
 from parley.http.api.operations import read_query

@@ -16,9 +16,9 @@ from gateway.ports import Clock
 from parley.http.api.errors import CallRefused
 
 if TYPE_CHECKING:
+    from parley.doctor.machine import Finding
     from parley.maintenance.audit_chain import ChainReport
     from parley.maintenance.backup import Copied
-    from parley.maintenance.checks import Finding
 
 RUNNING: Final = "This is running already. Open the page again to see its progress."
 BROKEN: Final = "It failed for an unexpected reason. The log of the program has the details."
@@ -34,9 +34,12 @@ class ConsoleJob(Struct, Generic[T], frozen=True):
     a `problem` in words."""
 
     started: datetime
+    """The time of its start."""
     ended: datetime | None = None
     done: int = 0
+    """The part that is done, from 0 to `total`; its unit is that of the job."""
     total: int = 0
+    """The whole work; 0 while it is not known."""
     result: T | None = None
     problem: str = ""
 
@@ -46,8 +49,11 @@ class JobRunner(Generic[T]):
     """Runs one kind of job, one at a time, in this process."""
 
     name: str
+    """The name of the kind, in the log."""
     clock: Clock
+    """The clock of the program."""
     latest: ConsoleJob[T] | None = None
+    """The latest run; None: none was started in this process."""
     _task: asyncio.Task[None] | None = None
 
     def start(self, work: Callable[[Report], Awaitable[T]]) -> None:

@@ -18,7 +18,7 @@ from parley.console.playgrounds import PlaygroundOwner, Playgrounds
 from parley.console.sessions import PREFIX, Sessions
 from parley.http.api import PREFIX as API
 from parley.http.api.authentication import Authenticator
-from parley.http.late_app import LateApp
+from parley.http.asgi import LateApp
 from parley.http.local_listener import LocalListener
 from parley.runtime.health import HealthMonitor, RecentActivity
 from parley.security.keys import token_key
@@ -29,8 +29,8 @@ from parley.wiring.recall import RecallModels
 from parley.wiring.storage import Storage
 
 if TYPE_CHECKING:
-    from parley.console.identity import Viewers
     from parley.console.services import ConsoleServices
+    from parley.console.sessions import Viewers
     from parley.http.api.operations import Operation
     from parley.wiring.sandbox import Sandbox
 from dataclasses import dataclass, field
@@ -174,8 +174,8 @@ def described_operations(settings: Settings) -> "Sequence[Operation]":
 
 
 def _built(parts: ConsoleParts) -> "tuple[ConsoleServices, Viewers]":
-    from parley.console.identity import Viewers  # noqa: PLC0415 - loaded with the first request
     from parley.console.services import ConsoleServices  # noqa: PLC0415 - loaded with the first request
+    from parley.console.sessions import Viewers  # noqa: PLC0415 - loaded with the first request
 
     settings, services = parts.settings, parts.services
     stores = parts.storage.memory

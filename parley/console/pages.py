@@ -31,8 +31,10 @@ class StaticFile(Struct, frozen=True):
     """A file that pages load. Its address changes with its content, so browsers keep it."""
 
     name: str
+    """The name of the file."""
     content: bytes
     content_type: str
+    """The value of the header `Content-Type`."""
 
     @property
     def path(self) -> str:
@@ -44,9 +46,13 @@ class MenuEntry(Struct, frozen=True):
     """A page in the navigation and in the command palette."""
 
     label: str
+    """The text of the link."""
     path: str
+    """The path as the browser asks for it."""
     summary: str
+    """One sentence about the page."""
     current: bool
+    """True for the page that is shown, and for a page above it."""
 
 
 class Frame(Struct, frozen=True):
@@ -54,12 +60,18 @@ class Frame(Struct, frozen=True):
     part, so the page comes without its head."""
 
     path: str
+    """The path of the page."""
     nonce: str
+    """The nonce of the scripts of this page."""
     viewer: Viewer | None = None
     csrf: str = ""
+    """The token that forms carry; empty before the sign-in."""
     menu: tuple[MenuEntry, ...] = ()
+    """The pages of the navigation."""
     palette: tuple[MenuEntry, ...] = ()
+    """The pages of the command palette."""
     notice: str = ""
+    """The sentence of the action before; empty for none."""
     fragment: bool = False
 
     @property

@@ -28,10 +28,15 @@ class PlaceOut(Output):
 
     platform: str
     account: str
+    """The name of the account."""
     workspace: str
+    """The id of the workspace; empty where there is none."""
     channel: str
+    """The id of the room."""
     thread: str
+    """The id of the thread; empty outside of one."""
     audience: str
+    """The readers."""
 
 
 class Excerpt(Output):

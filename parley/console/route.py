@@ -33,6 +33,7 @@ class Done(Output):
     no part of the API."""
 
     done: Literal[True] = True
+    """Always true."""
     query: SkipJsonSchema[str] = Field(default="", exclude=True)
 
 
@@ -40,8 +41,11 @@ class File(Output):
     """A result that the page offers as a download, such as CSV."""
 
     name: str
+    """The name for the download."""
     content_type: str
+    """The value of the header `Content-Type`."""
     content: str
+    """The text of the file."""
 
 
 @dataclass
@@ -72,9 +76,11 @@ class ConsoleRoute(Generic[P, R]):
 
     name: str
     method: Literal["GET", "POST"]
+    """The HTTP method."""
     path: str
     allowed: Allowed
     summary: str
+    """One sentence for the palette and for the description of the API."""
     run: Callable[[Viewer, ConsoleServices, P], Awaitable[R]]
     template: str = ""
     menu: str = ""
@@ -84,6 +90,7 @@ class ConsoleRoute(Generic[P, R]):
     example: Mapping[str, str] = field(default_factory=dict)
     form: type[P] | None = None
     params: type[P] = field(init=False)
+    """The model of the parameters."""
     result: type[R] = field(init=False)
 
     def __post_init__(self) -> None:

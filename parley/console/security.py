@@ -1,9 +1,18 @@
-"""The headers and cookies of the console's pages, and the check that a form is its own (CSRF)."""
+"""The headers and cookies of the console's pages, the check that a form is its own (CSRF), and
+notices: the sentence of an action on the page after it, once.
 
+The answer to the action stores the name of the action in a cookie of this browser, signed with the
+secret of the session; the next page shows the sentence and removes the cookie. An address cannot
+carry a notice, nor can a page of another site.
+"""
+
+import hashlib
+import hmac
 import secrets
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from starlette.responses import Response
 from starlette.types import Scope
 
 from parley.console.sessions import PREFIX
@@ -18,6 +27,10 @@ _POLICY: Final = (
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types htmx parley"
 )
+NOTICE: Final = "parley_notice"
+NOTICE_SECONDS: Final = 60
+"""Seconds within which the page is expected."""
+_NOTICE_PURPOSE: Final = b"parley console notice v1\0"
 
 
 def new_nonce() -> str:
@@ -79,3 +92,31 @@ def check_csrf(scope: Scope, fields: Sequence[tuple[str, str]], token: str) -> N
     given = dict(fields).get("csrf", "") or headers_of(scope).get("x-csrf-token", "")
     if not same_secret(given, token):
         raise CallRefused("strange_form", EXPIRED)
+
+
+def add_notice(answer: Response, scope: Scope, action: str, at: float) -> None:
+    """Let the next page of this session show the sentence of an action. `at` is in seconds."""
+    until = round(at) + NOTICE_SECONDS
+    value = f"{action}.{until}.{_signature(session_secret(scope), action, until)}"
+    answer.headers.append("Set-Cookie", cookie(scope, NOTICE, value, NOTICE_SECONDS))
+
+
+def taken_notice(scope: Scope, at: float) -> str:
+    """Return the name of the action whose sentence this page shows, empty for none."""
+    action, _, rest = cookie_of(scope, NOTICE).partition(".")
+    until, _, signature = rest.partition(".")
+    if not (until.isascii() and until.isdigit() and len(until) < 12 and int(until) > at):
+        return ""
+    expected = _signature(session_secret(scope), action, int(until))
+    return action if same_secret(signature, expected) else ""
+
+
+def drop_notice(answer: Response, scope: Scope) -> None:
+    """Remove the notice from this browser, if it has one."""
+    if cookie_of(scope, NOTICE):
+        answer.headers.append("Set-Cookie", cookie(scope, NOTICE, "", 0))
+
+
+def _signature(secret: str, action: str, until: int) -> str:
+    text = _NOTICE_PURPOSE + f"{action}.{until}".encode()
+    return hmac.new(secret.encode(), text, hashlib.sha256).hexdigest()

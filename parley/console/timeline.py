@@ -11,7 +11,7 @@ from gateway.ports.action import Output
 from gateway.ports.prompt_blocks import Why
 from gateway.ports.traces import CallFigures, Duration, Trace
 from gateway.turn.context.token_budgets import BlockFigures, BudgetFigures, figures_in
-from parley.refusal_steps import step_after
+from parley.maintenance.message_log import step_after
 
 MAX_STEPS: Final = 120
 MAX_RECALLED: Final = 20
@@ -106,9 +106,13 @@ class TimelineStepOut(Output):
 
     stage: str
     title: str
+    """The name of the stage, for people."""
     allowed: bool
+    """False for a refusal."""
     reason: str
+    """The code of the reason."""
     detail: str
+    """The details of the decision, without content; empty for none."""
     after: float | None = None
     took: float | None = None
     next_step: str = ""
@@ -120,21 +124,31 @@ class CallOut(Output):
 
     model: str
     after: float
+    """Milliseconds from the begin of the handling."""
     took: float
+    """Milliseconds of the call."""
     ended: str
     input_tokens: int = 0
+    """Tokens of the prompt, without those of the cache."""
     output_tokens: int = 0
+    """Tokens of the answer."""
     cache_read_tokens: int = 0
+    """Tokens that were read from the provider's cache."""
     cache_write_tokens: int = 0
+    """Tokens that were written to the provider's cache."""
     micros: int = 0
+    """The cost in millionths of a dollar."""
 
 
 class UsedToolOut(Output):
     """A call of a tool; `seconds` is None for one of which the time is not stored."""
 
     name: str
+    """The name of the tool."""
     ok: bool
+    """False for a call that failed."""
     note: str
+    """The detail of the decision; empty for none."""
     seconds: float | None
 
 
@@ -143,6 +157,7 @@ class RankOut(Output):
 
     search: str
     title: str
+    """The name of the search, for people."""
     rank: int
 
 
@@ -151,17 +166,24 @@ class RecalledOut(Output):
 
     id: str
     kind: str
+    """The kind of the memory."""
     scope: str
+    """The scope of the memory."""
     score: float
+    """The score by which recall ordered the memory."""
     ranks: tuple[RankOut, ...] = Field(max_length=10)
+    """The rank in each search that found it."""
 
 
 class LossOut(Output):
     """A part that a block has not: its name and its size."""
 
     what: str
+    """The name of the part."""
     why: str
+    """The reason in words."""
     tokens: int
+    """The size in tokens."""
 
 
 class BlockOut(Output):
@@ -169,11 +191,15 @@ class BlockOut(Output):
     named."""
 
     kind: str
+    """The code of the block."""
     title: str
+    """The name of the block, for people."""
     tokens: int
     budget: int
+    """The tokens that the block may take."""
     needed: int
     lost: tuple[LossOut, ...] = Field(max_length=MAX_LOST)
+    """The parts that are not in the prompt."""
     more: int
 
 
@@ -184,11 +210,17 @@ class TimelineOut(Output):
 
     waited: float | None
     milliseconds: float
+    """The duration of the handling."""
     steps: tuple[TimelineStepOut, ...] = Field(max_length=MAX_STEPS)
+    """The decisions, in their order."""
     calls: tuple[CallOut, ...] = Field(max_length=MAX_STEPS)
+    """The calls of models, in their order."""
     tools: tuple[UsedToolOut, ...] = Field(max_length=MAX_STEPS)
+    """The calls of tools, in their order."""
     recalled: tuple[RecalledOut, ...] = Field(max_length=MAX_RECALLED)
+    """The memories that the prompt received."""
     blocks: tuple[BlockOut, ...] = Field(max_length=MAX_BLOCKS)
+    """The blocks of the prompt."""
     window: int = 0
     reserved: int = 0
 

@@ -27,10 +27,12 @@ class Viewer(Struct, frozen=True):
     """
 
     principal: Principal
+    """The person with tenant and role."""
     persons: frozenset[str]
     session: str = ""
     zone: str = ""
     theme: Theme = ""
+    """The chosen colours; empty: those of the browser."""
     breaks_glass: bool = False
     token: Proof = NOBODY
 

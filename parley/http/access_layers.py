@@ -1,10 +1,11 @@
-"""The access rule of the local listener as ASGI layers: one around the pages, one around the
-mounted applications, which check tokens of their own."""
+"""The access rule of the local listener as ASGI layers: one around the pages, with their login
+links, one around the mounted applications, which check tokens of their own."""
 
+import json
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -14,8 +15,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.people import Role
-from gateway.ports.http_routes import LocalRoute
-from gateway.ports.rights import Allowed, Credential, Proof, missing
+from gateway.ports.http_routes import LocalRequest, LocalResponse, LocalRoute
+from gateway.ports.rights import LOCAL_PAGES, Allowed, Credential, Proof, missing
 from parley.http.access import authorize, is_same_origin, same_secret, session_value
 from parley.http.asgi import exchange_of, facts_of, is_encrypted
 from parley.http.host_header import is_known_host
@@ -27,6 +28,7 @@ LINK_SECONDS: Final = 600.0
 """Seconds for which a login link works, once."""
 MAX_LINKS: Final = 16
 """Maximum unused login links; the oldest is dropped first."""
+PATH: Final = "/page-links"
 
 
 class LoginLinks:
@@ -125,3 +127,13 @@ def _link_code(scope: Scope) -> str | None:
     """Return the code of a login link, None for any other request."""
     codes = QueryParams(scope["query_string"]).getlist("token")
     return codes[0] if scope["method"] == "GET" and codes else None
+
+
+def page_link_routes(links: Callable[[], Sequence[str]]) -> Iterable[LocalRoute]:
+    """The route that makes new links; `links` returns one for each page."""
+
+    async def make(_request: LocalRequest) -> LocalResponse:
+        body = json.dumps({"links": list(links())}).encode()
+        return LocalResponse(body, content_type="application/json")
+
+    yield LocalRoute("POST", PATH, make, LOCAL_PAGES)

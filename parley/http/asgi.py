@@ -1,12 +1,13 @@
-"""One request of the local listener, beside its ASGI scope: its connection, headers and body."""
+"""One request of the local listener, beside its ASGI scope: its connection, headers and body; an
+application that is loaded late."""
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
 
 from starlette.requests import cookie_parser
-from starlette.types import Message, Receive, Scope
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.ports.rights import NOBODY, Proof
 from parley.http.access import AccessDecision, RequestFacts
@@ -15,6 +16,8 @@ from parley.security.tokens import TokenClaims
 EXCHANGE: Final = "parley.exchange"
 """The key of the `HttpExchange` in a scope."""
 UNDECIDED: Final = AccessDecision(False, "token_missing", 401)
+HttpApp: TypeAlias = ASGIApp
+"""An application for HTTP, for those who only pass it on."""
 
 
 class ClientGone(ConnectionError):
@@ -119,3 +122,23 @@ def is_last(message: Message) -> bool:
 
 def _text(value: bytes) -> str:
     return value.decode("utf-8", "surrogateescape")
+
+
+@dataclass(slots=True)
+class LateApp:
+    """Builds an application in a thread, because loading takes a while."""
+
+    make: Callable[[], ASGIApp]
+    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _app: ASGIApp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app = self._app or await self.load()
+        await app(scope, receive, send)
+
+    async def load(self) -> ASGIApp:
+        """Build the application, once. Raises `TypeError` for a route without a declaration."""
+        async with self._lock:
+            if self._app is None:
+                self._app = await asyncio.to_thread(self.make)
+            return self._app

@@ -30,6 +30,7 @@ from parley.http.access_layers import (
     open_paths,
     page_gate,
 )
+from parley.http.asgi import LateApp
 from parley.http.asgi_server import AsgiServer
 from parley.http.client_address import Network
 from parley.http.connections import ConnectionBounds
@@ -40,7 +41,6 @@ from parley.http.health_endpoints import (
     Readiness,
     ReadyCheck,
 )
-from parley.http.late_app import LateApp
 from parley.http.listener import Listener
 from parley.http.middlewares import (
     DeniedAudit,

@@ -1,1 +1,1 @@
-"""Checks, logs of messages, verification of the audit and backups: for commands and the console."""
+"""Logs of messages, verification of the audit and backups: for commands and the console."""

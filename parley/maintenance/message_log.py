@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from db.errors import StoreUnavailable
 from gateway.conversation import ConversationKey
+from gateway.policy.access import NOT_APPROVED
 from gateway.policy.decision import Decision
 from gateway.policy.question_age import EXPIRED
 from gateway.policy.takeover_return import HANDED_OVER
@@ -30,6 +31,19 @@ SILENT: Final = ("collected", "dropped", "deleted", EXPIRED, HANDED_OVER)
 """Outcomes of turns without an answer of their own."""
 NOTED: Final = ("tool", "invocation", "queue")
 """Decisions that a stage notes beside its own."""
+NEXT_STEPS: Final[Mapping[str, str]] = {
+    "access": "The section `access` of the configuration decides on this.",
+    "intake": "More messages waited than the limit allows: docs/operations.md lists the limits.",
+    "limits": "The section `limits` of the configuration sets this limit.",
+    "readable": "Nothing to do: the platform told that there is a message, and not what is in it.",
+    "budget": "The section `budgets` of the configuration decides on this.",
+    "age": "conversation.answer_within_hours sets this limit. Look for an outage at that time.",
+    "crash_guard": "The program stopped each time it processed this: `parley quarantine list`.",
+}
+"""The next step by the stage that refused."""
+APPROVE_FIRST: Final = (
+    "The person needs an approval: `parley access list` shows who waits (docs/access.md)."
+)
 
 
 class LogEntry(Struct, frozen=True):
@@ -174,3 +188,12 @@ def _audit(links: Iterable[Link]) -> Iterator[LogEntry]:
         details = " ".join(f"{name}={value}" for name, value in entry.details)
         values = {"number": link.number, "action": entry.action, "details": dict(entry.details)}
         yield LogEntry(entry.at, "audit", f"{link.number} {entry.action} {details}", values)
+
+
+def step_after(decision: Decision) -> str:
+    """Return the next step after a refusal; empty for a decision that needs none."""
+    if decision.allowed:
+        return ""
+    if decision.reason == NOT_APPROVED:
+        return APPROVE_FIRST
+    return NEXT_STEPS.get(decision.stage, "")

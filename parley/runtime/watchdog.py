@@ -27,7 +27,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
-from typing import IO, Final, Self, TextIO
+from typing import IO, Final, Self
 
 import structlog
 
@@ -92,7 +92,6 @@ class Watchdog:
         seconds: float,
         record: WorkRecord,
         alive: Callable[[], None] = lambda: None,
-        errors: TextIO | None = None,
     ) -> None:
         """`seconds`: the limit for which the loop may block; 0 for no limit."""
         self._seconds = seconds
@@ -100,7 +99,6 @@ class Watchdog:
         self._grace = seconds * GRACE_SHARE
         self._record = record
         self._alive = alive
-        self._errors = errors or sys.stderr
         self._stacks: IO[bytes] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._next: asyncio.TimerHandle | None = None
@@ -113,7 +111,7 @@ class Watchdog:
         if self._seconds:
             self._stacks = _opened(self._record.stack_file)
             signal.signal(signal.SIGALRM, self._hangs)
-            faulthandler.register(signal.SIGALRM, file=self._errors, all_threads=True, chain=True)
+            faulthandler.register(signal.SIGALRM, file=sys.stderr, all_threads=True, chain=True)
         self._turn()
 
     def close(self) -> None:
@@ -152,7 +150,7 @@ class Watchdog:
             return
         signal.setitimer(signal.ITIMER_REAL, seconds)
         faulthandler.dump_traceback_later(
-            seconds + self._grace, exit=True, file=self._stacks or self._errors
+            seconds + self._grace, exit=True, file=self._stacks or sys.stderr
         )
 
     def _hangs(self, _signal: int, _frame: FrameType | None) -> None:
@@ -175,7 +173,7 @@ class Watchdog:
                 in_work=" ".join(item.key for item in self._record.in_work()),
                 hint="The stacks are above. The process exits, so that its supervisor restarts it.",
             )
-            self._errors.flush()
+            sys.stderr.flush()
         finally:
             os._exit(STATUS)
 

@@ -36,9 +36,11 @@ class TokenClaims(Struct, frozen=True):
 
     person: PersonId
     tenant: str
+    """The tenant of the person."""
     until: datetime
     id: str = ""
     scopes: frozenset[TokenScope] = EVERY_SCOPE
+    """The kinds of actions that it allows; the default allows all of them."""
     agent: str = ""
 
 

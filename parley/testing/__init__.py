@@ -18,11 +18,10 @@ It needs the extra `parley-gateway[testing]`. The program itself does not import
 """
 
 from parley.testing.case import PATIENCE, AdapterCase, HostedPlatform, MemoryCase
-from parley.testing.gateway_side import EventRecorder, MemoryState
 from parley.testing.memory_stage import MemoryStage, opened_memory
 from parley.testing.people import DirectPeople
 from parley.testing.platform_server import PlatformServer
-from parley.testing.stage import Stage, make_adapter, on_stage
+from parley.testing.stage import EventRecorder, MemoryState, Stage, make_adapter, on_stage
 
 __all__ = [
     "PATIENCE",

@@ -42,6 +42,7 @@ class AdapterCase(Struct, frozen=True):
 
     name: str
     manifest: AdapterManifest
+    """The manifest of the adapter."""
     platform: Callable[[str], PlatformSimulator]
     features: frozenset[str] = frozenset()
     settings: Mapping[str, object] = field(default_factory=dict)
@@ -61,6 +62,7 @@ class AdapterCase(Struct, frozen=True):
     another_bot: Callable[[PlatformSimulator], SimPerson] | None = None
     """A bot in the room "general"; None: there are no other bots."""
     repetition: Repetition = "platform"
+    """The origin of the repetition of an event that could not be stored."""
     replies: bool = True
     """People can reply to a message."""
     repeatable: bool = True

@@ -47,8 +47,11 @@ class MemoryStage(Struct, frozen=True):
     None for Parley's own memory."""
 
     storage: Storage
+    """The opened stores."""
     wired: WiredMemory
+    """Memory as the program builds it."""
     clock: Clock
+    """The clock of the program."""
     backend: MemoryBackend | None
 
     def caller(

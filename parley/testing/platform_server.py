@@ -9,7 +9,7 @@ from typing import Final
 from aiohttp import web
 
 from simulators.base import ApiCall, Fault, Faults
-from simulators.cutting import cut_within
+from simulators.local_server import LocalServer, cut_within, hang_up
 
 Handler = Callable[[Mapping[str, object]], Awaitable[object]]
 """Takes the query and the JSON body of a request as one mapping; returns the JSON of the answer."""
@@ -33,9 +33,12 @@ class PlatformServer:
         self._faults = faults
         self._calls = calls
         self._handlers: dict[str, Handler] = {}
-        self._runner: web.ServerRunner | None = None
-        self.url = ""
+        self._server = LocalServer()
+
+    @property
+    def url(self) -> str:
         """The address, once started."""
+        return self._server.url
 
     def on(self, request: str, handler: Handler) -> None:
         """Answer a request, such as "POST /messages"."""
@@ -44,23 +47,18 @@ class PlatformServer:
     async def start(self) -> None:
         """Listen."""
         server = web.Server(self._handle, handler_cancellation=True, access_log=None)
-        self._runner = web.ServerRunner(server, shutdown_timeout=0.1)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
+        await self._server.start(web.ServerRunner(server, shutdown_timeout=0.1))
 
     async def stop(self) -> None:
         """Close every connection. Safe to call twice."""
-        runner, self._runner = self._runner, None
-        if runner is not None:
-            await runner.cleanup()
+        await self._server.stop()
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         name = f"{request.method} {request.path}"
         fault = self._faults.take(name)
         kind = fault.kind if fault is not None else ""
         if kind == "drop_before":
-            return _cut(request)
+            return hang_up(request)
         try:
             values = await self._values_of(request)
             answer = _injected(fault) or web.json_response(await self._answer(name, values))
@@ -70,7 +68,7 @@ class PlatformServer:
         now = asyncio.get_running_loop().time()
         self._calls.append(ApiCall(name, values, answer.status, now))
         if kind == "drop_after":
-            return _cut(request)
+            return hang_up(request)
         if kind == "drop_within":
             return await cut_within(request, answer)
         if fault is not None and kind == "slow":
@@ -106,9 +104,3 @@ def _injected(fault: Fault | None) -> web.Response | None:
     if fault is not None and fault.kind == "server_error":
         return web.json_response({"error": "internal error"}, status=503)
     return None
-
-
-def _cut(request: web.BaseRequest) -> web.Response:
-    if request.transport is not None:
-        request.transport.abort()
-    return web.Response()

@@ -1,9 +1,12 @@
-"""One adapter, connected: people on one side, on the other a gateway that only writes down."""
+"""One adapter, connected: people on one side, on the other a gateway that only records events, with
+the durable state of the adapter."""
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from itertools import count
 from typing import Protocol, TypeVar, runtime_checkable
 
@@ -13,6 +16,8 @@ from gateway.message import (
     Button,
     ChatMessage,
     CommandInvoked,
+    InboundEvent,
+    MessageReceived,
     Outbound,
     OutboundFile,
     Part,
@@ -22,12 +27,89 @@ from gateway.message import (
 from gateway.platforms import adapter_class
 from gateway.ports import AdapterContext, PlatformAdapter
 from gateway.ports.clock import SystemClock
+from gateway.stores.codec import event_from_json, event_to_json
 from parley.http.webhook_listener import WebhookListener
 from parley.testing.case import PATIENCE, AdapterCase, HostedPlatform
-from parley.testing.gateway_side import EventRecorder, MemoryState
-from simulators.base import PlatformSimulator, Shown, SimPerson, SimRoom
+from simulators.base import ChangeSignal, PlatformSimulator, Shown, SimPerson, SimRoom
 
 Event = TypeVar("Event")
+
+
+class EventRecorder:
+    """Implements `EventSink`: keeps what it is given, once `failures` have been raised.
+
+    While `hold` is not set, no event is taken; with `held`, only the message of that text is not.
+    `unstorable` are events that do not come back from JSON as they went in.
+    """
+
+    def __init__(self, failures: Sequence[Exception] = ()) -> None:
+        self.events: list[InboundEvent] = []
+        self.failures = list(failures)
+        self.unstorable: list[InboundEvent] = []
+        self.hold: asyncio.Event | None = None
+        self.held = ""
+        self._changed = ChangeSignal()
+
+    async def __call__(self, event: InboundEvent) -> None:
+        # As with a real store, others run before it has answered.
+        await asyncio.sleep(0)
+        text = event.message.content if isinstance(event, MessageReceived) else ""
+        if self.hold is not None and self.held in ("", text):
+            await self.hold.wait()
+        if self.failures:
+            failure = self.failures.pop(0)
+            self._changed.notify()
+            raise failure
+        if event_from_json(event_to_json(event)) != event:
+            self.unstorable.append(event)
+        self.events.append(event)
+        self._changed.notify()
+
+    def of(self, kind: type[Event]) -> list[Event]:
+        """The events of a kind."""
+        return [event for event in self.events if isinstance(event, kind)]
+
+    def messages(self) -> list[ChatMessage]:
+        """Return the messages of people, each once, in order of arrival."""
+        messages = {event.message.id: event.message for event in self.of(MessageReceived)}
+        return list(messages.values())
+
+    async def until(self, ready: Callable[[], bool]) -> None:
+        """Return once `ready()`. Raises `TimeoutError` with what arrived instead."""
+        if not await self._changed.wait_until(ready, PATIENCE):
+            raise TimeoutError(f"it never came; there was {self.events[-5:]!r}")
+
+    async def wait(self, count: int = 1) -> list[InboundEvent]:
+        """The events, as soon as there are `count`."""
+        await self.until(lambda: len(self.events) >= count)
+        return self.events
+
+    async def first(self, kind: type[Event], number: int = 1) -> Event:
+        """The `number`-th event of a kind, as soon as it is there."""
+        await self.until(lambda: len(self.of(kind)) >= number)
+        return self.of(kind)[number - 1]
+
+    async def message(self, content: str) -> ChatMessage:
+        """The message that says `content`, as soon as it is there."""
+        await self.until(lambda: content in [m.content for m in self.messages()])
+        return next(m for m in self.messages() if m.content == content)
+
+
+class MemoryState:
+    """Implements `AdapterState`, and holds its bounds."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, str] = {}
+
+    async def get(self, key: str) -> str | None:
+        assert len(key) <= 200
+        return self.values.get(key)
+
+    async def put(self, key: str, value: str, ttl: timedelta) -> None:
+        assert len(key) <= 200
+        assert len(value) <= 4_000
+        assert ttl > timedelta()
+        self.values[key] = value
 
 
 @runtime_checkable
@@ -42,11 +124,17 @@ class Stage:
     """Everything that a test looks at. `person` is Ada, `room` her direct conversation."""
 
     case: AdapterCase
+    """The tested adapter and its options."""
     platform: PlatformSimulator
+    """The platform, with the people on it."""
     adapter: PlatformAdapter
+    """The connected adapter."""
     listener: WebhookListener
+    """The public listener, for webhooks."""
     sink: EventRecorder = field(default_factory=EventRecorder)
+    """The events that the adapter delivered."""
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """The numbers that the adapter counted, by name and detail."""
     _keys: "count[int]" = field(default_factory=lambda: count(1))
 
     @property

@@ -29,10 +29,10 @@ from parley.runtime.heartbeats import Heartbeats
 from parley.runtime.housekeeping import Chore, Housekeeping
 from parley.wiring.agents import webhook_delivery
 from parley.wiring.heartbeats import wire_heartbeats
+from parley.wiring.knowledge import ProgramIndex, chunk_embedding
 from parley.wiring.live_configuration import LiveConfiguration
 from parley.wiring.memory import WiredMemory
 from parley.wiring.recall import RecallModels
-from parley.wiring.repositories import ProgramIndex, chunk_embedding
 from parley.wiring.retention import storage_chores
 from parley.wiring.storage import Storage
 

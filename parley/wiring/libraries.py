@@ -4,7 +4,7 @@ import os
 
 from gateway.errors import LibraryMissing
 from parley.config import Problem, Settings
-from parley.extras import advice, missing, missing_modules
+from parley.python_environment import install_advice, missing, missing_modules
 from parley.wiring.observe import endpoint_of
 
 
@@ -33,4 +33,4 @@ def _needed_extras(settings: Settings) -> list[tuple[str, str]]:
 
 
 def _problem(place: str, absent: tuple[str, ...], extra: str) -> Problem:
-    return Problem(place, LibraryMissing(place, absent, extra).problem, advice(extra))
+    return Problem(place, LibraryMissing(place, absent, extra).problem, install_advice(extra))

@@ -14,9 +14,9 @@ from parley.http.api import PREFIX
 from parley.http.api.authentication import Authenticator
 from parley.http.api.events import PATH as EVENTS
 from parley.http.api.events import EventRoutes
+from parley.http.asgi import HttpApp, LateApp
 from parley.http.client_address import networks
 from parley.http.health_endpoints import Readiness
-from parley.http.late_app import HttpApp, LateApp
 from parley.http.local_listener import LocalListener
 from parley.http.webhook_listener import WebhookListener
 from parley.runtime.health import HealthMonitor

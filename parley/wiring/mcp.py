@@ -24,7 +24,7 @@ from parley.http.mcp_endpoint import (
     McpServers,
     RequestHandler,
 )
-from parley.installation import DISTRIBUTION
+from parley.python_environment import DISTRIBUTION
 from parley.security.keys import token_key
 from parley.wiring.memory import WiredMemory, brief_limits
 

@@ -17,7 +17,7 @@ from memory.model.scope import AccessScope
 from memory.ports.recall import BackgroundEmbedder, Embedder, Query, Recall, Recollection, Reranker
 from parley.config import Settings
 from parley.config.sections import sqlite_file
-from parley.installation import install_command
+from parley.python_environment import install_command
 
 FOLDER: Final = "models"
 BY_WORDS: Final = "memories are found by their words only"

@@ -19,6 +19,7 @@ from simulators.anthropic.prompt_cache import PromptCache
 from simulators.anthropic.usage import count_tokens, fingerprint, prompt_of
 from simulators.anthropic.web_tools import usage_of
 from simulators.base import ChangeSignal, Fault, Faults
+from simulators.local_server import LocalServer, hang_up
 
 MODELS: Final[Mapping[str, int]] = {
     "claude-opus-5-5": 1_000_000,
@@ -71,13 +72,12 @@ class AnthropicSimulator:
         self._cache = PromptCache(clock)
         self._ids = itertools.count(1)
         self._changed = ChangeSignal()
-        self._runner: web.AppRunner | None = None
-        self._port = 0
+        self._server = LocalServer()
 
     @property
     def base_url(self) -> str:
         """The value of the SDK's `base_url`."""
-        return f"http://127.0.0.1:{self._port}"
+        return self._server.url
 
     def script(self, *answers: Answer | str) -> None:
         """Let these be the next answers, one for each request that is accepted."""
@@ -98,16 +98,11 @@ class AnthropicSimulator:
         app = web.Application(client_max_size=MAX_REQUEST_BYTES + 1024 * 1024)
         app.router.add_post("/v1/messages", self._messages)
         app.router.add_post("/v1/messages/count_tokens", self._count_tokens)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        self._port = self._runner.addresses[0][1]
+        await self._server.start(web.AppRunner(app, access_log=None, shutdown_timeout=0.5))
 
     async def stop(self) -> None:
         """Close every connection; safe to call twice."""
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
+        await self._server.stop()
 
     # --- endpoints ------------------------------------------------------------------------------
 
@@ -120,7 +115,7 @@ class AnthropicSimulator:
     async def _serve(self, request: web.Request, method: str) -> web.StreamResponse:
         fault = self.faults.take(method)
         if fault is not None and fault.kind == "drop_before":
-            return _hang_up(request)
+            return hang_up(request)
         raw = await request.read()
         body: dict[str, Any] = {}
         try:
@@ -135,7 +130,7 @@ class AnthropicSimulator:
             return self._error(refused, fault)
         self._record(request, body, raw, 200)
         if fault is not None and fault.kind == "drop_after":
-            return _hang_up(request)
+            return hang_up(request)
         if fault is not None and fault.kind == "slow":
             await asyncio.sleep(fault.delay)
         await self.open.wait()
@@ -163,7 +158,7 @@ class AnthropicSimulator:
         if fault.kind == "stream_error":
             await response.write(wire.sse(("error", _error_body("overloaded_error", "Overloaded"))))
             return response
-        return _hang_up(request)
+        return hang_up(request)
 
     async def _stream(
         self, response: web.StreamResponse, events: Iterable[wire.Event], fault: Fault | None
@@ -316,10 +311,3 @@ def _check_signatures(body: Mapping[str, Any]) -> None:
                     f"messages.{index}.content.0: `thinking` blocks cannot be replayed after the "
                     "conversation before them has changed"
                 )
-
-
-def _hang_up(request: web.Request) -> web.Response:
-    """Cut the connection without a farewell."""
-    if request.transport is not None:
-        request.transport.abort()
-    return web.Response()

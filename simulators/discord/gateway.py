@@ -1,8 +1,11 @@
-"""The gateway: sessions over a WebSocket, with heartbeats, replay after RESUME, and intents."""
+"""The gateway: sessions over a WebSocket, with heartbeats, replay after RESUME, intents, and the
+compression that a client asks for in the address."""
 
 import asyncio
+import importlib
 import json
 import time
+import zlib
 from collections import deque
 from collections.abc import Callable
 from typing import Final
@@ -10,11 +13,12 @@ from typing import Final
 from aiohttp import WSMsgType, web
 
 from simulators.base import ChangeSignal
-from simulators.discord.compression import Compressor, compressor
 from simulators.discord.payloads import guild_json, user_json
 from simulators.discord.sessions import Bits, Session
 from simulators.discord.world import World
 
+Compressor = Callable[[str], bytes | str]
+"""Makes of each message of a connection what goes over the wire."""
 HEARTBEAT_MS: Final = 41_250
 MAX_SESSIONS: Final = 16
 MAX_COMMAND_BYTES: Final = 4096
@@ -23,13 +27,47 @@ MAX_IDLE_SECONDS: Final = 3600.0
 GOODBYES: Final = (1000, 1001)
 """Close codes after which a session is over (Discord: events/gateway#initiating-a-disconnect)."""
 ALL_INTENTS: Final = (1 << 26) - 1
-
 DISPATCH, HEARTBEAT, IDENTIFY, PRESENCE, VOICE, RESUME, RECONNECT = 0, 1, 2, 3, 4, 6, 7
 REQUEST_MEMBERS, INVALID_SESSION, HELLO, HEARTBEAT_ACK = 8, 9, 10, 11
 _AFTER_IDENTIFY: Final = (PRESENCE, VOICE, REQUEST_MEMBERS, 31)
-
 UNKNOWN_OPCODE, DECODE_ERROR, NOT_AUTHENTICATED, BAD_TOKEN = 4001, 4002, 4003, 4004
 ALREADY_AUTHENTICATED, RATE_LIMITED, INVALID_INTENTS, DISALLOWED_INTENTS = 4005, 4008, 4013, 4014
+
+
+def compressor(kind: str) -> Compressor:
+    """The compressor for `compress=` in the query: "zlib-stream", "zstd-stream" or "".
+
+    A client only asks for zstd when it has a library for it, so the same library serves here.
+    """
+    if kind == "zlib-stream":
+        return _zlib_stream()
+    if kind == "zstd-stream":
+        return _zstd_stream()
+    return lambda text: text
+
+
+def _zlib_stream() -> Compressor:
+    stream = zlib.compressobj()
+
+    def compress(text: str) -> bytes:
+        return stream.compress(text.encode()) + stream.flush(zlib.Z_SYNC_FLUSH)
+
+    return compress
+
+
+def _zstd_stream() -> Compressor:
+    try:
+        zstd = importlib.import_module("compression.zstd")
+    except ImportError:
+        stream = importlib.import_module("zstandard").ZstdCompressor().compressobj()
+        flush_block = 1
+
+        def compress(text: str) -> bytes:
+            return bytes(stream.compress(text.encode()) + stream.flush(flush_block))
+
+        return compress
+    encoder = zstd.ZstdCompressor()
+    return lambda text: bytes(encoder.compress(text.encode(), mode=encoder.FLUSH_BLOCK))
 
 
 class _Refused(Exception):

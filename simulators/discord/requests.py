@@ -13,7 +13,6 @@ from typing import Final
 from aiohttp import web
 
 from simulators.base import ApiCall, Fault
-from simulators.cutting import cut_within
 from simulators.discord.errors import (
     ENTITY_TOO_LARGE,
     INVALID_JSON,
@@ -25,6 +24,7 @@ from simulators.discord.errors import (
 )
 from simulators.discord.validate import MAX_FILE_BYTES, MAX_FILES
 from simulators.discord.world import StoredFile
+from simulators.local_server import cut_within, hang_up
 
 API: Final = "/api/v10"
 MAX_BUCKETS: Final = 1_000
@@ -164,9 +164,7 @@ class Front:
             return await cut_within(request, await self._serve(request, handler))
         if fault.kind == "drop_after":
             await self._serve(request, handler)
-        if request.transport is not None:
-            request.transport.abort()
-        return web.Response(status=499)
+        return hang_up(request)
 
     async def _serve(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         allowed, headers = self._limiter.take(rate_limit_key(request))

@@ -51,6 +51,7 @@ from simulators.discord.world import (
     StoredFile,
     World,
 )
+from simulators.local_server import LocalServer
 
 MAX_BODY: Final = 64 * 1024 * 1024
 
@@ -81,7 +82,7 @@ class DiscordSimulator:
         self.server_members = server_members
         self._signal = ChangeSignal()
         self.gateway = Gateway(self.world, lambda: self.token, self._allowed_intents, self._signal)
-        self.announcer = Announcer(self.world, self.gateway, self._signal, lambda: self._base)
+        self.announcer = Announcer(self.world, self.gateway, self._signal, lambda: self._server.url)
         self._channels = ChannelRoutes(self.world, self.announcer)
         self._interactions = InteractionRoutes(self.world, self.announcer)
         self._front = Front(
@@ -92,8 +93,7 @@ class DiscordSimulator:
         )
         self._people: dict[str, SimPerson] = {}
         self._rooms: dict[str, SimRoom] = {}
-        self._runner: web.AppRunner | None = None
-        self._base = ""
+        self._server = LocalServer()
 
     # --- the server -----------------------------------------------------------------------------
 
@@ -103,26 +103,20 @@ class DiscordSimulator:
         app.router.add_get("/gateway", self.gateway.handle)
         for routes in (self._account_routes(), self._channels, self._interactions):
             routes.add_to(app)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        host, port = self._runner.addresses[0][:2]
-        self._base = f"http://{host}:{port}"
+        await self._server.start(web.AppRunner(app, access_log=None, shutdown_timeout=0.5))
 
     async def stop(self) -> None:
         """Cut every connection and stop listening."""
         self.gateway.drop()
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
+        await self._server.stop()
 
     def settings(self) -> dict[str, object]:
         """The section `platforms.discord` that points a gateway here."""
         return {
             "token": self.token,
             "application_id": self.world.application_id,
-            "api_base": self._base + API,
-            "gateway_url": self._base.replace("http", "ws", 1) + "/gateway",
+            "api_base": self._server.url + API,
+            "gateway_url": self._server.url.replace("http", "ws", 1) + "/gateway",
         }
 
     async def wait_connected(self, timeout: float = 30.0) -> None:
@@ -427,7 +421,7 @@ class DiscordSimulator:
                 message_id,
             )
         )
-        payload = interaction_json(self.world, interaction, data, self._base)
+        payload = interaction_json(self.world, interaction, data, self._server.url)
         self.announcer.interaction(payload, channel)
 
     def _shown(self, room: SimRoom, message: Message) -> Shown:

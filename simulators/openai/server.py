@@ -17,6 +17,7 @@ from aiohttp import web
 from simulators.anthropic.answers import Answer
 from simulators.anthropic.usage import count_tokens
 from simulators.base import Fault, Faults
+from simulators.local_server import LocalServer, hang_up
 from simulators.openai import responses
 
 MAX_RECORDED: Final = 1_000
@@ -59,13 +60,12 @@ class OpenAISimulator:
         self.bodies: deque[Mapping[str, Any]] = deque(maxlen=MAX_RECORDED)
         self._scripted: deque[Answer | str] = deque()
         self._ids = itertools.count(1)
-        self._runner: web.AppRunner | None = None
-        self._port = 0
+        self._server = LocalServer()
 
     @property
     def base_url(self) -> str:
         """The value of the SDK's `base_url`."""
-        return f"http://127.0.0.1:{self._port}/v1"
+        return f"{self._server.url}/v1"
 
     def script(self, *answers: Answer | str) -> None:
         """Let these be the next answers, one for each request that is accepted."""
@@ -78,16 +78,11 @@ class OpenAISimulator:
         app.router.add_post("/v1/responses", self._responses)
         if self.lists_models:
             app.router.add_get("/v1/models", self._list)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        self._port = self._runner.addresses[0][1]
+        await self._server.start(web.AppRunner(app, access_log=None, shutdown_timeout=0.5))
 
     async def stop(self) -> None:
         """Close every connection; safe to call twice."""
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
+        await self._server.stop()
 
     async def _list(self, request: web.Request) -> web.Response:
         try:
@@ -107,7 +102,7 @@ class OpenAISimulator:
     async def _completions(self, request: web.Request) -> web.StreamResponse:
         fault = self.faults.take("chat/completions")
         if fault is not None and fault.kind == "drop_before":
-            return _hang_up(request)
+            return hang_up(request)
         try:
             body = await request.json()
             self._check(request, body, fault)
@@ -118,7 +113,7 @@ class OpenAISimulator:
             return web.json_response(refused.body, status=refused.status, headers=headers)
         self.bodies.append(body)
         if fault is not None and fault.kind == "drop_after":
-            return _hang_up(request)
+            return hang_up(request)
         if fault is not None and fault.kind == "slow":
             await asyncio.sleep(fault.delay)
         reply = self._scripted.popleft() if self._scripted else self.reply(body)
@@ -137,7 +132,7 @@ class OpenAISimulator:
                     await asyncio.sleep(fault.delay)
                 await _write(response, chunk)
             if kind == "broken_stream":
-                return _hang_up(request)
+                return hang_up(request)
             if kind == "stream_error":
                 await _write(response, {"error": {"message": "Overloaded", "type": "server_error"}})
             else:
@@ -172,7 +167,7 @@ class OpenAISimulator:
             await response.write(f"event: {event['type']}\n".encode())
             await _write(response, event)
         if kind == "broken_stream":
-            return _hang_up(request)
+            return hang_up(request)
         if kind == "stream_error":
             failed = {"code": "server_error", "message": "The model failed."}
             told_last = {**events[0]["response"], "status": "failed", "error": failed}
@@ -299,9 +294,3 @@ def _check_messages(messages: object) -> None:
 
 async def _write(response: web.StreamResponse, data: object) -> None:
     await response.write(f"data: {json.dumps(data)}\n\n".encode())
-
-
-def _hang_up(request: web.Request) -> web.Response:
-    if request.transport is not None:
-        request.transport.abort()
-    return web.Response()

@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from simulators.slack.call import Answer, Call, Method
-from simulators.slack.errors import SlackError
+from simulators.slack.call import Answer, Call, Method, SlackError
 from simulators.slack.events import file_object, message_body, user_object
 from simulators.slack.world import Channel, Message, StoredFile
 

@@ -8,8 +8,7 @@ import time
 from typing import Final
 
 from simulators.slack.blocks import check_message
-from simulators.slack.call import Answer, Call, Method
-from simulators.slack.errors import SlackError
+from simulators.slack.call import Answer, Call, Method, SlackError
 from simulators.slack.events import message_body
 from simulators.slack.world import Channel, Message
 

@@ -7,7 +7,7 @@ documented and was measured by others (slackapi/bolt-js issues 2509 and 2867).
 from collections.abc import Iterator
 from typing import Final
 
-from simulators.slack.errors import SlackError
+from simulators.slack.call import SlackError
 from simulators.slack.rich_text import check_rich_text
 
 MAX_BLOCKS: Final = 50

@@ -1,19 +1,36 @@
-"""One Web API call: its arguments, checked as they are read."""
+"""One Web API call: its arguments, checked as they are read, and its refusal: HTTP 200 with
+`ok: false`."""
 
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from simulators.slack.errors import SlackError
 from simulators.slack.world import Channel, Message, World
 
 Answer: TypeAlias = dict[str, object]
 Happening: TypeAlias = Literal["written", "changed", "removed"]
 Publish: TypeAlias = Callable[[Message, Happening, Answer], None]
 """Tells the app what happened to a message; the last argument is the message before that."""
-
 _JSON_ARGUMENTS: Final = {"blocks", "files", "attachments", "metadata"}
+
+
+class SlackError(Exception):
+    """A Web API call that Slack refuses. `details` name what was wrong, and where."""
+
+    def __init__(self, error: str, *details: str, **fields: object) -> None:
+        super().__init__(error, *details)
+        self.error = error
+        self.details = details
+        self.fields = fields
+
+    def body(self) -> dict[str, object]:
+        """The answer's JSON."""
+        answer: dict[str, object] = {"ok": False, "error": self.error, **self.fields}
+        if self.details:
+            answer["errors"] = list(self.details)
+            answer["response_metadata"] = {"messages": [f"[ERROR] {d}" for d in self.details]}
+        return answer
 
 
 @dataclass(frozen=True, slots=True)

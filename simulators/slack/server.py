@@ -12,14 +12,13 @@ from typing import Final
 from aiohttp import web
 
 from simulators.base import MAX_CALLS, ApiCall, Fault, Faults
-from simulators.cutting import cut_within
+from simulators.local_server import LocalServer, cut_within
 from simulators.slack.api_chat import CHAT
 from simulators.slack.api_read import READING
 from simulators.slack.api_stream import STREAMS
 from simulators.slack.blocks import check_message
-from simulators.slack.call import Answer, Call, Method, Publish
+from simulators.slack.call import Answer, Call, Method, Publish, SlackError
 from simulators.slack.couriers import SocketCourier
-from simulators.slack.errors import SlackError
 from simulators.slack.world import (
     RESPONSE_URL_SECONDS,
     RESPONSE_URL_USES,
@@ -52,10 +51,9 @@ class SlackServer:
         self.scopes: set[str] = set()
         self.faults = Faults()
         self.calls: deque[ApiCall] = deque(maxlen=MAX_CALLS)
-        self.base = ""
         self._tickets: set[str] = set()
         self._transports: list[asyncio.Transport] = []
-        self._runner: web.AppRunner | None = None
+        self._server = LocalServer()
         self._methods: dict[str, Method] = {
             **CHAT,
             **READING,
@@ -65,6 +63,11 @@ class SlackServer:
 
     # --- life -----------------------------------------------------------------------------------
 
+    @property
+    def base(self) -> str:
+        """The address, without a slash at the end."""
+        return self._server.url
+
     async def start(self) -> None:
         """Listen."""
         app = web.Application(client_max_size=_MAX_BODY)
@@ -73,11 +76,7 @@ class SlackServer:
         app.router.add_post("/upload/{file}", self._upload)
         app.router.add_get("/files-pri/{file}/{tail:.*}", self._download)
         app.router.add_post("/response/{key}", self._respond)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
-        await site.start()
-        self.base = f"http://127.0.0.1:{site.port}"
+        await self._server.start(web.AppRunner(app, access_log=None, shutdown_timeout=1.0))
 
     async def stop(self) -> None:
         """Close the port and what is open."""
@@ -85,9 +84,7 @@ class SlackServer:
             if not transport.is_reading():
                 transport.abort()
         await self.sockets.stop()
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
+        await self._server.stop()
 
     def drop_sockets(self) -> None:
         """Cut the sockets without a farewell."""

@@ -6,9 +6,15 @@ from typing import Final
 
 from simulators.base import ShownButton, SimFile
 from simulators.telegram.entities import Entity, utf16_length, with_found
-from simulators.telegram.flood import FloodControl
 from simulators.telegram.html import HtmlRejected, parse_html
-from simulators.telegram.limits import MAX_CAPTION, MAX_DOCUMENT, MAX_PHOTO, MAX_TEXT, REACTIONS
+from simulators.telegram.limits import (
+    MAX_CAPTION,
+    MAX_DOCUMENT,
+    MAX_PHOTO,
+    MAX_TEXT,
+    REACTIONS,
+    FloodControl,
+)
 from simulators.telegram.params import ApiError, Params, bad_request
 from simulators.telegram.world import Chat, Posted, World
 

@@ -10,7 +10,7 @@ from aiohttp.abc import AbstractStreamWriter
 from aiohttp.http import RawRequestMessage
 
 from simulators.base import MAX_CALLS, ApiCall, Fault, Faults
-from simulators.cutting import cut_within
+from simulators.local_server import LocalServer, cut_within, hang_up
 from simulators.telegram.api import BotApi
 from simulators.telegram.params import MAX_BODY, ApiError, Params, read_params
 from simulators.telegram.updates import Waiting
@@ -28,43 +28,33 @@ class ApiServer:
         self._world = world
         self.faults = Faults()
         self.calls: deque[ApiCall] = deque(maxlen=MAX_CALLS)
-        self.port = 0
-        self._server: web.Server | None = None
-        self._runner: web.ServerRunner | None = None
+        self._server = LocalServer()
 
     @property
     def url(self) -> str:
         """The address of the Bot API."""
-        return f"http://127.0.0.1:{self.port}"
+        return self._server.url
 
     @property
     def connected(self) -> int:
         """The number of open connections; what came over a closed one was dealt with."""
-        return len(self._server.connections) if self._server else 0
+        return self._server.connected
 
     async def start(self, port: int = 0) -> None:
         """Listen; port 0 takes a free one."""
-        self._server = web.Server(
+        server = web.Server(
             self._handle, request_factory=_request, handler_cancellation=True, access_log=None
         )
-        self._runner = web.ServerRunner(self._server, shutdown_timeout=0.2)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", port)
-        await site.start()
-        self.port = int(self._runner.addresses[0][1])
+        await self._server.start(web.ServerRunner(server, shutdown_timeout=0.2), port)
 
     async def stop(self) -> None:
         """Close every socket."""
         self.drop_connections()
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
+        await self._server.stop()
 
     def drop_connections(self) -> None:
         """Cut every connection without a farewell."""
-        for connection in list(self._server.connections) if self._server else ():
-            if connection.transport is not None:
-                connection.transport.abort()
+        self._server.drop_connections()
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         parts = request.path.split("/")
@@ -77,7 +67,7 @@ class ApiServer:
             return _failure(401, "Unauthorized")
         fault = self.faults.take(method)
         if fault is not None and fault.kind == "drop_before":
-            return _cut(request)
+            return hang_up(request)
         try:
             params = await read_params(request)
         except ApiError as problem:
@@ -86,7 +76,7 @@ class ApiServer:
         now = asyncio.get_running_loop().time()
         self.calls.append(ApiCall(method, params.values, answer.status, now))
         if fault is not None and fault.kind == "drop_after":
-            return _cut(request)
+            return hang_up(request)
         if fault is not None and fault.kind == "drop_within":
             return await cut_within(request, answer)
         if fault is not None and fault.kind == "slow":
@@ -107,7 +97,7 @@ class ApiServer:
     def _file(self, request: web.BaseRequest, parts: list[str]) -> web.StreamResponse:
         fault = self.faults.take("file")
         if fault is not None and fault.kind in ("drop_before", "drop_after"):
-            return _cut(request)
+            return hang_up(request)
         injected = _injected(fault)
         if injected is not None:
             return injected
@@ -126,12 +116,6 @@ def _request(
 ) -> web.BaseRequest:
     loop = asyncio.get_running_loop()
     return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=MAX_BODY)
-
-
-def _cut(request: web.BaseRequest) -> web.Response:
-    if request.transport is not None:
-        request.transport.abort()
-    return web.Response(status=500)
 
 
 def _injected(fault: Fault | None) -> web.Response | None:

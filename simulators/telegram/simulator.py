@@ -20,7 +20,7 @@ from simulators.base import (
 )
 from simulators.telegram.api import BotApi
 from simulators.telegram.entities import to_html
-from simulators.telegram.flood import FloodControl
+from simulators.telegram.limits import FloodControl
 from simulators.telegram.people import People
 from simulators.telegram.sending import Sending
 from simulators.telegram.server import ApiServer

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, TypeAlias
 from aiohttp import BodyPartReader, web
 
 from simulators.base import MAX_CALLS, ApiCall, ChangeSignal, Fault, Faults, SimFile
-from simulators.cutting import cut_within
+from simulators.local_server import LocalServer, cut_within
 from simulators.whatsapp.checks import Draft, ReadMark, check
 from simulators.whatsapp.errors import GraphError, bad_token, unknown_node
 from simulators.whatsapp.world import Human, World
@@ -56,8 +56,7 @@ class GraphServer:
         self._token, self._app_secret = credentials
         self._faults = faults
         self._on_sent = on_sent
-        self._runner: web.AppRunner | None = None
-        self._site: web.TCPSite | None = None
+        self._server = LocalServer()
         self.state = GraphState(accounts=[world.number.waba_id])
         self.changed = ChangeSignal()
 
@@ -71,30 +70,20 @@ class GraphServer:
         app.router.add_post("/{version}/{node}/messages", self._messages)
         app.router.add_post("/{version}/{node}/media", self._upload)
         app.router.add_route("*", "/{rest:.*}", self._nothing)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
-        await self._runner.setup()
-        self._site = web.TCPSite(self._runner, "127.0.0.1", 0)
-        await self._site.start()
+        await self._server.start(web.AppRunner(app, access_log=None, shutdown_timeout=1.0))
 
     async def stop(self) -> None:
         """Close the port."""
-        runner, self._runner = self._runner, None
-        if runner is not None:
-            await runner.cleanup()
+        await self._server.stop()
 
     def cut(self) -> None:
         """Abort every open connection."""
-        server = self._runner.server if self._runner is not None else None
-        for connection in server.connections if server is not None else ():
-            if connection.transport is not None:
-                connection.transport.abort()
+        self._server.drop_connections()
 
     @property
     def url(self) -> str:
         """The base URL, without a version."""
-        if self._site is None:
-            raise RuntimeError("the simulator is not started")
-        return f"http://127.0.0.1:{self._site.port}"
+        return self._server.url
 
     # --- endpoints ------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from gateway.ports.clock import SystemClock
 from parley.app import App
 from parley.cli.status.report import StatusReport, attention, stored_state
 from parley.config import Settings, from_mapping
-from parley.maintenance.store_checks import check_servers
+from parley.doctor.stores import check_servers
 from parley.runtime import Role
 from parley.wiring.accounts import account_names
 from simulators.telegram import TelegramSimulator

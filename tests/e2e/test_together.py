@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from simulators.base import PlatformSimulator, SimRoom
 from simulators.discord import DiscordSimulator
@@ -72,7 +73,7 @@ async def test_an_unavailable_platform_does_not_affect_the_others(tmp_path: Path
         await ask(Lab(app, whatsapp), "hello")
         ada = telegram.person("Ada")
         room: SimRoom = telegram.direct(ada)
-        port = telegram.server.port
+        port = urlsplit(telegram.url).port or 0
         await telegram.server.stop()
         lab = Lab(app, whatsapp)
         await lab.platform.say(whatsapp.person("Ada"), whatsapp.direct(whatsapp.person("Ada")), "?")

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from db.errors import StoreUnavailable
 from gateway.ports import WebhookHandler
-from parley.testing.gateway_side import EventRecorder, MemoryState
+from parley.testing.stage import EventRecorder, MemoryState
 
 __all__ = ["EventRecorder", "MemoryState", "NoState", "NoWebhooks", "unavailable"]
 

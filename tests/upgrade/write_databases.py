@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from gateway.stores.sqlite.backup import back_up
-from parley.installation import DISTRIBUTION
+from parley.python_environment import DISTRIBUTION
 from parley.wiring.storage import SCHEMAS
 from tests.support.databases import new_database
 from tests.support.servers import postgres_binary, postgres_server

@@ -30,7 +30,7 @@ from parley.cli.init.session import InitSession
 from parley.cli.init.terminal import MAX_TRIES, MenuOption, Stopped, one_of
 from parley.config.sections import ModelChoiceSection
 from parley.config.yaml_file import Value
-from parley.maintenance.model_check import check_model
+from parley.doctor.models import check_model
 
 TITLE: Final = "model"
 SHOWN: Final = 15

@@ -8,13 +8,13 @@ from msgspec import Struct
 from gateway.errors import BadInput, ConfigurationError
 from gateway.llm.prices import DEFAULT_PRICES, Price, cost, price_of
 from gateway.ports import Usage
-from parley import extras
+from parley import python_environment
 from parley.cli.init.model import model_name
 from parley.cli.init.session import InitSession
 from parley.cli.init.terminal import MenuOption, one_of
 from parley.config.sections import MAX_PERSONA
 from parley.config.yaml_file import Value
-from parley.installation import install_command
+from parley.python_environment import install_command
 
 SUGGESTED: Final = 10.0
 """Dollars per month."""
@@ -222,7 +222,7 @@ def ask_for_memory(session: InitSession) -> None:
     if (
         enabled
         and section.get("embedding_provider", "local") == "local"
-        and extras.missing("models")
+        and python_environment.missing("models")
     ):
         session.left_to_do.append(
             "Optional: memories are found by their words. To find them by their meaning as well,"

@@ -1,4 +1,5 @@
-"""The first question of `parley init`: the platforms, and the credentials of each."""
+"""The first question of `parley init`: the platforms, and the credentials of each, of which a
+platform lists some itself."""
 
 import asyncio
 import secrets
@@ -6,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
+from pydantic import ValidationError
 
 from gateway.errors import BadInput, ConfigurationError
+from gateway.platforms import choices_of
 from gateway.ports import AdapterManifest, Check
 from parley.cli.file_writing import write_beside
 from parley.cli.init.credential_format import cleaned, problem_of
@@ -19,13 +22,12 @@ from parley.cli.init.guide import (
     guidance_for,
     variable,
 )
-from parley.cli.init.lookup import looked_up
 from parley.cli.init.session import InitSession
 from parley.cli.init.terminal import MAX_TRIES, MenuOption
 from parley.config import ConfiguredAccount, SettingsError, from_mapping
 from parley.config.problems import suggestion
 from parley.config.yaml_file import Value
-from parley.maintenance.credentials import diagnose
+from parley.doctor.platforms import diagnose
 from parley.wiring.accounts import offered_commands
 
 ORDER: Final = ("web", "telegram", "discord", "slack", "whatsapp")
@@ -214,7 +216,7 @@ def _entered(
             credentials[key] = credentials.get(key) or _own_word()
             continue
         if not credentials.get(key) and key in manifest.choices and key not in ask:
-            value, refused = looked_up(session, manifest, credential, credentials)
+            value, refused = _looked_up(session, manifest, credential, credentials)
             if refused:
                 return Entered(credentials, refused)
             credentials[key] = value
@@ -347,3 +349,48 @@ def _store(
         else:
             section[key] = text
     session.left_to_do += [step.format(env=session.env_file) for step in guidance.afterwards]
+
+
+def _looked_up(
+    session: InitSession,
+    manifest: AdapterManifest,
+    credential: CredentialQuestion,
+    credentials: Mapping[str, str],
+) -> tuple[str, tuple[Check, ...]]:
+    """The value of a credential that the platform lists, chosen by the person where there are
+    several; empty where it lists none. With it the failed checks of the other credentials. Raises
+    `Stopped`."""
+    if credential.key not in manifest.choices or not session.given.check:
+        return "", ()
+    section = session.answers.section("platforms", manifest.platform)
+    try:
+        settings = manifest.settings.model_validate({**section, **credentials})
+    except ValidationError:
+        return "", ()  # the check of the complete account reports it
+    session.say(f"Asking {manifest.title} for the {credential.name} ...", 2)
+    choices = asyncio.run(choices_of(manifest, credential.key, settings))
+    if choices.failed:
+        return "", choices.failed
+    return _listed_value(session, manifest, credential, choices.values), ()
+
+
+def _listed_value(
+    session: InitSession,
+    manifest: AdapterManifest,
+    credential: CredentialQuestion,
+    values: tuple[tuple[str, str], ...],
+) -> str:
+    if len(values) == 1:
+        value, title = values[0]
+        session.say(f"ok      {credential.name}: {value}, of {title or 'the only one'}", 2, hang=8)
+        return value
+    if not values:
+        session.say(f"{manifest.title} lists none for these credentials.", 2)
+        return ""
+    if session.given.yes:
+        name = variable(manifest.platform, credential.key)
+        listed = ", ".join(f"{value} ({title})" for value, title in values)
+        session.say(f"There are several: {listed}. Set {name}.", 2)
+        return ""
+    options = [MenuOption(value, value, title) for value, title in values]
+    return session.terminal.choose(f"  {credential.name.capitalize()}", options, values[0][0])

@@ -29,7 +29,7 @@ from memory.knowledge.stores.repositories import SqlRepositories
 from memory.knowledge.stores.vectors import SqlChunkVectors
 from parley.cli.chosen_configuration import Chosen, choice_of, say_recorded, state_file
 from parley.cli.file_writing import make_folder, replace_file
-from parley.cli.knowledge.standing import IndexStores, VectorModel, status_text
+from parley.cli.knowledge.index_status import IndexStores, VectorModel, status_text
 from parley.cli.terminal import print_text
 
 NOTES: Final = "parley/knowledge-status.json"

@@ -19,9 +19,8 @@ from parley.cli.options import AsJson, Config
 from parley.cli.stores import read_settings
 from parley.cli.terminal import show
 from parley.config import Settings
-from parley.wiring.knowledge import KnowledgeIndex
+from parley.wiring.knowledge import KnowledgeIndex, nearness_on
 from parley.wiring.recall import embedding_problem, recall_models, vector_model
-from parley.wiring.repositories import nearness_on
 
 Query = Annotated[str, typer.Argument(metavar="QUERY", help="A question, a symbol or a path.")]
 Kinds = Annotated[

@@ -1,8 +1,8 @@
 """`parley knowledge status [REPO]`."""
 
+from parley.cli.knowledge.index_status import IndexStores, VectorModel, status_text
 from parley.cli.knowledge.quick_status import note_configuration
 from parley.cli.knowledge.repositories import SomeRepository, Tenant, with_index
-from parley.cli.knowledge.standing import IndexStores, VectorModel, status_text
 from parley.cli.options import AsJson, Config
 from parley.cli.stores import read_settings
 from parley.cli.terminal import print_text

@@ -37,11 +37,16 @@ class BrowserSessionOut(Output):
     """A session. `label` is the browser as it names itself."""
 
     id: str
+    """The id with which the session is ended."""
     label: str
     current: bool
+    """True for the session of this request."""
     made_at: datetime
+    """The time of the sign-in."""
     seen_at: datetime
+    """The time of its latest use."""
     until: datetime
+    """The time at which it ends at the latest."""
 
 
 class AccountOut(Output):
@@ -49,8 +54,11 @@ class AccountOut(Output):
 
     role: str
     tenant: str
+    """The tenant of the viewer."""
     persons: tuple[str, ...]
+    """The ids of all linked identities."""
     zone: str
+    """The chosen time zone; empty for UTC."""
     sessions: tuple[BrowserSessionOut, ...] = Field(max_length=100)
 
 

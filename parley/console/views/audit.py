@@ -34,6 +34,7 @@ class AuditQuery(Input):
 
     person: Annotated[str, Field(max_length=300)] = ""
     action: Literal["", *ACTIONS] = ""  # type: ignore[valid-type]  # the names are in one place
+    """Only entries with this action."""
     since: Day = ""
     until: Day = ""
     after: Annotated[int, Field(ge=0, le=999_999_999), Digits] = 0
@@ -43,18 +44,25 @@ class DetailOut(Output):
     """A detail of an entry: an id, a count, a size or a code, never content."""
 
     name: str
+    """The name of the detail."""
     value: str | int
+    """The id, count, size or code."""
 
 
 class AuditEntryOut(Output):
     """An entry; `person` acted, empty for the program."""
 
     number: int
+    """The place in the audit, from 1."""
     at: datetime
+    """The time of the action."""
     action: str
+    """The name of the action."""
     person: str
     details: tuple[DetailOut, ...] = Field(max_length=20)
+    """The details, without content."""
     hash: str
+    """The seal of the entry, which includes that of the entry before."""
 
 
 class VerificationOut(Output):
@@ -63,14 +71,20 @@ class VerificationOut(Output):
     `done` of `total` entries are checked."""
 
     state: JobState = "never"
+    """The state of the run."""
     started: datetime | None = None
+    """The time of its start."""
     ended: datetime | None = None
+    """The time of its end; None while it runs."""
     done: int = 0
     total: int = 0
     problem: str = ""
+    """The reason of a failure; empty for none."""
     entries: int = 0
     since: datetime | None = None
+    """The time of the first checked entry."""
     until: datetime | None = None
+    """The time of the last correct entry."""
     broken: int = 0
     last: int = 0
     hash: str = ""
@@ -82,9 +96,12 @@ class AuditOut(Output):
 
     of: Literal["all", "own"]
     rows: tuple[AuditEntryOut, ...] = Field(max_length=PAGE)
+    """The entries of this page."""
     next: int
     actions: tuple[str, ...] = ACTIONS
+    """The actions by which entries can be filtered."""
     verification: VerificationOut | None = None
+    """The latest verification; None for people who are no operators."""
 
 
 async def audit(viewer: Viewer, services: ConsoleServices, params: AuditQuery) -> AuditOut:

@@ -72,7 +72,9 @@ class PieceOut(Output):
     """A text that the person showed and did not write, such as a forwarded message."""
 
     authorship: Authorship
+    """The kind of the text."""
     by: str
+    """The author whom the platform names; empty for none."""
     text: Excerpt
 
 
@@ -83,18 +85,27 @@ class MessageOut(Output):
 
     id: str
     at: datetime
+    """The time of the trace."""
     kind: str
+    """The kind of the event."""
     outcome: str
+    """The code of the outcome, as `parley why` shows it."""
     person: str
     speaker: str
+    """The name of the author."""
     words: Words
     question: Excerpt | None = None
+    """The text of the message; None where it is not shown."""
     answer: Excerpt | None = None
     pieces: tuple[PieceOut, ...] = Field(default=(), max_length=MAX_PIECES)
+    """The texts that the person showed and did not write."""
     model: str = ""
+    """The model that answered; empty for none."""
     micros: int = 0
+    """The cost."""
     tokens: tuple[int, int, int, int] = (0, 0, 0, 0)
     milliseconds: float = 0.0
+    """The duration of the handling."""
 
 
 class TakeoverOut(Output):
@@ -105,6 +116,7 @@ class TakeoverOut(Output):
     yours: bool
     name: str
     since: datetime
+    """The time of the takeover."""
     until: datetime
     direct: bool
     shared: bool
@@ -118,7 +130,9 @@ class ConversationOut(Output):
     read its private text in an emergency; `granted_until` is how long they may."""
 
     id: str
+    """The key of the conversation."""
     place: PlaceOut
+    """The place of the conversation."""
     can_take: bool
     takeover: TakeoverOut | None
     can_break: bool
@@ -126,6 +140,7 @@ class ConversationOut(Output):
     everything: bool
     newest: bool
     working: bool
+    """True while a message is being answered."""
     messages: tuple[MessageOut, ...] = Field(max_length=PAGE)
     before: str = ""
 
@@ -134,10 +149,14 @@ class SendOut(Output):
     """A message of the answer on its way: `reason` is that of the last failed attempt."""
 
     state: Literal["waiting", "sent", "dead"]
+    """The state of the delivery."""
     attempts: int
+    """The number of attempts that ended."""
     reason: str
     queued_at: datetime | None
+    """The time at which it was queued; None where it is not stored."""
     ended_at: datetime | None
+    """The time of its end; None while it waits, and where it is not stored."""
 
 
 class HandlingOut(Output):
@@ -145,8 +164,10 @@ class HandlingOut(Output):
     says so because data was lost. `up` and `down` are thumbs under its answer."""
 
     place: PlaceOut
+    """The place of the conversation."""
     message: MessageOut
     timeline: TimelineOut
+    """The handling."""
     sends: tuple[SendOut, ...] = Field(max_length=MAX_SENDS)
     sends_missing: str = ""
     lost: str = ""

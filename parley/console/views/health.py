@@ -25,11 +25,11 @@ from parley.console.route import AnyRoute, ConsoleRoute, Done
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.audit import JobState, state_of
+from parley.doctor import machine
+from parley.doctor.machine import Finding
+from parley.doctor.services import contact, recall_models
 from parley.http.api.errors import CallRefused
-from parley.maintenance import checks, section_checks
 from parley.maintenance.backup import Copied, back_up_all, pairs
-from parley.maintenance.checks import Finding
-from parley.maintenance.contacts import contact
 from parley.maintenance.message_log import entries_of, read_log
 
 PATH: Final = "/health"
@@ -178,11 +178,11 @@ async def examined(settings: Settings, own: Callable[[], Sequence[Finding]]) -> 
     """Return the findings of `parley doctor` about this program. Raises `BadInput` if a service
     takes too long."""
     platforms = discover()
-    findings = [*checks.versions(), *checks.environment(), *checks.plugins(platforms)]
-    findings += checks.stores(settings)
-    findings += checks.disks(settings)
-    findings += checks.listeners(settings)
-    findings += section_checks.recall_models(settings)
+    findings = [*machine.versions(), *machine.environment(), *machine.plugins(platforms)]
+    findings += machine.stores(settings)
+    findings += machine.disks(settings)
+    findings += machine.listeners(settings)
+    findings += recall_models(settings)
     findings += own()
     try:
         async with asyncio.timeout(CHECK_SECONDS):
@@ -205,11 +205,11 @@ def readiness_of(services: ConsoleServices) -> Callable[[], Sequence[Finding]]:
             if at != "ready" and part not in state.problems
         ]
         problems = [
-            checks.of_program("note" if state.ready else "broken", part, text, advice)
+            machine.of_program("note" if state.ready else "broken", part, text, advice)
             for part, text in state.problems.items()
             if part != "overrides" and part not in state.installation
         ]
-        problems += checks.ignored_overrides(services.configuration.state.ignored)
+        problems += machine.ignored_overrides(services.configuration.state.ignored)
         return [*unready, *problems] or [Finding("ok", "running", "the program is ready")]
 
     return found

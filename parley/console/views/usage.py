@@ -19,15 +19,13 @@ from gateway.ports.usage import LATENCIES, UsageFilter, UsageKey, UsageSum
 from gateway.stores.usage import MAX_DAYS, first_day
 from gateway.stores.usage_days import quantile
 from memory.actions.call import Digits
-from parley.console.budgets_in_use import (
+from parley.console.limits_in_use import (
     MAX_BUDGETS,
-    BudgetUseOut,
-    budgets_in_use,
-)
-from parley.console.rates_in_use import (
     MAX_RATES,
+    BudgetUseOut,
     RateOut,
     RateUseOut,
+    budgets_in_use,
     rates_in_use,
     rates_of,
 )

@@ -10,7 +10,7 @@ from memory.actions.call import Number
 from memory.model.record import MAX_DOCUMENT
 from memory.ports.documents import LABELS
 from memory.service.handle import Writable
-from parley.http.api import transfer, usage
+from parley.http.api import personal_data
 from parley.http.api.operations import Operation, rest
 
 _PROJECT: Final = {404: "You do not belong to this project."}
@@ -44,6 +44,7 @@ class DocumentBody(Input):
     that is no longer the newest version, nothing is written."""
 
     content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)]
+    """The text, in Markdown."""
     based_on: Number | None = None
 
 
@@ -149,15 +150,21 @@ def choice_operations() -> tuple[Operation, ...]:
 def transfer_operations() -> tuple[Operation, ...]:
     """Return the operations for export and import."""
     return (
-        rest("GET", "/brain/export", "export", transfer.give_out, "The file.", _PROJECT),
+        rest("GET", "/brain/export", "export", personal_data.give_out, "The file.", _PROJECT),
         rest(
-            *("POST", "/brain/import", "import", transfer.bring_in, "The outcome of each entry."),
+            *(
+                "POST",
+                "/brain/import",
+                "import",
+                personal_data.bring_in,
+                "The outcome of each entry.",
+            ),
             {
                 **_PROJECT,
                 409: "Too many files were imported lately.",
                 422: "The file is not an export, or has more than 500 entries.",
             },
-            most=transfer.MAX_IMPORT,
+            most=personal_data.MAX_IMPORT,
         ),
     )
 
@@ -165,7 +172,7 @@ def transfer_operations() -> tuple[Operation, ...]:
 def usage_operations() -> tuple[Operation, ...]:
     """Return the operation on usage."""
     text = "The cost by model, and your budgets."
-    return (rest("GET", "/usage", "usage", usage.usage, text, _PROJECT),)
+    return (rest("GET", "/usage", "usage", personal_data.usage, text, _PROJECT),)
 
 
 def agent_operations() -> tuple[Operation, ...]:

@@ -43,8 +43,11 @@ class MemoryApi(Struct, frozen=True):
 
     memory: Memory
     authenticator: Authenticator
+    """Finds the person of a request's token."""
     spending: SpendingReader
+    """Reads the cost of answers."""
     agents: AgentServices
+    """The services of agents, pools and handoffs."""
     turns: bool = True
     described: Callable[[], Sequence[Operation]] = tuple
 

@@ -42,6 +42,7 @@ class ErrorOut(Output):
     """The reason why a request was refused."""
 
     error: ErrorDetail
+    """The one form of every error."""
 
 
 @dataclass
@@ -50,8 +51,10 @@ class CallRefused(Exception):
 
     code: str
     message: str
+    """The reason and the next step, for people."""
     where: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
+    """Further headers of the response, such as `Retry-After`."""
 
     @property
     def status(self) -> int:

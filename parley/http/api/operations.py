@@ -126,7 +126,9 @@ class OperationAnswer(Struct, frozen=True):
     """A successful response; without a model it has no body."""
 
     status: int
+    """The HTTP status, from 200 to 299."""
     body: BaseModel | None = None
+    """The model of the body; None: there is no body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +138,19 @@ class Operation:
     `refusals` the statuses of failure of this operation alone. A body has at most `most` bytes."""
 
     method: Method
+    """The HTTP method."""
     path: str
     name: str
+    """The operation's id in the description, unique."""
     summary: str
+    """One sentence for the description."""
     allowed: Allowed
     run: Callable[[ApiCall, Plain, Input], Awaitable[OperationAnswer]]
+    """Carries the operation out, with its query and its body."""
     query: type[Plain]
+    """The model of the query."""
     body: type[Input]
+    """The model of the body; `Nothing`: a body is not read."""
     answers: Mapping[int, tuple[type[BaseModel] | None, str]]
     refusals: Mapping[int, str] = field(default_factory=dict)
     most: int = MAX_BODY

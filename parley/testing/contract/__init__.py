@@ -23,14 +23,13 @@ from parley.testing.contract import (
     live,
     manifests,
     receiving,
-    rendered,
     rooms,
     sending,
 )
 from parley.testing.marks import suite_of
 from parley.testing.stage import Stage, on_stage
 
-MODULES = (asking, features, life, live, manifests, receiving, rendered, rooms, sending)
+MODULES = (asking, features, life, live, manifests, receiving, rooms, sending)
 """The modules of the suite."""
 
 

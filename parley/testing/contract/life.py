@@ -21,9 +21,8 @@ from gateway.ports import (
 )
 from parley.http.webhook_listener import WebhookListener
 from parley.testing.case import PATIENCE, AdapterCase, HostedPlatform
-from parley.testing.gateway_side import EventRecorder
 from parley.testing.marks import where
-from parley.testing.stage import Stage, make_adapter, on_stage
+from parley.testing.stage import EventRecorder, Stage, make_adapter, on_stage
 
 
 def place_on(case: AdapterCase) -> Place:

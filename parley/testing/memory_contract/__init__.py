@@ -18,10 +18,10 @@ except ImportError as error:
 
 from parley.testing.case import MemoryCase
 from parley.testing.marks import suite_of
-from parley.testing.memory_contract import deleting, isolation, port, remembering
+from parley.testing.memory_contract import port, service
 from parley.testing.memory_stage import MemoryStage, opened_memory
 
-MODULES = (remembering, isolation, deleting, port)
+MODULES = (service, port)
 """The modules of the suite; `port` tests a backend without the gateway's checks around it."""
 
 

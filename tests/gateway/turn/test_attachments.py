@@ -17,8 +17,8 @@ from gateway.turn.attachments import (
     image_mime,
     to_content,
 )
-from simulators.anthropic.images import MAX_IMAGE_BYTES as SERVICE_LIMIT
-from simulators.anthropic.images import check_image
+from simulators.anthropic.checks import MAX_IMAGE_BYTES as SERVICE_LIMIT
+from simulators.anthropic.checks import check_image
 
 PNG = b"\x89PNG\r\n\x1a\n and so on"
 PICTURES = {

@@ -8,7 +8,7 @@ import pytest
 from gateway.errors import ConfigurationError
 from parley.cli import chosen_configuration
 from parley.cli.chosen_configuration import chosen, own_configuration, record, recorded
-from parley.cli.configuration import command_settings
+from parley.cli.stores import command_settings
 from tests.parley.cli.kit import Ended, parley
 from tests.support.git import TestRepository, new_repository
 

@@ -3,8 +3,7 @@
 import shlex
 from pathlib import Path
 
-from parley.cli.commands import COMMANDS, CommandEntry
-from parley.cli.main import LazyCommand, app
+from parley.cli.main import COMMANDS, CommandEntry, LazyCommand, app
 from tests.parley.cli.kit import parley
 from tests.support.for_each import for_each
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import aiohttp
 import yaml
 
-from parley.installation import install_command
+from parley.python_environment import install_command
 from simulators.telegram import TelegramSimulator
 from simulators.whatsapp import WhatsAppSimulator
 from tests.parley.cli.kit import ROOT, parley, parley_alone, read_until, started, started_alone

@@ -2,8 +2,8 @@
 
 import re
 
-from parley.console.notices import NAME as NOTICE
 from parley.console.routes import ROUTES
+from parley.console.security import NOTICE
 from tests.parley.console.kit import OPERATOR, OWNER, PERSON, Console
 
 SENTENCES = [route.done for route in ROUTES if route.done]

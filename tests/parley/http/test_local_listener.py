@@ -15,8 +15,8 @@ from gateway.errors import ConfigurationError, StartError
 from gateway.ports.http_routes import LocalRequest, LocalResponse, LocalRoute
 from gateway.ports.rights import LOCAL_PAGES
 from parley.http.access_layers import MAX_LINKS, page_gate
+from parley.http.asgi import LateApp
 from parley.http.health_endpoints import Readiness
-from parley.http.late_app import LateApp
 from parley.http.local_listener import LocalListener
 from parley.http.middlewares import SECURITY_HEADERS
 from parley.http.starlette_routes import Served, routes_of

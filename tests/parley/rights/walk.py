@@ -8,7 +8,7 @@ from msgspec import Struct
 from starlette.routing import Mount, Route
 
 from gateway.ports.rights import Allowed
-from parley.http.late_app import LateApp
+from parley.http.asgi import LateApp
 from parley.http.mcp_endpoint import McpEndpoint
 from parley.http.starlette_routes import Methods
 

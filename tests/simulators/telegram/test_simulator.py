@@ -14,7 +14,7 @@ from telegram.ext import Application, ApplicationBuilder, ContextTypes, MessageH
 
 from simulators.base import Fault, NotSupported, PlatformSimulator, SimFile
 from simulators.telegram import TelegramSimulator
-from simulators.telegram.flood import FloodControl
+from simulators.telegram.limits import FloodControl
 from simulators.telegram.params import ApiError
 from simulators.telegram.world import Chat
 

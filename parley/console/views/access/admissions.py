@@ -23,7 +23,7 @@ from memory.turns.tools import TOOLS as MEMORY_TOOLS
 from parley.console.route import AnyRoute, ConsoleRoute, Done, ItemParams
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
-from parley.console.views.configuration.rights import governs
+from parley.console.views.configuration.page import governs
 
 PATH: Final = "/access"
 MOST: Final = 200

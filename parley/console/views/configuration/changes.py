@@ -20,8 +20,14 @@ from parley.config.yaml_file import Value
 from parley.console.route import AnyRoute, ConsoleRoute, RefusedWithResult
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
-from parley.console.views.configuration.page import PATH, TEMPLATE, ConfigurationOut, shown
-from parley.console.views.configuration.rights import check_governs, check_own_access
+from parley.console.views.configuration.page import (
+    PATH,
+    TEMPLATE,
+    ConfigurationOut,
+    check_governs,
+    check_own_access,
+    shown,
+)
 from parley.http.api.errors import CallRefused
 
 MAX_VALUE: Final = 50_000

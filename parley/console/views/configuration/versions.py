@@ -18,8 +18,13 @@ from parley.console.route import AnyRoute, ConsoleRoute
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
 from parley.console.views.configuration.changes import Number, checked, conflict, done
-from parley.console.views.configuration.page import PATH, TEMPLATE, ConfigurationOut, as_text
-from parley.console.views.configuration.rights import check_governs
+from parley.console.views.configuration.page import (
+    PATH,
+    TEMPLATE,
+    ConfigurationOut,
+    as_text,
+    check_governs,
+)
 
 PAGE: Final = 20
 FILE: Final = "as in the file"

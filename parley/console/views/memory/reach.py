@@ -1,6 +1,7 @@
 """The memories that a viewer reaches, and how they are shown: their own, those of a project, and
 those of everybody in the tenant."""
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Final, Literal
 
@@ -151,27 +152,26 @@ def whole(record: Record) -> Excerpt:
 
 async def earlier_versions(handle: MemoryHandle, record: Record) -> list[Record]:
     """Return the stored memories that a memory replaced, the latest first."""
-    found: list[Record] = []
-    name = record.supersedes
-    while name and len(found) < MAX_CHAIN:
-        older = await handle.read.get(name)
-        if older is None:
-            break
-        found.append(older)
-        name = older.supersedes
-    return found
+    return await _versions(handle, record, lambda one: one.supersedes)
 
 
 async def later_versions(handle: MemoryHandle, record: Record) -> list[Record]:
     """Return the stored memories that replaced a memory, the earliest first."""
+    return await _versions(handle, record, lambda one: one.superseded_by)
+
+
+async def _versions(
+    handle: MemoryHandle, record: Record, next_of: Callable[[Record], str]
+) -> list[Record]:
+    """Return the memories that follow a memory; the id of the next is empty after the last one."""
     found: list[Record] = []
-    name = record.superseded_by
+    name = next_of(record)
     while name and len(found) < MAX_CHAIN:
-        newer = await handle.read.get(name)
-        if newer is None:
+        one = await handle.read.get(name)
+        if one is None:
             break
-        found.append(newer)
-        name = newer.superseded_by
+        found.append(one)
+        name = next_of(one)
     return found
 
 

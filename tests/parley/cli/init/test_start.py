@@ -20,7 +20,7 @@ from parley.cli.init.session import Given, InitSession
 from parley.cli.init.terminal import Terminal
 from parley.config import Settings, from_mapping
 from parley.config.yaml_file import Value
-from parley.installation import install_command
+from parley.python_environment import install_command
 from parley.wiring.access import wire_access
 from parley.wiring.storage import Storage
 
@@ -64,7 +64,7 @@ async def running() -> AsyncIterator[Running]:
 def test_a_missing_library_prevents_the_start_and_is_named_with_its_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: Said
 ) -> None:
-    monkeypatch.setattr("parley.extras.LIBRARIES", {"openai": ("no_such_library",)})
+    monkeypatch.setattr("parley.python_environment.LIBRARIES", {"openai": ("no_such_library",)})
     memory: Value = {"embedding_provider": "openai", "embedding": {"api_key": "k"}}
     assert not may_start(session_with(tmp_path, {**WEB, "memory": memory}))
     text = said()

@@ -7,7 +7,7 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from parley.console.views import health as view
-from parley.maintenance.checks import Finding
+from parley.doctor.machine import Finding
 from tests.parley.console.kit import OWNER, PERSON, Console
 from tests.parley.console.talk import World, world_in
 from tests.parley.console.test_browser import at, console, sign_in

@@ -14,7 +14,7 @@ from gateway.errors import BadInput
 from gateway.ports.clock import SystemClock
 from parley.config.overrides import REMOVE, Override
 from parley.console.views import health as view
-from parley.maintenance.checks import Finding
+from parley.doctor.machine import Finding
 from tests.parley.console.kit import (
     OPERATOR,
     OWNER,

@@ -16,8 +16,7 @@ from gateway.policy.rate_limits import BucketRule, rules_for
 from gateway.ports import Usage
 from gateway.ports.clock import SystemClock
 from gateway.ports.usage import UsageRow
-from parley.console.budgets_in_use import renewals_of
-from parley.console.rates_in_use import EACH
+from parley.console.limits_in_use import EACH, renewals_of
 from tests.parley.console.kit import (
     OPERATOR,
     OTHER,

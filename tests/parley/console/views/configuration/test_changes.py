@@ -9,7 +9,7 @@ from gateway.llm.prices import Price
 from gateway.policy.access import AccessPolicy
 from gateway.turn.services import CurrentPolicies
 from parley.config.overrides import Overlaid
-from parley.console.views.configuration.rights import OWN_ACCESS
+from parley.console.views.configuration.page import OWN_ACCESS
 from parley.wiring.live_configuration import LiveConfiguration
 from tests.parley.console.kit import Console, console_in, console_settings
 from tests.parley.console.views.configuration.kit import change, listed, told, value_of

@@ -1,0 +1,1 @@
+"""The checks of `parley doctor`, which the console shows too; they change nothing."""

@@ -1,0 +1,150 @@
+"""Checks that a language model answers, with a real request for an answer of one token."""
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from typing import Final, cast
+
+from gateway.errors import ConfigurationError, ModelError, ModelRefused
+from gateway.immutable import replace
+from gateway.llm.factory import single_provider
+from gateway.llm.model_health import findings_of, message_of
+from gateway.llm.prices import DEFAULT_PRICES, Price, cost, price_of
+from gateway.policy.budgets import MICRO
+from gateway.policy.model_failures import FailureKind, kind_of, step_of, words_of
+from gateway.ports import (
+    LLMProvider,
+    ModelEvent,
+    ModelFinding,
+    ModelFinished,
+    ModelMessage,
+    ModelRequest,
+    TextBlock,
+)
+from gateway.ports.clock import SystemClock
+from parley.config import Settings
+from parley.config.sections import ModelChoiceSection
+from parley.doctor.machine import Finding
+from parley.wiring.policies import choice_of, prices_of
+from safety.http.shown_address import shown_address
+
+SECONDS: Final = 60.0
+"""Time limit of the request: a local server may have to load the model first."""
+LENGTHS: Final = (1, 16)
+"""Lengths of the answer in tokens; some services refuse an answer that is too short."""
+SLOW: Final = (
+    "Ask again: the server may have been loading the model. The program itself waits for "
+    "model.first_token_seconds."
+)
+_OF_MODEL: Final = re.compile(r"\bmodel\.(?!fallbacks)")
+_KEY: Final[frozenset[FailureKind]] = frozenset({"key_refused"})
+_UNREACHABLE: Final[frozenset[FailureKind]] = frozenset(
+    {"dns", "tls", "connection_refused", "connection_failed"}
+)
+
+
+async def check_models(settings: Settings) -> list[Finding]:
+    """The findings about the model and each of its fallbacks."""
+    prices = prices_of(settings)
+    choices = (settings.model, *settings.model.fallbacks)
+    sections = ("model", *(f"model.fallbacks[{i}]" for i in range(len(choices) - 1)))
+    checks = (check_model_fully(*each, prices) for each in zip(choices, sections, strict=True))
+    results = await asyncio.gather(*checks)
+    return [finding for findings in results for finding in findings]
+
+
+async def check_model(choice: ModelChoiceSection) -> Finding:
+    """The result of the request to one model."""
+    return (await check_model_fully(choice, "model", DEFAULT_PRICES))[0]
+
+
+async def check_model_fully(
+    choice: ModelChoiceSection, section: str, prices: Mapping[str, Price]
+) -> list[Finding]:
+    """The result of the request, then what the provider found out about the server."""
+    name = f"{section}: {choice.provider}"
+    if choice.provider == "offline":
+        advice = "Set ANTHROPIC_API_KEY, or model.provider and model.api_key."
+        return [Finding("note", name, "no language model is configured", advice)]
+    try:
+        provider = single_provider(choice_of(choice))
+    except ConfigurationError as error:
+        return [Finding("broken", name, str(error), "Correct this setting.")]
+    try:
+        result = await _result(name, choice, provider, prices)
+        found = [_of_server(name, one) for one in findings_of(provider)]
+    finally:
+        await provider.close()
+    if choice.timeout is not None:
+        detail = f"{section}.timeout is the former name of two limits"
+        advice = "Set model.first_token_seconds and model.between_tokens_seconds instead."
+        found.append(Finding("note", name, detail, advice))
+    return [_in_section(one, section) for one in (result, *found)]
+
+
+def _in_section(finding: Finding, section: str) -> Finding:
+    """Name the settings of the section `model` as those of this model."""
+    return replace(finding, advice=_OF_MODEL.sub(f"{section}.", finding.advice))
+
+
+async def _result(
+    name: str, choice: ModelChoiceSection, provider: LLMProvider, prices: Mapping[str, Price]
+) -> Finding:
+    clock = SystemClock()
+    began = clock.monotonic()
+    try:
+        async with asyncio.timeout(SECONDS):
+            finished = await _ask(provider)
+    except TimeoutError:
+        detail = f"{choice_of(choice).model} did not answer within {SECONDS:.0f} s"
+        return Finding("broken", name, detail, SLOW)
+    except ModelError as error:
+        return _failed(name, choice, error)
+    seconds = clock.monotonic() - began
+    used, price = finished.usage, price_of(finished.model, prices)
+    tokens = used.input_tokens + used.cache_read_tokens + used.cache_write_tokens
+    paid = f"{tokens} + {used.output_tokens} tokens"
+    if price is not None:
+        paid = f"{paid}, ${cost(used, price) / MICRO:.6f}"
+    return Finding("ok", name, f"{finished.model} answers, in {seconds:.1f} s (cost: {paid})")
+
+
+async def _ask(provider: LLMProvider) -> ModelFinished:
+    """Return an answer of one token, or of the least that the service gives. Raises
+    `ModelError`."""
+    message = ModelMessage("user", (TextBlock("Hello"),))
+    for length in LENGTHS:
+        request = ModelRequest("Answer with one word.", (message,), max_tokens=length)
+        stream = cast("AsyncGenerator[ModelEvent, None]", provider.stream(request))
+        try:
+            async with aclosing(stream) as events:
+                async for event in events:
+                    if isinstance(event, ModelFinished):
+                        return event
+        except ModelRefused as error:
+            if error.status not in (400, 422) or length == LENGTHS[-1]:
+                raise
+    raise ModelError("the answer ended without a final event")
+
+
+def _failed(name: str, choice: ModelChoiceSection, error: ModelError) -> Finding:
+    kind, model = kind_of(error), choice_of(choice)
+    status = f"HTTP {error.status}" if error.status else words_of(kind)
+    if kind in _KEY:
+        detail = f"the key is refused ({status})"
+    elif kind == "not_found":
+        detail = f"the model {model.model} does not exist at {model.server} ({status})"
+    elif kind in _UNREACHABLE:
+        detail = f"{model.server} is not reachable ({status})"
+    else:
+        detail = f"{model.model} gives no answer ({status})"
+    secrets = (model.api_key,) if model.api_key else ()
+    request = f", request {error.request_id[:100]}" if error.request_id else ""
+    message = shown_address(message_of(error, secrets)).rstrip(".")
+    return Finding("broken", name, f"{detail}: {message}{request}", f"{step_of(kind)}.")
+
+
+def _of_server(name: str, finding: ModelFinding) -> Finding:
+    advice = f"Setting: {finding.setting}" if finding.setting else "Nothing needs to be done."
+    return Finding("note", name, finding.text.rstrip("."), advice)

@@ -1,0 +1,234 @@
+"""All checks that contact other programs, side by side, and those of the services that the
+configuration names: models of recall, memory backends, tools, heartbeat and grounding."""
+
+import asyncio
+import difflib
+import socket
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from gateway.errors import ConfigurationError, MemoryUnavailable
+from gateway.platforms import Discovery
+from gateway.ports.clock import SystemClock
+from gateway.turn.external_mcp_server import Probed, probe
+from memory.backends.guard import GuardedBackend
+from memory.documents.figure_sources import SourceFailed
+from memory.documents.heartbeat import read_figures
+from memory.embeddings.catalogue import EMBEDDING, RERANKING
+from memory.git.errors import GitMissing, NotARepository
+from memory.git.repository import opened_repository
+from memory.grounding.verifier import GroundingSources
+from parley.config import Settings, SettingsError
+from parley.config.memory import HeartbeatSourceSection
+from parley.doctor.machine import Finding, refused
+from parley.doctor.models import check_models
+from parley.doctor.platforms import check_platforms
+from parley.doctor.startup import startup_problems
+from parley.doctor.stores import check_servers
+from parley.runtime.heartbeats import AT_ONCE
+from parley.wiring.heartbeats import external_source
+from parley.wiring.memory import close_backends
+from parley.wiring.memory_backends import load_backends
+from parley.wiring.memory_writing import grounding_sources
+from parley.wiring.policies import mcp_servers_of, rules_for_tools_of
+from parley.wiring.recall import advice_for, problem_of, vector_model
+from safety.http.addresses import AllowedHost, may_connect
+
+RESOLVE_SECONDS: Final = 3.0
+"""Time limit for the address of one host."""
+REVIEW: Final = "Until then, claims that cite it wait for review."
+BY_WORDS: Final = "memories are found by their words"
+MAX_TOOLS: Final = 20
+
+Resolve = Callable[[str], Awaitable[list[str]]]
+
+
+async def contact(settings: Settings, platforms: Discovery) -> list[Finding]:
+    """The checks that contact other programs, side by side."""
+
+    async def start() -> list[Finding]:
+        return refused(await startup_problems(settings, platforms))
+
+    groups = await asyncio.gather(
+        start(),
+        check_servers(settings),
+        check_models(settings),
+        memory_backends(settings),
+        tool_servers(settings),
+        heartbeats(settings),
+        grounding(settings),
+        check_platforms(settings, platforms),
+    )
+    return [finding for group in groups for finding in group]
+
+
+def recall_models(settings: Settings) -> list[Finding]:
+    """The models that recall is configured to use."""
+    memory, name = settings.memory, "recall"
+    if not memory.enabled:
+        return []
+    if memory.embedding_provider == "none":
+        return [Finding("ok", name, f"{BY_WORDS} (memory.embedding_provider: none)")]
+    if memory.embedding_provider == "openai":
+        return [Finding("ok", name, f"by words, and by {vector_model(settings)}")]
+    findings = []
+    for model in (EMBEDDING, RERANKING) if memory.rerank else (EMBEDDING,):
+        problem = problem_of(settings, model)
+        if problem:
+            advice = f"{advice_for(settings)}, or set memory.embedding_provider to none."
+            findings.append(Finding("note", name, f"{BY_WORDS} only; {problem}", advice))
+        else:
+            findings.append(Finding("ok", name, f"{model.name} is installed"))
+    return findings
+
+
+async def memory_backends(settings: Settings) -> list[Finding]:
+    """A finding for each memory backend, which is opened, asked for its state and closed."""
+    try:
+        backends = load_backends(settings, SystemClock())
+    except SettingsError:
+        return []  # the checks of the start report it
+    return [await _memory_backend(backend) for backend in backends]
+
+
+async def _memory_backend(backend: GuardedBackend) -> Finding:
+    title = f"memory: {backend.name}"
+    try:
+        return Finding("ok", title, await backend.probe() or "it answers")
+    except MemoryUnavailable as error:
+        advice = f"Check memory.backend_options.{backend.name}; Parley does not start without it."
+        return Finding("broken", title, str(error), advice)
+    finally:
+        await close_backends((backend,))
+
+
+async def tool_servers(settings: Settings) -> list[Finding]:
+    """A finding for each MCP server, and for each rule that names none of its tools. Each server is
+    contacted once, as `parley run` does it."""
+    servers = mcp_servers_of(settings)
+    probes = await asyncio.gather(*(probe(server) for server in servers))
+    return [
+        finding
+        for server, probed in zip(servers, probes, strict=True)
+        for finding in (
+            _tool_server(server.name, probed),
+            *_tool_rules(settings, server.name, probed),
+        )
+    ]
+
+
+def _tool_server(name: str, probed: Probed) -> Finding:
+    title = f"tools: {name}"
+    if probed.problem:
+        advice = f"Correct mcp.servers.{name}, or start the server; its log may have details."
+        return Finding("broken", title, probed.problem, advice)
+    count, seconds = len(probed.tools), f"{probed.seconds:.1f} s"
+    detail = f"{count} tool{'' if count == 1 else 's'}, answers in {seconds}"
+    if probed.left_out:
+        advice = "The log of `parley run` names them, with the reason."
+        return Finding("note", title, f"{detail}, {probed.left_out} cannot be used", advice)
+    if not count:
+        return Finding("note", title, detail, "It offers no tools: is it the right server?")
+    return Finding("ok", title, detail)
+
+
+def _tool_rules(settings: Settings, server: str, probed: Probed) -> list[Finding]:
+    if probed.problem:
+        return []
+    findings = []
+    for name in sorted(rules_for_tools_of(settings, server) - set(probed.tools)):
+        near = difflib.get_close_matches(name, probed.tools, n=1)
+        advice = f'Did you mean "{near[0]}"?' if near else f"It has: {_tool_names(probed.tools)}."
+        detail = f"{server} has no such tool, so the rule has no effect"
+        findings.append(Finding("broken", f"tools.{name}", detail, advice))
+    return findings
+
+
+def _tool_names(tools: tuple[str, ...]) -> str:
+    rest = f" and {len(tools) - MAX_TOOLS} more" if len(tools) > MAX_TOOLS else ""
+    return ", ".join(tools[:MAX_TOOLS]) + rest if tools else "none"
+
+
+async def heartbeats(settings: Settings) -> list[Finding]:
+    """One finding per project, `AT_ONCE` side by side."""
+    slots = asyncio.Semaphore(AT_ONCE)
+
+    async def check(project: str, source: HeartbeatSourceSection) -> Finding:
+        async with slots:
+            return await _heartbeat(project, source)
+
+    return await asyncio.gather(
+        *(check(project, source) for project, source in settings.heartbeat.sources.items())
+    )
+
+
+async def _heartbeat(project: str, section: HeartbeatSourceSection) -> Finding:
+    name = f"heartbeat: {project}"
+    try:
+        source = external_source(section)
+        if source is None:
+            return Finding("ok", name, "figures about the use of this assistant")
+        content = read_figures(await source.figures(), datetime.now(UTC))
+    except (SourceFailed, ConfigurationError, ValueError) as error:
+        advice = f"Correct heartbeat.sources.{project}; until then, the status is not updated."
+        return Finding("broken", name, str(error), advice)
+    return Finding("ok", name, f"{len(content.figures)} figures")
+
+
+async def addresses_of(host: str) -> list[str]:
+    """The addresses that the system's resolver gives. Raises `OSError`."""
+    entries = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return sorted({str(each[4][0]) for each in entries})
+
+
+async def grounding(settings: Settings, resolve: Resolve = addresses_of) -> list[Finding]:
+    """One finding per folder, host and tracker. No page and no tracker is contacted."""
+    section = settings.grounding
+    sources = grounding_sources(section)
+    hosts = {host: f"grounding: {host}" for host in section.hosts}
+    for name, template in section.trackers.items():
+        hosts.setdefault(urlsplit(template).hostname or "", f"grounding: tracker {name}")
+    folders = await asyncio.gather(*(_folder(Path(folder)) for folder in section.repositories))
+    return [
+        *folders,
+        *await asyncio.gather(
+            *(_host(host, name, sources, resolve) for host, name in hosts.items())
+        ),
+    ]
+
+
+async def _folder(folder: Path) -> Finding:
+    name = f"grounding: {folder}"
+    if not await asyncio.to_thread(folder.is_dir):
+        advice = f"Correct grounding.repositories, or mount the folder. {REVIEW}"
+        return Finding("broken", name, "the folder does not exist", advice)
+    try:
+        async with opened_repository(folder):
+            pass
+    except GitMissing:
+        advice = f"Install git. {REVIEW}"
+        return Finding("note", name, "git is not installed: nothing is found", advice)
+    except NotARepository as error:
+        return Finding("note", name, f"nothing is found: {error}", REVIEW)
+    return Finding("ok", name, "commits and decision records can be checked")
+
+
+async def _host(host: str, name: str, sources: GroundingSources, resolve: Resolve) -> Finding:
+    rule = AllowedHost.parse(host)
+    if rule.below:
+        return Finding("ok", name, "all hosts below it; not resolved")
+    advice = f"Correct grounding.hosts or grounding.trackers, or the network. {REVIEW}"
+    try:
+        async with asyncio.timeout(RESOLVE_SECONDS):
+            addresses = await resolve(rule.name)
+    except (OSError, TimeoutError):
+        return Finding("note", name, "it does not resolve to an address", advice)
+    inner = [each for each in addresses if not may_connect(ip_address(each), sources.networks)]
+    if inner:
+        networks = "List its network under grounding.networks if it is meant to be internal."
+        return Finding("note", name, f"{inner[0]} is not a public address", f"{networks} {REVIEW}")
+    return Finding("ok", name, "its address is public, or in a listed network")
