@@ -158,7 +158,7 @@ PAUSE_SECONDS: Final = 30.0
 
 
 class ModelNearness:
-    """Implements `memory.knowledge.ports.vectors.Nearness` by an embedding model."""
+    """Implements `memory.knowledge.ports.Nearness` by an embedding model."""
 
     def __init__(
         self,
