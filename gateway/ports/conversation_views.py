@@ -8,8 +8,8 @@ from msgspec import Struct
 from gateway.authorship import Material
 from gateway.ports.traces import Trace
 
-MAX_COUNTED: Final = 100
-"""Messages of a conversation that a list counts."""
+MAX_COUNTED: Final = 1_000
+"""Messages of a conversation that are counted, and whose cost is summed: the latest."""
 
 
 class ConversationReader(Struct, frozen=True):
@@ -50,9 +50,12 @@ class Wanted(Struct, frozen=True):
 
 class ListedConversation(Struct, frozen=True):
     """A conversation by its latest fitting message, without text. `id` is the id of that message's
-    turn, `messages` their number, at most `MAX_COUNTED`."""
+    turn, `messages` the number of its messages, at most `MAX_COUNTED`; a person who is no operator
+    counts their own ones."""
 
     id: str
+    message_id: str
+    """The platform's id of the message."""
     conversation: str
     audience: str
     """The `Audience` of the place; empty if unknown."""
@@ -68,7 +71,7 @@ class ListedConversation(Struct, frozen=True):
     speaker: str
     """The display name of the author; empty if none is stored."""
     micros: int
-    """The cost of the message in millionths of a dollar."""
+    """The cost of the counted messages in millionths of a dollar."""
     messages: int
 
 
@@ -78,6 +81,15 @@ class ListedPage(Struct, frozen=True):
     rows: tuple[ListedConversation, ...]
     """The conversations, in the order of the list."""
     next: str = ""
+
+
+class ConversationSums(Struct, frozen=True):
+    """The number of messages that the reader may see, at most `MAX_COUNTED`, and their cost."""
+
+    messages: int
+    """The number of messages."""
+    micros: int
+    """Their cost in millionths of a dollar."""
 
 
 class StoredExchange(Struct, frozen=True):

@@ -4,7 +4,7 @@ A list is read from the traces: the latest message of a conversation stands for 
 may not see is excluded by the statements. Long reads use a connection of their own.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final, Literal, cast
 
@@ -18,6 +18,7 @@ from gateway.people import Audience
 from gateway.ports.conversation_views import (
     MAX_COUNTED,
     ConversationReader,
+    ConversationSums,
     ExchangePage,
     FoundText,
     HitPage,
@@ -45,6 +46,8 @@ from gateway.stores.turn_index import (
 SCANNED: Final = (75, 500, 20_000)
 """Messages that one page of a list looks at: usually the first number has enough conversations, and
 with rare filters more pages follow the last."""
+FAILING: Final = 2_000
+"""The latest messages among which failed ones are looked for."""
 LOOKED_AT: Final = (75, 2_000)
 """Matching texts that one page of a search looks at: the second number if a page needs more than
 the first."""
@@ -77,9 +80,14 @@ def _fits(alias: str) -> str:
 
 ARCHIVED: Final = """EXISTS (SELECT 1 FROM archived_conversations a WHERE a.tenant = :tenant
     AND a.owner = :owner AND a.conversation = t.conversation AND a.at >= t.at)"""
-SHOWN: Final = "t.id, t.conversation, t.audience, t.at, t.kind, t.outcome, t.milliseconds"
+SHOWN: Final = (
+    "t.id, t.message_id, t.conversation, t.audience, t.at, t.kind, t.outcome, t.milliseconds"
+)
 COUNTED: Final = f"""(SELECT count(*) FROM (
     SELECT 1 FROM traces o WHERE o.conversation = t.conversation LIMIT {MAX_COUNTED}) counted)"""
+SPENT: Final = f"""COALESCE((SELECT sum(c.micros) FROM (
+    SELECT o.id FROM traces o WHERE o.conversation = t.conversation
+        ORDER BY o.at DESC LIMIT {MAX_COUNTED}) AS o JOIN usage c ON c.turn = o.id), 0)"""
 PERSON: Final = "(SELECT min(u.person) FROM usage u WHERE u.turn = t.id)"
 SPEAKER: Final = """COALESCE((SELECT s.speaker FROM turns s WHERE s.conversation = t.conversation
     AND s.role = 'user' AND s.speaker <> '' ORDER BY s.id DESC LIMIT 1), '')"""
@@ -87,10 +95,11 @@ BY_ROW: Final = either(sqlite="", postgres="OFFSET 0")
 """Looks a subquery up for each row by its index. PostgreSQL may otherwise read the whole table for
 each row, because it expects one row."""
 LIST: Final = Statement(f"""
-    SELECT {SHOWN}, COALESCE({PERSON}, ''), {SPEAKER}, {COST.format("t")}, {COUNTED}
+    SELECT {SHOWN}, COALESCE({PERSON}, ''), {SPEAKER}, {SPENT}, {COUNTED}
     FROM (
         SELECT {SHOWN} FROM (
-            SELECT id, conversation, audience, at, kind, outcome, milliseconds, platform FROM traces
+            SELECT id, message_id, conversation, audience, at, kind, outcome, milliseconds, platform
+            FROM traces
             WHERE at <= :at AND (at < :at OR id < :id) ORDER BY at DESC, id DESC LIMIT :scanned
         ) AS t
         WHERE {json_item("t.conversation", 0)} = :tenant AND {_fits("t")}
@@ -108,9 +117,10 @@ LAST_SCANNED: Final = Statement("""
     ORDER BY at DESC, id DESC LIMIT 1 OFFSET :scanned
 """)
 OF_PERSONS: Final = Statement(f"""
-    SELECT {SHOWN}, COALESCE({PERSON}, ''), {SPEAKER}, {COST.format("t")}, own.messages
+    SELECT {SHOWN}, COALESCE({PERSON}, ''), {SPEAKER}, own.micros, own.messages
     FROM (
-        SELECT max(latest.at) AS newest, count(*) AS messages, latest.conversation AS conversation
+        SELECT max(latest.at) AS newest, count(DISTINCT latest.id) AS messages,
+            sum(u.micros) AS micros, latest.conversation AS conversation
         FROM usage u JOIN traces latest ON latest.id = u.turn
         WHERE u.tenant = :tenant AND {among("u.person", "persons")} AND u.at >= :since
             AND {json_item("latest.conversation", 0)} = :tenant AND {_fits("latest")}
@@ -131,6 +141,13 @@ OWN_EXCHANGES: Final = f"""
     EXISTS (SELECT 1 FROM usage own WHERE own.turn = t.id AND own.tenant = :tenant
         AND {among("own.person", "persons")})
 """
+SUMS: Final = Statement(f"""
+    SELECT count(*), COALESCE(sum(cost), 0) FROM (
+        SELECT {COST.format("t")} AS cost FROM traces t
+        WHERE t.conversation = :conversation AND (:everything OR {OWN_EXCHANGES})
+        ORDER BY t.at DESC LIMIT {MAX_COUNTED}
+    ) AS counted
+""")
 ONE: Final = Statement(f"""
     {EXCHANGE} FROM traces t LEFT JOIN usage u ON u.turn = t.id
     WHERE t.id = :id AND {json_item("t.conversation", 0)} = :tenant GROUP BY t.id
@@ -163,7 +180,8 @@ TEXT: Final = """t.message_id, t.role, t.text, t.at, e.person, t.speaker, t.audi
 TEXTS: Final = Statement(f"""
     SELECT {TEXT} FROM turns t
     JOIN (SELECT t.id, {ASKER} AS person FROM turns t
-        WHERE t.channel = :channel AND {among("t.message_id", "message_ids")}) AS e ON e.id = t.id
+        WHERE {among("t.channel", "channels")} AND {among("t.message_id", "message_ids")}
+    ) AS e ON e.id = t.id
     WHERE {json_item("t.conversation", 0)} = :tenant AND {READABLE} ORDER BY t.id
 """)
 OF_MESSAGE: Final = f"""r.message_id = t.message_id
@@ -302,9 +320,56 @@ class ConversationViews:
         self, reader: ConversationReader, conversation: str, message_ids: Sequence[str]
     ) -> list[ShownText]:
         """Return the texts of these messages and of their answers that the reader may see."""
-        channel = ConversationKey.of(conversation).channel_name
-        params = {**_reads(reader), "channel": channel, "message_ids": list(message_ids)}
+        return await self._texts(
+            reader, {ConversationKey.of(conversation).channel_name}, message_ids
+        )
+
+    async def texts_of(
+        self, reader: ConversationReader, messages: Collection[tuple[str, str]]
+    ) -> list[ShownText]:
+        """Return the texts of messages of several conversations that the reader may see. A message
+        is named by its conversation and its id."""
+        channels = {ConversationKey.of(name).channel_name for name, _ in messages}
+        found = await self._texts(reader, channels, {id_ for _, id_ in messages})
+        return [one for one in found if (one.conversation, one.message_id) in messages]
+
+    async def _texts(
+        self, reader: ConversationReader, channels: Collection[str], message_ids: Collection[str]
+    ) -> list[ShownText]:
+        params = {
+            **_reads(reader),
+            "channels": sorted(channels),
+            "message_ids": sorted(message_ids),
+        }
         return [_text(row) for row in await self._database.fetch(TEXTS, params)]
+
+    async def failing(self, reader: ConversationReader, limit: int) -> list[ListedConversation]:
+        """Return conversations of everybody whose latest message failed, among the latest
+        messages, without archived ones. For operators."""
+        params = {
+            **_filter_params(Wanted(outcome="failed")),
+            **_cursor(""),
+            "tenant": reader.tenant,
+            "owner": reader.owner,
+            "archived": 0,
+            "limit": limit,
+            "scanned": FAILING,
+        }
+        async with self._database.reader() as database:
+            rows = [_listed(row) for row in await database.fetch(LIST, params)]
+        latest = await self.newest([one.conversation for one in rows]) if rows else {}
+        return [one for one in rows if latest.get(one.conversation) == one.id]
+
+    async def sums(self, reader: ConversationReader, of: StoredExchange) -> ConversationSums:
+        """Return the number and the cost of the messages of the conversation of `of`."""
+        params = {
+            **_reads(reader),
+            "conversation": of.trace.conversation,
+            "everything": reader.operator or await self._is_own(reader, of),
+        }
+        async with self._database.reader() as database:
+            ((messages, cost),) = await database.fetch(SUMS, params)
+        return ConversationSums(int(messages), int(cost))
 
     async def search(
         self,
@@ -435,8 +500,9 @@ def _hits(rows: Sequence[Row]) -> tuple[FoundText, ...]:
 
 
 def _listed(row: Row) -> ListedConversation:
-    id_, conversation, audience, at, kind, outcome, took, person, speaker, cost, messages = row
-    shown = (id_, conversation, audience, time_of(at), kind, outcome, took)
+    id_, message_id, conversation, audience, at, kind, outcome, took, *more = row
+    person, speaker, cost, messages = more
+    shown = (id_, message_id, conversation, audience, time_of(at), kind, outcome, took)
     return ListedConversation(*shown, person, speaker, int(cost), int(messages))
 
 

@@ -42,6 +42,7 @@ from gateway.stores.codec import (
     material_from_json,
     material_to_json,
 )
+from gateway.stores.people_names import keep_names
 from gateway.stores.turn_index import DEFAULT, TurnWords
 
 LATER: Final = (
@@ -200,6 +201,7 @@ def add_turns(
         for turn in turns
     ]
     yield Execute(ADD, rows)
+    yield from keep_names(key.tenant, turns)
 
 
 def remove_turns(key: ConversationKey, turns: Sequence[StoredTurn]) -> Work[int]:

@@ -19,6 +19,7 @@ from gateway.ports.traces import NO_CONVERSATION
 from gateway.ports.unit_of_work import CompletedTurn
 from gateway.stores.conversations import add_turns, remove_turns
 from gateway.stores.hot_losses import AnsweredTurn, record_answered
+from gateway.stores.people_names import forget_names
 from gateway.stores.sqlite.queues import finish_events
 from gateway.stores.takeovers import require_silence
 from gateway.stores.traces import add_trace
@@ -202,6 +203,7 @@ def withdraw_turn(done: CompletedTurn) -> Work[None]:
     if done.traced:
         yield from add_trace(_without_person(done).trace)
     if done.turns:
+        yield from forget_names(done.key.tenant, done.turns)
         yield from remove_turns(done.key, done.turns)
 
 

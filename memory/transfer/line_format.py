@@ -69,6 +69,7 @@ TABLES: Final = frozenset(
         "person_tokens",
         "adapter_state",
         "quarantine",
+        "people_names",
         "feedback",
         "admissions",
         "pairing_requests",

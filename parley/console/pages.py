@@ -11,7 +11,19 @@ from msgspec import Struct
 
 from parley.console.route import AnyRoute, may_use
 from parley.console.security import path_to
-from parley.console.text import age, money, number, outside, sentence, short, when
+from parley.console.text import (
+    age,
+    clock,
+    hue,
+    initials,
+    markdown,
+    money,
+    number,
+    outside,
+    sentence,
+    short,
+    when,
+)
 from parley.console.viewer import Viewer
 
 if TYPE_CHECKING:
@@ -111,6 +123,10 @@ class PageTemplates:
             "outside": outside,
             "short": short,
             "when": when,
+            "clock": clock,
+            "markdown": markdown,
+            "initials": initials,
+            "hue": hue,
             "money": money,
             "number": number,
             "age": age,

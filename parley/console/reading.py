@@ -37,6 +37,8 @@ class PlaceOut(Output):
     """The id of the thread; empty outside of one."""
     audience: str
     """The readers."""
+    title: str = ""
+    """The name of the room, or of the person of a direct conversation; empty if unknown."""
 
 
 class Excerpt(Output):

@@ -2,12 +2,18 @@
 
 import csv
 import io
+import zlib
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
 from markupsafe import Markup, escape
 
+from gateway.immutable import replace
+from gateway.markdown import parse
+from gateway.markdown.html_renderer import document
+from gateway.markdown.tree import Block, Document, Heading, Item, ItemList, Paragraph, QuoteBlock
+from gateway.markdown.unfinished import close_unfinished
 from gateway.policy.budgets import MICRO
 
 SHOWN: Final = 2_000
@@ -24,6 +30,10 @@ _FOLDED: Final = Markup(
 )
 _CUT: Final = Markup("<p>The page shows the first %s characters.</p>")
 _TIME: Final = Markup('<time datetime="%s">%s</time>')
+_CLOCK: Final = Markup('<time datetime="%s" data-show="time">%s</time>')
+_FORMATTED: Final = Markup('<div class="formatted" dir="auto">%s</div>')
+HUES: Final = 8
+"""Colours of the circles that stand for people."""
 
 
 def outside(text: object, shown: int = SHOWN) -> Markup:
@@ -48,6 +58,49 @@ def when(at: datetime | None) -> Markup:
         return escape("never")
     utc = at.astimezone(UTC)
     return _TIME % (utc.isoformat(timespec="seconds"), f"{utc:%Y-%m-%d %H:%M} UTC")
+
+
+def clock(at: datetime) -> Markup:
+    """Return the time of a day, which `console.js` shows in the reader's zone."""
+    utc = at.astimezone(UTC)
+    return _CLOCK % (utc.isoformat(timespec="seconds"), f"{utc:%H:%M} UTC")
+
+
+def markdown(text: str) -> Markup:
+    """Return an answer with its Markdown for a page: every tag is ours, and a heading is a line in
+    bold, because the page has headings of its own. The end of the text may be missing."""
+    written = document(tuple(map(_without_headings, parse.parse(close_unfinished(text)))))
+    return _FORMATTED % Markup(written)  # noqa: S704 - `document` escapes every character
+
+
+def _without_headings(block: Block) -> Block:
+    match block:
+        case Heading():
+            return Paragraph(tuple(replace(run, bold=True) for run in block.runs))
+        case QuoteBlock():
+            return QuoteBlock(_all(block.blocks))
+        case ItemList():
+            return ItemList(tuple(_item(item) for item in block.items))
+    return block
+
+
+def _all(blocks: Document) -> Document:
+    return tuple(map(_without_headings, blocks))
+
+
+def _item(item: Item) -> Item:
+    return replace(item, blocks=_all(item.blocks))
+
+
+def initials(name: str) -> str:
+    """Return up to two letters that stand for a name; "?" for a name without letters."""
+    words = ["".join(filter(str.isalnum, word)) for word in name.split()]
+    return "".join(word[0] for word in words if word)[:2].upper() or "?"
+
+
+def hue(key: str) -> int:
+    """Return the number of the colour for a person, always the same one."""
+    return zlib.crc32(key.encode("utf-8", "replace")) % HUES
 
 
 def money(micros: int) -> str:

@@ -45,6 +45,7 @@ def storage_chores(storage: Storage, settings: Settings, clock: Clock) -> Mappin
         "feedback": lambda: stores.feedback.prune(clock.now() - KEEP_FEEDBACK),
         "usage": lambda: stores.usage.prune(clock.now() - calls_for, clock.now() - KEEP_USAGE),
         "old_usage": lambda: storage.usage_days.prune(clock.now() - KEEP_USAGE),
+        "people_names": lambda: storage.people_names.prune(clock.now() - KEEP_USAGE),
         "admissions": lambda: storage.admissions.prune(clock.now()),
         "console_sessions": lambda: storage.console_sessions.prune(clock.now()),
         "text_grants": lambda: storage.text_grants.prune(clock.now() - KEEP_READING),

@@ -33,6 +33,7 @@ from gateway.stores.feedback import FeedbackStore
 from gateway.stores.history import SqlHistory, SqlOwnConversations
 from gateway.stores.hot_losses import HotLosses
 from gateway.stores.long_lived_states import LongLivedStates
+from gateway.stores.people_names import PeopleNames
 from gateway.stores.personal_data import HotPersonalData, SqlPersonalData
 from gateway.stores.quarantine import QuarantineStore
 from gateway.stores.sqlite.hot_state import SqliteAdapterStates, SqliteBuckets
@@ -222,6 +223,7 @@ class LongLived:
         self.database = engine if isinstance(engine, SqliteDatabase) else None
         self.conversations = Conversations(engine, TURN_WORDS)
         self.conversation_views = ConversationViews(engine, TURN_WORDS)
+        self.people_names = PeopleNames(engine)
         self.notes = ConversationNoteStore(engine)
         self.history: History = SqlHistory(engine)
         self.own_conversations = SqlOwnConversations(engine)

@@ -12,12 +12,13 @@
 
   // --- times in the reader's zone ---------------------------------------------------------------
   const shown = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  const parts = { time: new Intl.DateTimeFormat(undefined, { timeStyle: "short" }), day: new Intl.DateTimeFormat(undefined, { dateStyle: "full" }) };
   const whole = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" });
   function localise(inside) {
     for (const one of inside.querySelectorAll("time[datetime]")) {
       const at = new Date(one.dateTime);
       if (Number.isNaN(at.getTime())) continue;
-      one.textContent = shown.format(at);
+      one.textContent = (parts[one.dataset.show] || shown).format(at);
       one.title = whole.format(at);
     }
   }
@@ -141,6 +142,13 @@
       });
     }
   }
+
+  // --- the decisions about a message open beside it where there is room, otherwise as a page ---------
+  const roomy = matchMedia("(min-width: 70rem)");
+  document.addEventListener("click", (event) => {
+    const link = event.target instanceof Element && event.target.closest("[data-beside]");
+    if (link && (!roomy.matches || event.ctrlKey || event.metaKey || event.shiftKey)) event.stopPropagation();
+  }, true);
 
   // --- progress of what takes longer than a second -------------------------------------------------
   let waiting = null;

@@ -6,7 +6,7 @@ messages of other people, and not their text: each text passes `may_read_text`.
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Final, Literal, TypeAlias
 
 from pydantic import Field
@@ -22,6 +22,7 @@ from gateway.ports.queues import SendState
 from gateway.ports.rights import to_read
 from gateway.stores.break_glass import TextGrant
 from gateway.stores.takeovers import Takeover
+from parley.console.names import names_of, titled
 from parley.console.reading import (
     Cursor,
     Excerpt,
@@ -37,6 +38,7 @@ from parley.console.services import ConsoleServices
 from parley.console.timeline import TimelineOut, timeline_of
 from parley.console.viewer import BREAK_GLASS, TextSource, Viewer, may_read_text
 from parley.console.views.conversations import PATH
+from parley.console.views.overview import zone_of
 from parley.maintenance.message_log import lost_delivery
 from parley.wiring.retention import KEEP_TRACES
 from parley.wiring.storage import read_hot
@@ -86,17 +88,24 @@ class MessageOut(Output):
     id: str
     at: datetime
     """The time of the trace."""
+    day: date
+    """The day in the viewer's time zone."""
     kind: str
     """The kind of the event."""
     outcome: str
     """The code of the outcome, as `parley why` shows it."""
     person: str
     speaker: str
-    """The name of the author."""
+    """The name of the author; empty if unknown."""
+    own: bool
+    """True for a message of the viewer."""
     words: Words
     question: Excerpt | None = None
     """The text of the message; None where it is not shown."""
     answer: Excerpt | None = None
+    """The text of the answer, in Markdown; None where it is not shown."""
+    answered_by: str = ""
+    """The name of the operator who answered; empty for the assistant."""
     pieces: tuple[PieceOut, ...] = Field(default=(), max_length=MAX_PIECES)
     """The texts that the person showed and did not write."""
     model: str = ""
@@ -127,7 +136,10 @@ class ConversationOut(Output):
     messages; `before` is the position of earlier ones, empty at the begin. `everything` is false
     for a person who sees only their own messages of a room. `takeover` is None while the assistant
     answers; `can_take`: the viewer may take the conversation over. `can_break`: they may ask to
-    read its private text in an emergency; `granted_until` is how long they may."""
+    read its private text in an emergency; `granted_until` is how long they may. `person` is the
+    person of a direct conversation, for operators; empty otherwise. `count` and `micros` are the
+    number of its messages that the viewer may see, at most 1,000, and their cost in millionths of a
+    dollar."""
 
     id: str
     """The key of the conversation."""
@@ -137,6 +149,9 @@ class ConversationOut(Output):
     takeover: TakeoverOut | None
     can_break: bool
     granted_until: datetime | None
+    person: str
+    count: int
+    micros: int
     everything: bool
     newest: bool
     working: bool
@@ -188,6 +203,8 @@ async def conversation(
     takeover = await lasting_takeover(services, name) if everything else None
     grant = await lasting_grant(viewer, services, name)
     messages = await messages_of(viewer, services, page.rows, MOST_OF_PAGE)
+    place, person = await _place(viewer, services, of, messages)
+    sums = await views.sums(reader, of)
     private = any(one.words == "private" for one in messages)
     return ConversationOut(
         id=params.id,
@@ -195,7 +212,10 @@ async def conversation(
         granted_until=None if grant is None else grant.until,
         can_take=viewer.is_operator and takeover is None,
         takeover=None if takeover is None else _takeover(viewer, services, takeover),
-        place=place_out(name, of.trace.audience),
+        place=place,
+        person=person,
+        count=sums.messages,
+        micros=sums.micros,
         everything=everything,
         newest=not params.before,
         working=everything and services.health.works_on(name),
@@ -212,7 +232,7 @@ async def message(viewer: Viewer, services: ConsoleServices, params: MessagePara
     sends, missing = await read_hot(reading, [])
     thumbs = (await services.storage.stores.feedback.of([of.trace.id])).get(of.trace.id)
     return HandlingOut(
-        place=place_out(of.trace.conversation, of.trace.audience),
+        place=(await _place(viewer, services, of, shown))[0],
         message=shown[0],
         timeline=timeline_of(of.trace),
         sends=tuple(map(_send, sorted(sends, key=lambda one: one.key))),
@@ -241,7 +261,24 @@ async def messages_of(
     texts = await readable_texts(viewer, services, rows)
     kept = [text for each in rows for text in texts.get(each.trace.message_id, ())]
     shown = iter(excerpts([each for text in kept for each in _texts_of(text)], most))
-    return tuple(_message(viewer, one, texts.get(one.trace.message_id, ()), shown) for one in rows)
+    names = await names_of(viewer, services, (one.person for one in rows))
+    return tuple(
+        _message(viewer, one, texts.get(one.trace.message_id, ()), shown, names) for one in rows
+    )
+
+
+async def _place(
+    viewer: Viewer,
+    services: ConsoleServices,
+    of: StoredExchange,
+    messages: Sequence[MessageOut],
+) -> tuple[PlaceOut, str]:
+    """Return the place with its title, and for operators the person of a direct conversation."""
+    place = place_out(of.trace.conversation, of.trace.audience)
+    if place.audience != Audience.DIRECT or not viewer.is_operator:
+        return place, ""
+    person = next((one for one in (of.person, *(each.person for each in messages)) if one), "")
+    return titled(place, person, await names_of(viewer, services, [person])), person
 
 
 async def readable_texts(
@@ -325,17 +362,22 @@ def _texts_of(text: ShownText) -> list[str]:
 
 
 def _message(
-    viewer: Viewer, one: StoredExchange, texts: Sequence[ShownText], shown: Iterator[Excerpt]
+    viewer: Viewer,
+    one: StoredExchange,
+    texts: Sequence[ShownText],
+    shown: Iterator[Excerpt],
+    names: Mapping[str, str],
 ) -> MessageOut:
     """Return a message; `shown` has the excerpts of its texts next."""
     trace = one.trace
     question = answer = None
+    speaker = answered_by = ""
     pieces: tuple[PieceOut, ...] = ()
     for text in texts:
         if text.role == "assistant":
-            answer = next(shown)
+            answer, answered_by = next(shown), text.speaker
             continue
-        question = next(shown)
+        question, speaker = next(shown), text.speaker
         pieces = tuple(
             PieceOut(authorship=piece.authorship, by=piece.by, text=next(shown))
             for piece in text.material[:MAX_PIECES]
@@ -343,13 +385,16 @@ def _message(
     return MessageOut(
         id=trace.id,
         at=trace.at,
+        day=trace.at.astimezone(zone_of(viewer.zone)).date(),
         kind=trace.kind,
         outcome=trace.outcome,
         person=one.person if viewer.is_operator else "",
-        speaker=next((text.speaker for text in texts if text.speaker), ""),
+        speaker=speaker or names.get(one.person, ""),
+        own=not viewer.is_operator or one.person in viewer.persons,
         words=words_of(viewer, one, texts),
         question=question,
         answer=answer,
+        answered_by=answered_by,
         pieces=pieces,
         model=one.model,
         micros=one.micros,

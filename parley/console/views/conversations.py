@@ -4,7 +4,7 @@ A list and a search are read for the viewer by `gateway.stores.conversation_view
 passes `may_read_text`.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Annotated, Final, Literal
@@ -14,13 +14,18 @@ from pydantic import Field, StringConstraints, ValidationError
 
 from gateway.conversation import ConversationKey
 from gateway.errors import BadInput
+from gateway.markdown.parse import parse
+from gateway.markdown.text_renderer import PLAIN
+from gateway.markdown.unfinished import close_unfinished
 from gateway.message import MessageDeleted, MessageEdited
 from gateway.people import Role
 from gateway.policy.budgets import MICRO
 from gateway.ports.action import Input, Output
-from gateway.ports.conversation_views import FoundText, ListedConversation, Wanted
+from gateway.ports.conversation_views import FoundText, ListedConversation, ShownText, Wanted
 from gateway.ports.queues import InboxEntry
 from gateway.ports.rights import in_person, to_read
+from gateway.ports.traces import FAILED
+from parley.console.names import names_of, titled
 from parley.console.reading import Cursor, PlaceOut, TurnId, may_read, place_out, reader_of
 from parley.console.route import AnyRoute, ConsoleRoute, Done
 from parley.console.services import ConsoleServices
@@ -75,9 +80,22 @@ class ArchiveForm(Input):
     back: Annotated[str, Field(max_length=MAX_BACK)] = ""
 
 
+class LastLine(Output):
+    """The beginning of the latest text of a conversation. `by` is the name of its writer, empty for
+    the assistant and where it is unknown."""
+
+    role: Literal["user", "assistant"]
+    """The writer: a person, or the assistant's side."""
+    by: str
+    text: str
+    """At most 160 characters, in one line."""
+
+
 class ConversationRow(Output):
     """A conversation by its latest message that fits: `id` is the id of that message's turn.
-    `person` is given to operators only. `messages` counts up to 100."""
+    `person` and `speaker` are given to operators only. `last` is the latest text of that message,
+    None if there is none or the viewer may not read it. `messages` counts up to 1,000, and `micros`
+    is the cost of these messages in millionths of a dollar."""
 
     id: str
     state: State
@@ -89,6 +107,9 @@ class ConversationRow(Output):
     speaker: str
     messages: int
     micros: int
+    last: LastLine | None = None
+    failed: bool = False
+    """True if the latest message failed."""
 
 
 class ActiveRow(Output):
@@ -101,6 +122,8 @@ class ActiveRow(Output):
     since: datetime
     person: str
     messages: int
+    name: str = ""
+    """The name of the person, for operators; empty if unknown."""
 
 
 class HitRow(Output):
@@ -119,7 +142,9 @@ class HitRow(Output):
 
 
 class ConversationsOut(Output):
-    """A page of conversations, or with words to search for a page of hits. `query` are the filters
+    """A page of conversations, or with words to search for a page of hits. `failing` are
+    conversations whose latest message failed; they are on the first page without filters, and not
+    among `rows`. `query` are the filters
     as a query, `platforms` those that can be chosen; `next` is empty at the end. `active_missing`:
     the reason why `active` is not known. `turn` is the id of a turn that was searched for: the
     reference in an apology."""
@@ -129,6 +154,7 @@ class ConversationsOut(Output):
     active: tuple[ActiveRow, ...] = Field(default=(), max_length=PAGE)
     active_missing: str = ""
     turn: str = ""
+    failing: tuple[ConversationRow, ...] = Field(default=(), max_length=PAGE)
     rows: tuple[ConversationRow, ...] = Field(default=(), max_length=PAGE)
     hits: tuple[HitRow, ...] = Field(default=(), max_length=PAGE)
     query: str = ""
@@ -150,22 +176,35 @@ async def conversations(
     if params.q.strip():
         named = await views.conversations_of(reader, [params.q.strip()])
         found = await views.search(reader, params.q, wanted, PAGE, params.after)
+        names = await names_of(viewer, services, (one.text.person for one in found.rows))
         hits = tuple(
-            _hit(viewer, hit, params.q) for hit in found.rows if may_read(viewer, hit.text).allowed
+            _hit(viewer, hit, params.q, names)
+            for hit in found.rows
+            if may_read(viewer, hit.text).allowed
         )
         turn = next(iter(named), "")
         return shown.model_copy(update={"hits": hits, "next": found.next, "turn": turn})
     nothing: dict[str, ActiveRow] = {}
     active, missing = await read_hot(_active(viewer, services, wanted), nothing)
+    active = await _named(viewer, services, active)
     now = {name: row.state for name, row in active.items()}
     handed_over = await _handed_over(viewer, services)
     chosen = _chosen(active.values(), params)
     update: dict[str, object] = {"active": chosen, "active_missing": missing}
     if params.state in ("", "done", "handed_over"):
         page = await views.page(reader, wanted, PAGE, params.after)
+        first = not shown.query and not params.after
+        failing = await views.failing(reader, PAGE) if first and viewer.is_operator else []
+        known = {one.conversation: one for one in (*failing, *page.rows)}
         states: dict[str, State] = {**dict.fromkeys(handed_over, HANDED_OVER), **now}
-        rows = (_row(viewer, one, states.get(one.conversation, "done")) for one in page.rows)
-        update["rows"] = tuple(one for one in rows if params.state in ("", one.state))
+        rows = [
+            one
+            for one in await _rows(viewer, services, list(known.values()), states)
+            if params.state in ("", one.state)
+        ]
+        ahead = {one.id for one in rows if one.failed} if first else set[str]()
+        update["failing"] = tuple(one for one in rows if one.id in ahead)[:PAGE]
+        update["rows"] = tuple(one for one in rows if one.id not in ahead)[:PAGE]
         update["next"] = page.next
     return shown.model_copy(update=update)
 
@@ -294,11 +333,60 @@ def _chosen(active: Collection[ActiveRow], params: ConversationsQuery) -> tuple[
     return tuple(one for one in active if params.state in ("", one.state))
 
 
-def _row(viewer: Viewer, one: ListedConversation, state: State) -> ConversationRow:
+async def _named(
+    viewer: Viewer, services: ConsoleServices, active: Mapping[str, ActiveRow]
+) -> dict[str, ActiveRow]:
+    names = await names_of(viewer, services, (row.person for row in active.values()))
+    return {
+        name: row.model_copy(
+            update={
+                "name": names.get(row.person, ""),
+                "place": titled(row.place, row.person, names),
+            }
+        )
+        for name, row in active.items()
+    }
+
+
+async def _rows(
+    viewer: Viewer,
+    services: ConsoleServices,
+    listed: Sequence[ListedConversation],
+    states: Mapping[str, State],
+) -> list[ConversationRow]:
+    """Return conversations with their latest texts, as far as the viewer may read them."""
+    names = await names_of(viewer, services, (one.person for one in listed))
+    messages = {(one.conversation, one.message_id) for one in listed}
+    views = services.storage.conversation_views
+    texts = await views.texts_of(reader_of(viewer), messages) if messages else []
+    lines: dict[tuple[str, str], LastLine] = {}
+    # An answer comes after its question.
+    for text in sorted(texts, key=lambda one: one.role == "assistant"):
+        if may_read(viewer, text).allowed:
+            lines[text.conversation, text.message_id] = _line(text)
+    return [
+        _row(viewer, one, states.get(one.conversation, "done"), names).model_copy(
+            update={"last": lines.get((one.conversation, one.message_id))}
+        )
+        for one in listed
+    ]
+
+
+def _line(text: ShownText) -> LastLine:
+    line = text.text[: 2 * AROUND]
+    if text.role == "assistant":
+        line = PLAIN.document(parse(close_unfinished(line)))
+    line = " ".join(line.split())
+    return LastLine(role=text.role, by=text.speaker, text=_head(line))
+
+
+def _row(
+    viewer: Viewer, one: ListedConversation, state: State, names: Mapping[str, str]
+) -> ConversationRow:
     return ConversationRow(
         id=one.id,
         state=state,
-        place=place_out(one.conversation, one.audience),
+        place=titled(place_out(one.conversation, one.audience), one.person, names),
         at=one.at,
         kind=one.kind,
         outcome=one.outcome,
@@ -306,16 +394,17 @@ def _row(viewer: Viewer, one: ListedConversation, state: State) -> ConversationR
         speaker=one.speaker if viewer.is_operator else "",
         messages=one.messages,
         micros=one.micros,
+        failed=one.outcome in FAILED,
     )
 
 
-def _hit(viewer: Viewer, hit: FoundText, question: str) -> HitRow:
+def _hit(viewer: Viewer, hit: FoundText, question: str, names: Mapping[str, str]) -> HitRow:
     text = hit.text
     begin, end = span_of(text.text, question)
     return HitRow(
         turn=hit.turn,
         role=text.role,
-        place=place_out(text.conversation, text.audience),
+        place=titled(place_out(text.conversation, text.audience), text.person, names),
         at=text.at,
         person=text.person if viewer.is_operator else "",
         speaker=text.speaker,

@@ -109,13 +109,13 @@ async def test_long_lived_data_is_exported_and_erased(
     lasting: Personal, conversations: Conversations, usage: UsageLedger, traces: Traces
 ) -> None:
     await fill(conversations, usage, traces)
-    everything = {"turns": 2, "usage": 1, "traces": 3, "spent": 4}
+    everything = {"turns": 2, "usage": 1, "traces": 3, "spent": 4, "people_names": 1}
     assert by_table(await lasting.export("t", (ADA,))) == everything
     assert dict(await lasting.count("t", (ADA,))) == everything
     assert await lasting.export("u", (ADA,)) == []
     assert await lasting.count("u", (ADA,)) == []
     assert await lasting.erase("u", (ADA,)) == 0
-    assert await lasting.erase("t", (ADA,)) == 2 + 1 + 3 + 2
+    assert await lasting.erase("t", (ADA,)) == 2 + 1 + 3 + 2 + 1
     assert by_table(await lasting.export("t", (ADA,))) == {"spent": 2}
     assert by_table(await lasting.export("t", (BOB,))) == everything
     assert [turn.person for turn in await conversations.latest(KEY, 10)] == [BOB, ""]
@@ -150,7 +150,8 @@ async def test_only_working_memory_is_shown_and_cleared(
     assert working_records(await lasting.working("u", (ADA,)), access) == []
     assert await lasting.clear("u", (ADA,)) == 0
     assert await lasting.clear("t", (ADA,)) == 2 + 1 + 1
-    assert by_table(await lasting.export("t", (ADA,))) == {"usage": 1, "traces": 2, "spent": 4}
+    left = {"usage": 1, "traces": 2, "spent": 4, "people_names": 1}
+    assert by_table(await lasting.export("t", (ADA,))) == left
     theirs = working_records(await lasting.working("t", (BOB,)), reach_to(BOB))
     assert {record.content for record in theirs} == {f"{BOB} asks", f"answer to {BOB}"}
 

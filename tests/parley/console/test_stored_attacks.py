@@ -84,7 +84,7 @@ HARM = """() => {
   while (walker.nextNode()) {
     const node = walker.currentNode;
     if (/[\\u202a-\\u202e\\u2066-\\u2069]/.test(node.data)
-        && !node.parentElement.closest("bdi, textarea, option"))
+        && !node.parentElement.closest("bdi, [dir=auto], textarea, option"))
       found.push(`not isolated: ${node.parentElement.outerHTML.slice(0, 200)}`);
   }
   const over = document.documentElement.scrollWidth - innerWidth;

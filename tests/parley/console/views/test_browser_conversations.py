@@ -71,11 +71,11 @@ async def test_the_keyboard_searches_and_archives(console: Console, world: World
         await page.goto(address)
         await expect(page.locator(".hits li")).to_have_count(1)
         await page.goto(at(console, "/conversations?platform=web"))
-        rows = page.locator("tbody tr")
+        rows = page.locator(".entry")
         await expect(rows).to_have_count(2)
         await page.get_by_role("checkbox").first.focus()
         await page.keyboard.press("Space")
-        button = page.get_by_role("button", name="Archive the chosen ones")
+        button = page.get_by_role("button", name="Archive the selected ones")
         for _ in range(20):
             await page.keyboard.press("Tab")
             if await button.evaluate("one => one === document.activeElement"):
@@ -92,12 +92,12 @@ async def test_all_conversations_are_chosen_at_once(console: Console, world: Wor
     async with window(console.app.local.base_url, TELEPHONE) as opened:
         page = await sign_in(console, opened, PERSON)
         await page.goto(at(console, "/conversations"))
-        await page.get_by_role("button", name="Choose all").click()
+        await page.get_by_role("button", name="Select all").click()
         await expect(page.locator("input[name=ids]:checked")).to_have_count(2)
-        await page.get_by_role("button", name="Archive the chosen ones").click()
+        await page.get_by_role("button", name="Archive the selected ones").click()
         await expect(page.locator(".empty")).to_be_visible()
         await page.get_by_role("link", name="Archive", exact=True).click()
-        await expect(page.locator("tbody tr")).to_have_count(2)
+        await expect(page.locator(".entry")).to_have_count(2)
         assert opened.complaints == []
 
 
@@ -106,11 +106,11 @@ async def test_new_messages_appear_by_themselves(console: Console, world: World)
         page = await sign_in(console, opened, PERSON)
         async with page.expect_response("**/events?follow=*"):
             await page.goto(at(console, f"/conversations/{world.adas}"))
-        await expect(page.locator(".talk > li")).to_have_count(1)
+        await expect(page.locator(".exchange")).to_have_count(1)
         async with page.expect_response(f"**/conversations/{world.adas}"):
             await asyncio.sleep(events.EVERY)  # the first look
             await world.talk(direct(PERSON), PERSON, "and tulips")
-        await expect(page.locator(".talk > li")).to_have_count(2)
+        await expect(page.locator(".exchange")).to_have_count(2)
         await expect(page.locator("#live")).to_have_text("The conversation has changed.")
         assert opened.complaints == []
 
@@ -139,10 +139,42 @@ async def test_an_operator_takes_over_and_what_they_write_stays(
         async with page.expect_response(f"**/conversations/{world.adas}"):
             await asyncio.sleep(events.EVERY)  # the first look
             await world.talk(direct(PERSON), PERSON, "will you help?")
-        await expect(page.locator(".talk")).to_contain_text("will you help?")
+        await expect(page.locator(".chat")).to_contain_text("will you help?")
         await expect(field).to_have_value("I will")
         await page.get_by_role("button", name="Send").click()
         await expect(page.locator(".said.answer").last).to_contain_text("I will")
         await page.get_by_role("button", name="Give the conversation back").click()
         await expect(heading).to_have_count(0)
+        assert opened.complaints == []
+
+
+async def test_a_conversation_looks_like_one_and_opens_decisions_beside_it(
+    console: Console, world: World
+) -> None:
+    talk = world.talk
+    for number in range(12):
+        last = await talk(ROOM, PERSON, f"question {number}", "It is **green**.\n\n- one\n- two")
+    async with window(console.app.local.base_url, (1440, 900)) as opened:
+        page = await sign_in(console, opened, OPERATOR)
+        await page.goto(at(console, f"/conversations/{last}"))
+        bubble = page.locator(f"#message-{last} .answer")
+        await expect(bubble.locator("strong", has_text="green")).to_be_visible()
+        await expect(bubble.locator("li")).to_have_count(2)
+        await expect(bubble).to_be_in_viewport()  # the newest message, without scrolling
+        await expect(page.locator(".chat .day")).not_to_have_count(0)
+        theirs, ours = page.locator(f"#message-{last} .turn"), bubble
+        left, right = await theirs.first.bounding_box(), await ours.bounding_box()
+        assert left is not None
+        assert right is not None
+        assert left["x"] < right["x"]
+        link = page.locator(f"#message-{last}").get_by_role("link", name="How it was handled")
+        await link.click()
+        await expect(
+            page.locator("#handling").get_by_role("heading", name="Decisions")
+        ).to_be_visible()
+        assert page.url.endswith(last)
+        assert await accessibility_findings(page) == []
+        await page.set_viewport_size({"width": 390, "height": 844})
+        await link.click()
+        await page.wait_for_url(f"**/{last}/message")
         assert opened.complaints == []

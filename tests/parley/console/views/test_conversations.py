@@ -99,20 +99,77 @@ async def test_a_search_for_a_reference_finds_its_message_for_who_may_see_it(
     assert f"turn {world.room_eve}" in log.text
 
 
-async def test_a_list_shows_no_text_and_persons_to_operators_only(
+async def test_a_list_shows_the_last_line_to_who_may_read_it(
     console: Console, world: World
 ) -> None:
-    for name in (OPERATOR, OWNER, PERSON):
+    turn = await world.talk(ROOM, PERSON, "and the roof?", "It is **new**.\n\n# Roof")
+    for name in (OPERATOR, OWNER):
         for page in (await page_of(console, name), await page_of(console, name, "?archived=yes")):
             assert page.status == 200
             assert not [word for word in ("secret", "roses", "tulips") if word in page.text]
+        rows = {row["id"]: row for row in (await listed(console, name)).json["rows"]}
+        assert rows[world.adas]["last"] is None
+        assert rows[turn]["last"] == {"role": "assistant", "by": "", "text": "It is new. Roof"}
+    assert "roses in the garden" in (await page_of(console, PERSON)).text
+    page = await page_of(console, OTHER)
+    assert "tulips" in page.text
+    assert not [word for word in ("roses", "It is new") if word in page.text]
+
+
+async def test_persons_are_named_to_operators_only(console: Console, world: World) -> None:
     rows = (await listed(console, PERSON)).json["rows"]
     assert {row["person"] + row["speaker"] for row in rows} == {""}
-    assert {row["person"] for row in (await listed(console, OPERATOR)).json["rows"]} == {
-        f"web:main:{PERSON}",
-        f"web:main:{OTHER}",
-    }
-    assert world.adas
+    rows = (await listed(console, OPERATOR)).json["rows"]
+    assert {row["person"] for row in rows} == {f"web:main:{PERSON}", f"web:main:{OTHER}"}
+    titles = {row["id"]: row["place"]["title"] for row in rows}
+    assert (titles[world.adas], titles[world.eves]) == (PERSON.title(), OTHER.title())
+    page = await page_of(console, OPERATOR)
+    assert PERSON.title() in page.text
+
+
+async def test_a_name_stays_known_after_the_messages_are_deleted_and_goes_with_its_person(
+    console: Console, world: World
+) -> None:
+    storage = console.app.storage
+    later = SystemClock().now() + timedelta(days=1)
+    while await storage.stores.conversations.prune(later):
+        pass
+    ada, names = f"web:main:{PERSON}", storage.people_names
+    assert await names.of("default", [ada, "web:main:nobody"]) == {ada: PERSON.title()}
+    assert await names.of("other", [ada]) == {}
+    rows = {row["id"]: row for row in (await listed(console, OPERATOR)).json["rows"]}
+    assert rows[world.adas]["place"]["title"] == PERSON.title()
+    assert rows[world.adas]["last"] is None
+    while await names.prune(later):
+        pass
+    assert await names.of("default", [ada]) == {}
+
+
+async def test_the_cost_of_a_conversation_is_that_of_all_its_messages(
+    console: Console, world: World
+) -> None:
+    rows = {row["id"]: row for row in (await listed(console, OPERATOR)).json["rows"]}
+    assert (rows[world.room_eve]["messages"], rows[world.room_eve]["micros"]) == (2, 20_005)
+    own = {row["id"]: row for row in (await listed(console, PERSON)).json["rows"]}
+    assert (own[world.room_ada]["messages"], own[world.room_ada]["micros"]) == (1, 5)
+
+
+async def test_conversations_whose_latest_message_failed_come_first(
+    console: Console, world: World
+) -> None:
+    failed = await world.talk(direct(PERSON), PERSON, "help", outcome="failed")
+    await world.talk(ROOM, OTHER, "help", outcome="failed")
+    mended = await world.talk(ROOM, OTHER, "again", "here")
+    for name in (OPERATOR, PERSON):
+        answer = (await listed(console, name)).json
+        assert [row["id"] for row in answer["failing"]] == [failed]
+        assert failed not in [row["id"] for row in answer["rows"]]
+        assert len(answer["rows"]) == {OPERATOR: 2, PERSON: 1}[name]
+    assert mended in await ids(console, OPERATOR)
+    page = await page_of(console, OPERATOR)
+    assert page.text.index(f"/conversations/{failed}") < page.text.index(f"/conversations/{mended}")
+    filtered = (await listed(console, OPERATOR, "?platform=web")).json
+    assert (filtered["failing"], filtered["rows"][1]["id"]) == ([], failed)
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ async def test_the_whole_way(console: Console, world: World) -> None:
     assert answer.part is not None
     assert "Olga B" in str(answer.part.payload)
     for name in (OPERATOR, PERSON):
-        assert "Yes: **I** can." in await text_of(console, name, world.adas)
+        assert "Yes: <strong>I</strong> can." in await text_of(console, name, world.adas)
 
     done = await act(console, OPERATOR, world.adas, "give-back")
     assert done.location == f"/console/conversations/{world.adas}"
