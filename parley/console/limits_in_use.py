@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from gateway.conversation import ConversationKey
 from gateway.message import Place
-from gateway.people import Audience
+from gateway.people import Audience, PersonId
 from gateway.policy.budgets import MICRO, Budgets
 from gateway.policy.rate_limits import (
     BucketRule,
@@ -63,26 +63,17 @@ class BudgetUseOut(Output):
     limit: int
     """The whole budget."""
     renews: datetime
+    name: str = ""
+    """The name of the person; empty if unknown, and for a workspace."""
 
 
 async def budgets_in_use(viewer: Viewer, services: ConsoleServices) -> AsyncIterator[BudgetUseOut]:
     """Return the viewer's budgets, and for operators the most used ones of other people and of
     workspaces."""
     rules, now = services.gateway.policies.budgets, services.gateway.clock.now()
-    renewals = renewals_of(now)
-    own = await services.spending.of(
-        viewer.tenant, viewer.principal.person, sorted(viewer.persons), 1
-    )
-    for one in own.allowances:
-        period: Period = "day" if one.name.endswith("_day") else "month"
-        yield BudgetUseOut(
-            kind="person",
-            period=period,
-            whose=viewer.person,
-            spent=one.spent,
-            limit=one.limit,
-            renews=renewals[period],
-        )
+    renewals, who = renewals_of(now), viewer.principal.person
+    for one in await own_budgets(viewer.tenant, services, who, sorted(viewer.persons)):
+        yield one
     for kind, period in BUDGETS if viewer.is_operator else ():
         limit = limit_of(rules, kind, period)
         if limit is None:
@@ -97,6 +88,28 @@ async def budgets_in_use(viewer: Viewer, services: ConsoleServices) -> AsyncIter
                     limit=round(limit * MICRO),
                     renews=renewals[period],
                 )
+
+
+async def own_budgets(
+    tenant: str, services: ConsoleServices, person: PersonId, persons: Sequence[str]
+) -> list[BudgetUseOut]:
+    """Return the budgets of a person; `persons` are all linked identities."""
+    renewals = renewals_of(services.gateway.clock.now())
+    own = await services.spending.of(tenant, person, persons, 1)
+    periods: list[Period] = [
+        "day" if one.name.endswith("_day") else "month" for one in own.allowances
+    ]
+    return [
+        BudgetUseOut(
+            kind="person",
+            period=period,
+            whose=str(person),
+            spent=one.spent,
+            limit=one.limit,
+            renews=renewals[period],
+        )
+        for one, period in zip(own.allowances, periods, strict=True)
+    ]
 
 
 async def _largest(
@@ -149,6 +162,8 @@ class RateUseOut(Output):
     used: int
     """The questions that count now."""
     per_minute: int
+    name: str = ""
+    """The name of the person; empty if unknown, and for a channel or workspace."""
 
 
 def rates_of(services: ConsoleServices) -> tuple[RateOut, ...]:

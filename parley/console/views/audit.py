@@ -1,5 +1,6 @@
 """The audit log: its entries with filters and pages, and the verification of its chain."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Final, Literal, get_args
 
@@ -12,6 +13,7 @@ from gateway.ports.rights import in_person, to_read
 from memory.actions.call import Digits
 from memory.ports.audit import AuditAction, AuditFilter, AuditPage, Link
 from parley.console.jobs import ConsoleJob, Report
+from parley.console.names import names_of
 from parley.console.route import AnyRoute, ConsoleRoute, Done
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
@@ -59,6 +61,8 @@ class AuditEntryOut(Output):
     action: str
     """The name of the action."""
     person: str
+    name: str = ""
+    """The name of the person, for operators; empty if unknown."""
     details: tuple[DetailOut, ...] = Field(max_length=20)
     """The details, without content."""
     hash: str
@@ -119,9 +123,10 @@ async def audit(viewer: Viewer, services: ConsoleServices, params: AuditQuery) -
     )
     trail = services.storage.memory.audit_on(b"")
     page: AuditPage = await trail.newest(wanted, params.after, PAGE)
+    names = await names_of(viewer, services, (one.entry.person for one in page.links))
     return AuditOut(
         of="all" if viewer.is_operator else "own",
-        rows=tuple(map(_entry, page.links)),
+        rows=tuple(_entry(one, names) for one in page.links),
         next=page.next,
         verification=_verification(services) if viewer.is_operator else None,
     )
@@ -178,13 +183,14 @@ def state_of(job: ConsoleJob[Any]) -> JobState:
     return "failed" if job.problem else "done"
 
 
-def _entry(link: Link) -> AuditEntryOut:
+def _entry(link: Link, names: Mapping[str, str]) -> AuditEntryOut:
     entry = link.entry
     return AuditEntryOut(
         number=link.number,
         at=entry.at,
         action=entry.action,
         person=entry.person,
+        name=names.get(entry.person, ""),
         details=tuple(DetailOut(name=name, value=value) for name, value in entry.details),
         hash=link.hash,
     )

@@ -199,7 +199,7 @@ async def conversations(
         states: dict[str, State] = {**dict.fromkeys(handed_over, HANDED_OVER), **now}
         rows = [
             one
-            for one in await _rows(viewer, services, list(known.values()), states)
+            for one in await rows_of(viewer, services, list(known.values()), states)
             if params.state in ("", one.state)
         ]
         ahead = {one.id for one in rows if one.failed} if first else set[str]()
@@ -348,7 +348,7 @@ async def _named(
     }
 
 
-async def _rows(
+async def rows_of(
     viewer: Viewer,
     services: ConsoleServices,
     listed: Sequence[ListedConversation],

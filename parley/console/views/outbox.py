@@ -15,6 +15,7 @@ from gateway.ports.queues import DeadLetter, OutboxEntry
 from gateway.ports.rights import in_person, to_read
 from gateway.ports.traces import Trace
 from memory.actions.call import Digits
+from parley.console.names import names_of, titled
 from parley.console.reading import PlaceOut, place_out, reader_of
 from parley.console.route import AnyRoute, ConsoleRoute, Done
 from parley.console.services import ConsoleServices
@@ -97,10 +98,11 @@ async def outbox(viewer: Viewer, services: ConsoleServices, params: OutboxQuery)
     sends = [*(one.outbound for one in entries), *(one.entry.outbound for one in letters)]
     turns = await _turns_of(viewer, services, sends)
     seen = _visible(viewer, services, sends, turns)
+    names = await names_of(viewer, services, (one.person for one in sends))
     given_up = await services.storage.stores.traces.given_up(PAGE) if first else []
     return OutboxOut(
-        waiting=tuple(_waiting(one, turns) for one in entries if one.outbound.key in seen),
-        dead=tuple(_dead(one, turns) for one in letters if one.entry.outbound.key in seen),
+        waiting=tuple(_waiting(one, turns, names) for one in entries if one.outbound.key in seen),
+        dead=tuple(_dead(one, turns, names) for one in letters if one.entry.outbound.key in seen),
         questions=tuple(_question(one) for one in given_up if _tenant_of(one) == viewer.tenant),
         next=params.after + PAGE if rest and params.after + PAGE < MAX_DEAD else 0,
     )
@@ -159,14 +161,17 @@ def _tenant_of(trace: Trace) -> str:
     return ConversationKey.of(trace.conversation).tenant
 
 
-def _place(outbound: Outbound) -> PlaceOut:
-    return place_out(str(key_of("", outbound.place)), outbound.place.audience)
+def _place(outbound: Outbound, names: Mapping[str, str]) -> PlaceOut:
+    place = place_out(str(key_of("", outbound.place)), outbound.place.audience)
+    return titled(place, outbound.person, names)
 
 
-def _waiting(one: OutboxEntry, turns: Collection[str]) -> WaitingAnswerOut:
+def _waiting(
+    one: OutboxEntry, turns: Collection[str], names: Mapping[str, str]
+) -> WaitingAnswerOut:
     sent = one.outbound
     return WaitingAnswerOut(
-        place=_place(sent),
+        place=_place(sent, names),
         person=sent.person,
         since=one.created_at,
         attempts=one.attempts,
@@ -176,11 +181,11 @@ def _waiting(one: OutboxEntry, turns: Collection[str]) -> WaitingAnswerOut:
     )
 
 
-def _dead(one: DeadLetter, turns: Collection[str]) -> DeadOut:
+def _dead(one: DeadLetter, turns: Collection[str], names: Mapping[str, str]) -> DeadOut:
     sent = one.entry.outbound
     return DeadOut(
         key=sent.key,
-        place=_place(sent),
+        place=_place(sent, names),
         person=sent.person,
         at=one.at,
         attempts=one.entry.attempts,

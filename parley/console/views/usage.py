@@ -2,9 +2,9 @@
 model; limits and budgets in use."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, TypeVar
 
 from pydantic import Field, StringConstraints
 
@@ -29,6 +29,7 @@ from parley.console.limits_in_use import (
     rates_in_use,
     rates_of,
 )
+from parley.console.names import names_of
 from parley.console.route import AnyRoute, ConsoleRoute, File
 from parley.console.services import ConsoleServices
 from parley.console.text import csv_text
@@ -46,6 +47,7 @@ DIRECT: Final = "direct"
 FUTURE: Final = "{} is in the future. Choose a day up to today (UTC)."
 Text = Annotated[str, Field(max_length=300)]
 Day = Annotated[str, StringConstraints(pattern=r"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$")]
+N = TypeVar("N", bound=Output)
 By = Literal["", "person", "channel", "workspace", "model"]
 HEADER: Final = (
     *("messages", "errors", "answers", "input_tokens", "output_tokens", "cache_read_tokens"),
@@ -101,6 +103,8 @@ class RowOut(Output):
     channel: str = ""
     model: str = ""
     figures: SpendingFigures
+    name: str = ""
+    """The name of the person; empty if unknown, and for other keys."""
 
 
 class UsagePageOut(Output):
@@ -131,6 +135,10 @@ async def usage(viewer: Viewer, services: ConsoleServices, params: UsagePageQuer
     days, rows = await asyncio.gather(read("day", wanted, MAX_DAYS), read(key, wanted, ROWS + 1))
     step = 1 if params.days <= DAILY else 7
     used, missing = await read_hot(rates_in_use(viewer, services), ())
+    budgets = [one async for one in budgets_in_use(viewer, services)]
+    shown = [_row(key, one) for one in rows[:ROWS]]
+    whose = (*(one.whose for one in budgets), *(one.whose for one in used))
+    names = await names_of(viewer, services, (*(one.person for one in shown), *whose))
     return UsagePageOut(
         of="all" if viewer.is_operator else "own",
         since=wanted.since.date(),
@@ -139,11 +147,11 @@ async def usage(viewer: Viewer, services: ConsoleServices, params: UsagePageQuer
         total=figures_of(days),
         step=step,
         periods=tuple(_periods(days, wanted, step)),
-        rows=tuple(_row(key, one) for one in rows[:ROWS]),
+        rows=tuple(_named(one, one.person, names) for one in shown),
         more=len(rows) > ROWS,
-        budgets=tuple([one async for one in budgets_in_use(viewer, services)]),
+        budgets=tuple(_named(one, one.whose, names) for one in budgets),
         rates=rates_of(services),
-        rates_in_use=used,
+        rates_in_use=tuple(_named(one, one.whose, names) for one in used),
         rates_missing=missing,
     )
 
@@ -244,6 +252,11 @@ def _row(key: UsageKey, one: UsageSum) -> RowOut:
         shown = channel or (DIRECT if workspace else "")
         return RowOut(workspace=workspace, channel=shown, figures=figures)
     return RowOut.model_validate({key: one.name, "figures": figures})
+
+
+def _named(row: N, person: str, names: Mapping[str, str]) -> N:
+    """Return a row with the name of its person."""
+    return row.model_copy(update={"name": names[person]}) if person in names else row
 
 
 def _cells(one: SpendingFigures) -> tuple[object, ...]:
