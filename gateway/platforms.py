@@ -26,6 +26,7 @@ from gateway.ports import (
     CanClearButtons,
     CanFetchFiles,
     CanMarkRead,
+    CanNameRooms,
     CanReact,
     CanReadThread,
     CanShowLive,
@@ -204,6 +205,8 @@ class ConnectedAccount(Struct, frozen=True):
     """Tells who is a member of a channel."""
     reactions: CanReact | None = None
     """Adds and removes reactions."""
+    rooms: CanNameRooms | None = None
+    """Tells the names of rooms."""
     threads: CanReadThread | None = None
     """Reads the earlier messages of a thread."""
     clears_buttons: bool = False
@@ -224,6 +227,7 @@ class ConnectedAccount(Struct, frozen=True):
             inline=adapter if isinstance(adapter, CanAnswerInline) else None,
             members=adapter if isinstance(adapter, CanCheckMembership) else None,
             reactions=adapter if isinstance(adapter, CanReact) else None,
+            rooms=adapter if isinstance(adapter, CanNameRooms) else None,
             threads=adapter if isinstance(adapter, CanReadThread) else None,
             clears_buttons=isinstance(adapter, CanClearButtons),
         )

@@ -23,7 +23,7 @@ from adapters.discord.send import (
 from adapters.discord.socket import GatewayConnection
 from adapters.discord.thread import DiscordThreads
 from adapters.shared.connection import AccountAdapter
-from adapters.shared.json_readers import as_mapping, identifier, integer, iso_time
+from adapters.shared.json_readers import as_mapping, identifier, integer, iso_time, text
 from gateway.errors import Ambiguous, Permanent, Transient
 from gateway.message import Attachment, Outbound, Place, Receipt
 from gateway.people import Audience
@@ -147,6 +147,18 @@ class DiscordAdapter(AccountAdapter[DiscordSettings]):
                 return False
             raise
         return not (integer(member, "flags") or 0) & GUEST
+
+    async def room_name(self, channel: str) -> str:
+        """The name of a channel or thread. Raises a `DeliveryError`."""
+        if not channel.isdecimal():
+            return ""
+        connection = self._connected()
+        known = connection.client.get_channel(int(channel))
+        name = getattr(known, "name", None)
+        if not isinstance(name, str):
+            route = Route("GET", "/channels/{channel_id}", channel_id=channel)
+            name = text(as_mapping(await connection.rest.call(route)), "name")
+        return f"#{name}" if name else ""
 
     async def read_thread(
         self, place: Place, person: str, before: str, most: int

@@ -6,7 +6,7 @@ from adapters.shared.connection import AccountAdapter
 from adapters.shared.json_readers import as_mapping, identifier
 from adapters.slack import doctor, files
 from adapters.slack.client import SlackClient, open_client
-from adapters.slack.directory import SlackDirectory, is_member
+from adapters.slack.directory import SlackDirectory, is_member, room_name
 from adapters.slack.errors import UNREACHABLE, start_error
 from adapters.slack.event_context import SlackBot
 from adapters.slack.manifest import MANIFEST, SlackSettings, live_style, streams
@@ -100,6 +100,10 @@ class SlackAdapter(AccountAdapter[SlackSettings], Sender):
     async def is_member(self, space: str, person: str) -> bool:
         """True when a person is a full member of the workspace. Raises a `DeliveryError`."""
         return await is_member(self._connected().web, self._team_id, space, person)
+
+    async def room_name(self, channel: str) -> str:
+        """The name of a channel. Raises a `DeliveryError`."""
+        return await room_name(self._connected().web, channel)
 
     async def read_thread(
         self, place: Place, person: str, before: str, most: int

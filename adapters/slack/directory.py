@@ -167,6 +167,14 @@ class SlackDirectory:
         return mapping(as_mapping(answer.data), "channel")
 
 
+async def room_name(web: AsyncWebClient, channel: str) -> str:
+    """Return the name of a channel, as Slack shows it. Raises a `DeliveryError`."""
+    with delivery_errors(sends=False):
+        answer = await web.conversations_info(channel=channel)
+    name = text(mapping(as_mapping(answer.data), "channel"), "name")
+    return f"#{name}" if name else ""
+
+
 async def is_member(web: AsyncWebClient, team_id: str, space: str, user: str) -> bool:
     """True when a person is a full member of the workspace `space`, which must be the bot's own.
     Raises a `DeliveryError`."""

@@ -209,6 +209,14 @@ class TelegramAdapter(AccountAdapter[TelegramSettings]):
                 return False
             raise delivery_error(error, repeatable=True) from error
 
+    async def room_name(self, channel: str) -> str:
+        """The title of a group or channel. Raises a `DeliveryError`."""
+        try:
+            chat = as_mapping(await self._connected().call("getChat", {"chat_id": channel}))
+        except TelegramError as error:
+            raise delivery_error(error, repeatable=True) from error
+        return text(chat, "title")
+
     async def _answer_button(self, handle: str) -> None:
         await self._connected().call("answerCallbackQuery", {"callback_query_id": handle})
 

@@ -113,6 +113,13 @@ class CanCheckMembership(Protocol):
         not answer."""
 
 
+@runtime_checkable
+class CanNameRooms(Protocol):
+    async def room_name(self, channel: str) -> str:
+        """Return the present name of a room, as people see it; empty where it has none. Raises a
+        `DeliveryError`."""
+
+
 @dataclass(frozen=True, slots=True)
 class ThreadMessage:
     """A message of a thread as it reads now. `own`: this assistant wrote it. `addressed`: it

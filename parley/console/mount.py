@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from starlette.types import ASGIApp
 
+from gateway.outbound.room_names import RoomNames
 from gateway.people import identity_of
 from gateway.ports import Clock
 from gateway.ports.memory import CommandSet
@@ -193,5 +194,6 @@ def _built(parts: ConsoleParts) -> "tuple[ConsoleServices, Viewers]":
         parts.playgrounds,
         parts.configuration,
         parts.jobs,
+        RoomNames(services.connected, services.clock),
     )
     return console, identity

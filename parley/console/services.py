@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from gateway.immutable import replace
 from gateway.message import Place
+from gateway.outbound.room_names import RoomNames
 from gateway.people import Audience
 from gateway.ports.memory import Caller
 from gateway.stores.usage import SpendingReader
@@ -37,7 +38,7 @@ class ConsoleServices(Struct, frozen=True):
     """The running program as the console sees it. `gateway` are the services of turns (clock,
     policies, stores, pairing, admissions), `storage` every store, `memory` the memory with its
     agents; `audit` appends to the audit log, `playgrounds` and `jobs` are those of this process,
-    `configuration` has the overrides."""
+    `configuration` has the overrides, `rooms` asks the platforms for the names of rooms."""
 
     settings: Settings
     gateway: Services
@@ -50,6 +51,7 @@ class ConsoleServices(Struct, frozen=True):
     playgrounds: Playgrounds
     configuration: LiveConfiguration
     jobs: ConsoleJobs
+    rooms: RoomNames
 
     @property
     def spending(self) -> SpendingReader:

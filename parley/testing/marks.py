@@ -19,6 +19,7 @@ from gateway.ports import (
     CanDelete,
     CanFetchFiles,
     CanMarkRead,
+    CanNameRooms,
     CanReact,
     CanReadThread,
     CanShowLive,
@@ -36,6 +37,7 @@ PROTOCOLS: Final[Mapping[str, type]] = {
     "files_in": CanFetchFiles,
     "live": CanShowLive,
     "tells_members": CanCheckMembership,
+    "names_rooms": CanNameRooms,
     "clears_buttons": CanClearButtons,
 }
 """Abilities: an adapter has those whose methods its class has."""

@@ -275,10 +275,10 @@ async def _place(
 ) -> tuple[PlaceOut, str]:
     """Return the place with its title, and for operators the person of a direct conversation."""
     place = place_out(of.trace.conversation, of.trace.audience)
-    if place.audience != Audience.DIRECT or not viewer.is_operator:
-        return place, ""
-    person = next((one for one in (of.person, *(each.person for each in messages)) if one), "")
-    return titled(place, person, await names_of(viewer, services, [person])), person
+    person = ""
+    if place.audience == Audience.DIRECT and viewer.is_operator:
+        person = next((one for one in (of.person, *(each.person for each in messages)) if one), "")
+    return titled(place, person, await names_of(viewer, services, [person], [place])), person
 
 
 async def readable_texts(

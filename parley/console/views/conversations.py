@@ -4,6 +4,7 @@ A list and a search are read for the viewer by `gateway.stores.conversation_view
 passes `may_read_text`.
 """
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -18,7 +19,7 @@ from gateway.markdown.parse import parse
 from gateway.markdown.text_renderer import PLAIN
 from gateway.markdown.unfinished import close_unfinished
 from gateway.message import MessageDeleted, MessageEdited
-from gateway.people import Role
+from gateway.people import Audience, Role
 from gateway.policy.budgets import MICRO
 from gateway.ports.action import Input, Output
 from gateway.ports.conversation_views import FoundText, ListedConversation, ShownText, Wanted
@@ -26,7 +27,15 @@ from gateway.ports.queues import InboxEntry
 from gateway.ports.rights import in_person, to_read
 from gateway.ports.traces import FAILED
 from parley.console.names import names_of, titled
-from parley.console.reading import Cursor, PlaceOut, TurnId, may_read, place_out, reader_of
+from parley.console.reading import (
+    Cursor,
+    PlaceOut,
+    TurnId,
+    audience_of,
+    may_read,
+    place_out,
+    reader_of,
+)
 from parley.console.route import AnyRoute, ConsoleRoute, Done
 from parley.console.services import ConsoleServices
 from parley.console.viewer import Viewer
@@ -48,6 +57,9 @@ MAX_BACK: Final = 4_000
 YEARS: Final = range(1970, 2970)
 """A day outside these years is before or after everything, and no filter."""
 NO_DAY: Final = "{} is not a day. Write it as 2026-11-23."
+
+_LINES: Final = re.compile("[\u2500-\u257f]+")
+"""Lines of a table."""
 
 State = Literal["waiting", "working", "done", "handed_over"]
 HANDED_OVER: Final[State] = "handed_over"
@@ -108,6 +120,8 @@ class ConversationRow(Output):
     messages: int
     micros: int
     last: LastLine | None = None
+    private: bool = False
+    """True for the direct conversation of somebody else, whose text operators do not see."""
     failed: bool = False
     """True if the latest message failed."""
 
@@ -176,7 +190,12 @@ async def conversations(
     if params.q.strip():
         named = await views.conversations_of(reader, [params.q.strip()])
         found = await views.search(reader, params.q, wanted, PAGE, params.after)
-        names = await names_of(viewer, services, (one.text.person for one in found.rows))
+        names = await names_of(
+            viewer,
+            services,
+            (one.text.person for one in found.rows),
+            (place_out(one.text.conversation, one.text.audience) for one in found.rows),
+        )
         hits = tuple(
             _hit(viewer, hit, params.q, names)
             for hit in found.rows
@@ -336,7 +355,10 @@ def _chosen(active: Collection[ActiveRow], params: ConversationsQuery) -> tuple[
 async def _named(
     viewer: Viewer, services: ConsoleServices, active: Mapping[str, ActiveRow]
 ) -> dict[str, ActiveRow]:
-    names = await names_of(viewer, services, (row.person for row in active.values()))
+    rows = active.values()
+    names = await names_of(
+        viewer, services, (row.person for row in rows), (row.place for row in rows)
+    )
     return {
         name: row.model_copy(
             update={
@@ -355,7 +377,8 @@ async def rows_of(
     states: Mapping[str, State],
 ) -> list[ConversationRow]:
     """Return conversations with their latest texts, as far as the viewer may read them."""
-    names = await names_of(viewer, services, (one.person for one in listed))
+    places = (place_out(one.conversation, one.audience) for one in listed)
+    names = await names_of(viewer, services, (one.person for one in listed), places)
     messages = {(one.conversation, one.message_id) for one in listed}
     views = services.storage.conversation_views
     texts = await views.texts_of(reader_of(viewer), messages) if messages else []
@@ -376,7 +399,7 @@ def _line(text: ShownText) -> LastLine:
     line = text.text[: 2 * AROUND]
     if text.role == "assistant":
         line = PLAIN.document(parse(close_unfinished(line)))
-    line = " ".join(line.split())
+    line = " ".join(_LINES.sub(" ", line).split())
     return LastLine(role=text.role, by=text.speaker, text=_head(line))
 
 
@@ -394,6 +417,9 @@ def _row(
         speaker=one.speaker if viewer.is_operator else "",
         messages=one.messages,
         micros=one.micros,
+        private=viewer.is_operator
+        and audience_of(one.audience) is Audience.DIRECT
+        and one.person not in viewer.persons,
         failed=one.outcome in FAILED,
     )
 

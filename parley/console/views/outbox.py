@@ -98,7 +98,13 @@ async def outbox(viewer: Viewer, services: ConsoleServices, params: OutboxQuery)
     sends = [*(one.outbound for one in entries), *(one.entry.outbound for one in letters)]
     turns = await _turns_of(viewer, services, sends)
     seen = _visible(viewer, services, sends, turns)
-    names = await names_of(viewer, services, (one.person for one in sends))
+    seen_sends = [one for one in sends if one.key in seen]
+    names = await names_of(
+        viewer,
+        services,
+        (one.person for one in seen_sends),
+        (_place(one, {}) for one in seen_sends),
+    )
     given_up = await services.storage.stores.traces.given_up(PAGE) if first else []
     return OutboxOut(
         waiting=tuple(_waiting(one, turns, names) for one in entries if one.outbound.key in seen),

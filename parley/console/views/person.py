@@ -144,7 +144,8 @@ async def _access(
         answer = await question(viewer, services, QuestionQuery(person=wanted))
     except BadInput as error:  # the ids of the person are not all known yet
         return None, str(error)
-    return answer.deciding, ""
+    access = next((one for one in answer.steps if one.stage == "access"), None)
+    return (access if answer.allowed else answer.deciding), ""
 
 
 async def _conversations(

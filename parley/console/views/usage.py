@@ -29,7 +29,7 @@ from parley.console.limits_in_use import (
     rates_in_use,
     rates_of,
 )
-from parley.console.names import names_of
+from parley.console.names import names_of, room_key
 from parley.console.route import AnyRoute, ConsoleRoute, File
 from parley.console.services import ConsoleServices
 from parley.console.text import csv_text
@@ -104,7 +104,7 @@ class RowOut(Output):
     model: str = ""
     figures: SpendingFigures
     name: str = ""
-    """The name of the person; empty if unknown, and for other keys."""
+    """The name of the person or room; empty if unknown, and for other keys."""
 
 
 class UsagePageOut(Output):
@@ -138,7 +138,12 @@ async def usage(viewer: Viewer, services: ConsoleServices, params: UsagePageQuer
     budgets = [one async for one in budgets_in_use(viewer, services)]
     shown = [_row(key, one) for one in rows[:ROWS]]
     whose = (*(one.whose for one in budgets), *(one.whose for one in used))
-    names = await names_of(viewer, services, (*(one.person for one in shown), *whose))
+    names = await names_of(
+        viewer,
+        services,
+        (*(one.person for one in shown), *whose),
+        rooms=(key for key in map(_room_of, shown) if key),
+    )
     return UsagePageOut(
         of="all" if viewer.is_operator else "own",
         since=wanted.since.date(),
@@ -147,7 +152,7 @@ async def usage(viewer: Viewer, services: ConsoleServices, params: UsagePageQuer
         total=figures_of(days),
         step=step,
         periods=tuple(_periods(days, wanted, step)),
-        rows=tuple(_named(one, one.person, names) for one in shown),
+        rows=tuple(_named(one, one.person or _room_of(one), names) for one in shown),
         more=len(rows) > ROWS,
         budgets=tuple(_named(one, one.whose, names) for one in budgets),
         rates=rates_of(services),
@@ -254,8 +259,16 @@ def _row(key: UsageKey, one: UsageSum) -> RowOut:
     return RowOut.model_validate({key: one.name, "figures": figures})
 
 
+def _room_of(row: RowOut) -> str:
+    """Return the `room_key` of the room of a row, empty for none."""
+    if row.channel in ("", DIRECT):
+        return ""
+    platform, _, rest = row.workspace.partition(":")
+    return room_key(platform, rest.partition(":")[0], row.channel)
+
+
 def _named(row: N, person: str, names: Mapping[str, str]) -> N:
-    """Return a row with the name of its person."""
+    """Return a row with the name of its person or room."""
     return row.model_copy(update={"name": names[person]}) if person in names else row
 
 

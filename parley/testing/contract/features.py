@@ -1,10 +1,11 @@
 """The declared abilities of an adapter: changing, showing and fetching."""
 
+from contextlib import suppress
 from typing import Final
 
 import pytest
 
-from gateway.errors import BadInput, Permanent
+from gateway.errors import BadInput, DeliveryError, Permanent
 from gateway.message import (
     OutboundFile,
     Part,
@@ -15,6 +16,7 @@ from gateway.ports import (
     CanDelete,
     CanFetchFiles,
     CanMarkRead,
+    CanNameRooms,
     CanReact,
     CanReadThread,
     CanShowLive,
@@ -51,6 +53,16 @@ async def test_members_of_a_room_are_members_and_others_are_not(stage: Stage) ->
     nobody, nowhere = "999999999999", "999999999999"
     for space_id, person_id in ((space, nobody), (nowhere, stage.person.id), ("-", "?")):
         assert not await stage.adapter.is_member(space_id, person_id)
+
+
+@proves("names_rooms")
+async def test_a_room_has_the_name_that_people_see(stage: Stage) -> None:
+    place = (await stage.hear("hello", stage.platform.room("general"), mention=True)).place
+    assert isinstance(stage.adapter, CanNameRooms)
+    assert "general" in await stage.adapter.room_name(place.channel_id)
+    for unknown in ("999999999999", "-"):
+        with suppress(DeliveryError):
+            assert await stage.adapter.room_name(unknown) == ""
 
 
 @proves("reads_threads")
