@@ -178,3 +178,20 @@ async def test_a_conversation_looks_like_one_and_opens_decisions_beside_it(
         await link.click()
         await page.wait_for_url(f"**/{last}/message")
         assert opened.complaints == []
+
+
+async def test_pages_fit_when_they_are_read_from_right_to_left(
+    console: Console, world: World
+) -> None:
+    async with window(console.app.local.base_url) as opened:
+        page = await sign_in(console, opened, OPERATOR)
+        for path in (
+            "/conversations",
+            f"/conversations/{world.room_ada}",
+            "/person?person=web:main:ada",
+        ):
+            await page.goto(at(console, path))
+            await page.evaluate("document.documentElement.dir = 'rtl'")
+            await check_views(page)
+            assert await page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+        assert opened.complaints == []
